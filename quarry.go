@@ -25,6 +25,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"time"
 
 	"quarry/change"
@@ -40,6 +41,15 @@ import (
 type Options struct {
 	// Allow and Deny are globs on top of the built-in policy.
 	Allow, Deny []string
+	// Closed are files and folders, by absolute path, that no call may read or change
+	// where they lie in the folder, also if they do not exist yet. StateDir,
+	// Review.Dir and what Index names are closed by themselves.
+	Closed []string
+	// Guard, if set, is asked about each file that a change would write, move or
+	// delete, by its path. It returns nil if the file may have any content, else a
+	// function that returns an error for a change that must not be made. nil stands
+	// for no file.
+	Guard func(path string) func(before, after []byte) error
 	// Trusted lifts the policy: every file of the folder may be used. It is
 	// for a person searching their own files.
 	Trusted bool
@@ -109,6 +119,18 @@ func over(b backend.Backend, vault *vaultdir.Dir) *Workspace {
 	return w
 }
 
+// closed are the files and folders that no call may touch.
+func (o *Options) closed() []string {
+	places := append(slices.Clone(o.Closed), o.StateDir)
+	if o.Review != nil {
+		places = append(places, o.Review.Dir)
+	}
+	if o.Index != nil {
+		places = append(places, o.Index.Dir, o.Index.Home, o.Index.Socket)
+	}
+	return places
+}
+
 // Open opens a folder as a workspace.
 func Open(dir string, opts *Options) (*Workspace, error) {
 	if opts == nil {
@@ -116,13 +138,13 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	}
 	f := &backend.FolderOptions{
 		Root: rootfs.Options{
-			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: opts.Deny},
+			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: slices.Concat(opts.Deny, rootfs.DenyPlaces(dir, opts.closed()))},
 			AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
 		},
 		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outside(opts.Outside),
 		Changes: changer.Options{
 			StateDir: opts.StateDir, MaxSize: opts.MaxSize, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
-			Trash: opts.Trash, TrashDir: opts.TrashDir, Layer: opts.layer,
+			Trash: opts.Trash, TrashDir: opts.TrashDir, Guard: opts.Guard, Layer: opts.layer,
 		},
 		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
 	}

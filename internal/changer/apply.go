@@ -34,10 +34,7 @@ const maxPlans = 8
 // carries out the steps in order. If one fails, those before it are rolled back.
 // c gets the id, and warnings.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
-	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: make([]journal.Op, len(steps))}
-	for i := range steps {
-		record.Ops[i] = steps[i].op
-	}
+	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: opsOf(steps)}
 	tx, err := w.begin(ctx, c, record)
 	if err != nil {
 		return err
@@ -66,6 +63,14 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
 	}
 	return nil
+}
+
+func opsOf(steps []step) []journal.Op {
+	ops := make([]journal.Op, len(steps))
+	for i := range steps {
+		ops[i] = steps[i].op
+	}
+	return ops
 }
 
 // touched tells the index what this process has changed or may have changed. It

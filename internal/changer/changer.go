@@ -33,6 +33,8 @@ type Options struct {
 
 	Workers int
 	Logger  *slog.Logger
+	// Guard, if set, judges files by what they would become; see quarry.Options.
+	Guard func(path string) func(before, after []byte) error
 	// Touched, if set, is called with the files and trees that a change has
 	// changed or may have changed.
 	Touched func(files, trees []rootfs.Path)

@@ -284,6 +284,9 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also
 	if err := p.planAll(ctx, tasks); err != nil {
 		return nil, err
 	}
+	if err := w.guarded(ctx, opsOf(p.steps())); err != nil {
+		return nil, err
+	}
 	c := p.c
 	digest := p.digest()
 	if dry && textOf(set) > maxPlan {

@@ -292,6 +292,9 @@ func (w *Changer) restoreOnce(ctx context.Context, c *change.Change, p rootfs.Pa
 	}
 	c.Folders = madeFolders(steps)
 	op := journal.Op{Kind: journal.Restore, Path: p, Where: it.ID, Nodes: []journal.Node{{Type: it.typ}}}
+	if err := w.guarded(ctx, []journal.Op{op}); err != nil {
+		return err
+	}
 	return w.carryOut(ctx, c, append(steps, step{op: op, do: func(*journal.Tx) error {
 		bin, err := w.bin(it.Kind)
 		if err != nil {

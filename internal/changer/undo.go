@@ -64,6 +64,9 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
 			return nil, err
 		}
+		if err := w.guarded(ctx, plan.Change.Ops); err != nil {
+			return nil, err
+		}
 	}
 	var warnings []string
 	if err := w.fitPlan(plan); err != nil {

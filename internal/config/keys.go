@@ -139,6 +139,8 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
 		{Section: "change", Name: "max-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how large an edit may make a file; it is refused before anything is done"},
+		{Section: "change", Name: "allow-clients", Default: "false",
+			About: "let agents change the entry of Quarry in settings that start MCP servers, such as .mcp.json"},
 		{Section: "change", Name: "quiet", Commands: []string{"replace", "patch", "mv", "rm", "undo"}},
 		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 

@@ -78,6 +78,31 @@ func xdg(env Env, name, fallback string) (string, error) {
 	return filepath.Join(home, filepath.FromSlash(fallback), "quarry"), nil
 }
 
+// Own are the files and folders of Quarry itself: configuration, state, indexes and
+// sockets. No tool touches them, wherever they lie.
+func Own(env Env) []string {
+	var places []string
+	// The usual place too if QUARRY_CONFIG names another: the next start may be without.
+	usual := func(name string) string {
+		if name == "QUARRY_CONFIG" {
+			return ""
+		}
+		return env(name)
+	}
+	if name, given, err := FilePath(env); err == nil && given {
+		places = append(places, name)
+	}
+	if name, _, err := FilePath(usual); err == nil {
+		places = append(places, filepath.Dir(name))
+	}
+	for _, dir := range []func(Env) (string, error){StateDir, CacheDir, RuntimeDir} {
+		if name, err := dir(env); err == nil {
+			places = append(places, name)
+		}
+	}
+	return places
+}
+
 // RootID is the name a workspace has in these folders: the last name of its
 // path, for people, and a hash of the whole path and of more.
 func RootID(realDir string, more ...string) string {

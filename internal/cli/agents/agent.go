@@ -12,8 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +24,7 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/servers"
+	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 	"quarry/internal/render"
@@ -159,46 +158,25 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err erro
 	return quarry.Join(list...)
 }
 
-// hide denies the file with the server's token where it is in the folder.
-func (a *agent) hide(root string, deny []string) []string {
-	if a.secret == "" {
-		return deny
-	}
-	rel, err := filepath.Rel(realPath(root), realPath(a.secret))
-	if err != nil || !filepath.IsLocal(rel) {
-		return deny
-	}
-	var rule strings.Builder
-	rule.WriteByte('/')
-	for _, r := range filepath.ToSlash(rel) {
-		if strings.ContainsRune(`*?[]{}!#\\ `, r) {
-			rule.WriteByte('\\')
-		}
-		rule.WriteRune(r)
-	}
-	return append(slices.Clip(deny), rule.String())
-}
-
-// realPath is an absolute path without symlinks, as far as they can be resolved.
-func realPath(p string) string {
-	if abs, err := filepath.Abs(p); err == nil {
-		p = abs
-	}
-	if real, err := filepath.EvalSymlinks(p); err == nil {
-		return real
-	}
-	return p
-}
-
 func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Workspace, error) {
 	opts := env.Personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
 	opts.TrashDir, opts.Trash, opts.Logger = config.TrashHome(a.s.Env()), change.TrashKind(a.trash), log
 	a.s.SectionOf(root, opts)
-	opts.Deny = a.hide(root, opts.Deny)
-	err := a.s.Journal(root, opts)
+	opts.Closed = append(config.Own(a.s.Env()), a.secret)
+	file, err := a.s.File()
 	if err != nil {
+		return nil, err
+	}
+	lifted, err := file.Get(a.s.Env(), root, "change.allow-clients")
+	if err != nil {
+		return nil, err
+	}
+	if lifted.Text != "true" {
+		opts.Guard = clients.Guard
+	}
+	if err := a.s.Journal(root, opts); err != nil {
 		return nil, err
 	}
 	if opts.StateDir, err = a.s.StateDir(root); err != nil {

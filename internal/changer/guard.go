@@ -1,0 +1,159 @@
+package changer
+
+import (
+	"context"
+	"errors"
+
+	"quarry/fault"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// maxGuarded is the largest file that a guard judges.
+const maxGuarded = 4 << 20
+
+var errGuarded = fault.New(fault.ProtectedPath, "the file decides how programs are started, and what the change would leave there can't be checked",
+	"a person can make or undo the change at the command line")
+
+// guarded asks Options.Guard about the operations of a change, before any of them is
+// carried out.
+func (w *Changer) guarded(ctx context.Context, ops []journal.Op) error {
+	if w.opts.Guard == nil {
+		return nil
+	}
+	for i := range ops {
+		if err := w.guardOp(ctx, &ops[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
+	switch op.Kind {
+	case journal.Chmod:
+		return nil
+	case journal.Rename:
+		return w.guardTree(ctx, op.Path, op.To.String())
+	case journal.Remove, journal.Trash:
+		return w.guardTree(ctx, op.Path, "")
+	}
+	// Create, Replace and Restore: a tree that an undo brings back is named by its
+	// nodes.
+	for _, n := range op.Nodes {
+		p := op.Path.String()
+		if n.Rel != "" {
+			p += "/" + n.Rel
+		}
+		if n.Type != rootfs.TypeDir && n.Rel != "" && w.opts.Guard(p) != nil {
+			return errGuarded
+		}
+	}
+	judge := w.opts.Guard(op.Path.String())
+	if judge == nil || len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeDir {
+		return nil
+	}
+	var before []byte
+	if op.Kind == journal.Replace {
+		var err error
+		if before, _, _, err = w.root.ReadFile(op.Path, maxGuarded); err != nil {
+			return errors.Join(errGuarded, err)
+		}
+	}
+	after := op.NewData
+	if after == nil {
+		if op.Kind != journal.Replace || op.Edits == nil {
+			return errGuarded // as in an undo, whose content is in the journal
+		}
+		var err error
+		if after, err = applied(before, op.Edits); err != nil {
+			return err
+		}
+	}
+	return judge(before, after)
+}
+
+// applied is a content after edits, which are in order.
+func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
+	after, at := []byte{}, int64(0)
+	for _, e := range edits {
+		if e.Off < at || e.Off+e.Len > int64(len(before)) {
+			return nil, errGuarded
+		}
+		after = append(append(after, before[at:e.Off]...), e.Data...)
+		at = e.Off + e.Len
+	}
+	return append(after, before[at:]...), nil
+}
+
+// guardTree judges each file at or below p that is moved below to, or is deleted if
+// that is empty. Only files that the guard is about are read.
+func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	info, err := w.root.Stat(p)
+	if err != nil {
+		return nil // the step itself says what is wrong
+	}
+	switch info.Type {
+	case rootfs.TypeFile:
+		return w.guardFile(p, to)
+	case rootfs.TypeDir:
+	default:
+		return nil
+	}
+	d, err := w.root.OpenDir(p)
+	if err != nil {
+		return err
+	}
+	entries, err := d.Read(nil)
+	d.Close()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		below, err := p.Child(e.Name)
+		if err != nil {
+			return err
+		}
+		next := to
+		if to != "" {
+			next += "/" + e.Name
+		}
+		switch e.Type {
+		case rootfs.TypeFile:
+			err = w.guardFile(below, next)
+		case rootfs.TypeDir:
+			err = w.guardTree(ctx, below, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Changer) guardFile(p rootfs.Path, to string) error {
+	here := w.opts.Guard(p.String())
+	var there func(before, after []byte) error
+	if to != "" {
+		there = w.opts.Guard(to)
+	}
+	if here == nil && there == nil {
+		return nil
+	}
+	data, _, _, err := w.root.ReadFile(p, maxGuarded)
+	if err != nil {
+		return errors.Join(errGuarded, err)
+	}
+	if here != nil {
+		if err := here(data, nil); err != nil {
+			return err
+		}
+	}
+	if there != nil {
+		return there(nil, data)
+	}
+	return nil
+}

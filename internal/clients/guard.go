@@ -1,0 +1,112 @@
+package clients
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"quarry/fault"
+)
+
+// guardHint says who may do it.
+const guardHint = "a person can change it, or the owner sets change.allow-clients = true in quarry.toml"
+
+var (
+	errOwnEntry = fault.New(fault.ProtectedPath, "the file starts this server: its entry, and so its limits, must stay as it is", guardHint)
+	errUnread   = fault.New(fault.ProtectedPath, "the file starts MCP servers and would not be one that can be read", guardHint)
+)
+
+// Guard judges changes of files by which clients start servers. An agent must not
+// lift its own limits by the arguments in its entry: what starts Quarry stays the
+// same, and all else may change. It returns nil for other files.
+func Guard(file string) func(before, after []byte) error {
+	c := byProjectFile(file)
+	if c == nil {
+		return nil
+	}
+	return func(before, after []byte) error {
+		was, err := c.ours(before)
+		if err != nil {
+			was = nil // it starts nothing as it is
+		}
+		now, err := c.ours(after)
+		if err != nil {
+			return errUnread
+		}
+		if len(was) != len(now) || len(was) > 0 && !reflect.DeepEqual(was, now) {
+			return errOwnEntry
+		}
+		return nil
+	}
+}
+
+// byProjectFile is the client whose settings of a project, or of a user, have such a
+// path, in any case and at any depth: the folder that is served may be above.
+func byProjectFile(file string) *Client {
+	file = "/" + strings.ToLower(file)
+	for i := range All {
+		names := []string{All[i].ProjectFile}
+		if user := All[i].UserFile; user != nil {
+			// Of the user's own file the last two names are the same everywhere.
+			name := filepath.ToSlash(user(Places{goos: "linux", home: "/home", config: "/home/.config", codex: "/home/.codex"}))
+			if dir := path.Dir(name); dir != "/home" {
+				name = path.Base(dir) + "/" + path.Base(name)
+			}
+			names = append(names, strings.TrimPrefix(name, "/home/"))
+		}
+		for _, name := range names {
+			if name != "" && strings.HasSuffix(file, "/"+strings.ToLower(name)) {
+				return &All[i]
+			}
+		}
+	}
+	return nil
+}
+
+// ours are the entries of settings that start Quarry, by name. Nothing in a file
+// that does not exist or is empty.
+func (c *Client) ours(text []byte) (map[string]any, error) {
+	if len(strings.TrimSpace(string(text))) == 0 {
+		return nil, nil
+	}
+	servers, err := c.Servers(text)
+	if err != nil {
+		return nil, err
+	}
+	if !c.toml && strings.Count(string(text), `"`+c.key+`"`) > 1 {
+		return nil, errTwoLists // parsers differ about which one counts
+	}
+	found := map[string]any{}
+	for name, entry := range servers {
+		if mentions(name) || mentions(entry) {
+			found[name] = entry
+		}
+	}
+	return found, nil
+}
+
+var errTwoLists = errors.New("two lists of servers")
+
+// mentions reports whether a value has the word quarry in it: an entry may start
+// the program through a shell, a container or a package manager.
+func mentions(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(strings.ToLower(v), "quarry")
+	case []any:
+		for _, e := range v {
+			if mentions(e) {
+				return true
+			}
+		}
+	case map[string]any:
+		for key, e := range v {
+			if mentions(key) || mentions(e) {
+				return true
+			}
+		}
+	}
+	return false
+}

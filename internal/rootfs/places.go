@@ -1,0 +1,51 @@
+package rootfs
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// DenyPlaces returns deny rules that close absolute paths to everyone who works in
+// root, for those that lie in it. A path that does not exist yet is closed as well.
+func DenyPlaces(root string, places []string) []string {
+	top := realPath(root)
+	var rules []string
+	for _, place := range places {
+		if place == "" {
+			continue
+		}
+		rel, err := filepath.Rel(top, realPath(place))
+		if err != nil || !filepath.IsLocal(rel) || rel == "." {
+			continue
+		}
+		var rule strings.Builder
+		rule.WriteByte('/')
+		for _, r := range filepath.ToSlash(rel) {
+			if strings.ContainsRune(`*?[]{}!#\\ `, r) {
+				rule.WriteByte('\\')
+			}
+			rule.WriteRune(r)
+		}
+		rules = append(rules, rule.String())
+	}
+	return rules
+}
+
+// realPath is an absolute path without symlinks, as far as it exists.
+func realPath(p string) string {
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return p
+	}
+	rest := ""
+	for dir := abs; ; {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return abs
+		}
+		rest, dir = filepath.Join(filepath.Base(dir), rest), up
+	}
+}
