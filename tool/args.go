@@ -93,16 +93,26 @@ func renamed(params []Param, object map[string]json.RawMessage) map[string]json.
 	out := maps.Clone(object)
 	for i := range params {
 		p := &params[i]
-		if raw, given := object[p.Name]; len(p.Also) == 0 || given && string(raw) != "null" {
+		raw, given := object[p.Name]
+		if _, taken := object[p.List]; given && p.List != "" && known[p.List] && !taken && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+			out[p.List] = raw
+			delete(out, p.Name)
+			continue
+		}
+		if len(p.Also) == 0 || given && string(raw) != "null" {
 			continue
 		}
 		for _, name := range append([]string{p.Name}, p.Also...) {
-			key, ok := spelled(object, name, known)
+			key, ok := spelled(out, name, known)
 			if !ok {
 				continue
 			}
-			out[p.Name] = object[key]
+			out[p.Name] = out[key]
 			delete(out, key)
+			var one []json.RawMessage // a list of one, where we take one
+			if p.Kind == String && json.Unmarshal(out[p.Name], &one) == nil && len(one) == 1 {
+				out[p.Name] = one[0]
+			}
 			break
 		}
 	}

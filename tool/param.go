@@ -45,6 +45,8 @@ type Param struct {
 	// oldString, old-string), and not listed: those that similar tools have. Its
 	// own name is then understood in any style too.
 	Also []string
+	// List is the parameter that takes a list that is given for this one.
+	List string
 	// Unlisted keeps the parameter out of the schema. It is understood.
 	Unlisted bool
 }

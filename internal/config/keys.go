@@ -151,7 +151,7 @@ var keys = sync.OnceValue(func() []Key {
 			About: "how much all indexes together may take; those used longest ago are deleted first"},
 
 		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true, Example: `["~/notes"]`},
-		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp", "notes"}, Commands: agents},
+		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp", "notes", "code"}, Commands: agents},
 		{Section: "mcp", Name: "tools", Kind: List, Commands: agents, Example: `["search_files", "read_file"]`},
 		{Section: "mcp", Name: "read-only", Commands: agents},
 		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},

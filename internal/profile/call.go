@@ -30,9 +30,9 @@ type env struct {
 
 // limits are those of an answer's text. Some room is kept for what follows the
 // body: the line that says what was omitted, and the receipt.
-func (e *env) limits() render.Limits {
-	budget := e.o.Budget
-	if e.o.Structured && !e.d.json {
+func (c *call) limits() render.Limits {
+	budget := c.room()
+	if c.o.Structured && !c.d.json {
 		budget /= 2 // a line of code takes about twice its text as JSON
 	}
 	return render.Limits{Budget: max(budget-receiptRoom, 0)}
@@ -77,6 +77,9 @@ type answer struct {
 // make makes a tool.
 func (e *env) make(s *spec) *tool.Tool {
 	out := &tool.Tool{Name: s.name, Title: s.title, Description: s.about, Params: s.params, OutputSchema: schema(s.output), Hints: s.hints}
+	if e.d.spellings {
+		out.Params = respelled(s.params, true)
+	}
 	out.ErrorText = e.errorText
 	out.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {
 		if e.ws == nil {
@@ -206,6 +209,8 @@ func (c *call) next(offset int) string {
 }
 
 // takes reports whether the tool has a parameter.
-func (c *call) takes(name string) bool {
-	return slices.ContainsFunc(c.tool.Params, func(p tool.Param) bool { return p.Name == name })
+func (c *call) takes(name string) bool { return hasParam(c.tool.Params, name) }
+
+func hasParam(params []tool.Param, name string) bool {
+	return slices.ContainsFunc(params, func(p tool.Param) bool { return p.Name == name })
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -119,6 +120,13 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	done, err := c.ws.Edit(ctx, path, edits, c.changing())
+	var ambiguous *change.AmbiguousError
+	if line := c.Int("line"); line > 0 && len(edits) == 1 && errors.As(err, &ambiguous) {
+		if i := slices.Index(ambiguous.Lines, line); i >= 0 {
+			edits[0].Occurrence = i + 1
+			done, err = c.ws.Edit(ctx, path, edits, c.changing())
+		}
+	}
 	var several *change.SetError
 	if errors.As(err, &several) {
 		return nil, c.setError(ctx, err)
@@ -183,6 +191,9 @@ func (c *call) oneEdit() (change.Edit, error) {
 		return none, invalid("new_text is required and must be a string.")
 	case replacing:
 		occurrence := change.First
+		if c.d.onceOnly {
+			occurrence = change.Only
+		}
 		if c.Bool("replace_all") {
 			occurrence = change.All
 		}

@@ -22,6 +22,8 @@ type dialect struct {
 	inVault []spec // further ones if a root is an Obsidian vault
 	asked   []spec // further ones that are there only if Options.Tools names them
 
+	// spellings understands parameters as other tools spell them.
+	spellings bool
 	// receipts end an answer with one line in square brackets that tells what
 	// the body can't.
 	receipts bool
@@ -56,8 +58,15 @@ type dialect struct {
 	around bool
 	// images lets read_file show pictures.
 	images bool
+	// onceOnly refuses to replace a text that occurs several times, unless a line
+	// or replace_all says which are meant.
+	onceOnly bool
 	// remaining says how many more places have a text that was replaced once.
 	remaining bool
+	// folds reads a file that doesn't fit with its bodies folded.
+	folds bool
+	// terse leaves out of an answer what repeats the request.
+	terse bool
 	// shows ends the answer to a change with the lines that changed.
 	shows bool
 	// attachments move with a note if the vault's settings say so.
@@ -121,7 +130,7 @@ type spec struct {
 }
 
 // dialects lists the profiles, the default first.
-var dialects = []*dialect{&quarryDialect, &vaultDialect, &rooDialect, &godoctorDialect, &smcpDialect, &notesDialect}
+var dialects = []*dialect{&quarryDialect, &vaultDialect, &rooDialect, &godoctorDialect, &smcpDialect, &notesDialect, &codeDialect}
 
 // dialectOf finds the record of a profile, nil if there is none of that name.
 func dialectOf(name string) *dialect {

@@ -25,6 +25,12 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	if c.d.searched != "" && len(q.Globs) == 0 {
 		q.Globs = []string{c.d.searched}
 	}
+	if err := c.respell(&q); err != nil {
+		return nil, err
+	}
+	if a, err := c.showOther(ctx, q, "file_pattern"); a != nil || err != nil {
+		return a, err
+	}
 	offset := q.Offset
 	q.Offset = 0
 	limit := c.either("max_results", c.d.limits.files, maxFiles)

@@ -15,7 +15,13 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	query := c.String("query")
 	limit := c.either("max_results", c.d.limits.matches, maxFiles)
 	q := c.query(ctx, query, c.glob("include", c.path(ctx, "path")))
+	if err := c.respell(&q); err != nil {
+		return nil, err
+	}
 	q.Match.Syntax = match.Literal
+	if a, err := c.showOther(ctx, q, "include"); a != nil || err != nil {
+		return a, err
+	}
 	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	offset := q.Offset
 	r, err := c.run(ctx, q)

@@ -31,7 +31,7 @@ func TestAnswersTellTheNextStep(t *testing.T) {
 	for _, c := range []struct{ name, tool, args, want string }{
 		{"a file of that name elsewhere", "read_file", `{"path":"main.go"}`, "Error: File not found: \"main.go\"\nThere is src/main.go."},
 		{"several", "read_file", `{"path":"pkg/UTIL.go"}`, "Error: File not found: \"pkg/UTIL.go\"\nFiles of that name: cmd/util.go, src/lib/util.go."},
-		{"with a line, as results have it", "read_file", `{"path":"src/main.go:3"}`, "Error: File not found: \"src/main.go:3\"\nThere is \"src/main.go\"; give the path alone."},
+		{"with a line, as results have it", "get_file_info", `{"path":"src/main.go:3"}`, "Error: Path not found: \"src/main.go:3\"\nThere is \"src/main.go\"; give the path alone."},
 		{"with spaces", "get_file_info", `{"path":" src/main.go "}`, "File: src/main.go\n"},
 		{"an address", "read_file", `{"path":"file://` + abs + `/notes.txt"}`, "There is \"notes.txt\"; give the path alone."},
 		{"nothing like it", "read_file", `{"path":"zzz.go"}`, "Error: File not found: \"zzz.go\"\nFind the path with search_by_path or list_files."},

@@ -54,6 +54,8 @@ var (
 	paramQuiet = unlisted(boolean("quiet", "Only count what changed"))
 	paramDiff  = unlisted(boolean("diff", "Show every line of a dry run"))
 
+	paramBudget = integer("budget", "Tokens of the answer", 100)
+
 	paramHidden  = boolean("include_hidden", "Also dot files")
 	paramIgnored = boolean("include_ignored", "Also ignored files")
 	paramOffset  = integer("offset", "Results to skip", 0)

@@ -1,11 +1,16 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"quarry/change"
 	"quarry/fault"
@@ -28,56 +33,201 @@ type readAnswer struct {
 	remark
 }
 
-const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},"image":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},"not_read":{"type":"array","items":{"type":"string"}},` + noteSchema + `}}`
+const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},"image":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},` + noteSchema + `}}`
 
 var readFile = action{readSchema, readOnly, read}
 
-func read(ctx context.Context, c *call) (*answer, error) {
-	if c.Given("paths") {
-		return c.readMany(ctx)
-	}
-	path, err := c.givenPath(ctx, "path")
-	if err != nil {
-		if c.takes("paths") {
-			err = invalid("path or paths is required and must be a non-empty string or list.")
-		}
-		return nil, err
-	}
-	return c.readOne(ctx, path, c.d.limits.readBytes)
+// part is what is read of a file: all of it, lines, the last lines, or a
+// definition.
+type part struct {
+	path       string
+	start, end int
+	tail       int
+	symbol     string
 }
 
-// readOne reads a file, with so many bytes of text at most.
-func (c *call) readOne(ctx context.Context, path string, most int) (*answer, error) {
-	start, end := c.Int("start_line"), c.Int("end_line")
+func (p *part) whole() bool { return p.start == 0 && p.end == 0 && p.tail == 0 && p.symbol == "" }
+
+// name is the part as a caller writes it.
+func (p *part) name() string {
+	switch {
+	case p.symbol != "":
+		return p.path + "#" + p.symbol
+	case p.end > 0:
+		return fmt.Sprintf("%s:%d-%d", p.path, max(p.start, 1), p.end)
+	case p.start > 0:
+		return fmt.Sprintf("%s:%d-", p.path, p.start)
+	}
+	return p.path
+}
+
+func read(ctx context.Context, c *call) (*answer, error) {
+	if !c.takes("paths") {
+		path, err := c.givenPath(ctx, "path")
+		if err != nil {
+			return nil, err
+		}
+		return c.readOne(ctx, part{path: path, start: c.Int("start_line"), end: c.Int("end_line")}, c.d.limits.readBytes)
+	}
+	given := c.Strings("paths")
+	if c.Given("path") {
+		given = append([]string{c.String("path")}, given...)
+	}
+	var parts []part
+	for _, g := range given {
+		if strings.TrimSpace(g) != "" {
+			parts = append(parts, c.partsOf(ctx, g)...)
+		}
+	}
+	most := c.readBudget()
+	switch {
+	case len(parts) == 0:
+		return nil, invalid("path or paths is required and must be a non-empty string or list.")
+	case len(parts) > maxPaths:
+		return nil, invalid("paths must be at most %d files, not %d", maxPaths, len(parts))
+	case len(parts) == 1:
+		p, err := c.narrowed(parts[0])
+		if err != nil {
+			return nil, err
+		}
+		return c.readOne(ctx, p, most)
+	case c.Given("start_line"), c.Given("end_line"), c.Given("tail"), c.Given("symbol"), c.Given("lines"):
+		return nil, &tool.Error{
+			Code: tool.InvalidArgument, Message: "lines of several files are written with their paths.",
+			Hint: `Write "a.go:10-40" or "a.go#Name" in paths.`,
+		}
+	}
+	return c.readMany(ctx, parts, most)
+}
+
+// readBudget is how many bytes a read shows.
+func (c *call) readBudget() int {
+	most := c.d.limits.readBytes
+	if c.Given("budget") {
+		most = c.Int("budget") * tokenBytes
+	}
+	if room := c.clientRoom(); room > 0 {
+		most = min(most, room)
+	}
+	return most
+}
+
+// narrowed is a part with the parameters for lines.
+func (c *call) narrowed(p part) (part, error) {
+	start, end, tail := c.Int("start_line"), c.Int("end_line"), c.Int("tail")
+	if n := c.Int("lines"); n > 0 && end == 0 && tail == 0 { // as other tools say it
+		end = max(start, 1) + n - 1
+	}
+	symbol := c.String("symbol")
+	if (start > 0 || end > 0 || tail > 0 || symbol != "") && !p.whole() {
+		return p, invalid("Give lines in the path or as parameters, not both.")
+	}
+	if symbol != "" && (start > 0 || end > 0 || tail > 0) {
+		return p, invalid("Give a symbol or lines, not both.")
+	}
+	if tail > 0 && (start > 0 || end > 0) {
+		return p, invalid("tail can't be used together with start_line and end_line.")
+	}
+	if !p.whole() {
+		return p, nil
+	}
+	p.start, p.end, p.tail, p.symbol = start, end, tail, symbol
+	return p, nil
+}
+
+// partForm is what follows a path: :10-40,80-95 or :12, #L10-L20, #Name.
+var partForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.+?)(?::(\d+(?:-\d*)?(?:,\d+(?:-\d*)?)*)|#L(\d+(?:-L?\d+)?)|#([^#/\\]+))$`)
+})
+
+// linesBefore and linesAfter are read around a line that is named alone: it is the
+// place of a match, and what follows says more than what precedes.
+const linesBefore, linesAfter = 5, 35
+
+// partsOf reads a path as a caller writes it, with the parts of the file after
+// it. A file of that very name goes first.
+func (c *call) partsOf(ctx context.Context, given string) []part {
+	path := c.clean(ctx, given)
+	m := partForm().FindStringSubmatch(path)
+	if m == nil {
+		return []part{{path: path}}
+	}
+	if _, err := c.ws.Stat(ctx, path); err == nil {
+		return []part{{path: path}}
+	}
+	if m[4] != "" {
+		return []part{{path: m[1], symbol: m[4]}}
+	}
+	var parts []part
+	for _, lines := range strings.Split(m[2]+strings.ReplaceAll(m[3], "L", ""), ",") {
+		first, last, ranged := strings.Cut(lines, "-")
+		p := part{path: m[1]}
+		p.start, _ = strconv.Atoi(first)
+		switch {
+		case last != "":
+			p.end, _ = strconv.Atoi(last)
+		case !ranged:
+			p.start, p.end = max(p.start-linesBefore, 1), p.start+linesAfter
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// readOne reads a part of a file, with so many bytes of text at most.
+func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
+	path, start, end := p.path, p.start, p.end
 	if end > 0 && start > end {
 		return nil, invalid("The lines asked for end at %d, before they start at %d.", end, start)
 	}
-	if c.Given("tail") && (start > 0 || end > 0) {
-		return nil, invalid("tail can't be used together with start_line and end_line.")
-	}
-	if name := c.String("symbol"); name != "" {
-		if start > 0 || end > 0 || c.Given("tail") {
-			return nil, invalid("Give a symbol or lines, not both.")
-		}
+	if p.symbol != "" {
 		if _, err := c.ws.Stat(ctx, path); err == nil {
-			if start, end, err = c.symbolLinesOf(ctx, path, name); err != nil {
+			if start, end, err = c.symbolLinesOf(ctx, path, p.symbol); err != nil {
 				return nil, err
 			}
 		}
 	}
-	t, err := c.readText(ctx, path, start, end, most)
+	if c.folding(&p) {
+		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
+			return a, err
+		}
+	}
+	t, err := c.readText(ctx, path, start, end, p.tail, most)
+	if c.d.terse && err == nil && !t.CutLine {
+		// The numbers of lines count, too.
+		size, text := len(numbered(t.Lines, t.First)), 0
+		for _, line := range t.Lines {
+			text += len(line) + 1
+		}
+		if size > most {
+			t, err = c.readText(ctx, path, start, end, p.tail, max(text*most/size, 1))
+		}
+	}
 	if err != nil {
 		return c.unread(ctx, err, path)
 	}
 	if start > max(t.Total, 1) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
 	}
+	if t.Cut && c.d.folds && p.whole() && !t.CutLine {
+		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
+			return a, err
+		}
+	}
 	data := &readAnswer{
 		foundPath: pathOf(t.Path), Start: t.First, End: t.First + len(t.Lines) - 1, Total: t.Total, Cut: t.Cut,
 		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending, Lines: append([]string{}, t.Lines...),
 	}
-	a := &answer{text: render.Lines(nil, t, start, end), data: data}
-	a.receipt = []string{"version " + render.Version(t.Version)}
+	a := &answer{data: data}
+	if c.d.terse {
+		a.text = []byte(strings.TrimPrefix(numbered(t.Lines, t.First), "\n"))
+		if t.First > 1 || data.End < t.Total {
+			a.receipt = []string{fmt.Sprintf("lines %d-%d of %d", t.First, data.End, t.Total)}
+		}
+	} else {
+		a.text = render.Lines(nil, t, start, end)
+	}
+	a.receipt = append(a.receipt, "version "+render.Version(t.Version))
 	if t.Encoding != "utf-8" {
 		a.receipt = append(a.receipt, t.Encoding)
 	}
@@ -99,9 +249,8 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 
 // readText reads lines, for tail the last ones. The number of lines is known
 // only after the file was read. A file that changes meanwhile is read again.
-func (c *call) readText(ctx context.Context, path string, start, end, most int) (*search.Text, error) {
+func (c *call) readText(ctx context.Context, path string, start, end, tail, most int) (*search.Text, error) {
 	opts := &search.ReadOptions{Start: start, End: end, MaxLines: c.d.limits.readLines, MaxBytes: most}
-	tail := c.Int("tail")
 	if tail == 0 {
 		return c.ws.Read(ctx, path, opts)
 	}
@@ -170,59 +319,65 @@ const maxPaths = 50
 // manyAnswer is the answer of read_file for several files. A file that can't be
 // read has an error instead of a text.
 type manyAnswer struct {
-	Files   []any    `json:"files"`
-	NotRead []string `json:"not_read,omitempty"`
+	Files []any `json:"files"`
 	remark
 }
 
-// readMany reads several files under one budget.
-func (c *call) readMany(ctx context.Context) (*answer, error) {
-	paths := c.Strings("paths")
-	switch {
-	case c.Given("path"), c.Given("start_line"), c.Given("end_line"):
-		return nil, invalid("paths can't be used together with path, start_line and end_line.")
-	case len(paths) == 0:
-		return nil, invalid("paths must name at least one file.")
-	case len(paths) > maxPaths:
-		return nil, invalid("paths must be at most %d files, not %d", maxPaths, len(paths))
-	}
-	data, most := &manyAnswer{Files: []any{}}, c.d.limits.readBytes
-	a := &answer{data: data}
-	for i, p := range paths {
-		if len(a.text) >= most {
-			data.NotRead = paths[i:]
-			break
+// readMany reads several parts under one budget, which they share fairly: what a
+// small one doesn't need goes to the larger ones, and none is starved.
+func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, error) {
+	got := make([]*answer, len(parts))
+	errs := make([]error, len(parts))
+	sizes := make([]int, len(parts))
+	for i, p := range parts {
+		if got[i], errs[i] = c.readOne(ctx, p, most); got[i] != nil {
+			sizes[i] = len(got[i].text)
 		}
+	}
+	data := &manyAnswer{Files: []any{}}
+	a := &answer{data: data}
+	for i, room := range shares(sizes, most) {
+		p := &parts[i]
 		if i > 0 {
 			a.text = append(a.text, "\n\n"...)
 		}
-		p = c.clean(ctx, p)
-		a.text = fmt.Appendf(a.text, "## %s\n", render.Path(p))
-		one, err := c.readOne(ctx, p, most-len(a.text))
-		if err != nil {
+		a.text = fmt.Appendf(a.text, "## %s\n", render.Path(p.name()))
+		if sizes[i] > room && errs[i] == nil {
+			got[i], errs[i] = c.readOne(ctx, *p, room)
+		}
+		if errs[i] != nil {
 			var known *tool.Error
-			if !errors.As(c.problem(ctx, err), &known) {
-				return nil, err
+			if !errors.As(c.problem(ctx, errs[i]), &known) {
+				return nil, errs[i]
 			}
 			a.text = append(a.text, strings.TrimRight(known.Text(), "\n")...)
-			data.Files = append(data.Files, map[string]any{"path": render.Path(p), "error": known})
+			data.Files = append(data.Files, map[string]any{"path": render.Path(p.path), "error": known})
 			continue
 		}
-		a.text = append(a.text, one.text...)
-		if len(one.receipt) > 0 {
-			a.text = append(a.text, "\n["+strings.Join(one.receipt, "; ")+"]"...)
+		a.text = append(a.text, got[i].text...)
+		if len(got[i].receipt) > 0 {
+			a.text = append(a.text, "\n["+strings.Join(got[i].receipt, "; ")+"]"...)
 		}
-		a.images = append(a.images, one.images...)
-		data.Files = append(data.Files, one.data)
-	}
-	if len(data.NotRead) > 0 {
-		rest, err := marshal(data.NotRead, "")
-		if err != nil {
-			return nil, err
-		}
-		a.receipt = append(a.receipt, fmt.Sprintf("cut at %d KB; next: read_file {\"paths\":%s}", most>>10, rest))
+		a.images = append(a.images, got[i].images...)
+		data.Files = append(data.Files, got[i].data)
 	}
 	return a, nil
+}
+
+// shares divides a budget among texts of these sizes: each gets what it needs or
+// an equal share of what the smaller ones leave.
+func shares(sizes []int, budget int) []int {
+	order := make([]int, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
+	out := make([]int, len(sizes))
+	for k, i := range order {
+		out[i] = max(min(sizes[i], budget/(len(order)-k)), 1)
+		budget -= min(out[i], sizes[i])
+	}
+	return out
 }
 
 // jsonText is a path as an argument.

@@ -144,7 +144,7 @@ func (c *call) advice(by cut, narrower string, larger bool) string {
 }
 
 // budget is the bound of an answer's text, in words.
-func (e *env) budget() string { return itoa(max(e.o.Budget>>10, 1)) + " KB" }
+func (c *call) budget() string { return itoa(max(c.room()>>10, 1)) + " KB" }
 
 // page words which results are shown, what cut them, and the next call when there
 // are more. limit is the parameter that bounds them; said is set if the body says

@@ -136,6 +136,12 @@ func spent(s *search.Summary) error {
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
 	q := c.query(ctx, c.String("regex"), c.glob("file_pattern", c.path(ctx, "path")))
+	if err := c.respell(&q); err != nil {
+		return nil, err
+	}
+	if a, err := c.showOther(ctx, q, "file_pattern"); a != nil || err != nil {
+		return a, err
+	}
 	q.Before = c.either("context_lines", c.d.limits.blockContext, maxContext)
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry"
 	"quarry/change"
@@ -25,6 +26,12 @@ func openTree(t *testing.T, opts *profile.Options, files map[string]string) *too
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	then := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name := range files {
+		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(name)), then, then); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -169,7 +169,47 @@ const (
 )
 
 func findDefinition(ctx context.Context, c *call) (*answer, error) {
-	name := strings.TrimSpace(c.String("name"))
+	names := c.Strings("names")
+	if c.Given("name") {
+		names = append([]string{c.String("name")}, names...)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, invalid("name is required and must be a non-empty string.")
+	case len(names) > maxNames:
+		return nil, invalid("names must be at most %d, not %d", maxNames, len(names))
+	case len(names) == 1:
+		return c.definitionOf(ctx, names[0], symbolLines)
+	}
+	all := &symbolsAnswer{Symbols: []foundSymbol{}}
+	a := &answer{data: all}
+	for i, name := range names {
+		one, err := c.definitionOf(ctx, name, max(symbolLines/len(names), 10))
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			a.text = append(a.text, "\n\n"...)
+		}
+		a.text = append(a.text, one.text...)
+		found := one.data.(*symbolsAnswer)
+		all.Symbols, all.Total, all.Receipt = append(all.Symbols, found.Symbols...), all.Total+found.Total, found.Receipt
+		for _, part := range one.receipt {
+			if !slices.Contains(a.receipt, part) {
+				a.receipt = append(a.receipt, part)
+			}
+		}
+	}
+	return a, nil
+}
+
+// maxNames is how many names one call finds.
+const maxNames = 20
+
+// definitionOf finds one name, and shows so many lines of its likeliest
+// definition.
+func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answer, error) {
+	name = strings.TrimSpace(name)
 	q := search.SymbolQuery{Name: name, Kind: c.String("kind"), Fuzzy: c.Bool("fuzzy"), Limit: symbolsShown, Text: true}
 	if p := c.path(ctx, "path"); p != "" && p != "." {
 		q.Paths = []string{p}
@@ -192,7 +232,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	}
 	sum := c.sumUp(ctx, &r.Summary, "")
 	data.Receipt = &sum
-	a := &answer{text: definitionText(name, r, similar), data: data}
+	a := &answer{text: definitionText(name, r, similar, lines), data: data}
 	switch {
 	case r.Total == 0:
 		files := "no file in scope"
@@ -212,7 +252,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 
 // definitionText shows the likeliest definition in full and the others by
 // their signatures.
-func definitionText(name string, r *search.SymbolResult, similar bool) []byte {
+func definitionText(name string, r *search.SymbolResult, similar bool, most int) []byte {
 	var text []byte
 	switch {
 	case r.Total == 0:
@@ -228,21 +268,21 @@ func definitionText(name string, r *search.SymbolResult, similar bool) []byte {
 	}
 	for i := range r.Symbols {
 		s := &r.Symbols[i]
-		qualified := s.Name
-		if s.Container != "" {
-			qualified = s.Container + "." + s.Name
-		}
+		qualified := qualified(s)
 		if i > 0 || similar {
 			text = fmt.Appendf(text, "\n- %s:%s %s", render.Path(s.Path), lineRange(s), signature(s))
 			continue
 		}
 		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
 		lines := strings.Split(s.Text, "\n")
-		for n, line := range lines[:min(len(lines), symbolLines)] {
+		if len(lines) <= most+most/4 { // to cut a few lines costs another call
+			most = len(lines)
+		}
+		for n, line := range lines[:min(len(lines), most)] {
 			text = fmt.Appendf(text, "\n%3d | %s", s.StartLine+n, aroundWord(line, []string{strings.ToLower(s.Name)}))
 		}
-		if len(lines) > symbolLines {
-			text = fmt.Appendf(text, "\n... %d more lines: read_file with symbol %s", len(lines)-symbolLines, quoted(qualified))
+		if len(lines) > most {
+			text = fmt.Appendf(text, "\n... %d more lines: read_file with symbol %s", len(lines)-most, quoted(qualified))
 		}
 		text = append(text, '\n')
 	}

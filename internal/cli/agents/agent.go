@@ -56,7 +56,7 @@ type agent struct {
 
 // toolFlags choose the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp or notes")
+	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp, notes or code")
 	fl.StringSliceVar(&a.tools, "tools", nil, "only these `tools`, as a,b,c")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }
@@ -264,6 +264,9 @@ func toolList(r *tool.Registry) string {
 		}
 		fmt.Fprintf(&b, "%s\n  %s\n", t.Name, t.Description)
 		for _, p := range t.Params {
+			if p.Unlisted {
+				continue
+			}
 			name := p.Name
 			if p.Required {
 				name += " (required)"

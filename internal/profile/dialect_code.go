@@ -1,0 +1,133 @@
+package profile
+
+import "quarry/tool"
+
+// codeDialect is few tools for agents that write programs. It follows the rules
+// for answers in full: counts first, the piece that does the work, and nothing
+// that repeats the request.
+var codeDialect = dialect{
+	name:  "code",
+	about: "Few tools for agents that write programs, with short answers.",
+	omits: "Hidden and ignored files are omitted unless a path names them.",
+	tools: []spec{
+		{
+			name: "search_files", title: "Search files",
+			about: "Find lines by regex (Rust) in all text files. For where a name is defined use find_symbol, for a question in words search_code.",
+			params: []tool.Param{
+				orSeveral(need(str("pattern", "Regex, line by line"))),
+				boolean("literal", "pattern is plain text"),
+				str("path", "File or folder"),
+				str("glob", "Files: *.ts, src/**, !*_test.go"),
+				boolean("ignore_case", "Any case"),
+				integer("context_lines", "Default 0", 0),
+				paramShow,
+				{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"},
+				integer("offset", "Lines to skip", 0),
+				paramBudget,
+				unlisted(boolean("all", "Only files that have each of them")),
+				unlisted(integer("max_results", "Maximum number of lines", 1)),
+				unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
+			},
+			action: searchByLines,
+		},
+		{
+			name: "search_code", title: "Search code",
+			about: "Rank definitions and text by relevance to words or identifiers, when you don't know what the code calls it.",
+			params: []tool.Param{
+				{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
+				str("path", "Only below it"),
+				paramBudget,
+				unlisted(tool.Param{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50)}),
+				unlisted(boolean("compact", "")),
+			},
+			action: searchCode,
+		},
+		{
+			name: "find_symbol", title: "Find a definition",
+			about: "Where a function, type, method or constant is defined, with its text; several names at once.",
+			params: []tool.Param{
+				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
+				{Name: "names", Kind: tool.Strings, Description: "Several"},
+				str("kind", "function, class, ..."),
+				str("path", "Only below it"),
+				unlisted(boolean("fuzzy", "")),
+			},
+			action: findSymbol,
+		},
+		{
+			name: "read_file", title: "Read files",
+			about: "Read files or parts of them with line numbers, several at once. What doesn't fit is folded to its declarations.",
+			params: []tool.Param{
+				optional(required("path", "a.go, a.go:10-40,80-95, a.go#Store.Open")),
+				{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
+				integer("start_line", "First line", 1),
+				integer("end_line", "Last line", 1),
+				boolean("fold", "Declarations only, bodies as a count of lines"),
+				str("expand", "Names or regex of bodies to open"),
+				paramBudget,
+				unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this definition")),
+				unlisted(integer("lines", "Number of lines", 1)),
+			},
+			action: readFile,
+		},
+		{
+			name: "edit_file", title: "Edit a file",
+			about: "Replace old_text, which must occur once, in one file. For several files use apply_changes.",
+			params: []tool.Param{
+				required("path", "File"),
+				str("old_text", "Text to replace"),
+				str("new_text", "Its replacement"),
+				boolean("replace_all", "Every occurrence"),
+				integer("line", "Line that the occurrence meant begins on", 1),
+				{Name: "edits", Kind: tool.Objects, Description: "Several replacements", Fields: []tool.Param{
+					need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
+				}},
+				paramDryRun,
+				unlisted(integer("insert_after_line", "", 0)), unlisted(integer("insert_before_line", "", 1)), unlisted(str("content", "")),
+				unlisted(tool.Param{Name: "delete_lines", Kind: tool.Object, Fields: []tool.Param{need(integer("start", "", 1)), need(integer("end", "", 1))}}),
+				unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
+				paramQuiet, paramDiff,
+			},
+			action: editFile,
+		},
+		{
+			name: "apply_changes", title: "Change several files",
+			about: "Create, overwrite, edit, move and delete files, all or none, as one change that undo_change undoes.",
+			params: []tool.Param{
+				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
+					need(str("path", "")),
+					str("old_text", "Found once"),
+					str("new_text", "Its replacement"),
+					boolean("replace_all", ""),
+					integer("start_line", "Lines to replace; needs expected_version", 1),
+					integer("end_line", "Last line", 1),
+					str("content", "Whole file, new or not"),
+					boolean("delete", ""),
+					str("move_to", "New path"),
+					str("expected_version", ""),
+				}},
+				paramDryRun,
+				boolean("quiet", "Only count what changed"),
+				unlisted(paramSummary), unlisted(str("digest", "")), paramDiff,
+			},
+			action: applyChanges,
+		},
+		{
+			name: "undo_change", title: "Undo a change",
+			about:  "Undo a change by its id, default this session's last.",
+			params: []tool.Param{str("id", "Change id"), paramDryRun},
+			action: undoChange,
+		},
+	},
+
+	spellings: true, receipts: true, explains: true, errorText: withCode,
+	manyRoots: true, top: "the top folder", localGlobs: true,
+	around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
+	position: true,
+	lookAround: func(string) string {
+		return "This syntax has no look-around and no backreferences: search for a simpler pattern."
+	},
+	limits: documented.with(func(l *limits) {
+		l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens
+	}),
+}

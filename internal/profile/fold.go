@@ -1,0 +1,122 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/internal/render"
+	"quarry/search"
+)
+
+// foldFrom is the shortest body that is folded: below it the line that says so
+// costs as much.
+const foldFrom = 4
+
+// folding reports whether a file is to be read with its bodies folded.
+func (c *call) folding(p *part) bool {
+	return c.takes("fold") && p.whole() && (c.Bool("fold") || c.String("expand") != "")
+}
+
+// folded reads a file with the bodies of its functions folded, but for those that
+// expand names. If that is still too much, only the lines that define something
+// are shown. It is nil for a file without definitions, such as a log. A folded
+// answer has no version, so that it can't be taken for the whole file.
+func (c *call) folded(ctx context.Context, path string, most int) (*answer, error) {
+	t, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxFolded})
+	if err != nil {
+		return c.unread(ctx, err, path)
+	}
+	q := search.SymbolQuery{Scope: search.Scope{Paths: []string{t.Path}, IncludeHidden: true, IncludeIgnored: true}, Limit: 20000}
+	r, err := c.ws.Symbols(ctx, q)
+	if err != nil || len(r.Symbols) == 0 {
+		return nil, err
+	}
+	open, err := c.expanded()
+	if err != nil {
+		return nil, err
+	}
+	text, bodies := foldText(t, r.Symbols, open, false)
+	if len(text) > most {
+		text, bodies = foldText(t, r.Symbols, open, true)
+	}
+	note := fmt.Sprintf("%s, %s folded; expand opens those it names", render.Plural(t.Total, "line", "lines"), render.Plural(bodies, "part", "parts"))
+	if cut := strings.LastIndexByte(text[:min(len(text), most)], '\n'); len(text) > most && cut > 0 {
+		text = text[:cut]
+		note += "; cut: name parts as path:lines or path#Name"
+	}
+	data := &readAnswer{foundPath: pathOf(t.Path), Start: 1, End: t.Total, Total: t.Total, Cut: true, Encoding: t.Encoding, Ending: t.Ending, Lines: strings.Split(text, "\n")}
+	return &answer{text: []byte(text), data: data, receipt: []string{note}}, nil
+}
+
+// maxFolded is the longest text whose definitions are looked at.
+const maxFolded = 4 << 20
+
+// expanded reads which definitions stay open: names with commas between them, or
+// a regular expression over names.
+func (c *call) expanded() (func(s *search.Symbol) bool, error) {
+	given := strings.TrimSpace(c.String("expand"))
+	if given == "" {
+		return func(*search.Symbol) bool { return false }, nil
+	}
+	names := strings.FieldsFunc(given, func(r rune) bool { return r == ',' || r == ' ' })
+	re, err := regexp.Compile("^(?:" + given + ")$")
+	if err != nil {
+		return nil, invalid("Invalid expand %q: give names with commas between them, or a regular expression.", given)
+	}
+	return func(s *search.Symbol) bool {
+		return slices.Contains(names, s.Name) || slices.Contains(names, qualified(s)) || re.MatchString(s.Name) || re.MatchString(qualified(s))
+	}, nil
+}
+
+// foldText is a text with bodies folded, and how many those are. bare shows only
+// lines that define something.
+func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bool, bare bool) (string, int) {
+	const shown, folded = 1, 2
+	lines := make([]byte, len(t.Lines)+1) // by number, from 1
+	mark := func(from, to int, as byte) {
+		for n := max(from, 1); n <= min(to, len(t.Lines)); n++ {
+			lines[n] = as
+		}
+	}
+	if bare {
+		mark(1, len(t.Lines), folded)
+	}
+	for i := range list {
+		s := &list[i]
+		if !bare && (s.Kind == "function" || s.Kind == "method" || s.Kind == "test") && s.EndLine-s.Line >= foldFrom {
+			mark(s.Line+1, s.EndLine, folded)
+		}
+	}
+	for i := range list {
+		s := &list[i]
+		if slices.Contains(outlined, s.Kind) {
+			mark(s.Line, s.Line, shown)
+		}
+	}
+	for i := range list {
+		if s := &list[i]; open(s) {
+			mark(s.StartLine, s.EndLine, shown)
+		}
+	}
+	var b strings.Builder
+	bodies := 0
+	for n := 1; n <= len(t.Lines); n++ {
+		if lines[n] != folded {
+			fmt.Fprintf(&b, "\n%d: %s", n, t.Lines[n-1])
+			continue
+		}
+		from := n
+		for n < len(t.Lines) && lines[n+1] == folded {
+			n++
+		}
+		bodies++
+		if b.Len() == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, " … %s", render.Plural(n-from+1, "line", "lines"))
+	}
+	return strings.TrimPrefix(b.String(), "\n"), bodies
+}

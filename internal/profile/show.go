@@ -1,0 +1,254 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/internal/cli/filetypes"
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/search"
+	"quarry/tool"
+)
+
+// What a text search shows: matching lines, or what the parameter show says.
+
+var paramShow = oneOf(str("show", "files: path and count; count; definitions: those the matches are in, whole"), "lines", "files", "count", "definitions")
+
+// searchSpellings are parameters of other tools' searches that our own say
+// otherwise.
+var searchSpellings = []tool.Param{
+	unlisted(oneOf(str("output_mode", ""), "content", "files_with_matches", "count")),
+	unlisted(boolean("case_sensitive", "")),
+	unlisted(boolean("is_regexp", "")),
+	unlisted(str("type", "")),
+	unlisted(tool.Param{Name: "exclude", Kind: tool.Strings}),
+	unlisted(boolean("multiline", "")),
+}
+
+// shown is what a search shows: show, or what Claude Code's Grep calls it.
+func (c *call) shown() string {
+	switch c.String("output_mode") {
+	case "files_with_matches":
+		return "files"
+	case "count":
+		return "count"
+	}
+	return c.String("show")
+}
+
+// respell reads what other tools' searches say into a query.
+func (c *call) respell(q *search.Query) error {
+	if c.Given("case_sensitive") && !c.Given("ignore_case") {
+		q.Match.Case = match.Sensitive
+		if !c.Bool("case_sensitive") {
+			q.Match.Case = match.Insensitive
+		}
+	}
+	if c.Given("is_regexp") && !c.Bool("is_regexp") || c.Bool("literal") {
+		q.Match.Syntax = match.Literal
+	}
+	if name := c.String("type"); name != "" {
+		globs, err := filetypes.All().Globs([]string{name}, false)
+		if err != nil {
+			return invalid("unknown type %q: give a glob, as *.%s", name, name)
+		}
+		q.Types = globs
+	}
+	for _, g := range c.Strings("exclude") {
+		q.Globs = append(q.Globs, "!"+strings.TrimPrefix(g, "!"))
+	}
+	if c.Bool("multiline") {
+		q.Match.Mode = match.Multiline
+	}
+	return nil
+}
+
+// showOther answers a search that is not to show lines; nil if it is.
+func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*answer, error) {
+	switch c.shown() {
+	case "files", "count":
+		return c.showCounts(ctx, q, filter)
+	case "definitions":
+		return c.showDefinitions(ctx, q, filter)
+	}
+	return nil, nil
+}
+
+// matchCount is "43 matches in 20 files".
+func matchCount(s *search.Summary) string {
+	n, more := max(s.Matches, s.LinesMatched), ""
+	if !s.Exact {
+		more = "+"
+	}
+	if n == 1 && more == "" {
+		return "1 match in 1 file"
+	}
+	return fmt.Sprintf("%d%s matches in %s", n, more, render.Plural(s.FilesMatched, "file", "files"))
+}
+
+// showCounts lists the files that match with their numbers of matches, or gives
+// the sum alone.
+func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*answer, error) {
+	offset := q.Offset
+	q.Detail, q.Spans, q.Symbols, q.CountMatches, q.Offset = search.Counts, false, false, true, 0
+	q.Before, q.After, q.Limits = 0, 0, search.Limits{Time: c.o.Time}
+	data := &searchAnswer{Files: []foundFile{}}
+	sum, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		data.Files = append(data.Files, foundFile{foundPath: pathOf(f.Path), Matched: max(f.Matches, f.Matched), Lines: []foundLine{}})
+		return nil
+	})
+	if err == nil {
+		err = spent(sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data.Total, data.Exact = sum.FilesMatched, sum.Exact
+	a := &answer{data: data, text: []byte(matchCount(sum))}
+	partial := c.unfinished(sum)
+	switch {
+	case partial != "":
+		a.text = append(a.text, "\n\n"+partial...)
+	case sum.FilesMatched == 0:
+		a.text = []byte("No matches.")
+		a.receipt = c.whyEmpty(ctx, q, sum, filter)
+	}
+	total := len(data.Files)
+	data.Files = data.Files[min(offset, total):]
+	if c.shown() == "count" {
+		data.Files = data.Files[:0]
+	}
+	limits := c.limits()
+	for i, f := range data.Files {
+		if limits.Full(len(a.text)+len(f.Path)+8) || c.Given("max_results") && i == c.Int("max_results") {
+			data.Files, data.NextOffset = data.Files[:i], offset+i
+			a.receipt = append(a.receipt, fmt.Sprintf("files %d-%d of %d; next: %s", offset+1, offset+i, total, c.next(offset+i)))
+			break
+		}
+		a.text = fmt.Appendf(a.text, "\n%s %d", q2path(f), f.Matched)
+	}
+	data.Shown = len(data.Files)
+	data.Receipt = c.sumUp(ctx, sum, "")
+	if s := c.skipped(sum); s != "" && sum.Stopped == "" && sum.FilesMatched > 0 {
+		a.receipt = append(a.receipt, s)
+	}
+	return a, nil
+}
+
+// q2path is the path of a file in an answer, as other tools accept it.
+func q2path(f foundFile) string {
+	if f.Base64 != "" {
+		return f.Base64
+	}
+	return f.Path
+}
+
+// maxDefinitions is how many definitions one answer reads.
+const maxDefinitions = 100
+
+// showDefinitions shows the definitions that the matches are in, each once and
+// whole, and other matches by their lines.
+func (c *call) showDefinitions(ctx context.Context, q search.Query, filter string) (*answer, error) {
+	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches = 0, 0, true, true, true
+	limit := c.either("max_results", 500, maxBlocks)
+	q.Limits.Lines, q.Limits.Blocks, q.Limits.CountTo = limit, 0, c.countTo(limit)
+	r, err := c.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data := &symbolsAnswer{Symbols: []foundSymbol{}}
+	sum := c.sumUp(ctx, &r.Summary, "")
+	data.Receipt = &sum
+	a := &answer{data: data, text: []byte(matchCount(&r.Summary))}
+	if r.FilesMatched == 0 {
+		a.text, a.receipt = []byte("No matches."), c.whyEmpty(ctx, q, &r.Summary, filter)
+		return a, nil
+	}
+	var list []search.Symbol
+	loose := map[string][]search.Line{}
+	for i := range r.Files {
+		f := &r.Files[i]
+		last := -1
+		for j := range f.Lines {
+			l := &f.Lines[j]
+			switch s := l.Symbol; {
+			case s == nil:
+				loose[f.Path] = append(loose[f.Path], *l)
+			case s.StartLine != last:
+				last = s.StartLine
+				list = append(list, *s)
+				list[len(list)-1].Path = f.Path
+			}
+		}
+	}
+	left := c.limits().Budget - len(a.text)
+	cut := 0
+	for i := range list {
+		s := &list[i]
+		if data.Total++; i >= maxDefinitions || left <= 0 {
+			cut++
+			continue
+		}
+		t, err := c.ws.Read(ctx, s.Path, &search.ReadOptions{Start: s.StartLine, End: s.EndLine, MaxLines: c.d.limits.readLines, MaxBytes: max(left, 1)})
+		if err != nil {
+			continue
+		}
+		head := fmt.Sprintf("\n\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified(s))
+		text := numbered(t.Lines, t.First)
+		if len(head)+len(text) > left && i > 0 {
+			cut, left = cut+1, 0
+			continue
+		}
+		a.text = append(append(a.text, head...), text...)
+		left -= len(head) + len(text)
+		s.Text = strings.Join(t.Lines, "\n")
+		data.Symbols = append(data.Symbols, symbolData(s))
+	}
+	for i := range r.Files {
+		if lines := loose[r.Files[i].Path]; len(lines) > 0 && left > 0 {
+			head := "\n\n# " + render.Path(r.Files[i].Path)
+			a.text = append(a.text, head...)
+			left -= len(head)
+			for j := range lines {
+				a.text, left = c.appendLine(a.text, &lines[j], left)
+			}
+		}
+	}
+	if cut > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown for want of room; narrow path or pattern", render.Plural(cut, "definition", "definitions")))
+	}
+	if r.Stopped != "" {
+		a.receipt = append(a.receipt, "not all matches were looked at: give a larger max_results")
+	}
+	c.tellMissed(a, &r.Summary)
+	return a, nil
+}
+
+func (c *call) appendLine(text []byte, l *search.Line, left int) ([]byte, int) {
+	before := len(text)
+	line, _, _ := render.Window(l, render.BlockLine)
+	text = fmt.Appendf(text, "\n%d: %s", l.Number, strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t"))
+	if left -= len(text) - before; left < 0 {
+		return text[:before], left
+	}
+	return text, left
+}
+
+// numbered are lines with their numbers, each after a line feed.
+func numbered(lines []string, first int) string {
+	var b strings.Builder
+	for i, line := range lines {
+		fmt.Fprintf(&b, "\n%d: %s", first+i, line)
+	}
+	return b.String()
+}
+
+// qualified is a symbol's name with its container.
+func qualified(s *search.Symbol) string {
+	if s.Container != "" {
+		return s.Container + "." + s.Name
+	}
+	return s.Name
+}
