@@ -98,9 +98,15 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	if p := c.path(ctx, "path"); p != "" && p != "." {
 		q.Paths = []string{p}
 	}
+	if c.d.terse {
+		q.Limit = max(q.Limit, 50) // of which those near the best are shown
+	}
 	r, data, err := c.rank(ctx, q)
 	if err != nil {
 		return nil, err
+	}
+	if c.d.terse && data.Total > 0 && r.Stopped != search.StopTime {
+		return c.bestCode(ctx, r, data), nil
 	}
 	if budget := c.codeBudget(); budget > 0 {
 		pack(data, budget)

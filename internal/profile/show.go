@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry/internal/cli/filetypes"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -25,6 +24,14 @@ var searchSpellings = []tool.Param{
 	unlisted(str("type", "")),
 	unlisted(tool.Param{Name: "exclude", Kind: tool.Strings}),
 	unlisted(boolean("multiline", "")),
+}
+
+// typeEnds are file types of ripgrep, as Claude Code's Grep takes them, whose
+// files don't end in the type's name.
+var typeEnds = map[string]string{
+	"js": "js,jsx,mjs,cjs", "javascript": "js,jsx,mjs,cjs", "ts": "ts,tsx,mts,cts", "typescript": "ts,tsx,mts,cts", "py": "py,pyi", "python": "py,pyi",
+	"rust": "rs", "ruby": "rb", "markdown": "md,markdown,mdx", "md": "md,markdown,mdx", "c": "c,h", "cpp": "cpp,cc,cxx,hpp,hh,hxx,h,inl", "csharp": "cs",
+	"kotlin": "kt,kts", "yaml": "yaml,yml", "html": "html,htm", "sh": "sh,bash,zsh", "go": "go", "perl": "pl,pm",
 }
 
 // shown is what a search shows: show, or what Claude Code's Grep calls it.
@@ -50,11 +57,10 @@ func (c *call) respell(q *search.Query) error {
 		q.Match.Syntax = match.Literal
 	}
 	if name := c.String("type"); name != "" {
-		globs, err := filetypes.All().Globs([]string{name}, false)
-		if err != nil {
-			return invalid("unknown type %q: give a glob, as *.%s", name, name)
+		q.Types = []string{"*." + strings.TrimPrefix(name, ".")}
+		if ends := typeEnds[name]; ends != "" {
+			q.Types = []string{"*.{" + ends + "}"}
 		}
-		q.Types = globs
 	}
 	for _, g := range c.Strings("exclude") {
 		q.Globs = append(q.Globs, "!"+strings.TrimPrefix(g, "!"))

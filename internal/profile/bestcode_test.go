@@ -1,0 +1,45 @@
+package profile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"quarry/internal/profile"
+)
+
+// TestBestCode: search_code of the profile code shows what is worth reading.
+func TestBestCode(t *testing.T) {
+	files := answersTree()
+	files["store_test.go"] = "package store\n\n// TestOpen opens a store.\nfunc TestOpen(t *testing.T) {\n\tvar s Store\n\ts.Open()\n}\n"
+	r := openTree(t, &profile.Options{Profile: "code"}, files)
+	got := callText(t, r, "search_code", `{"query":"open a store"}`)
+	if !strings.HasPrefix(got, "## store.go:10-18 method Store.Open\n10: // Open opens a store.\n") || strings.Contains(got, "1: package store") || strings.Contains(got, "Found ") {
+		t.Errorf("the method first, no package line:\n%s", got)
+	}
+	if !strings.Contains(got, "in tests, fixtures or generated files: store_test.go:3-7") {
+		t.Errorf("tests are named last:\n%s", got)
+	}
+	var long strings.Builder
+	long.WriteString("package flush\n\n// flushEverything writes every page of the journal.\nfunc flushEverything() {\n")
+	for i := range 60 {
+		fmt.Fprintf(&long, "\tpage(%d) // journal\n", i)
+	}
+	long.WriteString("}\n")
+	files["flush.go"] = long.String()
+	for i := range 30 {
+		files[fmt.Sprintf("pages/p%02d.go", i)] = fmt.Sprintf("package pages\n\n// p%d is a page that nobody opens.\nfunc p%d() int { return %d }\n", i, i, i)
+	}
+	r = openTree(t, &profile.Options{Profile: "code"}, files)
+	got = callText(t, r, "search_code", `{"query":"flush everything journal"}`)
+	if !strings.Contains(got, "\n … 20 lines") || strings.Contains(got, "page(30)") {
+		t.Errorf("one block can't take the answer:\n%s", got)
+	}
+	if strings.Contains(got, "pages/p") {
+		t.Errorf("far from the best:\n%s", got)
+	}
+	got = callText(t, r, "search_code", `{"query":"page that nobody opens","budget":300}`)
+	if len(got) > 1600 || !strings.Contains(got, "pages/p") {
+		t.Errorf("a budget of 300 tokens: %d bytes\n%s", len(got), got)
+	}
+}
