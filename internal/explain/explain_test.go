@@ -118,6 +118,29 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// Of many files of one name those come first that lie in folders of the path.
+func TestMissingNamesTheBest(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/index.ts", "b/index.ts", "c/index.ts", "web/client/src/index.ts", "z/src/index.ts"} {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	guess, paths, total := explain.Missing(context.Background(), ws, "packages/client/src/index.ts")
+	if guess != explain.SameName || total != 5 || len(paths) != 3 || paths[0] != "web/client/src/index.ts" || paths[1] != "z/src/index.ts" {
+		t.Errorf("%d %q of %d", guess, paths, total)
+	}
+}
+
 func TestMissing(t *testing.T) {
 	ws := open(t)
 	for _, c := range []struct {

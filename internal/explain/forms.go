@@ -102,7 +102,7 @@ func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
 func (l *Look) named(ctx context.Context, text string) {
 	if fileName().MatchString(text) {
 		if paths, total := sameName(ctx, l.Files, baseName(text)); total > 0 {
-			l.found = append(l.found, Finding{Way: Name, Text: baseName(text), Paths: paths, Total: total})
+			l.found = append(l.found, Finding{Way: Name, Text: baseName(text), Paths: paths[:min(len(paths), MaxNames)], Total: total})
 		}
 	}
 }

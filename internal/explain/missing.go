@@ -1,9 +1,11 @@
 package explain
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"quarry/search"
@@ -49,9 +51,30 @@ func Missing(ctx context.Context, files Files, given string) (guess Guess, paths
 		return NearSpelling, []string{near}, 1
 	}
 	if paths, total := sameName(ctx, files, baseName(bare)); total > 0 {
-		return SameName, paths, total
+		slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(shared(b, bare), shared(a, bare)) })
+		return SameName, paths[:min(len(paths), MaxNames)], total
 	}
 	return NoGuess, nil, 0
+}
+
+// shared is how many folders two paths have in common, at their ends first: the
+// file that was meant lies in folders of those names.
+func shared(a, b string) int {
+	split := func(p string) []string {
+		return strings.FieldsFunc(strings.ToLower(p), func(r rune) bool { return r == '/' || r == '\\' })
+	}
+	x, y := split(a), split(b)
+	n := 0
+	for n < len(x) && n < len(y) && x[len(x)-1-n] == y[len(y)-1-n] {
+		n++
+	}
+	score := 100 * n
+	for _, name := range x[:len(x)-n] {
+		if slices.Contains(y[:len(y)-n], name) {
+			score++
+		}
+	}
+	return score
 }
 
 // baseName is the last name of a path, with / or \ as separator.
@@ -67,12 +90,15 @@ func bareName(given string) string {
 	return place().ReplaceAllString(p, "")
 }
 
+// maxSame is how many files of a name are compared with the path that was given.
+const maxSame = 200
+
 // sameName finds the files that are called so, in any letter case.
 func sameName(ctx context.Context, files Files, name string) (paths []string, total int) {
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "*?") {
 		return nil, 0
 	}
-	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + name}, Dialect: search.Plain}, Limit: MaxNames}
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + name}, Dialect: search.Plain}, Limit: maxSame}
 	r, err := files.Find(ctx, q)
 	if err != nil || r.Total == 0 {
 		return nil, 0

@@ -223,3 +223,35 @@ func TestClientsThatCut(t *testing.T) {
 		t.Errorf("others get %d bytes", len(long))
 	}
 }
+
+// TestComplaints: what agents of the trials stumbled over.
+func TestComplaints(t *testing.T) {
+	r := openTree(t, nil, answersTree())
+	dry := callText(t, r, "replace_in_files", `{"text":"TODO","replacement":"DONE","dry_run":true}`)
+	_, digest, _ := strings.Cut(dry, "digest ")
+	digest, _, _ = strings.Cut(digest, " ")
+	if got := callText(t, r, "replace_in_files", `{"digest":"`+digest+`"}`); strings.HasPrefix(got, "Error") || !strings.Contains(got, "+// DONE: one") {
+		t.Errorf("the digest of a dry run %q: %s", digest, got)
+	}
+	if got := callText(t, r, "replace_in_files", `{"text":"x"}`); !strings.HasPrefix(got, "Error: replacement is required") {
+		t.Error(got)
+	}
+	if got := callText(t, r, "search_files", `{"regex":"func \\w+\\(\\) \\{\\n\\s+return"}`); strings.Contains(got, "one line of it") {
+		t.Errorf("a part of a regular expression as advice: %s", got)
+	}
+	code := openTree(t, &profile.Options{Profile: "code"}, answersTree())
+	for _, c := range []struct{ tool, args, never, want string }{
+		{"search_files", `{"pattern":"os.Open(s.name)"}`, "file_search", "literal: true"},
+		{"search_files", `{"pattern":"return  nil"}`, "(regex ", "(pattern "},
+		{"read_file", `{"path":"store.go#Nope"}`, "outline", "fold: true"},
+		{"search_code", `{"query":"+++"}`, "file_search", "search_files"},
+	} {
+		if got := callText(t, code, c.tool, c.args); strings.Contains(got, c.never) || !strings.Contains(got, c.want) {
+			t.Errorf("code has no such tool or parameter: %s %s\n%s", c.tool, c.args, got)
+		}
+	}
+	notes := openTree(t, &profile.Options{Profile: "notes"}, map[string]string{".hidden/a.md": "secretword\n", "b.md": "x\n"})
+	if got := callText(t, notes, "search_files", `{"pattern":"secretword"}`); strings.Contains(got, "include_hidden") {
+		t.Errorf("search_files of notes has no include_hidden: %s", got)
+	}
+}

@@ -115,8 +115,13 @@ func applyText(ctx context.Context, c *call) (*answer, error) {
 var replaceInFiles = action{setSchema, tool.Hints{Destructive: true}, runReplace}
 
 func runReplace(ctx context.Context, c *call) (*answer, error) {
+	if c.String("digest") != "" {
+		return c.applySet(ctx, nil) // a dry run of before
+	}
 	q := replacer.Query{Replacement: c.String("replacement"), Expected: c.Int("expected_count")}
 	switch {
+	case !c.Given("replacement"):
+		return nil, invalid("replacement is required and must be a string.")
 	case c.String("regex") != "" && c.String("text") != "", c.String("regex") == "" && c.String("text") == "":
 		return nil, invalid("Give either regex or text.")
 	case c.String("text") != "":

@@ -49,7 +49,7 @@ func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult
 	q.Time = c.o.Time
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
-		return nil, nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
+		return nil, nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use " + c.textSearch() + "."}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -71,6 +71,14 @@ func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult
 		data.Results = append(data.Results, chunk)
 	}
 	return r, data, nil
+}
+
+// textSearch is the tool that finds any text.
+func (c *call) textSearch() string {
+	if !c.d.json && !c.has("file_search") && c.has("search_files") {
+		return "search_files"
+	}
+	return "file_search"
 }
 
 // rankCodeJSON answers in JSON, with the time it took.

@@ -119,6 +119,7 @@ var codeDialect = dialect{
 			action: undoChange,
 		},
 	},
+	asked: []spec{lookSpec, changeSpec},
 
 	spellings: true, receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,

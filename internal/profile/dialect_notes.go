@@ -19,7 +19,7 @@ var notesDialect = dialect{
 		named(quarryTools, "list_files", "get_file_info", "organize_note", "read_file",
 			"edit_file", "write_file", "create_folder", "delete_file", "move_file"),
 		noteTools,
-		named(quarryTools, "list_changes", "undo_change"),
+		named(quarryTools, "apply_changes", "replace_in_files", "list_changes", "undo_change"),
 	),
 	asked:     []spec{lookSpec, changeSpec},
 	spellings: true, receipts: true, explains: true, errorText: withCode,

@@ -204,12 +204,13 @@ var quarryTools = []spec{
 		params: []tool.Param{
 			str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
 			str("text", "Or literal text"),
-			text("replacement", "What comes instead"),
+			optional(text("replacement", "What comes instead")), // or digest
 			str("path", "Folder or file"),
 			str("file_pattern", "Glob: *.ts"),
 			boolean("ignore_case", "Any case"),
 			boolean("multiline", "Match across lines"),
 			integer("expected_count", "Refuse another number of matches", 1),
+			unlisted(str("digest", "Apply this dry run")),
 			paramSummary, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: replaceInFiles,

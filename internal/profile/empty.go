@@ -32,11 +32,18 @@ func (c *call) wording(f *explain.Finding, q *search.Query, filter string) strin
 	case explain.AnyCase:
 		return "in another letter case"
 	case explain.PlainText:
+		if c.takes("literal") {
+			return "as plain text (literal: true)"
+		}
 		return "as plain text (" + c.other("file_search", "query", f.Text) + ")"
 	case explain.Regex:
 		return "as a regular expression (" + c.other("search_files", "regex", f.Text) + ")"
 	case explain.OtherSpace:
-		return "with other white space (regex " + quoted(f.Text) + ")"
+		param := "regex"
+		if !c.takes(param) && c.takes("pattern") {
+			param = "pattern"
+		}
+		return "with other white space (" + param + " " + quoted(f.Text) + ")"
 	case explain.Hidden, explain.Ignored, explain.HiddenIgnored:
 		words := withFlags(f.Way)
 		if f.Unfiltered {
@@ -58,11 +65,27 @@ func withFlags(way explain.Way) string {
 	return "with include_hidden and include_ignored"
 }
 
+// cannot reports a finding that the tool has no parameter to ask for.
+func (c *call) cannot(way explain.Way) bool {
+	switch way {
+	case explain.Hidden:
+		return !c.takes("include_hidden")
+	case explain.Ignored:
+		return !c.takes("include_ignored")
+	case explain.HiddenIgnored:
+		return !c.takes("include_hidden") || !c.takes("include_ignored")
+	}
+	return false
+}
+
 // said words findings of a text search.
 func (c *call) said(list []explain.Finding, q *search.Query, filter string) []string {
 	var out []string
 	for i := range list {
 		f := &list[i]
+		if c.cannot(f.Way) {
+			continue
+		}
 		if f.Way == explain.Name {
 			out = append(out, "by name: "+explain.OfName(f.Paths, f.Total, render.Path))
 			continue

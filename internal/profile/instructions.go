@@ -26,6 +26,7 @@ var uses = []struct{ tool, use string }{
 	{"edit_section", "a change of a part of a note"},
 	{"links", "links to and from notes"},
 	{"daily_note", "the note of a day"},
+	{"apply_changes", "changes of several files, all or none"},
 	{"undo_change", "undo a change; list_changes shows them"},
 }
 
@@ -42,7 +43,11 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 	}
 	for _, u := range uses {
 		if tools.Lookup(u.tool) != nil {
-			fmt.Fprintf(&b, "- %s: %s\n", u.tool, u.use)
+			use := u.use
+			if before, _, other := strings.Cut(use, "; list_changes"); other && tools.Lookup("list_changes") == nil {
+				use = before
+			}
+			fmt.Fprintf(&b, "- %s: %s\n", u.tool, use)
 		}
 	}
 	if d := dialectOf(profile); d != nil {

@@ -211,7 +211,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	switch {
 	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
-		if line := explain.LongestLine(pattern); line != "" {
+		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(render.Clip(line, 80)) + "."
 		}
 	case p.ECMAScript && c.d.lookAround != nil:

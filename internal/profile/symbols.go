@@ -300,7 +300,10 @@ func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end
 		return r.Symbols[0].StartLine, r.Symbols[0].EndLine, nil
 	}
 	q.Fuzzy, q.Limit = true, 5
-	hint := "outline lists what the file defines."
+	hint := c.hint("outline", "outline lists what the file defines.")
+	if hint == "" {
+		hint = "fold: true lists what the file defines."
+	}
 	if r, err := c.ws.Symbols(ctx, q); err == nil && len(r.Symbols) > 0 {
 		var names []string
 		for _, s := range r.Symbols {
