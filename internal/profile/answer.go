@@ -127,11 +127,14 @@ type searchAnswer struct {
 	Files []foundFile `json:"files"`
 	// Total counts results: blocks, files or lines, as the text does. It is a
 	// lower bound unless Exact.
-	Total      int     `json:"total"`
-	Exact      bool    `json:"exact"`
-	Shown      int     `json:"shown"`
-	NextOffset int     `json:"next_offset,omitempty"`
-	Receipt    receipt `json:"receipt"`
+	Total      int  `json:"total"`
+	Exact      bool `json:"exact"`
+	Shown      int  `json:"shown"`
+	NextOffset int  `json:"next_offset,omitempty"`
+	// Definitions are those around the matches, where show asks for them; Files
+	// has the matches outside of any.
+	Definitions []foundSymbol `json:"definitions,omitempty"`
+	Receipt     receipt       `json:"receipt"`
 	remark
 }
 
@@ -181,9 +184,9 @@ func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *s
 const (
 	receiptSchema = `{"type":"object"}`
 
-	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"text":{"type":"string"},"spans":{"type":"array"},"context":{"type":"boolean"}},"required":["line","text"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["files","total","exact","shown","receipt"]}`
+	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"text":{"type":"string"},"spans":{"type":"array"},"context":{"type":"boolean"}},"required":["line","text"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"definitions":{"type":"array"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["files","total","exact","shown","receipt"]}`
 
-	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"version":{"type":"string"},"diff":{"type":"string"},` + noteSchema + `},"required":["paths","summary"]}`
+	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"version":{"type":"string"},"diff":{"type":"string"},"hunks":{"type":"string"},` + noteSchema + `},"required":["paths","summary"]}`
 )
 
 func schema(s string) json.RawMessage { return json.RawMessage(s) }

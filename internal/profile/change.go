@@ -23,12 +23,14 @@ func (c *call) changing() *change.Options {
 // changed is the answer to a change: the dialect's sentence, and in a dry run
 // what would change.
 func (c *call) changed(change *change.Change, sentence string) *answer {
-	a := &answer{text: []byte(sentence), data: &changeAnswer{Change: changeData(change)}}
+	data := &changeAnswer{Change: changeData(change)}
+	a := &answer{text: []byte(sentence), data: data}
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
 		c.preview(a, change)
 	} else if c.d.shows && !c.Bool("quiet") {
-		a.text = append(a.text, render.ChangedLines(change, len(change.Diffs) > 1)...)
+		data.Hunks = render.ChangedLines(change, len(change.Diffs) > 1)
+		a.text = append(a.text, data.Hunks...)
 	}
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
@@ -94,6 +96,7 @@ func (c *call) cutLines(diff string) string {
 // changeAnswer is a change as structured data.
 type changeAnswer struct {
 	*change.Change
+	Hunks string `json:"hunks,omitempty"` // what the text shows of the change
 	remark
 }
 

@@ -164,9 +164,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	if err != nil {
 		return nil, err
 	}
-	data := &symbolsAnswer{Symbols: []foundSymbol{}}
-	sum := c.sumUp(ctx, &r.Summary, "")
-	data.Receipt = &sum
+	data := &searchAnswer{Files: []foundFile{}, Exact: r.Exact, Receipt: c.sumUp(ctx, &r.Summary, "")}
 	a := &answer{data: data, text: []byte(matchCount(&r.Summary))}
 	if r.FilesMatched == 0 {
 		a.text, a.receipt = []byte("No matches."), c.whyEmpty(ctx, q, &r.Summary, filter)
@@ -210,16 +208,24 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 		a.text = append(append(a.text, head...), text...)
 		left -= len(head) + len(text)
 		s.Text = strings.Join(t.Lines, "\n")
-		data.Symbols = append(data.Symbols, symbolData(s))
+		data.Definitions = append(data.Definitions, symbolData(s))
 	}
+	data.Shown = len(data.Definitions)
 	for i := range r.Files {
 		if lines := loose[r.Files[i].Path]; len(lines) > 0 && left > 0 {
 			head := "\n\n# " + render.Path(r.Files[i].Path)
 			a.text = append(a.text, head...)
 			left -= len(head)
+			file := foundFile{foundPath: pathOf(r.Files[i].Path), Lines: []foundLine{}}
 			for j := range lines {
-				a.text, left = c.appendLine(a.text, &lines[j], left)
+				before := len(a.text)
+				if a.text, left = c.appendLine(a.text, &lines[j], left); len(a.text) == before {
+					break
+				}
+				file.Matched++
+				file.Lines = append(file.Lines, foundLine{Line: lines[j].Number, Text: looseText(&lines[j])})
 			}
+			data.Files = append(data.Files, file)
 		}
 	}
 	if cut > 0 {
@@ -234,12 +240,17 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 
 func (c *call) appendLine(text []byte, l *search.Line, left int) ([]byte, int) {
 	before := len(text)
-	line, _, _ := render.Window(l, render.BlockLine)
-	text = fmt.Appendf(text, "\n%d: %s", l.Number, strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t"))
+	text = fmt.Appendf(text, "\n%d: %s", l.Number, looseText(l))
 	if left -= len(text) - before; left < 0 {
 		return text[:before], left
 	}
 	return text, left
+}
+
+// looseText is a matching line outside of any definition, cut around its match.
+func looseText(l *search.Line) string {
+	line, _, _ := render.Window(l, render.BlockLine)
+	return strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t")
 }
 
 // numbered are lines with their numbers, each after a line feed.

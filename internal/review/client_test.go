@@ -2,6 +2,7 @@ package review_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -30,7 +31,20 @@ var works = map[string]map[string]any{
 	"tags":             {"tag": "old", "new_name": "newer"},
 	"daily_note":       {"create": true},
 	"merge_notes":      {"source": "notes/n.md", "destination": "notes/m.md"},
-	"undo_change":      {},
+}
+
+// working gives arguments with which a changing tool has something to do; last is
+// the change that undo_change is about, which is not the client's own.
+func working(t testing.TB, name, last string) map[string]any {
+	t.Helper()
+	if name == "undo_change" {
+		return map[string]any{"id": last}
+	}
+	args, ok := works[name]
+	if !ok {
+		t.Fatalf("%s changes files and has no call in this test", name)
+	}
+	return maps.Clone(args)
 }
 
 // TestOneClientIsHeld reviews one client only: each changing tool of each profile
@@ -60,18 +74,15 @@ func oneClient(t *testing.T, profile, name string, held bool) {
 		}
 		b := newBench(t, files, -1)
 		ws := b.open(&quarry.ReviewOptions{Dir: b.reviews, Wait: -1, Clients: []string{"rev"}})
-		if _, err := b.person.Write(t.Context(), "a.txt", []byte(ten+"31\n"), nil); err != nil {
+		written, err := b.person.Write(t.Context(), "a.txt", []byte(ten+"31\n"), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 		tools, err := toolset.New(ws, &toolset.Options{Profile: profile})
 		if err != nil {
 			t.Fatal(err)
 		}
-		args, ok := works[described.Name]
-		if !ok {
-			t.Fatalf("%s changes files and has no call in this test", described.Name)
-		}
-		raw, err := json.Marshal(args)
+		raw, err := json.Marshal(working(t, described.Name, written.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

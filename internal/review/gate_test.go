@@ -375,7 +375,8 @@ func TestNoByteBeforeADecision(t *testing.T) {
 	for _, fault := range []string{"", "reviews", "state"} {
 		t.Run("without "+fault, func(t *testing.T) {
 			b := newBench(t, map[string]string{"a.txt": ten, "notes/n.md": "# n\n\n[[m]]\n", "notes/m.md": "# m\n", ".env": "K=v\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`}, -1)
-			if _, err := b.person.Write(t.Context(), "notes/m.md", []byte("# m\n\nmore\n"), nil); err != nil {
+			written, err := b.person.Write(t.Context(), "notes/m.md", []byte("# m\n\nmore\n"), nil)
+			if err != nil {
 				t.Fatal(err)
 			}
 			before := b.tree()
@@ -385,20 +386,21 @@ func TestNoByteBeforeADecision(t *testing.T) {
 			case "state":
 				os.RemoveAll(b.state)
 			}
-			called, proposed := b.attack(rand.New(rand.NewPCG(3, 4)), fault == "")
+			called, proposed := b.attack(rand.New(rand.NewPCG(3, 4)), written.ID, fault == "")
 			if after := b.tree(); after != before {
 				t.Errorf("the workspace changed:\n%s\n%s", before, after)
 			}
 			t.Logf("%d calls, %d of them proposed something", called, proposed)
-			if fault == "" && proposed < 20 {
+			if fault == "" && proposed < 200 {
 				t.Errorf("only %d calls came as far as a proposal", proposed)
 			}
 		})
 	}
 }
 
-// attack calls every changing tool 200 times, and refuses what is proposed.
-func (b *bench) attack(r *rand.Rand, refuse bool) (called, proposed int) {
+// attack calls every changing tool 200 times, half of them with arguments that
+// would work but for some hostile ones, and refuses what is proposed.
+func (b *bench) attack(r *rand.Rand, last string, refuse bool) (called, proposed int) {
 	b.t.Helper()
 	tools, err := toolset.New(b.agent, nil)
 	if err != nil {
@@ -410,8 +412,12 @@ func (b *bench) attack(r *rand.Rand, refuse bool) (called, proposed int) {
 		}
 		for range 200 {
 			args := map[string]any{}
+			almost := r.IntN(2) == 0
+			if almost {
+				args = working(b.t, tool.Name, last)
+			}
 			for _, p := range tool.Params {
-				if p.Required || r.IntN(3) > 0 {
+				if almost && r.IntN(8) == 0 || !almost && (p.Required || r.IntN(3) > 0) {
 					args[p.Name] = hostileValues(r)
 				}
 			}

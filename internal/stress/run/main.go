@@ -118,6 +118,7 @@ var regimes = []regime{
 	{name: "two ways agree: git", pkg: "./internal/ignore", test: "TestAgainstGit"},
 	{name: "two ways agree: ripgrep", pkg: "./internal/cli", test: "TestRipgrep|TestRgPreset"},
 	{name: "release", pkg: "./packaging", test: "TestReproducible"},
+	{name: "scripts: staged = applied", pkg: "./internal/staged", test: "TestStagedEqualsApplied"},
 	{name: "soak", pkg: "./internal/stress", test: "TestSoak"},
 }
 
