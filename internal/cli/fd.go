@@ -227,13 +227,13 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	var real []string
 	for _, p := range paths {
 		if info, err := os.Stat(p); err != nil || !info.IsDir() {
-			complain(fmt.Errorf("Search path '%s' is not a directory.", p))
+			complain(asWritten(fmt.Sprintf("Search path '%s' is not a directory.", p)))
 			continue
 		}
 		real = append(real, p)
 	}
 	if len(real) == 0 && len(paths) > 0 {
-		complain(errors.New("No valid search paths given."))
+		complain(asWritten("No valid search paths given."))
 		return env.ErrReported
 	}
 	if _, err := os.Getwd(); err != nil && len(paths) == 0 {

@@ -90,6 +90,8 @@ var readings = map[string][]reading{
 		{"read_file", `{"paths":["code.go#needle","nope"]}`, []string{"func needle()", "nope", "not found"}},
 		{"edit_file", `{"path":"code.go","old_text":"func needle","new_text":"func thread"}`, []string{"code.go", "version", "+func thread"}},
 		{"apply_changes", `{"changes":[{"path":"set.md","content":"one\n"}]}`, []string{"set.md"}},
+		{"replace_in_files", `{"text":"one","replacement":"two","glob":"*.md","dry_run":true,"diff":true}`, []string{"+two", "Notes/n.md"}},
+		{"replace_in_files", `{"text":"one","replacement":"two","glob":"set.md","expected_count":1}`, []string{"set.md"}},
 		{"undo_change", `{}`, []string{"set.md"}},
 	},
 	"roo":      {{"search_files", `{"path":".","regex":"needle"}`, []string{"before the needle", "one needle here", "after the needle"}}},

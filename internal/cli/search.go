@@ -255,7 +255,7 @@ func (f *searchFlags) compile(began time.Time, patterns []string, o match.Option
 // nothingSearched says why no file was looked at.
 func (r *searching) nothingSearched() error {
 	if r.f.rg {
-		return errors.New("No files were searched, which means ripgrep probably applied a filter you didn't expect.\n" +
+		return asWritten("No files were searched, which means ripgrep probably applied a filter you didn't expect.\n" +
 			"Running with --debug will show why files are being skipped.")
 	}
 	if filters := r.f.filters(); filters != "" {

@@ -29,7 +29,8 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
 		c.preview(a, change)
 	} else if c.d.shows && !c.Bool("quiet") {
-		data.Hunks = render.ChangedLines(change, len(change.Diffs) > 1)
+		named := len(change.Diffs) > 1 || len(change.Diffs) == 1 && !strings.Contains(sentence, render.Path(change.Diffs[0].New))
+		data.Hunks = render.ChangedLines(change, named)
 		a.text = append(a.text, data.Hunks...)
 	}
 	if change.ID != "" {

@@ -138,7 +138,11 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if p := c.path(ctx, "path"); p != "" {
 		q.Paths = []string{p}
 	}
-	if g := c.glob("file_pattern", c.path(ctx, "path")); g != "" {
+	filter := "file_pattern"
+	if c.takes("glob") {
+		filter = "glob"
+	}
+	if g := c.glob(filter, c.path(ctx, "path")); g != "" {
 		q.Globs, q.Dialect = []string{g}, search.Gitignore
 	}
 	expected := q.Expected

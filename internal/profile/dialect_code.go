@@ -85,8 +85,9 @@ var codeDialect = dialect{
 				paramDryRun,
 				unlisted(integer("insert_after_line", "", 0)), unlisted(integer("insert_before_line", "", 1)), unlisted(str("content", "")),
 				unlisted(tool.Param{Name: "delete_lines", Kind: tool.Object, Fields: []tool.Param{need(integer("start", "", 1)), need(integer("end", "", 1))}}),
+				boolean("quiet", "Only count what changed"),
 				unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
-				paramQuiet, paramDiff,
+				paramDiff,
 			},
 			action: editFile,
 		},
@@ -94,7 +95,7 @@ var codeDialect = dialect{
 			name: "apply_changes", title: "Change several files",
 			about: "Create, overwrite, edit, move and delete files, all or none, as one change that undo_change undoes.",
 			params: []tool.Param{
-				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
+				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to. A path may come several times", Fields: []tool.Param{
 					need(str("path", "")),
 					str("old_text", "Found once"),
 					str("new_text", "Its replacement"),
@@ -111,6 +112,22 @@ var codeDialect = dialect{
 				unlisted(paramSummary), unlisted(str("digest", "")), paramDiff,
 			},
 			action: applyChanges,
+		},
+		{
+			name: "replace_in_files", title: "Replace in files",
+			about: "Replace every match in all text files below path, as one change: a rename, an import path.",
+			params: []tool.Param{
+				str("regex", "Rust regex; ${1} in replacement is a group"),
+				str("text", "Or literal text"),
+				optional(text("replacement", "What comes instead")), // or digest
+				str("path", "Folder or file"),
+				str("glob", "As in search_files"),
+				integer("expected_count", "Refuse another number of matches", 1),
+				paramDryRun,
+				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")),
+				unlisted(str("digest", "Apply this dry run")), unlisted(paramSummary), paramQuiet, paramDiff,
+			},
+			action: replaceInFiles,
 		},
 		{
 			name: "undo_change", title: "Undo a change",

@@ -47,7 +47,7 @@ func TestProfiles(t *testing.T) {
 			"apply_changes apply_patch replace_in_files create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status",
 		"vault": "create_note modify_note search_notes search_files list_files get_file_info organize_note read_file edit_file write_file " +
 			"create_folder delete_file move_file",
-		"code": "search_files search_code find_symbol read_file edit_file apply_changes undo_change",
+		"code": "search_files search_code find_symbol read_file edit_file apply_changes replace_in_files undo_change",
 		"roo":  "search_files", "godoctor": "file_search", "smcp": "search_by_path get_index_status search_code",
 	} {
 		if got := toolNames(tools(t, nil, profile.Options{Profile: name})); got != want {

@@ -27,6 +27,9 @@ var uses = []struct{ tool, use string }{
 	{"links", "links to and from notes"},
 	{"daily_note", "the note of a day"},
 	{"apply_changes", "changes of several files, all or none"},
+	{"replace_in_files", "the same replacement in many files"},
+	{"look", "several searches and reads in one call, by a script"},
+	{"change", "several changes in one call, by a script, all or none"},
 	{"undo_change", "undo a change; list_changes shows them"},
 }
 

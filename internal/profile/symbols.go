@@ -166,6 +166,9 @@ const (
 	// how many lines of the first it shows.
 	symbolsShown = 10
 	symbolLines  = 80
+	// sharedLines is how many it shows of each of several names at least: agents
+	// asked again for the end of functions of 24 lines when it was 10.
+	sharedLines = 30
 )
 
 func findDefinition(ctx context.Context, c *call) (*answer, error) {
@@ -184,7 +187,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	all := &symbolsAnswer{Symbols: []foundSymbol{}}
 	a := &answer{data: all}
 	for i, name := range names {
-		one, err := c.definitionOf(ctx, name, max(symbolLines/len(names), 10))
+		one, err := c.definitionOf(ctx, name, max(symbolLines/len(names), sharedLines))
 		if err != nil {
 			return nil, err
 		}
@@ -282,7 +285,7 @@ func definitionText(name string, r *search.SymbolResult, similar bool, most int)
 			text = fmt.Appendf(text, "\n%3d | %s", s.StartLine+n, aroundWord(line, []string{strings.ToLower(s.Name)}))
 		}
 		if len(lines) > most {
-			text = fmt.Appendf(text, "\n... %d more lines: read_file with symbol %s", len(lines)-most, quoted(qualified))
+			text = fmt.Appendf(text, "\n... %d more lines: read_file with path %s", len(lines)-most, quoted(s.Path+"#"+qualified))
 		}
 		text = append(text, '\n')
 	}

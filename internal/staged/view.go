@@ -45,9 +45,8 @@ type file struct {
 	raw     []byte // what it has after the changes
 	pieces  pieces // of raw
 	gone    bool
-	version string // of base
-	written bool   // overwritten as a whole
-	exec    *bool
+	version string            // of base
+	written bool              // overwritten as a whole
 	links   change.LinkUpdate // of a move
 }
 
