@@ -62,6 +62,8 @@ func TestShow(t *testing.T) {
 		{`{"pattern":"limit","show":"files"}`, "3 matches in 2 files\nsrc/app.test.ts 2\nsrc/app.ts 1"},
 		{`{"pattern":"limit","show":"count"}`, "3 matches in 2 files"},
 		{`{"pattern":"x\\+\\+","show":"definitions"}`, "3 matches in 1 file\n\n## store.go:20-26 function helper\n20: func helper() int {\n21: \tx := 1\n22: \tx++\n23: \tx++\n24: \tx++\n25: \treturn x\n26: }"},
+		{`{"pattern":"func helper","show":"definitions"}`, "1 match in 1 file\n\n## store.go:20-26 function helper\n20: func helper() int {\n21: \tx := 1\n22: \tx++\n23: \tx++\n24: \tx++\n25: \treturn x\n26: }"},
+		{`{"pattern":"name string","show":"definitions"}`, "1 match in 1 file\n\n## store.go:5-8 struct Store\n5: // Store keeps things.\n6: type Store struct {\n7: \tname string\n8: }"},
 		{`{"pattern":"defer","context_lines":1}`, "1 match in 1 file\n\n# store.go\n15- \t}\n@@ Store.Open\n16: \tdefer f.Close()\n17- \treturn nil"},
 		{`{"pattern":"s.name)","literal":true}`, "1 match in 1 file\n\n# store.go\n@@ Store.Open\n12: \tf, err := os.Open(s.name)"},
 	} {

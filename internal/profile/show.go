@@ -174,12 +174,12 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	loose := map[string][]search.Line{}
 	for i := range r.Files {
 		f := &r.Files[i]
+		in := c.definitionsIn(ctx, f.Path)
 		last := -1
 		for j := range f.Lines {
-			l := &f.Lines[j]
-			switch s := l.Symbol; {
+			switch s := innermost(in, &f.Lines[j]); {
 			case s == nil:
-				loose[f.Path] = append(loose[f.Path], *l)
+				loose[f.Path] = append(loose[f.Path], f.Lines[j])
 			case s.StartLine != last:
 				last = s.StartLine
 				list = append(list, *s)
@@ -236,6 +236,40 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	}
 	c.tellMissed(a, &r.Summary)
 	return a, nil
+}
+
+// definitionsIn are the definitions of a file, none if they can't be read.
+func (c *call) definitionsIn(ctx context.Context, path string) []search.Symbol {
+	r, err := c.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{path}, IncludeHidden: true, IncludeIgnored: true}})
+	if err != nil {
+		return nil
+	}
+	return r.Symbols
+}
+
+// innermost is the smallest definition that a line is in or begins: unlike
+// Line.Symbol, which names what is around a line that may begin a definition itself.
+// Fields, and variables of one line, are shown with what they are in.
+func innermost(list []search.Symbol, l *search.Line) *search.Symbol {
+	best := l.Symbol
+	for i := range list {
+		s := &list[i]
+		if l.Number < s.StartLine || l.Number > s.EndLine {
+			continue
+		}
+		switch s.Kind {
+		case "module", "heading", "field", "member":
+			continue
+		case "variable", "constant":
+			if s.EndLine == s.Line {
+				continue
+			}
+		}
+		if best == nil || s.EndLine-s.StartLine < best.EndLine-best.StartLine {
+			best = s
+		}
+	}
+	return best
 }
 
 func (c *call) appendLine(text []byte, l *search.Line, left int) ([]byte, int) {
