@@ -51,8 +51,7 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	if f.rg && !f.text && !f.nulData && q.Match.Syntax == match.Rust {
 		for _, p := range q.Patterns {
 			if nulInPattern().MatchString(p) {
-				return asWritten("pattern contains \"\\0\" but it is impossible to match\n\nConsider enabling text mode with the --text flag (or -a for short). Otherwise,\n" +
-					"binary detection is enabled and matching a NUL byte is impossible.")
+				return errors.New("the pattern has a NUL byte, and a file with one is binary\n  -a (--text) searches binary files as text")
 			}
 		}
 	}
@@ -106,9 +105,3 @@ func (f *searchFlags) pcrePatterns(q *search.Query) error {
 	}
 	return nil
 }
-
-// asWritten is an error in the form that scripts expect of the program whose
-// habits a preset has, full stop included.
-type asWritten string
-
-func (e asWritten) Error() string { return string(e) }

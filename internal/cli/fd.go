@@ -181,6 +181,12 @@ func (e fdError) Error() string { return e.text }
 
 func fdErrorf(format string, args ...any) error { return fdError{fmt.Sprintf(format, args...)} }
 
+// asWritten is an error with the full stop that fd's errors end with: its tests
+// compare them.
+type asWritten string
+
+func (e asWritten) Error() string { return string(e) }
+
 // fdExit prints an error as fd does, and returns fd's exit code: 1 for every error.
 func fdExit(ctx context.Context, s env.Streams, err error) int {
 	switch {

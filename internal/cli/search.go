@@ -254,10 +254,6 @@ func (f *searchFlags) compile(began time.Time, patterns []string, o match.Option
 
 // nothingSearched says why no file was looked at.
 func (r *searching) nothingSearched() error {
-	if r.f.rg {
-		return asWritten("No files were searched, which means ripgrep probably applied a filter you didn't expect.\n" +
-			"Running with --debug will show why files are being skipped.")
-	}
 	if filters := r.f.filters(); filters != "" {
 		return fmt.Errorf("no file was searched: none passes %s\n  --files lists those that do; -uu takes hidden and ignored ones too", filters)
 	}
