@@ -102,8 +102,8 @@ func TestLostUpdate(t *testing.T) {
 				var k int
 				fmt.Sscan(n, &k)
 				conflicts += k
-			} else if strings.HasPrefix(line, "failed") {
-				t.Error(line)
+			} else if !strings.HasPrefix(line, "PASS") && line != "" {
+				t.Error(line) // what the child's test said when it failed
 			}
 		}
 	}

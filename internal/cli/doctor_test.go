@@ -120,7 +120,19 @@ func (p *patient) findings(env ...string) []doctor.Finding {
 	if want := min(problems, 1); code != want {
 		p.t.Errorf("exit code %d with %d problems", code, problems)
 	}
-	return res.Findings
+	// In a user namespace the owner of / has no name: that is the room, not the patient.
+	return slices.DeleteFunc(res.Findings, func(f doctor.Finding) bool { return f.ID == ownerUnverified })
+}
+
+const ownerUnverified = "owner-unverified"
+
+// wantNamedOwners skips a test of the doctor's text where a note about the room
+// comes first; TestSandboxes has that note.
+func (p *patient) wantNamedOwners() {
+	p.t.Helper()
+	if out, _ := p.sh(doctorCommand); strings.Contains(out, ownerUnverified) {
+		p.t.Skip("needs a root folder whose owner has a name, which a user namespace has not")
+	}
 }
 
 func (p *patient) write(name, text string) {
@@ -372,6 +384,7 @@ func (p *patient) cutChange() {
 // kept if that is elsewhere.
 func TestDoctorRoom(t *testing.T) {
 	p := newPatient(t)
+	p.wantNamedOwners()
 	out, code := p.sh("quarry doctor --proc \"$TMPDIR/proc\" --least-free 9000000000000000000")
 	if n := strings.Count(out, "Problem: "); code != 1 || n < 1 || n > 3 || !strings.HasPrefix(out, "Problem: The disk of "+p.dir+" has only") {
 		t.Errorf("exit code %d\n%s", code, out)
@@ -389,6 +402,7 @@ func TestDoctorNoHome(t *testing.T) {
 
 func TestDoctorText(t *testing.T) {
 	p := newPatient(t)
+	p.wantNamedOwners()
 	out := p.must("quarry doctor --least-free 1 --proc \"$TMPDIR/proc\"")
 	want := "All is well with " + p.dir + ".\n"
 	if !strings.HasPrefix(out, want) {

@@ -99,6 +99,7 @@ var (
 	errBusy        = errors.New("another program has the file open for writing")
 	errWant        = errors.New("the edits do not lead to the version they should")
 	errEditOrder   = errors.New("edits must be in order, inside the file, and not overlap")
+	errEditOutside = errors.New("edits reach beyond the end of the file")
 	errIsRootDir   = errors.New("the root itself can't be changed")
 	errIntoItself  = errors.New("a folder can't be moved into itself")
 	errVerifyCopy  = errors.New("the copy on the other file system differs from the original")
@@ -136,8 +137,10 @@ func (o *orderly) advance() {
 	case !ok:
 	case err != nil:
 		o.err = err
-	case o.at == ToEnd || e.Off < o.at || e.Off > o.size || e.Len != ToEnd && (e.Len < 0 || e.Len > o.size-e.Off):
+	case o.at == ToEnd || e.Off < o.at || e.Len != ToEnd && e.Len < 0:
 		o.ok, o.err = false, errEditOrder
+	case e.Off > o.size || e.Len > o.size-e.Off:
+		o.ok, o.err = false, errEditOutside
 	case e.Len == ToEnd:
 		o.at = ToEnd
 	default:
@@ -177,7 +180,7 @@ type Cleaned struct {
 // Mode, owner and extended attributes stay. A file with several names keeps
 // them all. One that may not be written to is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
+	return r.replaceVersion(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
 
 // Splice is Replace for content that differs from the old one in a few places:
@@ -189,11 +192,21 @@ func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptio
 			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
 		}
 	}
-	return r.replace(p, editsOf(edits), expected, opts)
+	return r.replaceVersion(p, editsOf(edits), expected, opts)
 }
 
 // Rewrite is Splice for edits that are made while they are written, so that
 // neither they nor the contents are held in memory.
 func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, edits, expected, opts)
+	return r.replaceVersion(p, edits, expected, opts)
+}
+
+// replaceVersion is replace, with a conflict where edits of the expected version
+// reach beyond the end of the file: it has become shorter since.
+func (r *Root) replaceVersion(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
+	res, err := r.replace(p, edits, expected, opts)
+	if !expected.IsZero() && errors.Is(err, errEditOutside) {
+		return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: Conflict, Err: errVersion}
+	}
+	return res, err
 }

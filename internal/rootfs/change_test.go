@@ -165,6 +165,9 @@ func TestSpliceAgreesWithReference(t *testing.T) {
 		_, err := r.Splice(Path{"f"}, bad, Version{}, nil)
 		wantKind(t, "bad edits", err, InvalidArgument)
 	}
+	// The file was longer when the edit was planned.
+	_, err := r.Splice(Path{"f"}, []Edit{{Off: 12, Data: []byte("x")}}, VersionOf([]byte("0123456789ab")), nil)
+	wantKind(t, "a file that has become shorter", err, Conflict)
 	onlyNames(t, dir, "f")
 }
 

@@ -93,7 +93,7 @@ func kindOfErrno(err error) Kind {
 	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile), errors.Is(err, errMeta),
 		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
 		return Conflict
-	case errors.Is(err, errEditOrder), errors.Is(err, errWant):
+	case errors.Is(err, errEditOrder), errors.Is(err, errEditOutside), errors.Is(err, errWant):
 		return InvalidArgument
 	case errors.Is(err, syscall.ENOTDIR): // before the next one: on Windows it counts as that, too
 		return NotFolder
