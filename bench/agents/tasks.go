@@ -51,7 +51,7 @@ type judge struct {
 	Exists  []string  `json:"exists"`  // paths
 	Gone    []string  `json:"gone"`
 	Answers []answer  `json:"answers"`
-	Solve   solution  `json:"solve"` // where From is no commit
+	Solve   solution  `json:"solve"` // where From does not name a commit
 }
 
 // solution is a known one, by which check tries the judge.

@@ -147,7 +147,7 @@ func (f *fdFlags) groups() []command.Group {
 	return list
 }
 
-// both is a flag that sets two others, as far as those after it don't take them back.
+// both is a flag that sets two others; later flags override it.
 type both struct{ one, other *bool }
 
 func (b both) Type() string     { return "bool" }

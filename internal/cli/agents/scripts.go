@@ -14,7 +14,7 @@ import (
 )
 
 // WorkerCommand is the argument with which the program is a worker for scripts. It
-// is no command of people.
+// is hidden: only the server starts it.
 const WorkerCommand = "script-worker"
 
 // worker is how this program starts itself to run scripts; nil if it does not know
