@@ -140,6 +140,20 @@ func (p *patient) write(name, text string) {
 	writeTree(p.t, filepath.Dir(p.home), map[string]string{name: text})
 }
 
+// replaceIn stands for sed, which a bare machine need not have.
+func (p *patient) replaceIn(name, from, to string) {
+	p.t.Helper()
+	before, err := os.ReadFile(filepath.Join(filepath.Dir(p.home), name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	after := strings.ReplaceAll(string(before), from, to)
+	if after == string(before) {
+		p.t.Fatalf("%s doesn't contain %s", name, from)
+	}
+	p.write(name, after)
+}
+
 // Each planted problem is found, as the only one, and its advice repairs it.
 func TestDoctor(t *testing.T) {
 	stress.SkipShort(t)
@@ -166,7 +180,8 @@ func TestDoctor(t *testing.T) {
 			p.must("mkdir old && quarry mcp install --client claude-desktop --root old --read-only --write && rmdir old")
 		}, ""},
 		{"a client's entry with a flag of the past", "client-flags", func(p *patient) {
-			p.must(`quarry mcp install --client cursor --scope project --write && sed -i 's/"mcp"/"mcp", "--fast"/' .cursor/mcp.json`)
+			p.must("quarry mcp install --client cursor --scope project --write")
+			p.replaceIn("work/.cursor/mcp.json", `"mcp"`, `"mcp", "--fast"`)
 		}, ""},
 		{"a client's settings cut off", "client-broken", func(p *patient) {
 			p.write("home/.cursor/mcp.json", "{\"mcpServers\": {}}\n")
@@ -176,7 +191,7 @@ func TestDoctor(t *testing.T) {
 			p.must("mkdir old && quarry mcp install --client codex --root old --write && rmdir old")
 		}, ""},
 		{"a damaged index", "index-damaged", func(p *patient) {
-			p.must(`quarry index build -q && for f in $(find ~/.cache/quarry/index -name 'seg*'); do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)
+			p.must(`quarry index build -q && for f in ~/.cache/quarry/index/*/seg*; do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)
 		}, ""},
 		{"a socket nobody listens at", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
 		{"a change cut short", "journal-unfinished", func(p *patient) { p.cutChange() }, ""},
@@ -329,7 +344,7 @@ func (p *patient) serve(program string) (pid int) {
 		serve.Process.Kill()
 		<-ended
 	})
-	p.must("until quarry index status | grep -q 'state *ready'; do sleep 0.02; done")
+	p.must("until case $(quarry index status) in *state*ready*) ;; *) false ;; esac; do sleep 0.02; done")
 	return serve.Process.Pid
 }
 
