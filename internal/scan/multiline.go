@@ -51,20 +51,17 @@ func (f *file) whole(t *text) error {
 			large <- struct{}{}
 			alone = true
 			// Most of these are UTF-8: their size is that of the text. Where the size is
-			// unknown, all that may come is reserved: the system gives the pages that are
-			// written to, and a buffer that doubles would be held three times.
+			// unknown, more than most need is reserved: the system gives the pages that are
+			// written to. All that may come would be a gigabyte, which a process whose memory
+			// is limited can't reserve.
 			size := t.size
 			if size == 0 {
-				size = MaxWhole
+				size = 8 * MaxLine
 			}
-			room := make([]byte, 0, max(size, 2*MaxLine)+blockSize)
-			huge(room)
-			buf = append(room, buf...)
-			f.buf = buf[:0]
+			buf = f.move(buf, max(size, 2*MaxLine)+blockSize)
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = append(make([]byte, 0, min(max(2*cap(buf), int(t.size)+blockSize), MaxWhole+blockSize)), buf...)
-			f.buf = buf[:0]
+			buf = f.move(buf, min(max(2*int64(cap(buf)), t.size+blockSize), MaxWhole+blockSize))
 		}
 	}
 	f.buf = buf[:0]
@@ -76,6 +73,20 @@ func (f *file) whole(t *text) error {
 	f.multiline(buf, 0)
 	f.settle(buf)
 	return cmp.Or(f.failed, f.m.Err())
+}
+
+// move moves a text into a buffer of that capacity. What a large text leaves is given
+// back at once, so that it is held twice only while it is copied.
+func (f *file) move(text []byte, capacity int64) []byte {
+	room := make([]byte, 0, capacity)
+	huge(room)
+	left := cap(text)
+	text = append(room, text...)
+	f.buf = text[:0]
+	if left > 4*MaxLine {
+		debug.FreeOSMemory()
+	}
+	return text
 }
 
 // release gives the memory of a large file back at once: the next one's would
