@@ -47,6 +47,12 @@ func TestPlugin(t *testing.T) {
 	}
 
 	m, _ := readManifest(t)
+	// Clients take a plugin from the repository: what is committed is the version that
+	// they compare with theirs, and it is that of the newest release.
+	release := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(read(t, "../CHANGELOG.md"))
+	if release == nil {
+		t.Fatal("CHANGELOG.md has no release")
+	}
 	for _, client := range []string{"claude", "codex", "cursor"} {
 		var p struct {
 			Name, Version, Description, Skills, MCPServers string
@@ -54,8 +60,8 @@ func TestPlugin(t *testing.T) {
 		if err := json.Unmarshal(read(t, "plugin/."+client+"-plugin/plugin.json"), &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Name != "quarry" || p.Version != m.Version || p.Description != m.Description {
-			t.Errorf("%s: %+v differs from the bundle's manifest", client, p)
+		if p.Name != "quarry" || p.Version != string(release[1]) || p.Description != m.Description {
+			t.Errorf("%s: %+v differs from the bundle's manifest or is not of release %s", client, p, release[1])
 		}
 		for _, path := range []string{p.Skills, p.MCPServers} {
 			if _, err := os.Stat(filepath.Join("plugin", path)); err != nil {
