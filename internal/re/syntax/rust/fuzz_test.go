@@ -99,11 +99,11 @@ func randomPattern(rng *rand.Rand, tokens []string) string {
 }
 
 // ripgrep is the path of ripgrep 14 or later, which has the parser this one
-// follows, and how many patterns to try. RG names another one than that in
-// PATH, RG_PATTERNS another count.
+// follows, and how many patterns to try. QUARRY_RG names another one than that in
+// PATH, QUARRY_RG_PATTERNS another count.
 func ripgrep(t *testing.T, count int) (string, int) {
 	t.Helper()
-	rg := os.Getenv("RG")
+	rg := os.Getenv("QUARRY_RG")
 	if rg == "" {
 		rg, _ = exec.LookPath("rg")
 	}
@@ -115,7 +115,7 @@ func ripgrep(t *testing.T, count int) (string, int) {
 	if n, _ := strconv.Atoi(version); n < 14 {
 		t.Skipf("ripgrep is of version %s", version)
 	}
-	if n, err := strconv.Atoi(os.Getenv("RG_PATTERNS")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("QUARRY_RG_PATTERNS")); err == nil {
 		count = n
 	}
 	return rg, count
@@ -152,11 +152,23 @@ func TestAgainstRipgrep(t *testing.T) {
 // reads it like \p{sc=Latin}, which later versions of its parser corrected.
 func TestClassesAgainstRipgrep(t *testing.T) {
 	rg, count := ripgrep(t, 150)
+	// ripgrep 15 knows Unicode 16. What came or changed with 17 is left out.
+	var newer func(rune) bool
+	if err := exec.Command(rg, "--no-config", "-q", `\p{age=17.0}`, os.DevNull).Run(); err.(*exec.ExitError).ExitCode() == 1 {
+		newer = func(rune) bool { return false }
+	} else {
+		in16, err := Parse(`[\p{age=16.0}\p{Cn}]`, Flags{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// U+00B8 became a letter for words, U+0295 is no longer a small one.
+		newer = func(r rune) bool { return r == 0xB8 || r == 0x295 || !in16.Root.Class.Contains(r) }
+	}
 	var text strings.Builder
 	var chars []rune
 	for r := rune(1); r < 0x30000; r++ {
 		// All of Latin, Greek, Cyrillic and some of everything.
-		if r != '\n' && r != '\r' && utf8.ValidRune(r) && (r < 0x600 || r%37 == 0 || 0x1E00 <= r && r < 0x2200) {
+		if r != '\n' && r != '\r' && utf8.ValidRune(r) && !newer(r) && (r < 0x600 || r%37 == 0 || 0x1E00 <= r && r < 0x2200) {
 			chars = append(chars, r)
 			text.WriteString(string(r) + "\n")
 		}
@@ -196,6 +208,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d classes, %d characters each", count, len(chars))
 }
 
 // TestAgainstGo compares acceptance with Go's parser on what both have.
