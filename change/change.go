@@ -11,6 +11,8 @@ type Change struct {
 	Time   time.Time `json:"time,omitzero"`
 	Tool   string    `json:"tool"`
 	Client Client    `json:"client,omitzero"`
+	// Proposal is the id of the proposal it was made of, if a person has reviewed it.
+	Proposal string `json:"proposal,omitempty"`
 	// Paths are the files and folders it concerns, the one asked for first; a
 	// move has the old and the new one.
 	Paths []string `json:"paths"`
@@ -158,6 +160,7 @@ func (c *Change) Under(folder, mark string) *Change {
 	}
 	out.Partly = c.Partly.under(at)
 	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
+	out.Proposal = at.given(c.Proposal)
 	return &out
 }
 

@@ -33,5 +33,5 @@ func OneLine(text string, max int) string {
 
 // OneLine is the client with short names.
 func (c Client) OneLine() Client {
-	return Client{Name: OneLine(c.Name, MaxName), Version: OneLine(c.Version, MaxName)}
+	return Client{Name: OneLine(c.Name, MaxName), Version: OneLine(c.Version, MaxName), Session: OneLine(c.Session, MaxName)}
 }

@@ -9,6 +9,9 @@ type Set struct {
 	// Tool is recorded with the change, and Client is the program that asked.
 	Tool   string
 	Client Client
+	// Proposal is the id of the proposal that was accepted; "" is a change that
+	// nobody reviewed.
+	Proposal string `json:",omitempty"`
 	// Digest is that of a plan. The set is refused if its result would differ
 	// from the plan. "" means that there is no plan.
 	Digest string
@@ -62,6 +65,9 @@ type Op struct {
 type Client struct {
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
+	// Session names the connection over which it asked: changes of one session
+	// belong together. "" is a caller without a connection, as a shell.
+	Session string `json:"session,omitempty"`
 }
 
 // String is the name and the version.
@@ -106,8 +112,9 @@ type Options struct {
 	Tool string
 	// Summary is one line for people; "" is worded from the change.
 	Summary string
-	// Client is the program that asked.
-	Client Client
+	// Client is the program that asked, and Proposal what a person has accepted.
+	Client   Client
+	Proposal string
 	// Text is that of Op, for Write.
 	Text bool
 	// SkipConflicts lets an undo skip files that have changed since. The other
@@ -128,7 +135,7 @@ func (o Options) Set(tool string, op Op) Set {
 	if o.Tool != "" {
 		tool = o.Tool
 	}
-	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client}
+	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client, Proposal: o.Proposal}
 }
 
 // DeleteOptions say how to delete; nil is fine.

@@ -3,7 +3,12 @@ package tool
 import "context"
 
 // Client is the program that calls, as it introduced itself.
-type Client struct{ Name, Version string }
+type Client struct {
+	Name, Version string
+	// Session names the connection, if there is one: calls that belong together
+	// have the same. It is a name of our own and opens nothing.
+	Session string
+}
 
 type clientKey struct{}
 

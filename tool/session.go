@@ -8,6 +8,9 @@ import (
 // Session is one connection of a client: calls that follow each other. Tools may
 // remember in it what later calls of the same connection need.
 type Session struct {
+	// ID is recorded with every change of the connection; "" is a connection that
+	// has no name.
+	ID string
 	// Notes has what tools remember, by keys of types of their own.
 	Notes sync.Map
 }

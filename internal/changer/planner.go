@@ -195,6 +195,7 @@ func (p *planner) finish(tasks []*task) {
 		c.Version, c.Size, c.Created, c.Edits, c.Trash = "", 0, false, nil, nil
 	}
 	did(c, a, p.set.Summary, p.set.Client)
+	c.Proposal = p.set.Proposal
 }
 
 // content plans new content for a file. A file with several names is written

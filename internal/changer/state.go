@@ -318,7 +318,7 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 // masked is a change of hidden files: it shows only that there was one, and when.
 func masked(c change.Change) change.Change {
 	m := change.Change{
-		ID: c.ID, Time: c.Time, Tool: c.Tool, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
+		ID: c.ID, Time: c.Time, Tool: c.Tool, Proposal: c.Proposal, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
 		Did: change.Action{Verb: change.Noted, Text: "changed files that are not shown here"}, NoUndo: errHidden.Error(),
 	}
 	m.Summary = m.Did.String()
@@ -328,7 +328,7 @@ func masked(c change.Change) change.Change {
 // changeOf is an entry of the journal as a Change, without its diff.
 func changeOf(e journal.Entry) change.Change {
 	c := change.Change{
-		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),
+		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Proposal: e.Proposal, Did: e.Did, Paths: names(e.Paths()),
 		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), Pending: e.Status == journal.Pending,
 	}
 	switch {

@@ -82,6 +82,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		Undoes: string(plan.Change.Undoes), Warnings: warnings,
 	}
 	did(c, plan.Change.Did, o.Summary, o.Client)
+	c.Proposal = o.Proposal
 	limits := diffLimits()
 	if o.FullDiff && o.DryRun {
 		limits = fullDiff(o.AllLines)
@@ -105,7 +106,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	if o.DryRun {
 		return c, nil
 	}
-	plan.Change.Tool, plan.Change.Client, plan.Change.Did = c.Tool, c.Client, c.Did
+	plan.Change.Tool, plan.Change.Client, plan.Change.Proposal, plan.Change.Did = c.Tool, c.Client, c.Proposal, c.Did
 	if err := w.undo(ctx, c, plan); err != nil {
 		return nil, err
 	}

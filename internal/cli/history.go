@@ -26,11 +26,12 @@ import (
 
 // chosen picks changes of the log.
 type chosen struct {
-	file, since, client string
+	file, since, client, session string
 }
 
 func (p *chosen) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&p.client, "client", "", "only changes by this `program`, as it introduced itself")
+	fl.StringVar(&p.session, "session", "", "only changes of this `session` of a program, as quarry log names it")
 }
 
 // changes are those that are picked, newest first.
@@ -49,7 +50,7 @@ func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (
 	}
 	kept := log.Changes[:0]
 	for _, ch := range log.Changes {
-		if ch.Time.Before(from) || p.client != "" && !strings.EqualFold(ch.Client.Name, p.client) || p.file != "" && !touches(&ch, p.file) {
+		if ch.Time.Before(from) || p.client != "" && !strings.EqualFold(ch.Client.Name, p.client) || p.session != "" && !strings.EqualFold(ch.Client.Session, p.session) || p.file != "" && !touches(&ch, p.file) {
 			continue
 		}
 		if kept = append(kept, ch); len(kept) == limit {
@@ -162,6 +163,9 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 		if ch.Client.Name != "" {
 			by = " by " + ch.Client.String()
 		}
+		if ch.Client.Session != "" {
+			by += " in session " + ch.Client.Session
+		}
 		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
 		b.WriteString(paint.In(printing.Good, c.s.Safe(ch.ID)) + c.s.Safe(rest) + "\n")
 		if diffs {
@@ -186,7 +190,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	}
 	if len(log.Changes) == 0 {
 		switch {
-		case which.since != "" || which.client != "":
+		case which.since != "" || which.client != "" || which.session != "":
 			return c.s.Nothing("no change fits these flags\n  quarry log without them lists all")
 		case which.file != "":
 			return c.s.Nothing("no changes: " + printing.Escape(which.file) + " was not changed with quarry so far")
@@ -221,16 +225,18 @@ With --skip-conflicts such files are left as they are, and the others are undone
 as a change of their own.
 
 With --all-since all changes since then are undone, the newest first, and
-with --client those of one program; the first that is refused ends it.`,
+with --client those of one program, with --session those of one session of it;
+the first that is refused ends it.`,
 		`  quarry undo
-  quarry undo --all-since 1h --client codex`,
+  quarry undo --all-since 1h --client codex
+  quarry undo --session k3v9x2qa`,
 		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
 			if *which != (chosen{}) {
 				if len(args) > 0 {
-					return c.run(render.Undoing, "", errors.New("give an id, or --all-since and --client, not both"))
+					return c.run(render.Undoing, "", errors.New("give an id, or --all-since, --client and --session, not both"))
 				}
 				return c.undoAll(cmd.Context(), which)
 			}

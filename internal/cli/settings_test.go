@@ -69,8 +69,8 @@ var withoutKey = map[string]string{
 	"note new content": "the content", "note new title": "the content", "note append content": "the content",
 	"note prepend content": "the content", "trash empty older-than": "is about one deletion",
 
-	"log patch": "asks for one answer", "log since": "asks for one answer", "log client": "asks for one answer",
-	"undo all-since": "has to be said each time", "undo client": "has to be said each time", "undo skip-conflicts": "has to be said each time",
+	"log patch": "asks for one answer", "log since": "asks for one answer", "log client": "asks for one answer", "log session": "asks for one answer",
+	"undo all-since": "has to be said each time", "undo client": "has to be said each time", "undo session": "has to be said each time", "undo skip-conflicts": "has to be said each time",
 	"patch strip": "is about one patch", "patch message": "is about one change",
 	"replace fixed-strings": "the pattern", "replace ignore-case": "the pattern", "replace multiline": "the pattern", "replace word-regexp": "the pattern",
 	"replace glob": "the pattern", "replace expect": "is about one change", "replace message": "is about one change",

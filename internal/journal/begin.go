@@ -127,10 +127,13 @@ func (j *Journal) newOwner() error {
 		if err := j.tidy(); err != nil {
 			return err
 		}
+		if err := j.alone(); err != nil {
+			return err
+		}
 		if err := j.markBoot(); err != nil {
 			return err
 		}
-		token := randomToken()
+		token := ownerPrefix + randomToken()
 		p, err := j.known("owners/" + token)
 		if err != nil {
 			return err
@@ -145,6 +148,21 @@ func (j *Journal) newOwner() error {
 		j.owner, j.ownerF = token, f
 	}
 	return nil
+}
+
+// ownerPrefix begins the tokens of processes that write this format. Those of
+// format 4 and older have none.
+var ownerPrefix = fmt.Sprintf("v%dx", format)
+
+// alone makes sure that no process that writes another format has begun changes.
+// It is called after tidy, so the files that are left are of processes that run.
+func (j *Journal) alone() error {
+	return j.eachIn("owners", func(name string, _ rootfs.Info) error {
+		if !strings.HasPrefix(name, ownerPrefix) {
+			return ErrShared
+		}
+		return nil
+	})
 }
 
 // write puts the entry into the log. It returns the change, which from now on is

@@ -345,6 +345,8 @@ func encodeIntent(en *Entry) []byte {
 	e.str(en.Client.Name)
 	e.str(en.Client.Version)
 	e.action(&en.Did)
+	e.str(en.Client.Session)
+	e.str(en.Proposal)
 	e.bool(true) // no record ends with two zeros; see neverCame
 	return e.b
 }
@@ -362,6 +364,9 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	if len(d.b) > 0 { // since format 3
 		en.Client.Name, en.Client.Version = d.str(), d.str()
 		d.action(&en.Did)
+		if len(d.b) > 1 { // since format 5
+			en.Client.Session, en.Proposal = d.str(), d.str()
+		}
 		if !d.bool() {
 			d.fail()
 		}
@@ -481,9 +486,10 @@ type openEntry struct {
 }
 
 // format 2 has back records, format 3 verbs with their operands, and clients,
-// format 4 changes of modes.
-// Segments of older formats are read as they are, and a new one is started.
-const format = 4
+// format 4 changes of modes, format 5 sessions and proposals.
+// Segments of older formats are read as they are, and a new one is started. A
+// newer format is refused: see ErrNewer.
+const format = 5
 
 func (s start) encode() []byte {
 	var e encoder
@@ -501,6 +507,9 @@ func (s start) encode() []byte {
 
 func decodeStart(b []byte) (start, error) {
 	d := &decoder{b: b}
+	if f := (&decoder{b: b}).num(); f > format {
+		return start{format: f}, nil // the rest may be anything
+	}
 	s := start{format: d.num(), last: d.id(), dropped: dropped{d.num(), d.time()}}
 	for range d.count() {
 		s.open = append(s.open, openEntry{d.id(), uint32(d.num())})
@@ -508,7 +517,7 @@ func decodeStart(b []byte) (start, error) {
 			break
 		}
 	}
-	if s.format < 1 || s.format > format {
+	if s.format < 1 {
 		d.fail()
 	}
 	return s, d.end()

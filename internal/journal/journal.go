@@ -145,6 +145,8 @@ type Op struct {
 type Change struct {
 	Tool   string
 	Client change.Client
+	// Proposal is the id of the proposal that it carries out.
+	Proposal string
 	// Did is what is done. Entries of format 2 and older have a Summary instead,
 	// one line.
 	Did     change.Action
@@ -206,6 +208,12 @@ var (
 	// ErrNewestLost is returned for an undo of the last change if the newest
 	// changes are missing from the log.
 	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
+	// ErrNewer is returned for a journal with a segment of a newer format. Nothing
+	// in it is touched.
+	ErrNewer = fault.New(fault.Conflict, "the undo log was written by a newer version of Quarry", "use that version for this folder, also to finish or undo its changes")
+	// ErrShared is returned for a change while a process of a version that writes
+	// another format has changes in progress, or may begin one.
+	ErrShared = fault.New(fault.Conflict, "another version of Quarry changes this folder at the moment, and the two can't share its undo log", "end the other one, a server or a command, and repeat the change")
 	// ErrNotKept is for content that was never kept.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "other changes can be undone by their ids, which the log lists")
 )

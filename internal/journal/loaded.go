@@ -28,7 +28,11 @@ func (j *Journal) load(f segmentFile) (*segment, error) {
 		}
 		s = newSegment(f.num, f.m, log)
 	}
-	if err := s.read(j.root); err != nil {
+	err := s.read(j.root)
+	if err == nil && s.start.format > format {
+		err = ErrNewer
+	}
+	if err != nil {
 		if j.segs[f.num] == nil {
 			s.log.Close()
 		}

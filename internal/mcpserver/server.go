@@ -200,7 +200,11 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		ctx = tool.WithSession(ctx, s.sessions.of(req.Session))
 	}
 	if info := clientInfo(req); info != nil {
-		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
+		client := tool.Client{Name: info.Name, Version: info.Version}
+		if session := tool.SessionOf(ctx); session != nil { // over stateless HTTP each request is one
+			client.Session = session.ID
+		}
+		ctx = tool.WithClient(ctx, client)
 	}
 	if t := s.tools.Lookup(req.Params.Name); s.called != nil && t != nil {
 		s.called(tool.ClientOf(ctx), t)

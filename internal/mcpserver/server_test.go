@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/stress"
+	"quarry/tool"
 )
 
 // A tool arrives with its exact schema, its title and honest annotations.
@@ -444,3 +446,31 @@ func TestCompletePaths(t *testing.T) {
 
 // wsDir is an absolute path of the system.
 var wsDir, _ = filepath.Abs("/ws")
+
+// Calls of one connection have one session, which is not that of another
+// connection.
+func TestSessions(t *testing.T) {
+	seen := make(chan tool.Client, 1)
+	reg, err := tool.NewRegistry(&tool.Tool{Name: "who", Description: "Tells who calls.", Run: func(ctx context.Context, _ tool.Args) (*tool.Result, error) {
+		seen <- tool.ClientOf(ctx)
+		return &tool.Result{Text: "ok"}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(reg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := serve(t, s), serve(t, s)
+	one.initialize()
+	two.initialize()
+	who := func(p *peer, id int) tool.Client {
+		p.ask(id, "tools/call", `{"name":"who","arguments":{}}`)
+		return <-seen
+	}
+	first, second, other := who(one, 1), who(one, 2), who(two, 1)
+	if first != second || first.Name != "test" || len(first.Session) < 8 || other.Session == first.Session || other.Session == "" {
+		t.Errorf("one connection %+v and %+v, another %+v", first, second, other)
+	}
+}

@@ -1,7 +1,9 @@
 package mcpserver
 
 import (
+	"crypto/rand"
 	"runtime"
+	"strings"
 	"sync"
 	"weak"
 
@@ -16,7 +18,8 @@ type sessions struct{ known sync.Map }
 
 func (s *sessions) of(c *mcp.ServerSession) *tool.Session {
 	key := weak.Make(c)
-	found, had := s.known.LoadOrStore(key, &tool.Session{})
+	// A name of our own: the one of the protocol lets its owner into the session.
+	found, had := s.known.LoadOrStore(key, &tool.Session{ID: strings.ToLower(rand.Text()[:8])})
 	if !had {
 		runtime.AddCleanup(c, func(key weak.Pointer[mcp.ServerSession]) { s.known.Delete(key) }, key)
 	}

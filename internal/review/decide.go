@@ -189,7 +189,7 @@ func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []string {
 // apply makes the change of what was accepted.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
-		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool})
+		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID})
 	}
 	return ws.Apply(ctx, p.accepted())
 }
@@ -199,7 +199,7 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
-	set.Client, set.Tool = p.Client, p.Tool
+	set.Client, set.Tool, set.Proposal = p.Client, p.Tool, p.ID
 	if all == yes {
 		set.Digest = p.Digest
 		set.Ops = slices.Clone(set.Ops)
@@ -272,10 +272,9 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 	return s.versionOf(p)
 }
 
-// entry finds the change that was made of a proposal, "" if there is none: it is
-// newer than the last one before, by the same client and tool, and about a path
-// that was accepted. Of a change of files that are closed to this workspace the log
-// has neither client nor paths: the tool and the time have to do.
+// entry finds the change that was made of a proposal, "" if there is none. The
+// journal records the proposal. Numbers begin again in a store that was emptied, so
+// the change is newer than the last one before.
 func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {
@@ -285,26 +284,11 @@ func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 		if c.ID == p.Last {
 			break
 		}
-		if c.Pending || c.Tool != p.Tool || c.Undoes != p.Undo {
-			continue
-		}
-		closed := len(c.Paths) == 0
-		if closed || c.Client == p.Client.OneLine() && (p.Undo != "" || p.accepts(c.Paths)) {
+		if c.Proposal == p.ID && !c.Pending {
 			return c.ID, nil
 		}
 	}
 	return "", nil
-}
-
-// accepts reports whether one of the paths was accepted.
-func (p *Proposal) accepts(paths []string) bool {
-	for _, f := range p.Files {
-		yes := slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.Verdict == Yes })
-		if yes && (slices.Contains(paths, f.Path) || f.To != "" && slices.Contains(paths, f.To)) {
-			return true
-		}
-	}
-	return false
 }
 
 // Settle finishes proposals whose process was killed while it applied them.

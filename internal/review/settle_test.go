@@ -93,6 +93,38 @@ func TestSettleKnowsWhatHappened(t *testing.T) {
 	}
 }
 
+// A change that the same client makes of the same file with the same tool, but not
+// of the proposal, does not pass for it.
+func TestSettleDoesNotGuess(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": "a\nb\n"}, -1)
+	set := change.Set{Tool: "tool", Client: change.Client{Name: "agent"}, Ops: []change.Op{{Verb: change.EditFile, Path: "a.txt", Edits: []change.Edit{{Old: "a", New: "A"}}}}}
+	if _, err := b.agent.Apply(t.Context(), set); err == nil {
+		t.Fatal("applied without a decision")
+	}
+	id := b.only().ID
+	func() {
+		defer func() {
+			if p := recover(); p != (died{}) {
+				t.Fatalf("ended with %v", p)
+			}
+		}()
+		_, err := b.store.Decide(t.Context(), dying{b.person, false}, id, review.Decision{Rest: review.Yes})
+		t.Error(err)
+	}()
+	set.Ops[0].Edits = []change.Edit{{Old: "b", New: "B"}}
+	made, err := b.person.Apply(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.store.Settle(t.Context(), b.person); err != nil {
+		t.Fatal(err)
+	}
+	p, err := b.store.Get(id)
+	if err != nil || p.State != review.Waiting || p.Change != "" {
+		t.Errorf("state %s, change %q (made by others: %s), %v; want waiting", p.State, p.Change, made.ID, err)
+	}
+}
+
 // The journal cuts long names of clients, and its log tells a workspace little about
 // files that are closed to it. Both are recognised all the same.
 func TestSettleKnowsMaskedChanges(t *testing.T) {
