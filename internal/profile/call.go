@@ -64,6 +64,9 @@ type call struct {
 	missed int      // files and folders that could not be read
 	told   bool     // the receipt has what was not searched
 	made   *madeHere
+
+	tried   []string          // paths that may mean notes
+	asNotes map[string]string // those that do
 }
 
 // answer is what a tool has to say.
@@ -96,6 +99,9 @@ func (e *env) make(s *spec) *tool.Tool {
 			defer e.tellSearched(ctx, &c.watch)()
 		}
 		a, err := s.run(ctx, c)
+		if isNotFound(err) && c.runAgain(ctx) {
+			a, err = s.run(ctx, c)
+		}
 		if err != nil {
 			return nil, c.replaced(c.problem(ctx, err))
 		}

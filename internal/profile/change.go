@@ -115,7 +115,7 @@ func changeData(change *change.Change) *change.Change {
 var editFile = action{changeSchema, tool.Hints{Destructive: true}, edit}
 
 func edit(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath(ctx, "path")
+	path, err := c.givenFile(ctx, "path")
 	if err != nil {
 		return nil, err
 	}
@@ -362,6 +362,9 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	to, err := c.newPath(ctx, "destination")
 	if err != nil {
 		return nil, err
+	}
+	if note := c.existing(from); isNote(into(to, note)) {
+		from = note // a note never loses its .md by being named without it
 	}
 	to = into(to, strings.TrimRight(from, `/\`))
 	opts := &change.MoveOptions{Options: *c.changing()}

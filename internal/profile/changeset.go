@@ -55,6 +55,9 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	if hasEdit {
 		op.Edits = []change.Edit{edit}
 	}
+	if kinds == 1 && hasEdit && !one.Given("move_to") {
+		op.Path = c.existing(op.Path)
+	}
 	switch {
 	case one.Given("content"):
 		op.Verb, op.Content, op.Text = change.WriteFile, []byte(one.String("content")), true
@@ -105,6 +108,9 @@ func applyText(ctx context.Context, c *call) (*answer, error) {
 	}
 	for i := range ops {
 		ops[i].Path = c.clean(ctx, ops[i].Path)
+		if ops[i].Verb == change.EditFile {
+			ops[i].Path = c.existing(ops[i].Path)
+		}
 		if ops[i].To != "" {
 			ops[i].To = c.clean(ctx, ops[i].To)
 		}
@@ -135,7 +141,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.Bool("multiline") {
 		q.Match.Mode = match.Multiline
 	}
-	if p := c.path(ctx, "path"); p != "" {
+	if p := c.file(ctx, "path"); p != "" {
 		q.Paths = []string{p}
 	}
 	filter := "file_pattern"

@@ -103,7 +103,7 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	if c.Given("budget") && !c.Given("top_k") {
 		q.Limit = 50
 	}
-	if p := c.path(ctx, "path"); p != "" && p != "." {
+	if p := c.file(ctx, "path"); p != "" && p != "." {
 		q.Paths = []string{p}
 	}
 	if c.d.terse {

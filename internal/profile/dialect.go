@@ -40,6 +40,9 @@ type dialect struct {
 	manyRoots bool
 	// slashIsTop takes a leading slash of a path for the top of the workspace.
 	slashIsTop bool
+	// notePaths takes a path that doesn't exist for the note of that name, in
+	// tools that read or edit a file.
+	notePaths bool
 	// top is what the folder of the workspace is called.
 	top string
 

@@ -110,8 +110,8 @@ var vaultDialect = dialect{
 		},
 	},
 	errorText:  oneSentence,
-	slashIsTop: true,
-	top:        "vault root",
+	slashIsTop: true, notePaths: true,
+	top: "vault root",
 	// What Obsidian shows: everything but dot entries. Files that git ignores are
 	// notes like any other there, and userIgnoreFilters only move notes down in
 	// Obsidian's own lists.

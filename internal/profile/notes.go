@@ -128,11 +128,9 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 		return nil, invalid("To replace text, give the text to find as search.")
 	}
 	edit := notes.Edit{Operation: op, Content: c.String("content"), Search: c.String("search")}
-	change, err := c.changeNote(ctx, path, edit)
-	if err != nil && fault.CodeOf(err) == fault.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
-		if change, err = c.changeNote(ctx, path+".md", edit); err != nil && fault.CodeOf(err) != fault.NotFound || isTextMissing(err) {
-			path += ".md" // that is the note it is about
-		}
+	change, err := c.changeNote(ctx, notes.Path(path), edit)
+	if isTextMissing(err) {
+		path = notes.Path(path)
 	}
 	if err != nil {
 		return nil, c.noteError(err, path, c.String("search"))

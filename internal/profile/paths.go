@@ -302,7 +302,7 @@ const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"fol
 var getFileInfo = action{infoSchema, readOnly, describe}
 
 func describe(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath(ctx, "path")
+	path, err := c.givenFile(ctx, "path")
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,13 @@ package profile
 
 import (
 	"context"
+	"errors"
+	"path"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/tool"
 )
 
 // Path arguments, as models write them: with a slash in front, white space
@@ -46,6 +50,72 @@ func (c *call) givenPath(ctx context.Context, name string) (string, error) {
 	}
 	return p, nil
 }
+
+// file is a path argument of a tool that reads or edits what exists.
+func (c *call) file(ctx context.Context, name string) string {
+	return c.existing(c.path(ctx, name))
+}
+
+// givenFile is a file that must be named.
+func (c *call) givenFile(ctx context.Context, name string) (string, error) {
+	p, err := c.givenPath(ctx, name)
+	return c.existing(p), err
+}
+
+// existing is the path of something that exists. The call is made with the path
+// as it is; if there is none, runAgain makes it with the note of that name. Nothing is
+// looked up before: the first look at a workspace whose folder was replaced has to
+// be that of the tool, which refuses to change it.
+func (c *call) existing(p string) string {
+	if note, ok := c.asNotes[p]; ok {
+		return note
+	}
+	if c.d.notePaths {
+		c.tried = append(c.tried, p)
+	}
+	return p
+}
+
+// runAgain reports that a call which found no file is to be made again: in dialects with
+// notes, a path that doesn't exist is the note of that name, if there is one.
+func (c *call) runAgain(ctx context.Context) bool {
+	tried, again := c.tried, false
+	for c.tried = nil; len(tried) > 0; tried = tried[1:] {
+		if note := c.noteFor(ctx, tried[0]); note != tried[0] {
+			if c.asNotes == nil {
+				c.asNotes = map[string]string{}
+			}
+			c.asNotes[tried[0]], again = note, true
+		}
+	}
+	return again
+}
+
+// isNotFound reports that something does not exist, worded for a model or not.
+func isNotFound(err error) bool {
+	if e, worded := errors.AsType[*tool.Error](err); worded {
+		return e.Code == tool.NotFound
+	}
+	return fault.CodeOf(err) == fault.NotFound
+}
+
+// noteFor is the note that a path means, or the path itself.
+func (c *call) noteFor(ctx context.Context, p string) string {
+	if !c.d.notePaths || strings.TrimSpace(p) == "" || isNote(p) {
+		return p
+	}
+	if _, err := c.ws.Stat(ctx, p); fault.CodeOf(err) != fault.NotFound {
+		return p
+	}
+	note := strings.TrimRight(p, `/\`) + ".md"
+	if info, err := c.ws.Stat(ctx, note); err != nil || info.Folder {
+		return p
+	}
+	return note
+}
+
+// isNote reports a path that ends in .md.
+func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
 // newPath is the path of something that may not exist yet. A slash in front of a
 // single name is the top of the workspace; with several names it may be an

@@ -63,7 +63,7 @@ func (p *part) name() string {
 
 func read(ctx context.Context, c *call) (*answer, error) {
 	if !c.takes("paths") {
-		path, err := c.givenPath(ctx, "path")
+		path, err := c.givenFile(ctx, "path")
 		if err != nil {
 			return nil, err
 		}
@@ -147,14 +147,16 @@ const linesBefore, linesAfter = 5, 35
 // partsOf reads a path as a caller writes it, with the parts of the file after
 // it. A file of that very name goes first.
 func (c *call) partsOf(ctx context.Context, given string) []part {
-	path := c.clean(ctx, given)
+	path := c.existing(c.clean(ctx, given))
 	m := partForm().FindStringSubmatch(path)
 	if m == nil {
 		return []part{{path: path}}
 	}
+	path = c.noteFor(ctx, path)
 	if _, err := c.ws.Stat(ctx, path); err == nil {
 		return []part{{path: path}}
 	}
+	m[1] = c.existing(m[1])
 	if m[4] != "" {
 		return []part{{path: m[1], symbol: m[4]}}
 	}
@@ -329,8 +331,14 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 	got := make([]*answer, len(parts))
 	errs := make([]error, len(parts))
 	sizes := make([]int, len(parts))
-	for i, p := range parts {
-		if got[i], errs[i] = c.readOne(ctx, p, most); got[i] != nil {
+	for i := range parts {
+		p := &parts[i]
+		got[i], errs[i] = c.readOne(ctx, *p, most)
+		if isNotFound(errs[i]) {
+			p.path = c.noteFor(ctx, p.path)
+			got[i], errs[i] = c.readOne(ctx, *p, most)
+		}
+		if got[i] != nil {
 			sizes[i] = len(got[i].text)
 		}
 	}

@@ -62,7 +62,7 @@ func (c *call) where(paths ...string) search.Scope {
 func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
 	q := search.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
-		Scope:    c.where(c.path(ctx, "path")),
+		Scope:    c.where(c.file(ctx, "path")),
 		Limits:   search.Limits{LineBytes: longLine, Time: c.o.Time},
 		Patterns: c.Strings("also"), Each: c.Bool("all"),
 	}

@@ -21,7 +21,7 @@ import (
 // hold blocks: what is called, what the answer must be, and the sentences that
 // are shown by it.
 //
-//	@ vault                    the profile, until the next
+//	@ vault                    the profile, until the next; "vault large" has larger files
 //	? tool {json}              a call; also "? file PATH", "? definition TOOL", "? tools"
 //	= text, ~ part, ! absent, ^ regexp    what the last answer must be
 //	- sentence                 of the document
@@ -125,7 +125,8 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 	if !r.changes() {
 		shared[r.profile] = ws
 	}
-	reg := tools(t, ws, profile.Options{Profile: r.profile})
+	name, _, _ := strings.Cut(r.profile, " ")
+	reg := tools(t, ws, profile.Options{Profile: name})
 	text, checked := "", false
 	for _, step := range r.steps {
 		kind, rest, _ := strings.Cut(step, " ")
@@ -247,6 +248,13 @@ func TestSeedsDoc(t *testing.T) {
 // seedFiles are the files that the blocks of a document speak of.
 func seedFiles(name string) fixture {
 	at := func(line int, text string) string { return strings.Repeat("\n", line-1) + text + "\n" }
+	if name == "vault large" {
+		f := fixture{files: map[string]string{"large.md": strings.Repeat(strings.Repeat("z", 1023)+"\n", 1024)}}
+		for i := range 1100 {
+			f.files[fmt.Sprintf("Lots/%04d.md", i)] = "x\n"
+		}
+		return f
+	}
 	if name != "vault" {
 		f := fixture{files: map[string]string{
 			".gitignore":                "node_modules/\nbuild/\n",
@@ -270,6 +278,8 @@ func seedFiles(name string) fixture {
 			"logo.bin":                  "TODO\x00\x01",
 			"a.zip":                     "PK\x03\x04\x00\x00TODO",
 			"long.txt":                  strings.Repeat("a", 900) + "LONGMATCH" + strings.Repeat("b", 900) + "\n",
+			"docs/a.txt":                "a\n",
+			"docs/b.txt":                "b\n",
 			"near.txt":                  "hit\nx\nhit\nx\nx\nx\nx\nhit\n",
 		}}
 		var many strings.Builder
@@ -307,7 +317,7 @@ func seedFiles(name string) fixture {
 		"notes/old-note.md":      "x\n",
 		"notes/file.md":          "x\n",
 		"notes.md":               "x\n",
-		"existing-file.md":       "x\n",
+		"existing-file.md":       "kept\n",
 		"Archive/2024/a.md":      "x\n",
 		"src/main.js":            "function  hello (x) {}\n// TODO js\n",
 		"readme.txt":             "TODO in a text file\n",

@@ -52,7 +52,7 @@ const outlineLimit = 5000
 var errUnread = fault.New(fault.IOError, "the file could not be read", "try again")
 
 func outlineOf(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath(ctx, "path")
+	path, err := c.givenFile(ctx, "path")
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ const maxNames = 20
 func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answer, error) {
 	name = strings.TrimSpace(name)
 	q := search.SymbolQuery{Name: name, Kind: c.String("kind"), Fuzzy: c.Bool("fuzzy"), Limit: symbolsShown, Text: true}
-	if p := c.path(ctx, "path"); p != "" && p != "." {
+	if p := c.file(ctx, "path"); p != "" && p != "." {
 		q.Paths = []string{p}
 	}
 	r, err := c.ws.Symbols(ctx, q)
