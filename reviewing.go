@@ -28,6 +28,10 @@ type ReviewOptions struct {
 	Clients []string
 	// Waiting, if set, is called every 10 s while a change waits.
 	Waiting func(ctx context.Context, proposal string, waited time.Duration)
+	// OnEnd, if set, runs f once the connection that a call came from has ended:
+	// what it proposed is abandoned then. Other changes of the same files may be
+	// proposed.
+	OnEnd func(ctx context.Context, f func())
 }
 
 // gate puts a gate before the changes of a backend.
@@ -36,7 +40,7 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	if err != nil {
 		return nil, err
 	}
-	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Progress: o.Waiting}, nil
+	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Progress: o.Waiting, OnEnd: o.OnEnd}, nil
 }
 
 // Reviewed reports whether changes of the workspace may have to wait for a

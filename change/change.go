@@ -58,6 +58,9 @@ type Change struct {
 	// be rolled back; nil if it was made as a whole or is in progress. Undo with
 	// its ID rolls it back.
 	Partly *Partly `json:"partly,omitempty"`
+	// Reviewed is set if a person accepted the change in part. Everything else
+	// here is then about the part that was made.
+	Reviewed *Reviewed `json:"reviewed,omitempty"`
 	// NoUndo says why the change can't be undone; "" when it can.
 	NoUndo string `json:"no_undo,omitempty"`
 	// NoPlan says why the digest of a dry run can't be given instead of the
@@ -158,7 +161,7 @@ func (c *Change) Under(folder, mark string) *Change {
 		links.Files, links.BrokenIn = at.paths(links.Files), at.paths(links.BrokenIn)
 		out.Links = &links
 	}
-	out.Partly = c.Partly.under(at)
+	out.Partly, out.Reviewed = c.Partly.under(at), c.Reviewed.under(at)
 	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
 	out.Proposal = at.given(c.Proposal)
 	return &out

@@ -13,6 +13,34 @@ type Session struct {
 	ID string
 	// Notes has what tools remember, by keys of types of their own.
 	Notes sync.Map
+
+	mu    sync.Mutex
+	ended bool     // guarded by mu
+	then  []func() // guarded by mu
+}
+
+// OnEnd runs f when the connection has ended; at once if it has.
+func (s *Session) OnEnd(f func()) {
+	s.mu.Lock()
+	ended := s.ended
+	if !ended {
+		s.then = append(s.then, f)
+	}
+	s.mu.Unlock()
+	if ended {
+		f()
+	}
+}
+
+// End says that the connection has ended.
+func (s *Session) End() {
+	s.mu.Lock()
+	list := s.then
+	s.ended, s.then = true, nil
+	s.mu.Unlock()
+	for _, f := range list {
+		f()
+	}
 }
 
 type sessionKey struct{}

@@ -3,8 +3,6 @@ package changer
 import (
 	"context"
 	"errors"
-	"strings"
-	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/internal/journal"
@@ -89,31 +87,12 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 
 // likeBefore gives text that overwrites a file the file's encoding, byte order
 // mark and line ending.
-func (p *planner) likeBefore(t *task, old *textfile.Text) error {
+func (p *planner) likeBefore(t *task, old *textfile.Text) (err error) {
 	t.encoded, t.kept = nil, ""
-	enc, text := old.Encoding(), string(t.Content)
-	if !t.Text || old.Len() == 0 || text == "" || !utf8.ValidString(text) || strings.HasPrefix(text, textfile.UTF8BOM.BOM()) || strings.Contains(text, "\x00") {
-		return nil
+	if t.Text {
+		t.encoded, t.kept, err = textedit.Overwriting(old, t.Content)
 	}
-	var kept []string
-	if strings.Contains(text, "\n") && !strings.Contains(text, "\r\n") && old.Endings().Dominant() == textfile.CRLF {
-		text, kept = textfile.CRLF.Convert(text), append(kept, "CRLF")
-	}
-	if enc != textfile.UTF8 {
-		kept = append(kept, enc.String())
-	}
-	if len(kept) == 0 {
-		return nil
-	}
-	if enc == textfile.Windows1252 && old.Guessed() && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		return &textedit.GuessError{Encoding: enc}
-	}
-	data, err := enc.Append([]byte(enc.BOM()), text)
-	if err != nil {
-		return err
-	}
-	t.encoded, t.kept = data, strings.Join(kept, " and ")
-	return nil
+	return err
 }
 
 // overwriteLarge is overwrite of a file that is not read into memory.

@@ -2,10 +2,8 @@ package mcpserver
 
 import (
 	"crypto/rand"
-	"runtime"
 	"strings"
 	"sync"
-	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,11 +15,17 @@ import (
 type sessions struct{ known sync.Map }
 
 func (s *sessions) of(c *mcp.ServerSession) *tool.Session {
-	key := weak.Make(c)
 	// A name of our own: the one of the protocol lets its owner into the session.
-	found, had := s.known.LoadOrStore(key, &tool.Session{ID: strings.ToLower(rand.Text()[:8])})
+	found, had := s.known.LoadOrStore(c, &tool.Session{ID: strings.ToLower(rand.Text()[:8])})
+	session := found.(*tool.Session)
 	if !had {
-		runtime.AddCleanup(c, func(key weak.Pointer[mcp.ServerSession]) { s.known.Delete(key) }, key)
+		go func() { // it ends with the connection
+			_ = c.Wait()
+			s.known.Delete(c)
+			if c.ID() != "" { // otherwise it was one request, or the program ends with it
+				session.End()
+			}
+		}()
 	}
-	return found.(*tool.Session)
+	return session
 }

@@ -23,6 +23,9 @@ func (c *call) changing() *change.Options {
 // changed is the answer to a change: the dialect's sentence, and in a dry run
 // what would change.
 func (c *call) changed(change *change.Change, sentence string) *answer {
+	if change.Reviewed != nil {
+		sentence = render.Reviewed(change.Reviewed)
+	}
 	data := &changeAnswer{Change: changeData(change)}
 	a := &answer{text: []byte(sentence), data: data}
 	if change.DryRun {

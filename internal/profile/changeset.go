@@ -172,7 +172,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := found.Matches; c.d.shows {
+	made, _ := a.data.(*change.Change)
+	if n := found.Matches; c.d.shows && (made == nil || made.Reviewed == nil) {
 		count := fmt.Sprintf("%s in %s. ", render.Plural(n, "match", "matches"), render.Count(len(found.Ops), "file"))
 		if q.Expected != expected && n != expected {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)

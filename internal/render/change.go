@@ -196,6 +196,18 @@ func Undone(c *change.Change) string {
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 
+// Reviewed is the answer to a change that a person accepted in part, whatever
+// tool made it.
+func Reviewed(r *change.Reviewed) string {
+	n := len(r.Written)
+	s := fmt.Sprintf("Accepted in part: %d of %s.\nWritten: %s\nRefused, not written: %s",
+		n, Count(n+len(r.Refused), "hunk"), change.Parts(r.Written), change.Parts(r.Refused))
+	for _, c := range r.Comments {
+		s += "\nComment: " + strings.Join(strings.Fields(c), " ")
+	}
+	return s
+}
+
 // Set is the answer to a set of changes: a line for each file.
 func Set(c *change.Change) string {
 	var b strings.Builder

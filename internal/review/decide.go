@@ -167,7 +167,7 @@ func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool)
 	var list []string
 	for i := range p.Files {
 		f := &p.Files[i]
-		if accepted && !slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.Verdict == Yes }) {
+		if accepted && f.accepted() == 0 {
 			continue
 		}
 		if f.Op == change.MakeFolder || f.Before == unknownVersion {
@@ -199,39 +199,27 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
-	set.Client, set.Tool, set.Proposal = p.Client, p.Tool, p.ID
+	set.Client, set.Tool, set.Proposal, set.Ops = p.Client, p.Tool, p.ID, slices.Clone(p.Set.Ops)
+	for _, f := range p.Files {
+		bind(set.Ops, f)
+	}
 	if all == yes {
 		set.Digest = p.Digest
-		set.Ops = slices.Clone(set.Ops)
-		for _, f := range p.Files {
-			bind(set.Ops, f)
-		}
 		return set
 	}
 	ops := set.Ops
-	set.Ops, set.Digest = nil, ""
+	set.Ops, set.Digest, set.Summary = nil, "", p.partSummary()
 	for i := range p.Files {
 		f := &p.Files[i]
-		accepted := 0
-		for _, h := range f.Hunks {
-			if h.Verdict == Yes {
-				accepted++
-			}
-		}
+		accepted := f.accepted()
 		switch {
 		case accepted == 0:
 		case accepted < len(f.Hunks): // only text files have several
 			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: merge(f.Old, f.Hunks), Version: f.Before})
 		default:
-			whole := make([]change.Op, 0, len(f.Ops))
 			for _, k := range f.Ops {
-				op := ops[k]
-				if isVersion(f.Before) && op.Version == "" && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
-					op.Version = f.Before
-				}
-				whole = append(whole, op)
+				set.Ops = append(set.Ops, ops[k])
 			}
-			set.Ops = append(set.Ops, whole...)
 		}
 	}
 	return set

@@ -13,7 +13,6 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/backend"
-	"quarry/internal/rootfs"
 )
 
 // DefaultWait is how long a call waits for the decision: most clients give up
@@ -42,6 +41,8 @@ type Gate struct {
 	Clients []string
 	// Progress is called while a call waits; nil is fine.
 	Progress func(ctx context.Context, id string, waited time.Duration)
+	// OnEnd runs f once the connection of a call has ended; nil if nobody knows.
+	OnEnd func(ctx context.Context, f func())
 }
 
 // keepsBack reports whether a client's changes wait for a decision.
@@ -178,7 +179,11 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	if err != nil {
 		return nil, err
 	}
-	decided, err := g.await(ctx, id, wait)
+	decided, err := g.await(ctx, id, wait, until)
+	if _, waits := errors.AsType[*PendingError](err); waits && g.OnEnd != nil {
+		// If it fails, the client counts as there: the proposal waits for longer.
+		g.OnEnd(ctx, func() { _ = g.Store.abandon(id, until) })
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +191,9 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 }
 
 // enter stores a proposal. The same one of the same client is not stored twice,
-// and a file has one proposal at a time.
+// and a file has one proposal at a time whose client is still there. One that was
+// abandoned keeps nobody from proposing something else: it is stale once that is
+// accepted.
 func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	err = s.locked(func() error {
 		list, err := s.Pending()
@@ -207,9 +214,12 @@ func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 				}
 				return s.write(again, version)
 			}
+			if other.State == Abandoned {
+				continue
+			}
 			for _, path := range other.Paths() {
 				if i := slices.IndexFunc(paths, func(mine string) bool { return touches(mine, path) }); i >= 0 {
-					return &BusyError{other.ID, paths[i]}
+					return &BusyError{ID: other.ID, Path: paths[i], Client: other.Client.Name, Own: other.Client.Name == p.Client.Name}
 				}
 			}
 		}
@@ -229,7 +239,7 @@ func touches(a, b string) bool {
 }
 
 // await waits until a proposal is decided.
-func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Proposal, error) {
+func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until time.Time) (*Proposal, error) {
 	start := time.Now()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -255,7 +265,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Propo
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), g.Store.Abandon(id))
+			return nil, errors.Join(ctx.Err(), g.Store.abandon(id, until))
 		case <-tick.C:
 		}
 	}
@@ -274,24 +284,21 @@ func (g *Gate) waited(id string) {
 	})
 }
 
-// result is the answer to a call after the decision: the planned change, since
-// it was applied to the same versions.
+// result is the answer to a call after the decision. If all of it was accepted,
+// it is the planned change, since it was applied to the same versions.
 func (g *Gate) result(p *Proposal, plan *change.Change) (*change.Change, error) {
 	if err := g.Store.told(p.ID); err != nil {
 		return nil, err
 	}
-	if p.State == Refused || p.State == Withdrawn {
+	switch p.State {
+	case Refused, Withdrawn:
 		return nil, &RefusedError{p}
+	case Partly:
+		return g.madeInPart(p, plan), nil
 	}
 	c := *plan
 	c.ID, c.Time, c.DryRun, c.Digest, c.Client = p.Change, p.Decided, false, "", p.Client
-	if p.State == Partly {
-		c.Version, c.Diff, c.Diffs, c.Files = "", "", nil, nil
-		if len(p.Files) == 1 && p.Files[0].Split {
-			c.Version = rootfs.VersionOf(merge(p.Files[0].Old, p.Files[0].Hunks)).String()
-		}
-	}
-	if p.State == Partly || len(p.Comments()) > 0 {
+	if len(p.Comments()) > 0 {
 		c.Warnings = append(slices.Clone(c.Warnings), "proposal "+p.Verdict())
 	}
 	return &c, nil

@@ -214,6 +214,11 @@ func TestPending(t *testing.T) {
 	if err := edit("FIVE\n", as); !errors.As(err, &busy) || busy.ID != id || fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("another = %v", err)
 	}
+	// Another client can't withdraw it: it is told who can.
+	if err := edit("FIVE\n", &change.Options{Client: change.Client{Name: "another"}}); !errors.As(err, &busy) || !strings.Contains(err.Error(), "proposal "+id+" of "+agentish) ||
+		strings.Contains(busy.Hint(), "undo_change") || !strings.Contains(busy.Hint(), agentish+" can withdraw it") {
+		t.Errorf("another client's = %v", err)
+	}
 	if _, err := b.agent.Write(t.Context(), "b.txt", []byte("c\n"), as); !errors.As(err, &pending) || pending.ID == id {
 		t.Errorf("another file = %v", err)
 	}
@@ -299,6 +304,55 @@ func TestAbandoned(t *testing.T) {
 	}
 	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes, Confirm: true}); err != nil || b.read("a.txt") == ten {
 		t.Errorf("with one: %v", err)
+	}
+}
+
+// TestAbandonedBlocksNothing: a client that has gone can't withdraw its proposal, so
+// others may propose changes of the same file, and once one is accepted, what was
+// abandoned is stale. The end of a connection abandons what it proposed, unless a
+// later call has sent the same again.
+func TestAbandonedBlocksNothing(t *testing.T) {
+	b := newBench(t, map[string]string{"a.txt": ten}, -1)
+	var ends []func()
+	agent := b.open(&quarry.ReviewOptions{Dir: b.reviews, Wait: -1, Stays: true, OnEnd: func(_ context.Context, f func()) { ends = append(ends, f) }})
+	edit := func(new, client string) (string, error) {
+		_, err := agent.Edit(t.Context(), "a.txt", []change.Edit{{Old: "5\n6", New: new + "\n6", Occurrence: change.First}}, &change.Options{Client: change.Client{Name: client}})
+		var pending *review.PendingError
+		if errors.As(err, &pending) {
+			return pending.ID, nil
+		}
+		return "", err
+	}
+	first, err := edit("five", "gone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *review.BusyError
+	if _, err := edit("FIVE", "other"); !errors.As(err, &busy) || busy.ID != first {
+		t.Fatalf("while its client is there: %v", err)
+	}
+	if again, err := edit("five", "gone"); err != nil || again != first {
+		t.Fatalf("again: %s, %v", again, err)
+	}
+	if ends[0](); b.only().State != review.Waiting {
+		t.Error("the end of an earlier connection abandoned what a later one waits for")
+	}
+	if ends[1](); b.only().State != review.Abandoned {
+		t.Error("the end of its connection did not abandon it")
+	}
+	second, err := edit("FIVE", "other")
+	if err != nil || second == first {
+		t.Fatalf("after that: %s, %v", second, err)
+	}
+	if _, err := b.store.Decide(t.Context(), b.person, second, review.Decision{Rest: review.Yes}); err != nil {
+		t.Fatal(err)
+	}
+	var stale *review.StaleError
+	if _, err := b.store.Decide(t.Context(), b.person, first, review.Decision{Rest: review.Yes, Confirm: true}); !errors.As(err, &stale) {
+		t.Errorf("the abandoned one: %v", err)
+	}
+	if !strings.Contains(b.read("a.txt"), "FIVE\n") {
+		t.Error("the file is not what was accepted")
 	}
 }
 

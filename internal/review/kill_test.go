@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/script/worker"
 	"quarry/internal/stress"
 )
 
@@ -22,6 +24,13 @@ import (
 const victim = "QUARRY_REVIEW_VICTIM"
 
 func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "script-worker") {
+		if err := worker.Main(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if args := os.Getenv(victim); args != "" {
 		if err := decideAsVictim(strings.Split(args, "\n")); err != nil {
 			fmt.Println(err)

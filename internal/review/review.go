@@ -208,7 +208,9 @@ func (p *Proposal) Verdict() string {
 	case Accepted:
 		fmt.Fprintf(&b, "%s was accepted and applied%s", p.ID, p.applied())
 	case Partly:
-		fmt.Fprintf(&b, "%s was accepted in part (%d of %d hunks) and applied%s", p.ID, yes, all, p.applied())
+		parts := p.reviewed()
+		fmt.Fprintf(&b, "%s was accepted in part (%d of %d hunks) and applied%s; written: %s; refused: %s",
+			p.ID, yes, all, p.applied(), change.Parts(parts.Written), change.Parts(parts.Refused))
 	case Refused:
 		fmt.Fprintf(&b, "%s was refused; nothing was changed", p.ID)
 	case Withdrawn:
@@ -218,8 +220,11 @@ func (p *Proposal) Verdict() string {
 	}
 	for i, c := range p.Comments() {
 		sep := ": "
-		if i > 0 {
+		switch {
+		case i > 0:
 			sep = "; "
+		case p.State == Partly:
+			sep = "; comment: " // after a list of parts
 		}
 		b.WriteString(sep + strings.Join(strings.Fields(c), " "))
 	}
@@ -270,14 +275,21 @@ func (e *RefusedError) Hint() string {
 	return "ask the user what to do instead"
 }
 
-// BusyError refuses a change of a file that another proposal is about.
+// BusyError refuses a change of a file that another proposal is about, whose
+// client is still there.
 type BusyError struct {
-	ID   string
-	Path string
+	ID     string
+	Path   string
+	Client string // that made it
+	Own    bool   // it is the client that is refused
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is part of the proposal %s, which waits for a decision", strconv.QuoteToGraphic(e.Path), e.ID)
+	by := ""
+	if e.Client != "" && !e.Own {
+		by = " of " + fault.Printable(e.Client)
+	}
+	return fmt.Sprintf("%s is part of the proposal %s%s, which waits for a decision", strconv.QuoteToGraphic(e.Path), e.ID, by)
 }
 
 // Code is Conflict.
@@ -286,9 +298,16 @@ func (e *BusyError) Code() fault.Code { return fault.Conflict }
 // Is makes errors.Is find the code.
 func (e *BusyError) Is(target error) bool { return target == e.Code() }
 
-// Hint says how to go on.
+// Hint says how to go on: only the client that made a proposal can withdraw it.
 func (e *BusyError) Hint() string {
-	return fmt.Sprintf("wait for the decision, or withdraw it with undo_change %s and send one change for both", e.ID)
+	if e.Own {
+		return fmt.Sprintf("wait for the decision, or withdraw it with undo_change %s and send one change for both", e.ID)
+	}
+	who := "the client that made it"
+	if e.Client != "" {
+		who = fault.Printable(e.Client)
+	}
+	return fmt.Sprintf("wait for the decision; the user can decide it now (quarry review show %s), or %s can withdraw it", e.ID, who)
 }
 
 // StaleError says that files of a proposal changed since it was made.

@@ -316,13 +316,18 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 		return nil, false
 	}
 	op := set.Ops[f.Ops[0]]
-	switch {
-	case f.Op == change.WriteFile && len(f.Ops) == 1:
-		return op.Content, true
-	case f.Op != change.EditFile:
+	if f.Op != change.EditFile && (f.Op != change.WriteFile || len(f.Ops) > 1) {
 		return nil, false
 	}
 	d, err := textfile.New(old)
+	if f.Op == change.WriteFile {
+		if op.Text && err == nil {
+			if data, kept, err := textedit.Overwriting(textfile.InMemory(d), op.Content); err != nil || kept != "" {
+				return data, err == nil
+			}
+		}
+		return op.Content, true
+	}
 	if err != nil {
 		return nil, false
 	}

@@ -413,10 +413,11 @@ func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, e
 	return out, err
 }
 
-// Abandon notes that the client of a waiting proposal has gone.
-func (s *Store) Abandon(id string) error {
+// abandon notes that the client of a waiting proposal has gone, unless a later
+// call waits for it: until is what the call has set.
+func (s *Store) abandon(id string, until time.Time) error {
 	_, err := s.update(id, func(p *Proposal) (bool, error) {
-		if p.State != Waiting {
+		if p.State != Waiting || !p.Until.Equal(until) {
 			return false, nil
 		}
 		p.State = Abandoned

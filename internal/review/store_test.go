@@ -138,7 +138,7 @@ func TestReadOnlyStore(t *testing.T) {
 		if list, err := s.List(); err != nil || len(list) != 1 {
 			t.Errorf("%v: %d proposals, %v", problem, len(list), err)
 		}
-		if err := s.Abandon("p-0001"); !errors.Is(err, problem) || !strings.Contains(err.Error(), "can't be written") {
+		if _, err := s.Withdraw("p-0001", change.Client{}); !errors.Is(err, problem) || !strings.Contains(err.Error(), "can't be written") {
 			t.Errorf("%v: abandon = %v", problem, err)
 		}
 		if err := s.Close(); err != nil {

@@ -38,6 +38,10 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	}
 	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Waiting: func(ctx context.Context, id string, waited time.Duration) {
 		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
+	}, OnEnd: func(ctx context.Context, f func()) {
+		if s := tool.SessionOf(ctx); s != nil && a.stays {
+			s.OnEnd(f)
+		}
 	}}
 	return nil
 }

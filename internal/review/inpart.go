@@ -1,0 +1,146 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+)
+
+// madeInPart is the answer to a call of which a part was accepted: what was
+// written, from the journal, and both parts by path and line.
+func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
+	c := &change.Change{
+		ID: p.Change, Time: p.Decided, Tool: p.Tool, Client: p.Client, Summary: p.partSummary(),
+		Did: change.Action{Verb: change.Noted, Text: p.partSummary()}, Reviewed: p.reviewed(), Warnings: plan.Warnings,
+	}
+	for i := range p.Files {
+		f := &p.Files[i]
+		if f.accepted() == 0 {
+			continue
+		}
+		c.Files = append(c.Files, f.made())
+		c.Paths = append(c.Paths, f.Path)
+		switch f.Op {
+		case change.MovePath:
+			c.Paths, c.Links = append(c.Paths, f.To), plan.Links
+		case change.DeletePath:
+			c.Trash = plan.Trash
+		}
+	}
+	if len(c.Files) == 1 {
+		c.Version = c.Files[0].Version
+	}
+	shown, err := g.Backend.Diff(p.Change)
+	if err != nil {
+		c.Warnings = append(slices.Clone(c.Warnings), "no diff: "+err.Error())
+		return c
+	}
+	c.Diff, c.Diffs, c.NoUndo = shown.Diff, shown.Diffs, shown.NoUndo
+	return c
+}
+
+// partSummary is what the journal says of a change of which a part was accepted.
+func (p *Proposal) partSummary() string {
+	all, yes, _ := p.Counts()
+	note := fmt.Sprintf(" (in part: %d of %d hunks)", yes, all)
+	return change.OneLine(p.Summary, change.MaxSummary-len(note)) + note
+}
+
+// accepted counts the hunks of a file that were accepted.
+func (f *File) accepted() int {
+	n := 0
+	for _, h := range f.Hunks {
+		if h.Verdict == Yes {
+			n++
+		}
+	}
+	return n
+}
+
+// did is what a proposal does to a file.
+func (f *File) did() change.Verb {
+	switch f.Op {
+	case change.DeletePath:
+		return change.Deleted
+	case change.MovePath:
+		return change.Moved
+	case change.MakeFolder:
+		return change.MadeFolder
+	}
+	if f.Before == "" {
+		return change.Created
+	}
+	return change.Edited
+}
+
+// made is what was accepted of a file, as the report of a set.
+func (f *File) made() change.File {
+	out := change.File{Path: f.Path, To: f.To, Did: f.did()}
+	for _, part := range f.parts(Yes) {
+		out.Added, out.Removed = out.Added+part.Added, out.Removed+part.Removed
+		if part.Added+part.Removed > 0 {
+			out.Hunks++
+		}
+	}
+	switch {
+	case f.accepted() < len(f.Hunks):
+		out.Version = rootfs.VersionOf(merge(f.Old, f.Hunks)).String()
+	case isVersion(f.After):
+		out.Version = f.After
+	}
+	return out
+}
+
+// reviewed lists what was written and what was refused.
+func (p *Proposal) reviewed() *change.Reviewed {
+	r := &change.Reviewed{Proposal: p.ID, Comments: p.Comments()}
+	for i := range p.Files {
+		r.Written = append(r.Written, p.Files[i].parts(Yes)...)
+		r.Refused = append(r.Refused, p.Files[i].parts(No)...)
+	}
+	return r
+}
+
+// parts are the hunks of a file with a verdict. Their lines are those of the file
+// as the decision leaves it.
+func (f *File) parts(v Verdict) []change.Part {
+	var list []change.Part
+	shift := 0 // by which the hunks accepted so far move what follows
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		part := change.Part{Path: f.Path, To: f.To, Did: f.did()}
+		part.Added, part.Removed = linesOf(f.Hunks[i : i+1])
+		if len(f.Hunks) == 1 {
+			part.Added, part.Removed = part.Added+f.Cut.Added, part.Removed+f.Cut.Removed
+		}
+		if part.Did == change.Edited && h.Text != "" {
+			part.Line = max(h.firstChanged()+shift, 1)
+		}
+		if h.Verdict == v {
+			list = append(list, part)
+		}
+		if h.Verdict == Yes {
+			shift += h.NewCount - h.OldCount
+		}
+	}
+	return list
+}
+
+// firstChanged is the line, in the old text, of the first line that a hunk removes,
+// or before which it adds one.
+func (h *Hunk) firstChanged() int {
+	line := h.OldStart
+	if h.OldCount == 0 {
+		line++ // an empty range names the line before
+	}
+	for l := range strings.Lines(h.Text) {
+		if l[0] != ' ' {
+			break
+		}
+		line++
+	}
+	return line
+}
