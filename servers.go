@@ -64,7 +64,7 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	}
 	served := searcher.ServersOptions{Client: client, Workers: workers(opts.Workers), Logger: logger(opts.Logger)}
 	if !opts.Trusted {
-		if served.Policy, err = policy.New(policy.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
+		if served.Policy, err = policy.New(policy.Rules{Allow: opts.Allow, Deny: opts.Deny, Unread: true}); err != nil {
 			return nil, err
 		}
 	}

@@ -16,6 +16,7 @@ type PathError struct {
 	// Rule is the rule of the policy that closes a ProtectedPath: "secret",
 	// "denied" or "protected".
 	Rule    string
+	Allow   string   // Rule "secret": the glob by which the owner allows the file
 	Matches []string // AmbiguousPath: the entries in question
 	Err     error    // what the system said, may be nil
 }
@@ -44,6 +45,14 @@ func (e *PathError) Error() string {
 
 // Code returns what kind of error it is.
 func (e *PathError) Code() Code { return e.Kind.Code() }
+
+// Hint says how the owner allows a file that looks like a secret.
+func (e *PathError) Hint() string {
+	if e.Allow == "" {
+		return ""
+	}
+	return "it looks like a secret; the server's owner can allow it by a line of quarry.toml: mcp.allow = [" + strconv.Quote(e.Allow) + "]"
+}
 
 // Unwrap gives the system's error.
 func (e *PathError) Unwrap() error { return e.Err }

@@ -17,7 +17,7 @@ import (
 // reach of the policy: if docs/private is denied, docs can't become docs2. Files
 // that are denied by name stay denied and may move.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
-	if !w.root.Policy().ByPlace() {
+	if p := w.root.Policy(); !p.ByPlace() && (p == nil || !policy.ByFolder(from.Base())) {
 		return nil
 	}
 	opens, err := w.opens(ctx, from, to)

@@ -6,6 +6,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/journal"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -15,10 +16,31 @@ const maxGuarded = 4 << 20
 var errGuarded = fault.New(fault.ProtectedPath, "the file decides how programs are started, and what the change would leave there can't be checked",
 	"a person can make or undo the change at the command line")
 
-// guarded asks Options.Guard about the operations of a change, before any of them is
-// carried out.
-func (w *Changer) guarded(ctx context.Context, ops []journal.Op) error {
+// errCredential refuses what no tool could read afterwards, nor undo.
+var errCredential = fault.New(fault.ProtectedPath, "the file would hold a credential, and such files are the owner's",
+	"let the value come from outside, as ${TOKEN}, or ask a person to write it")
+
+// judgeOf returns what judges the content of a file before and after a change; nil
+// for most files.
+func (w *Changer) judgeOf(path string) func(before, after []byte) error {
+	if w.root.Policy().ByContent(path) {
+		return func(_, after []byte) error {
+			if policy.HoldsCredential(after) {
+				return errCredential
+			}
+			return nil
+		}
+	}
 	if w.opts.Guard == nil {
+		return nil
+	}
+	return w.opts.Guard(path)
+}
+
+// guarded asks the policy and Options.Guard about the operations of a change, before
+// any of them is carried out.
+func (w *Changer) guarded(ctx context.Context, ops []journal.Op) error {
+	if w.opts.Guard == nil && w.root.Policy() == nil {
 		return nil
 	}
 	for i := range ops {
@@ -45,11 +67,11 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 		if n.Rel != "" {
 			p += "/" + n.Rel
 		}
-		if n.Type != rootfs.TypeDir && n.Rel != "" && w.opts.Guard(p) != nil {
+		if n.Type != rootfs.TypeDir && n.Rel != "" && w.opts.Guard != nil && w.opts.Guard(p) != nil {
 			return errGuarded
 		}
 	}
-	judge := w.opts.Guard(op.Path.String())
+	judge := w.judgeOf(op.Path.String())
 	if judge == nil || len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeDir {
 		return nil
 	}
@@ -57,11 +79,14 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	if op.Kind == journal.Replace {
 		var err error
 		if before, _, _, err = w.root.ReadFile(op.Path, maxGuarded); err != nil {
-			return errors.Join(errGuarded, err)
+			return unjudged(err)
 		}
 	}
 	after := op.NewData
 	if after == nil {
+		if w.root.Policy().ByContent(op.Path.String()) && (op.Kind != journal.Replace || op.Edits == nil) {
+			return nil // an undo brings back what could be read
+		}
 		if op.Kind != journal.Replace || op.Edits == nil {
 			return errGuarded // as in an undo, whose content is in the journal
 		}
@@ -71,6 +96,14 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 		}
 	}
 	return judge(before, after)
+}
+
+// unjudged refuses a change of a file that can't be read.
+func unjudged(err error) error {
+	if rootfs.KindOf(err) == rootfs.Protected {
+		return err
+	}
+	return errors.Join(errGuarded, err)
 }
 
 // applied is a content after edits, which are in order.
@@ -135,17 +168,17 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 }
 
 func (w *Changer) guardFile(p rootfs.Path, to string) error {
-	here := w.opts.Guard(p.String())
+	here := w.judgeOf(p.String())
 	var there func(before, after []byte) error
 	if to != "" {
-		there = w.opts.Guard(to)
+		there = w.judgeOf(to)
 	}
 	if here == nil && there == nil {
 		return nil
 	}
 	data, _, _, err := w.root.ReadFile(p, maxGuarded)
 	if err != nil {
-		return errors.Join(errGuarded, err)
+		return unjudged(err)
 	}
 	if here != nil {
 		if err := here(data, nil); err != nil {

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"unicode"
 
+	"quarry/internal/policy"
 	"quarry/internal/symbols"
 )
 
@@ -69,7 +70,7 @@ func damaged(format string, args ...any) error {
 
 // alphabetVersion changes when the same text would get other grams, termVersion
 // when it would get other terms, symbols.Version when it would get other
-// definitions.
+// definitions, policy.Version when other names would be those of secrets.
 const (
 	alphabetVersion = 2
 	termVersion     = 1
@@ -78,7 +79,7 @@ const (
 // fingerprint is a hash of everything that grams, terms and definitions depend on. An index made with
 // other case tables would miss files without any sign of damage.
 func fingerprint() uint32 {
-	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, definitions %d, unicode %s", alphabetVersion, termVersion, symbols.Version, unicode.Version), castagnoli())
+	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, definitions %d, unicode %s, secrets %d", alphabetVersion, termVersion, symbols.Version, unicode.Version, policy.Version), castagnoli())
 }
 
 type section struct {

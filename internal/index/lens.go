@@ -2,8 +2,6 @@ package index
 
 import (
 	"math/bits"
-	"quarry/internal/policy"
-	"strings"
 	"sync"
 )
 
@@ -123,9 +121,4 @@ func without(a, b bitset, lo, hi int) int {
 		n -= bits.OnesCount64(w)
 	}
 	return n
-}
-
-// isSecret reports whether a file's name says that it holds credentials.
-func isSecret(path string) bool {
-	return policy.IsSecret(path[strings.LastIndexByte(path, '/')+1:])
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/symbols"
@@ -123,10 +124,10 @@ func (r *reader) close() {
 func (r *reader) file(path string) outcome {
 	r.made, r.dropped = 0, 0
 	out := outcome{}
-	again := !isSecret(path)
+	again := !policy.IsSecret(path) && !policy.IsSuspect(path)
 	if !again {
 		r.begin()
-		out = r.secret(path)
+		out = r.unread(path)
 	}
 	for tries := 0; again && tries < 3; tries++ {
 		r.begin()
@@ -248,9 +249,9 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
-// secret makes an entry for a file that must not be read. Clients that may see it
-// search it.
-func (r *reader) secret(path string) outcome {
+// unread makes an entry for a file that holds credentials, or may. Its text is not
+// kept in an index; clients that may see it search it.
+func (r *reader) unread(path string) outcome {
 	p, err := r.root.Known(path)
 	if err != nil {
 		return outcome{state: gone}
@@ -262,14 +263,18 @@ func (r *reader) secret(path string) outcome {
 	case err != nil || info.Type != rootfs.TypeFile:
 		return outcome{state: gone}
 	}
-	return outcome{state: indexed, flags: AlwaysScan | Secret, stamp: stampOf(&info)}
+	out := outcome{state: indexed, flags: AlwaysScan, stamp: stampOf(&info)}
+	if policy.IsSecret(path) {
+		out.flags |= Secret
+	}
+	return out
 }
 
 // unreadable makes an entry for a file that can't be opened: a search tries it
 // and says so.
 func (r *reader) unreadable(path string) outcome {
 	out := outcome{state: indexed, flags: AlwaysScan | racyFlag}
-	if isSecret(path) {
+	if policy.IsSecret(path) {
 		out.flags |= Secret
 	}
 	if p, err := r.root.Known(path); err == nil {

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 )
@@ -262,7 +263,7 @@ func (d *dirtyDoc) doc() Doc { return Doc{path: []byte(d.path), Dirty: true, Fla
 // flags are what is known of a changed file by its name.
 func (d *dirtyDoc) flags() (f Flags) {
 	f = d.as
-	if isSecret(d.path) {
+	if policy.IsSecret(d.path) {
 		f |= Secret
 	}
 	return f

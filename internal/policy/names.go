@@ -18,8 +18,29 @@ type class uint8
 const (
 	plainName class = iota
 	hiddenFromLists
+	suspectName // a secret if its content has a credential
 	secretName
 	protectedName
+)
+
+// Version changes with the names below: an index has marks for them.
+const Version = 2
+
+// The names of files that hold credentials, folded. docs/MCP.md lists them for
+// users; TestDocumentedNames compares.
+var (
+	secretPrefixes   = [...]string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"}
+	secretExtensions = [...]string{".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".kdbx"}
+	secretNames      = [...]string{".env", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".vault-token"}
+	// Of .env.* these are open: they are made to be copied.
+	openExtensions = [...]string{".example", ".sample", ".template", ".dist"}
+	// Files that every project has, and that hold credentials in some.
+	suspectNames     = [...]string{".npmrc", ".pypirc", ".envrc"}
+	suspectExtension = ".env"
+	// A backup of a secret is one.
+	backupExtensions = [...]string{"~", ".bak", ".old", ".orig", ".save", ".swp"}
+	// Files whose names say nothing without their folder.
+	secretInFolder = [...][2]string{{".aws", "credentials"}, {".kube", "config"}, {".docker", "config.json"}}
 )
 
 // classify judges one name. It does not allocate, and costs about 10 ns for an
@@ -27,7 +48,7 @@ const (
 //
 // Protected are the names above in every spelling under which some file system
 // opens the same folder, also where ours would not: a synced or mounted
-// workspace is seen by several systems.
+// workspace is seen by several systems. Secret names are judged likewise.
 //   - any case, with Unicode's simple folding (ſ is s, K is k) and ı, İ as i;
 //   - with ignorable code points inside, as HFS+ drops them (.g\u200cit);
 //   - full-width letters (．ｇｉｔ);
@@ -35,48 +56,64 @@ const (
 //     them (".git. ", ".git::$INDEX_ALLOCATION");
 //   - 8.3 short names (GIT~1, OBSIDI~1, SMARTH~1, any digit).
 func classify(name string) class {
-	if name == "" {
+	if isPlain(name) {
 		return plainName
-	}
-	// A name can only be special if it starts with a dot, holds a tilde or a
-	// non-ASCII byte, has a secret's extension, or starts like a key file.
-	special := name[0] == '.'
-	if !special {
-		switch name[0] | 0x20 {
-		case 'i':
-			special = true
-		default:
-			for i := 0; i < len(name); i++ {
-				if c := name[i]; c >= utf8.RuneSelf || c == '~' || c == ':' {
-					special = true
-					break
-				}
-			}
-			if !special {
-				return secretExtension(name)
-			}
-		}
 	}
 	if strings.HasPrefix(name, TempPrefix) {
 		return hiddenFromLists
 	}
 	var buf [longestFolded]byte
-	folded, fits := foldName(buf[:0], name)
-	if fits {
-		if c := specialFolder(folded); c != plainName {
-			return c
-		}
+	folded := foldName(buf[:0], name)
+	if c := specialFolder(folded); c != plainName {
+		return c
 	}
-	return secretClass(name, folded, fits)
+	return secretClass(folded)
 }
 
-// longestFolded bounds the folded form: nothing we compare whole is longer.
-const longestFolded = 24
+// isPlain is true for most names that are not special: those that start with
+// neither a dot, an underscore nor an i, are ASCII without a tilde or a colon, and
+// whose last three letters end no special name.
+func isPlain(name string) bool {
+	n := len(name)
+	if n == 0 {
+		return true
+	}
+	switch name[0] | 0x20 {
+	case '.', 'i', '_' | 0x20:
+		return false
+	}
+	for i := 0; i < n; i++ {
+		if c := name[i]; c >= utf8.RuneSelf || c == '~' || c == ':' {
+			return false
+		}
+	}
+	return n < 4 || !endsLikeSecret(name) && name[n-1] != '.' && name[n-1] != ' '
+}
 
-// foldName appends the folded form of name to dst: lower case ASCII where
-// possible, ignorable code points dropped, Windows' tail cut. fits is false
-// when it is longer than dst can hold; dst then holds its start.
-func foldName(dst []byte, name string) (folded []byte, fits bool) {
+// endsLikeSecret reports whether the last letters may be those of a secret's
+// extension or of a backup's.
+func endsLikeSecret[T string | []byte](name T) bool {
+	n := len(name)
+	if n < 4 {
+		return n > 0 && name[n-1] == '~'
+	}
+	const lower = 0x202020
+	switch uint32(name[n-3])<<16 | uint32(name[n-2])<<8 | uint32(name[n-1]) | lower {
+	case 'p'<<16 | 'e'<<8 | 'm', 'k'<<16 | 'e'<<8 | 'y', 'p'<<16 | '1'<<8 | '2', 'p'<<16 | 'f'<<8 | 'x', 'p'<<16 | 'p'<<8 | 'k',
+		'j'<<16 | 'k'<<8 | 's', 'd'<<16 | 'b'<<8 | 'x', 'e'<<16 | 'n'<<8 | 'v',
+		'b'<<16 | 'a'<<8 | 'k', 'o'<<16 | 'l'<<8 | 'd', 'r'<<16 | 'i'<<8 | 'g' /* orig */, 'a'<<16 | 'v'<<8 | 'e' /* save */, 's'<<16 | 'w'<<8 | 'p':
+		return true
+	}
+	return name[n-1] == '~'
+}
+
+// longestFolded bounds the folded form, a byte for a character: no file system
+// has longer names.
+const longestFolded = 256
+
+// foldName appends the folded form of name to dst, as far as dst can hold it: lower
+// case ASCII where possible, ignorable code points dropped, Windows' tail cut.
+func foldName(dst []byte, name string) []byte {
 	for i := 0; i < len(name); {
 		c := name[i]
 		if c < utf8.RuneSelf {
@@ -96,14 +133,14 @@ func foldName(dst []byte, name string) (folded []byte, fits bool) {
 			c = foldRune(r)
 		}
 		if len(dst) == cap(dst) {
-			return dst, false
+			break
 		}
 		dst = append(dst, c)
 	}
 	for len(dst) > 1 && (dst[len(dst)-1] == '.' || dst[len(dst)-1] == ' ') {
 		dst = dst[:len(dst)-1]
 	}
-	return dst, true
+	return dst
 }
 
 // foldRune maps a non-ASCII rune to the ASCII letter it folds to, or to a byte
@@ -167,7 +204,7 @@ func specialFolder(folded []byte) class {
 // as messages show it.
 func protectedFolder(name string) string {
 	var buf [longestFolded]byte
-	folded, _ := foldName(buf[:0], name)
+	folded := foldName(buf[:0], name)
 	for _, p := range protectedNames {
 		short := p[1:min(len(p), 7)]
 		if string(folded) == p || folded[0] != '.' && strings.HasPrefix(string(folded), short+"~") {
@@ -177,83 +214,90 @@ func protectedFolder(name string) string {
 	return name
 }
 
-// secretExtension is the test left for a plain ASCII name.
-func secretExtension(name string) class {
-	n := len(name)
-	if n < 5 {
+// secretClass decides whether a folded name is a secret's.
+func secretClass(folded []byte) class {
+	if len(folded) == 0 {
 		return plainName
 	}
-	switch name[n-1] {
-	case 'y', 'Y', 'm', 'M', '2', 'x', 'X', '.', ' ':
-		name = strings.TrimRight(name, ". ")
-		if hasSecretExtension(name) {
+	if folded[0] == 'i' {
+		for _, p := range secretPrefixes {
+			if hasPrefix(folded, p) {
+				return secretName
+			}
+		}
+	}
+	if hasPrefix(folded, ".env.") {
+		for _, e := range openExtensions {
+			if hasSuffix(folded, e) {
+				return plainName
+			}
+		}
+		return secretName
+	}
+	ends := endsLikeSecret(folded)
+	if !ends && folded[0] != '.' && folded[0] != '_' {
+		return plainName
+	}
+	if ends {
+		folded = original(folded)
+		for _, e := range secretExtensions {
+			if hasSuffix(folded, e) {
+				return secretName
+			}
+		}
+	}
+	for _, n := range secretNames {
+		if string(folded) == n {
 			return secretName
 		}
+	}
+	for _, n := range suspectNames {
+		if string(folded) == n {
+			return suspectName
+		}
+	}
+	if ends && hasSuffix(folded, suspectExtension) {
+		return suspectName
 	}
 	return plainName
 }
 
-func hasSecretExtension(name string) bool {
-	n := len(name)
-	if n < 4 || name[n-4] != '.' {
+// original is the folded name of a file of whose backup this is the folded name.
+func original(folded []byte) []byte {
+	for again := true; again; {
+		again = false
+		for _, e := range backupExtensions {
+			if len(folded) > len(e) && hasSuffix(folded, e) {
+				folded, again = folded[:len(folded)-len(e)], true
+			}
+		}
+	}
+	return folded
+}
+
+// isSecretIn reports whether a file is a secret because of the folder it is in.
+func isSecretIn(dir, name string) bool {
+	dir = dir[strings.LastIndexByte(dir, '/')+1:]
+	if !mayHoldSecrets(dir) {
 		return false
 	}
-	e := [3]byte{name[n-3] | 0x20, name[n-2] | 0x20, name[n-1] | 0x20}
-	switch string(e[:]) {
-	case "pem", "key", "pfx", "p12":
-		return true
+	var folder, file [longestFolded]byte
+	at, is := foldName(folder[:0], dir), original(foldName(file[:0], name))
+	for _, s := range secretInFolder {
+		if string(at) == s[0] && string(is) == s[1] {
+			return true
+		}
 	}
 	return false
 }
 
-// secretClass decides the secret-shaped names, in any case: .env, .env.* but
-// .env.example, *.pem, *.key, *.p12, *.pfx, id_rsa*, id_ed25519*. folded is the
-// start of the folded name, all of it if whole is set.
-func secretClass(name string, folded []byte, whole bool) class {
-	switch {
-	case hasPrefix(folded, "id_rsa"), hasPrefix(folded, "id_ed25519"):
-		return secretName
-	case hasPrefix(folded, ".env."):
-		if whole && string(folded) == ".env.example" {
-			return plainName
-		}
-		return secretName
-	case whole && string(folded) == ".env":
-		return secretName
-	}
-	// The folded tail sees through full-width and ignorable characters.
-	if i := strings.IndexByte(name[1:], ':'); i >= 0 {
-		name = name[:i+1]
-	}
-	var tail [4]byte
-	for i := len(tail); i > 0; {
-		r, n := utf8.DecodeLastRuneInString(name)
-		if n == 0 {
-			return plainName
-		}
-		name = name[:len(name)-n]
-		c := byte(0xFF)
-		switch {
-		case ignorable(r), i == len(tail) && (r == '.' || r == ' '):
-			continue
-		case 'A' <= r && r <= 'Z':
-			c = byte(r) | 0x20
-		case r < utf8.RuneSelf:
-			c = byte(r)
-		default:
-			c = foldRune(r)
-		}
-		i--
-		tail[i] = c
-	}
-	switch string(tail[:]) {
-	case ".pem", ".key", ".pfx", ".p12":
-		return secretName
-	}
-	return plainName
+// mayHoldSecrets is false for most folders whose files are judged by their own names.
+func mayHoldSecrets(dir string) bool {
+	return len(dir) > 1 && (dir[0] == '.' || dir[0] >= utf8.RuneSelf)
 }
 
 func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
+func hasSuffix(b []byte, p string) bool { return len(b) >= len(p) && string(b[len(b)-len(p):]) == p }
 
 // TempPrefix starts the name of every temporary file that rootfs makes.
 const TempPrefix = ".quarry-tmp-"

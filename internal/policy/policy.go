@@ -23,6 +23,8 @@ type Rules struct {
 	Allow []string
 	// AllowSecrets lifts the rule on secret-shaped names altogether.
 	AllowSecrets bool
+	// Unread says that contents are not judged: what may be a secret is one.
+	Unread bool
 }
 
 // Verdict is what the policy says about an entry.
@@ -52,12 +54,12 @@ func (v Verdict) String() string {
 // A nil Policy allows everything.
 type Policy struct {
 	deny, denyFolded, allow []*glob.Glob
-	allowSecrets            bool
+	allowSecrets, unread    bool
 }
 
 // New compiles the owner's rules on top of the built-in ones.
 func New(rules Rules) (*Policy, error) {
-	p := &Policy{allowSecrets: rules.AllowSecrets}
+	p := &Policy{allowSecrets: rules.AllowSecrets, unread: rules.Unread}
 	for _, s := range rules.Deny {
 		g, err := compileRule("deny", s)
 		if err != nil {
@@ -109,6 +111,10 @@ func (p *Policy) Name(name string) Verdict {
 		if !p.allowSecrets {
 			return Secret
 		}
+	case suspectName:
+		if p.unread && !p.allowSecrets {
+			return Secret
+		}
 	}
 	return Allowed
 }
@@ -119,6 +125,9 @@ func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	v := p.Name(name)
 	if v == Protected || p == nil {
 		return v
+	}
+	if v == Allowed && !isDir && !p.allowSecrets && isSecretIn(dir, name) {
+		v = Secret
 	}
 	if v == Secret && isDir {
 		v = Allowed
@@ -156,6 +165,9 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 			end += start
 		}
 		v := p.Name(path[start:end])
+		if v == Allowed && last && !p.allowSecrets && isSecretIn(path[:max(start-1, 0)], path[start:end]) {
+			v = Secret
+		}
 		if v == Secret && (!last || isDir || p.allowed(path)) {
 			v = Allowed
 		}
@@ -216,5 +228,34 @@ func ProtectedFolder(path string) string {
 	return ""
 }
 
-// IsSecret reports whether a file's name says that it holds credentials.
-func IsSecret(name string) bool { return classify(name) == secretName }
+// IsSecret reports whether a file's path says that it holds credentials.
+func IsSecret(path string) bool {
+	slash := strings.LastIndexByte(path, '/')
+	return classify(path[slash+1:]) == secretName || isSecretIn(path[:max(slash, 0)], path[slash+1:])
+}
+
+// IsSuspect reports whether a file's name says that it may hold credentials.
+func IsSuspect(path string) bool {
+	return classify(path[strings.LastIndexByte(path, '/')+1:]) == suspectName
+}
+
+// ByContent reports whether a file is a secret if, and only if, HoldsCredential is
+// true for its content.
+func (p *Policy) ByContent(path string) bool {
+	return p != nil && !p.allowSecrets && IsSuspect(path) && !p.allowed(path)
+}
+
+// AllowRule is the rule that allows one secret file and no other.
+func AllowRule(path string) string {
+	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(path)
+}
+
+// ByFolder reports whether files of a folder may be secrets because of its name.
+func ByFolder(dir string) bool {
+	for _, s := range secretInFolder {
+		if isSecretIn(dir, s[1]) {
+			return true
+		}
+	}
+	return false
+}

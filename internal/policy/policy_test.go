@@ -32,7 +32,7 @@ func TestNames(t *testing.T) {
 		{"git", Allowed}, {".github", Allowed}, {".gitignore", Allowed}, {".gitattributes", Allowed}, {".gi", Allowed}, {".gitt", Allowed},
 		{"git~", Allowed}, {"git~0", Allowed}, {"git~10", Allowed}, {"a.git", Allowed}, {"obsidian", Allowed}, {".obsidian-x", Allowed},
 		{"trash", Allowed}, {".env.example", Allowed}, {".ENV.Example", Allowed}, {".envrc", Allowed}, {"env", Allowed},
-		{"pem", Allowed}, {"xpem", Allowed}, {"a.pem.txt", Allowed}, {"monkey", Allowed}, {"a.keys", Allowed}, {"id_dsa", Allowed},
+		{"pem", Allowed}, {"xpem", Allowed}, {"a.pem.txt", Allowed}, {"monkey", Allowed}, {"a.keys", Allowed}, {"id_ds", Allowed},
 		{"index.html", Allowed}, {"", Allowed}, {".", Allowed}, {"..", Allowed}, {"...", Allowed}, {"a", Allowed}, {"~", Allowed}, {":", Allowed},
 		{"\xff\xfe", Allowed}, {".g\xffit", Allowed}, {"日本語.md", Allowed}, {".g\u0301it", Allowed},
 	} {
@@ -83,6 +83,18 @@ func TestOwnersRules(t *testing.T) {
 			if got := p.Entry(folder, base, false); got != want {
 				t.Errorf("Entry(%q, %q) = %v, want %v", folder, base, got, want)
 			}
+		}
+	}
+	for _, path := range []string{".env", "a/.env", "a [1]/*?{x}.pem", `b\c.key`, ".aws/credentials"} {
+		one, err := New(Rules{Allow: []string{AllowRule(path)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := one.Path(path, false); v != Allowed {
+			t.Errorf("%s with its own rule is %v", path, v)
+		}
+		if v := one.Path("x/"+path, false); v != Secret {
+			t.Errorf("x/%s with the rule of another is %v", path, v)
 		}
 	}
 	all, err := New(Rules{AllowSecrets: true})

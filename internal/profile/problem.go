@@ -139,6 +139,9 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 	switch code {
 	case fault.ProtectedPath:
 		e.Message = render.Error(render.Reading, path.Path, path)
+		if !c.d.explains {
+			e.Hint = ""
+		}
 	case fault.OutsideRoot:
 		e.Message = "Access denied: " + name + " is outside the workspace"
 		e.Hint = "Write the path relative to the top of the workspace."

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/policy"
 	"quarry/internal/remote"
 	"quarry/internal/rootfs"
 )
@@ -199,7 +200,11 @@ func (t *Tree) mayName(at *Place, given string) error {
 		return err
 	}
 	if v := t.policy.Path(p.String(), !at.IsFile); v.Refused() {
-		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Rule: v.String()}
+		e := &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Rule: v.String()}
+		if v == policy.Secret {
+			e.Allow = policy.AllowRule(p.String())
+		}
+		return e
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package rootfs
 import (
 	"context"
 	"syscall"
+
+	"quarry/internal/policy"
 )
 
 // retry calls open on p until no symlink was swapped in meanwhile. Each time it
@@ -53,7 +55,11 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	if err := d.admitName(name, false); err != nil {
 		return nil, err
 	}
-	return d.openFile(name)
+	f, err := d.openFile(name)
+	if err != nil || !policy.IsSuspect(name) {
+		return f, err
+	}
+	return d.root.policy.admit(f, d.path.child(name), nil)
 }
 
 // Vet searches the folder, at any depth, for anything that the policy refuses. It

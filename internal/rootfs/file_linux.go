@@ -29,7 +29,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	if err != nil {
 		return nil, wrap("open", p.String(), err)
 	}
-	return f, nil
+	return r.policy.admit(f, p, nil)
 }
 
 // OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
@@ -44,7 +44,7 @@ func (r *Root) OpenSeen(p Path) (*File, error) {
 		err = f.adopt(fd)
 	}
 	if err == nil {
-		return f, nil
+		return r.policy.admit(f, p, nil)
 	}
 	return r.OpenFile(p) // it tells what is wrong
 }
@@ -56,7 +56,7 @@ func (r *Root) openSwapped(p Path) (*File, error) {
 	if err := r.retry("open", &p, func(rel string) error { return r.openFile(rel, f) }); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return r.policy.admit(f, p, nil)
 }
 
 func (r *Root) openFile(rel string, f *File) error {

@@ -1,6 +1,10 @@
 package rootfs
 
-import "quarry/internal/policy"
+import (
+	"io"
+
+	"quarry/internal/policy"
+)
 
 // guard applies the policy to Paths and turns refusals into errors.
 type guard struct{ *policy.Policy }
@@ -24,10 +28,35 @@ func (g guard) check(op, shown string, path Path, isDir bool) error {
 
 func (g guard) refusal(op, shown string, path Path, v policy.Verdict) error {
 	e := &Error{Op: op, Path: shown, Kind: Protected, Rule: v.String(), Name: path.Base()}
-	if v == policy.Protected {
+	switch v {
+	case policy.Protected:
 		e.Name = policy.ProtectedFolder(path.s)
+	case policy.Secret:
+		e.Allow = policy.AllowRule(path.s)
 	}
 	return e
+}
+
+// admit closes a file whose content makes it a secret, and refuses it.
+func (g guard) admit(f *File, path Path, err error) (*File, error) {
+	if err != nil || !g.ByContent(path.s) {
+		return f, err
+	}
+	closed := f.Info().Size > policy.MaxJudged
+	if !closed {
+		text := make([]byte, f.Info().Size)
+		n, err := f.ReadAt(text, 0)
+		if err != nil && err != io.EOF {
+			f.Close()
+			return nil, err
+		}
+		closed = policy.HoldsCredential(text[:n])
+	}
+	if !closed {
+		return f, nil
+	}
+	f.Close()
+	return nil, g.refusal("open", path.String(), path, policy.Secret)
 }
 
 // tempPrefix starts the name of every temporary file we make.

@@ -116,10 +116,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 		f, err = openRegular(dir, base)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
+	return r.policy.admit(f, p, err)
 }
 
 // OpenSeen is OpenFile for a path that its caller has seen to be a regular file.

@@ -93,11 +93,21 @@ func (c *collector) failed(path string, err error) error {
 	case rootfs.NotRegular, rootfs.NotFolder:
 		c.skip(path, search.NotRegular, detailOf(err))
 	case rootfs.Protected, rootfs.OutsideRoot:
+		if secretByContent(err) {
+			c.sum.Denied++
+		}
 		c.skip(path, search.Protected, detailOf(err))
 	default:
 		c.skip(path, search.Unreadable, detailOf(err))
 	}
 	return nil
+}
+
+// secretByContent reports the error about a file that was listed and is a secret by
+// what it holds.
+func secretByContent(err error) bool {
+	var path *fault.PathError
+	return errors.As(err, &path) && path.Allow != ""
 }
 
 // detailOf is the cause of an error, without path and operation: a Skip names the

@@ -257,8 +257,7 @@ func (r *countRun) others(ctx context.Context) error {
 	}, func(i int, o outcome) error {
 		switch {
 		case o.skip != "":
-			r.sum.SkippedCount[o.skip]++
-			addSkip(r.sum, search.Skip{Path: r.read[i], Reason: o.skip})
+			skipFile(r.sum, r.read[i], o.skip)
 		case o.counts != nil:
 			tally.Add(r.read[i], o.counts)
 		}
@@ -286,6 +285,9 @@ func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip searc
 	if err != nil {
 		if rootfs.KindOf(err) == rootfs.NotFound {
 			return nil, gone
+		}
+		if secretByContent(err) {
+			return nil, search.Protected
 		}
 		return nil, search.Unreadable
 	}

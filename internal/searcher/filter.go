@@ -196,6 +196,18 @@ func walkSkip(k *walk.Skip) search.Skip {
 // maxSkips bounds the list of skips; the counts are exact.
 const maxSkips = 1000
 
+// skipFile records a file whose text is not in the answer.
+func skipFile(s *search.Summary, path string, why search.Reason) {
+	if s.SkippedCount == nil {
+		s.SkippedCount = map[search.Reason]int{}
+	}
+	s.SkippedCount[why]++
+	if why == search.Protected {
+		s.Denied++
+	}
+	addSkip(s, search.Skip{Path: path, Reason: why})
+}
+
 func addSkip(s *search.Summary, k search.Skip) {
 	if len(s.Skipped) < maxSkips {
 		s.Skipped = append(s.Skipped, k)

@@ -123,16 +123,12 @@ func (r *outlineRun) read(ctx context.Context, files []string) error {
 	return inOrder(ctx, len(files), workers, nil, func(worker, i int) (outcome, bool) {
 		text, skip := readers[worker].path(r.folder.Root, files[i])
 		if skip != "" {
-			return outcome{skip: skip}, skip == search.Unreadable || skip == search.TooLarge && symbols.Language(files[i], nil) != ""
+			return outcome{skip: skip}, skip == search.Unreadable || skip == search.Protected || skip == search.TooLarge && symbols.Language(files[i], nil) != ""
 		}
 		return outcome{list: r.name.Outline(files[i], index.DefinitionText(text, true), r.q.Text)}, true
 	}, func(i int, o outcome) error {
 		if o.skip != "" {
-			if r.out.SkippedCount == nil {
-				r.out.SkippedCount = map[search.Reason]int{}
-			}
-			r.out.SkippedCount[o.skip]++
-			addSkip(&r.out.Summary, search.Skip{Path: files[i], Reason: o.skip})
+			skipFile(&r.out.Summary, files[i], o.skip)
 		}
 		r.out.Total += len(o.list)
 		r.out.Symbols = append(r.out.Symbols, o.list...)

@@ -145,8 +145,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		}
 		report, err := walk.Each(ctx, d.Root, &opts, work, func(path string, o outcome) error {
 			if o.skip != "" {
-				sum.SkippedCount[o.skip]++
-				addSkip(sum, search.Skip{Path: path, Reason: o.skip})
+				skipFile(sum, path, o.skip)
 				return nil
 			}
 			deliver(path, o.r)

@@ -305,8 +305,7 @@ func (s *symbolRun) others(ctx context.Context) error {
 		return outcome{found: found}, found != nil
 	}, func(i int, o outcome) error {
 		if o.skip != "" {
-			s.out.SkippedCount[o.skip]++
-			addSkip(&s.out.Summary, search.Skip{Path: s.read[i], Reason: o.skip})
+			skipFile(&s.out.Summary, s.read[i], o.skip)
 			return nil
 		}
 		s.take("", o.found)
