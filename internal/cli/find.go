@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
@@ -167,6 +168,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 // addPattern turns the pattern into globs: it is a glob, or a part of names.
 func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	for _, p := range pattern {
+		p = norm.NFC.String(p) // as globs compare names
 		if strings.ContainsAny(p, `*?[{!`) {
 			s.Globs = append(s.Globs, p)
 			continue

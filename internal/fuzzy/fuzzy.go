@@ -22,6 +22,8 @@ import (
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Limits of a query; no name is longer.
@@ -304,10 +306,10 @@ func maskOf(b []byte) (m uint64) {
 	return m
 }
 
-// foldText folds a text of any alphabet.
+// foldText folds a text of any alphabet, however its letters are composed.
 func foldText(s string) []byte {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-		s = strings.Map(unicode.ToLower, s)
+		s = norm.NFC.String(strings.Map(unicode.ToLower, s))
 	}
 	b := []byte(s)
 	for i, c := range b {

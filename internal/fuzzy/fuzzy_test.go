@@ -47,6 +47,7 @@ func TestRank(t *testing.T) {
 		{"a blank for _", "tcp output", "net/ipv4/tcp_output.c"},
 		{"scattered letters", "sfqcdl", "net/sched/sch_fq_codel.c"},
 		{"other alphabets", "übung", "src/Größe/Übung.txt"},
+		{"a letter that is composed otherwise", "u\u0308bung", "src/Größe/Übung.txt"},
 		{"folder of another alphabet", "GRÖSSE/üb", ""},
 		{"nothing", "kubernetes", ""},
 	} {

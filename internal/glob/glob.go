@@ -6,13 +6,18 @@
 // it is compiled. The pruning questions (CouldMatchBelow, Filter.Descend) may
 // answer true too often, never false wrongly.
 //
-// Paths are relative, slash-separated and clean: no empty, "." or ".." part.
+// Paths are relative, slash-separated and clean: no empty, "." or ".." part. A
+// letter with a mark matches itself however it is composed: names come in NFD from
+// macOS, patterns in NFC from keyboards.
 package glob
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"quarry/fault"
 )
@@ -72,13 +77,15 @@ func failure(pattern string, offset int, reason string) *Error {
 
 // Glob is one compiled pattern.
 type Glob struct {
-	pattern string
+	pattern string // in NFC
+	given   string
 	dialect Dialect
 	negated bool // gitignore: this glob excludes
 	invert  bool // minimatch: the answer is turned round
 	rows    []row
 	dirRows []row               // match only folders
 	exact   map[string]struct{} // the paths of many literal rows
+	compose bool                // paths are compared in NFC; not for an ASCII pattern, which needs no time for it
 }
 
 // manyExact is the number of literal rows from which a hash beats comparing:
@@ -87,7 +94,8 @@ const manyExact = 8
 
 // Compile reads a pattern. The error is an *Error.
 func Compile(pattern string, d Dialect) (*Glob, error) {
-	g := &Glob{pattern: pattern, dialect: d}
+	g := &Glob{pattern: norm.NFC.String(pattern), given: pattern, dialect: d}
+	g.compose = strings.IndexFunc(pattern, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
 	if len(pattern) > maxPattern {
 		return nil, failure(pattern[:64]+"…", maxPattern, fmt.Sprintf("pattern is longer than %d bytes", maxPattern))
 	}
@@ -97,7 +105,7 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	var err error
 	switch d {
 	case Plain:
-		g.rows = []row{newRow(parsePlain(pattern))}
+		g.rows = []row{newRow(parsePlain(g.pattern))}
 	case Gitignore, GitignoreFold:
 		err = g.compileGitignore()
 	case Minimatch:
@@ -136,7 +144,7 @@ func (g *Glob) hashExact() {
 }
 
 // String returns the pattern as it was given.
-func (g *Glob) String() string { return g.pattern }
+func (g *Glob) String() string { return g.given }
 
 // Negated reports whether the glob excludes what it matches: a leading ! in the
 // gitignore dialect. In minimatch's dialect a leading ! negates Match instead.
@@ -145,7 +153,17 @@ func (g *Glob) Negated() bool { return g.negated }
 // Match reports whether the pattern, without its leading ! in the gitignore
 // dialect, matches the file at path.
 func (g *Glob) Match(path string) bool {
+	path = g.composed(path)
 	return path != "" && g.matchRows(g.rows, path) != g.invert
+}
+
+// composed is a path as the rows have it. It allocates only for a path that is
+// not in NFC.
+func (g *Glob) composed(path string) string {
+	if g.compose {
+		return norm.NFC.String(path)
+	}
+	return path
 }
 
 // MatchDir is Match for a folder: in the gitignore dialect "build/" matches
@@ -154,6 +172,7 @@ func (g *Glob) MatchDir(path string) bool {
 	if path == "" {
 		return false
 	}
+	path = g.composed(path)
 	return (g.matchRows(g.rows, path) || g.matchRows(g.dirRows, path)) != g.invert
 }
 
@@ -177,6 +196,7 @@ func (g *Glob) CouldMatchBelow(dir string) bool {
 	if g.invert || dir == "" {
 		return true
 	}
+	dir = g.composed(dir)
 	for p := range g.exact {
 		if len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir {
 			return true

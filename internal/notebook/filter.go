@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"quarry/internal/vault"
 )
 
@@ -76,8 +78,10 @@ func propertyFilter(value string) (noteFilter, error) {
 }
 
 func pathFilter(value string) (noteFilter, error) {
-	value = strings.ToLower(strings.Trim(value, "/"))
-	return func(path string, _ []byte) bool { return strings.Contains(strings.ToLower(path), value) }, nil
+	value = strings.ToLower(norm.NFC.String(strings.Trim(value, "/")))
+	return func(path string, _ []byte) bool {
+		return strings.Contains(strings.ToLower(norm.NFC.String(path)), value)
+	}, nil
 }
 
 func headingFilter(value string) (noteFilter, error) {

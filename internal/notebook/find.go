@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"quarry/fault"
 	"quarry/internal/noterank"
 	"quarry/match"
@@ -108,11 +110,14 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 // noteSearch is a query for notes, ready to look at texts.
 type noteSearch struct {
 	q       *Query
-	pattern *match.Pattern   // what excerpts show; nil if words may be missing
-	singles []*match.Pattern // each must occur; none if words may be missing
+	pattern *match.Pattern // what excerpts show; nil if words may be missing
+	singles []single       // each must occur; none if words may be missing
 	filters []noteFilter
 	words   *noterank.Query // nil for filters alone
 }
+
+// single is a word, as a text has it and as a name has it in NFC.
+type single struct{ text, name *match.Pattern }
 
 func newNoteSearch(q *Query) (s *noteSearch, err error) {
 	s = &noteSearch{q: q}
@@ -127,11 +132,15 @@ func newNoteSearch(q *Query) (s *noteSearch, err error) {
 		return nil, err
 	}
 	for _, word := range words {
-		p, err := match.Compile(word, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
-		if err != nil {
+		var one single
+		as := match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}
+		if one.text, err = match.Compile(word, as); err != nil {
 			return nil, err
 		}
-		s.singles = append(s.singles, p)
+		if one.name, err = match.Compile(norm.NFC.String(word), as); err != nil {
+			return nil, err
+		}
+		s.singles = append(s.singles, one)
 	}
 	s.words = noterank.Strict(words)
 	return s, nil
@@ -180,13 +189,12 @@ func (s *noteSearch) rank(notes []rated, searched int) {
 
 // note rates the text of one file; nil if it is not wanted.
 func (s *noteSearch) note(path string, text []byte) *rated {
-	name := []byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md"))
+	name := norm.NFC.Bytes([]byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md")))
 	for _, word := range s.singles {
-		m := word.NewMatcher()
-		if _, _, ok := m.Find(text, 0); ok {
+		if _, _, ok := word.text.NewMatcher().Find(text, 0); ok {
 			continue
 		}
-		if _, _, ok := m.Find(name, 0); !ok {
+		if _, _, ok := word.name.NewMatcher().Find(name, 0); !ok {
 			return nil
 		}
 	}

@@ -77,3 +77,41 @@ func TestNotePaths(t *testing.T) {
 		}
 	}
 }
+
+// A name with a letter that is written as two characters (NFD, as macOS writes
+// names) is found by the letter as keyboards give it, and the other way round.
+func TestNamesHoweverComposed(t *testing.T) {
+	const composed, apart = "caf\u00E9", "cafe\u0301"
+	for _, name := range []string{composed, apart} {
+		ws := fixture{files: map[string]string{
+			".obsidian/app.json": "{}", name + ".md": "no word\n", "in " + name + "/x.md": "one [[" + composed + "]]\n",
+		}}.make(t)
+		tried := 0
+		for _, typed := range []string{composed, apart} {
+			for _, c := range []struct{ profiles, tool, args, want string }{
+				{"vault notes quarry", "search_notes", `{"query":"CAFÉ"}`, "## " + name + ".md"},
+				{"notes quarry", "search_notes", `{"query":"one path:café"}`, "## in " + name + "/x.md"},
+				{"vault notes quarry", "list_files", `{"pattern":"café*"}`, name + ".md"},
+				{"vault notes quarry", "list_files", `{"path":"in café"}`, "in " + name + "/x.md"},
+				{"vault notes", "search_files", `{"pattern":"one","file_pattern":"in café/*"}`, "## in " + name + "/x.md"},
+				{"vault notes quarry", "read_file", `{"path":"café"}`, "no word"},
+				{"vault notes quarry", "get_file_info", `{"path":"café.md"}`, "File: " + name + ".md"},
+				{"quarry", "search_files", `{"regex":"one","file_pattern":"in café/**"}`, "# in " + name + "/x.md"},
+				{"quarry", "file_search", `{"query":"word","include":"*é.md"}`, name + ".md"},
+				{"quarry", "search_by_path", `{"pattern":"*café*/*.md"}`, "in " + name + "/x.md"},
+				{"quarry", "search_by_path", `{"pattern":"afé"}`, name + ".md"},
+				{"smcp", "search_by_path", `{"pattern":"caf[é].md"}`, name + ".md"},
+				{"notes quarry", "links", `{"path":"café"}`, "in " + name + "/x.md"},
+			} {
+				args := strings.NewReplacer("é", typed[3:], "É", strings.ToUpper(typed[3:])).Replace(c.args)
+				for _, profiled := range strings.Fields(c.profiles) {
+					got := call(t, tools(t, ws, profile.Options{Profile: profiled}), c.tool, args).Text
+					if tried++; !strings.Contains(got, c.want) {
+						t.Errorf("%q: %s %s %+q\nwants %+q\ngot %+q", name, profiled, c.tool, args, c.want, got)
+					}
+				}
+			}
+		}
+		t.Logf("%q: %d calls", name, tried)
+	}
+}
