@@ -59,7 +59,7 @@ func TestRemoteEqualsScan(t *testing.T) {
 func diffResults(want, got *search.Result) string {
 	for _, r := range []*search.Result{want, got} {
 		r.Stats, r.Skipped = search.Stats{}, nil
-		r.Denied = 0 // servers are not asked for what the policy hides, so they can't count it
+		r.Denied, r.Secrets = 0, nil // servers are not asked for what the policy hides, so they can't count it
 		// Folders that are passed over count as one each in a walk.
 		for _, why := range []search.Reason{search.Hidden, search.Ignored, search.Protected, search.Filtered} {
 			delete(r.SkippedCount, why)

@@ -1,6 +1,9 @@
 package search
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Result is the answer to a Query.
 type Result struct {
@@ -79,8 +82,11 @@ type Summary struct {
 	SkippedCount map[Reason]int
 	// Denied counts the files and folders that were not searched only because of
 	// the policy. A folder counts once; an index counts it only if it has files.
-	// Their names are not reported. Servers do not count them.
+	// Servers do not count them.
 	Denied int
+	// Secrets are the first of them, in path order, that the built-in list of
+	// names closes. What the owner of the workspace denies stays unnamed.
+	Secrets []string
 
 	Stats Stats
 }
@@ -93,6 +99,7 @@ func (s *Summary) Add(part *Summary) {
 	s.Blocks += part.Blocks
 	s.Matches += part.Matches
 	s.Denied += part.Denied
+	s.AddSecrets(part.Secrets...)
 	s.Exact = s.Exact && part.Exact
 	if s.Stopped == "" {
 		s.Stopped = part.Stopped
@@ -116,6 +123,20 @@ func (s *Summary) Add(part *Summary) {
 	if st.Plan.Kind != PlanScan {
 		st.Plan = part.Stats.Plan
 	}
+}
+
+// maxSecrets is how many closed files are named.
+const maxSecrets = 5
+
+// AddSecrets adds names of closed files.
+func (s *Summary) AddSecrets(paths ...string) {
+	if len(paths) == 0 {
+		return
+	}
+	s.Secrets = append(s.Secrets, paths...)
+	slices.Sort(s.Secrets)
+	s.Secrets = slices.Compact(s.Secrets)
+	s.Secrets = s.Secrets[:min(len(s.Secrets), maxSecrets)]
 }
 
 // Stop is the limit that ended an answer.

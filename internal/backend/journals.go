@@ -324,6 +324,7 @@ func (p *Part) joinSkips(sum *search.Summary) {
 	for i := range sum.Skipped {
 		sum.Skipped[i].Path = p.join(sum.Skipped[i].Path)
 	}
+	sum.Secrets = p.joinAll(sum.Secrets)
 }
 
 func (p *Part) joinAll(paths []string) []string {

@@ -34,8 +34,7 @@ func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 }
 
 // Denied counts what the policy alone hides below a folder, if it passes a test. A
-// denied folder counts as one, whatever is in it. Answers may tell the count, but no
-// names.
+// denied folder counts as one, whatever is in it.
 func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string, folder bool) bool) (n int, err error) {
 	if lens == nil || lens.Denied == nil {
 		return 0, nil

@@ -8,8 +8,7 @@ import (
 	"quarry/internal/walk"
 )
 
-// counts lets a lens count what the view's policy denies. An answer reports only
-// how many files and folders these are, not which.
+// counts lets a lens count what the view's policy denies.
 func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
 	// A judge without the policy decides whether the policy is the only reason.

@@ -140,10 +140,25 @@ func (c *call) needsID(ctx context.Context) error {
 	return &tool.Error{Code: tool.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
 }
 
-// madeHere has the ids of the changes that one connection has made and not undone.
+// madeHere has the ids of the changes that one connection has made and not undone,
+// and what it was told.
 type madeHere struct {
-	mu  sync.Mutex
-	ids []string
+	mu   sync.Mutex
+	ids  []string
+	told []string // what was said and needs no second time
+}
+
+// said remembers a text and reports whether it was said before.
+func (m *madeHere) said(text string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.Contains(m.told, text) {
+		return true
+	}
+	if len(m.told) < maxMade {
+		m.told = append(m.told, text)
+	}
+	return false
 }
 
 // maxMade bounds what is remembered; older changes need an id.

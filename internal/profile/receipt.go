@@ -14,7 +14,7 @@ import (
 
 // skipped describes what was not searched and might have matched. It does not
 // mention files that were omitted on purpose (hidden, ignored, filtered). Files
-// that the policy denies are counted but not named.
+// that the owner denies are counted but not named.
 func (c *call) skipped(s *search.Summary) string {
 	c.told = true
 	var parts []string
@@ -24,7 +24,7 @@ func (c *call) skipped(s *search.Summary) string {
 		}
 	}
 	if s.Denied > 0 {
-		parts = append(parts, fmt.Sprintf("%d protected", s.Denied))
+		parts = append(parts, c.protected(s))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -32,11 +32,21 @@ func (c *call) skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
+// protected counts the files that the policy closed, and names some. A terse
+// answer names them once a session.
+func (c *call) protected(s *search.Summary) string {
+	names := s.Secrets
+	if c.d.terse && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
+		names = nil
+	}
+	return render.Protected(s.Denied, names)
+}
+
 // tellMissed adds to the receipt how many files could not be read and how many were
 // not read because of the policy. Binary and too large files don't count: they have
 // no definitions.
 func (c *call) tellMissed(a *answer, s *search.Summary) {
-	missed := search.Summary{Denied: s.Denied, SkippedCount: map[search.Reason]int{search.Unreadable: s.SkippedCount[search.Unreadable]}}
+	missed := search.Summary{Denied: s.Denied, Secrets: s.Secrets, SkippedCount: map[search.Reason]int{search.Unreadable: s.SkippedCount[search.Unreadable]}}
 	if text := c.skipped(&missed); text != "" {
 		a.receipt = append(a.receipt, text)
 	}
@@ -90,7 +100,7 @@ func (w *tallied) EachText(ctx context.Context, q search.TextQuery, look func(pa
 // tellOmitted says how many files a listing omits because of the policy.
 func (a *answer) tellOmitted(s *search.Summary) {
 	if s.Denied > 0 {
-		a.receipt = append(a.receipt, fmt.Sprintf("omitted: %d protected", s.Denied))
+		a.receipt = append(a.receipt, "omitted: "+render.Protected(s.Denied, s.Secrets))
 	}
 }
 

@@ -80,7 +80,7 @@ func TestLook(t *testing.T) {
 		}
 	}
 	// What was not searched is said once, at the end.
-	if res := run(t, r, "look", `search("TODO"); search("x"); print(1)`); !strings.HasSuffix(res.Text, "\n[not searched: 1 protected]") {
+	if res := run(t, r, "look", `search("TODO"); search("x"); print(1)`); !strings.HasSuffix(res.Text, "\n[not searched: 1 protected: id_rsa]") {
 		t.Errorf("receipt: %q", res.Text)
 	}
 }

@@ -99,3 +99,28 @@ func ParseName(s string) string {
 	}
 	return string(b)
 }
+
+// namedSecrets and secretRoom bound the names of closed files in an answer.
+const namedSecrets, secretRoom = 3, 120
+
+// Protected counts files that the policy closed, and names the first that are
+// closed for having the name of a secret, so that a reader knows whether they
+// matter: "3 protected: a.key, b.pem, …".
+func Protected(n int, secrets []string) string {
+	text := strconv.Itoa(n) + " protected"
+	if len(secrets) == 0 {
+		return text
+	}
+	names, size := []string{}, 0
+	for _, name := range secrets {
+		name = Path(name)
+		if size += len(name) + 2; len(names) == namedSecrets || size > secretRoom && len(names) > 0 {
+			break
+		}
+		names = append(names, name)
+	}
+	if len(names) < n {
+		names = append(names, "…")
+	}
+	return text + ": " + strings.Join(names, ", ")
+}

@@ -165,6 +165,7 @@ func GlobDialect(d search.Dialect) glob.Dialect {
 func addReport(s *search.Summary, r *walk.Report) {
 	s.Stats.Considered += r.Files
 	s.Denied += r.Denied
+	s.AddSecrets(r.Secrets...)
 	for why, reason := range map[walk.Reason]search.Reason{
 		walk.Hidden: search.Hidden, walk.Protected: search.Protected, walk.Ignored: search.Ignored, walk.Filtered: search.Filtered,
 		walk.Special: search.NotRegular, walk.Unreadable: search.Unreadable, walk.Vanished: search.Unreadable,

@@ -101,7 +101,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
-	if sum.Denied, err = denied(snap, start, ask.Lens, p, sum.Denied); err != nil {
+	if err = denied(sum, r.folder.Root, snap, start, ask.Lens, p); err != nil {
 		return err
 	}
 	addFolders(sum, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
@@ -309,7 +309,7 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 			r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
 		}
 	}
-	if r.out.Denied, err = denied(snap, start, lens, pass, r.out.Denied); err != nil {
+	if err = denied(&r.out.Summary, r.folder.Root, snap, start, lens, pass); err != nil {
 		return noIndex(ctx, err)
 	}
 	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
@@ -319,15 +319,23 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return ctx.Err()
 }
 
-// denied adds how many files and folders of a scope the policy excludes.
-func denied(snap *index.Snapshot, start rootfs.Path, lens *index.Lens, p *indexPass, before int) (int, error) {
+// denied adds how many files and folders of a scope the policy excludes, and which
+// of them only the built-in list closes.
+func denied(sum *search.Summary, root *rootfs.Root, snap *index.Snapshot, start rootfs.Path, lens *index.Lens, p *indexPass) error {
 	n, err := snap.Denied(start, lens, func(path string, folder bool) bool {
-		if !folder {
-			return p.admits([]byte(path))
+		if folder {
+			return p.admitsFolder(path)
 		}
-		return p.admitsFolder(path)
+		if !p.admits([]byte(path)) {
+			return false
+		}
+		if root.Policy().Path(path, false) == policy.Secret {
+			sum.AddSecrets(path)
+		}
+		return true
 	})
-	return before + n, err
+	sum.Denied += n
+	return err
 }
 
 // admitsFolder reports whether a walk would enter a folder by the query's filters.

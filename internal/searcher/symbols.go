@@ -191,7 +191,7 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 		}
 	}
 	sum := &s.out.Summary
-	if sum.Denied, err = denied(snap, ask.Under, ask.Lens, pass, sum.Denied); err != nil {
+	if err = denied(sum, s.folder.Root, snap, ask.Under, ask.Lens, pass); err != nil {
 		return noIndex(ctx, err)
 	}
 	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)

@@ -1,12 +1,15 @@
 package walk
 
 import (
+	"strings"
+
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 )
 
 // deny counts an entry that the policy denies, if the walk would list it
 // otherwise. There are few such entries.
-func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool) {
+func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool, v policy.Verdict) {
 	path := join(shown, name)
 	if t.ignored {
 		return
@@ -25,4 +28,11 @@ func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, i
 		return
 	}
 	w.denied++
+	if v == policy.Secret && len(w.secrets) < maxSecrets {
+		w.secrets = append(w.secrets, strings.Clone(path))
+	}
 }
+
+// maxSecrets is how many secrets a worker names: of more, those that come first in
+// path order may not be among them.
+const maxSecrets = 1000

@@ -104,6 +104,7 @@ type worker struct {
 	nDirs   int
 	counts  [reasons]int
 	denied  int
+	secrets []string
 
 	_ [64]byte // keeps neighbours' locks on different cache lines
 }

@@ -194,7 +194,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 				w.opts.Protected(join(shown, strings.Clone(e.Name)))
 			}
 			if v == policy.Secret || v == policy.Denied {
-				w.deny(t, shown, frame, e.Name, isDir)
+				w.deny(t, shown, frame, e.Name, isDir, v)
 			}
 			continue
 		}
@@ -335,6 +335,7 @@ func (w *walker) report() Report {
 		r.Files += k.nFiles
 		r.Dirs += k.nDirs
 		r.Denied += k.denied
+		r.Secrets = append(r.Secrets, k.secrets...)
 		for j, n := range k.counts {
 			r.Counts[j] += n
 		}

@@ -142,6 +142,8 @@ type Report struct {
 	// without the policy: those denied by a rule of the owner, and those with
 	// the name of a secret. A folder counts once.
 	Denied int
+	// Secrets are some of the latter, in no order.
+	Secrets []string
 	// Marked counts the files that were met with Entry.Ignored set; with more
 	// than MaxIgnored not all of them were visited.
 	Marked int

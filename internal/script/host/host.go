@@ -17,6 +17,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notebook"
+	"quarry/internal/render"
 	"quarry/internal/script"
 	"quarry/internal/staged"
 	"quarry/search"
@@ -48,7 +49,7 @@ func (h *Host) NotSearched() []string {
 	var said []string
 	var parts []string
 	if n := h.missed.Denied; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d protected", n))
+		parts = append(parts, render.Protected(n, h.missed.Secrets))
 	}
 	for _, r := range []search.Reason{search.Unreadable, search.TooLarge} {
 		if n := h.missed.SkippedCount[r]; n > 0 {
@@ -66,6 +67,7 @@ func (h *Host) NotSearched() []string {
 
 func (h *Host) sum(s *search.Summary) {
 	h.missed.Denied = max(h.missed.Denied, s.Denied)
+	h.missed.AddSecrets(s.Secrets...)
 	for _, r := range []search.Reason{search.Unreadable, search.TooLarge} {
 		h.missed.SkippedCount[r] = max(h.missed.SkippedCount[r], s.SkippedCount[r])
 	}
