@@ -1,14 +1,13 @@
 package profile
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -20,31 +19,38 @@ const (
 	// blockLines is how many lines of one result are shown, so that one can't
 	// take the answer.
 	blockLines = 20
-	// namedCode is how many results have a line each after those with their text.
-	namedCode = 10
+	// nextCode is how many results after those with their text are named in any
+	// case, namedCode how many if they score near the best, and nextRoom is what
+	// such a line takes besides path and name.
+	nextCode, namedCode, nextRoom = 4, 10, 24
 )
 
 // bestCode shows the results that are worth reading: while they score near the
 // best, the piece that does the work, tests and generated files last and only
 // named.
 func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAnswer) *answer {
-	data.Results = workFirst(data.Results, queryWords(c.String("query")))
+	words := queryWords(c.String("query"))
+	data.Results = workFirst(data.Results, words)
 	best := data.Results[0].Score
-	var main, aside []codeChunk
-	below := 0
+	var main, below, aside []codeChunk
 	for _, k := range data.Results {
 		switch {
 		case declaresNothing(&k):
 		case asideCode().MatchString(k.Path) && k.Score >= best*nearBest/5: // their scores are lowered
 			aside = append(aside, k)
 		case k.Score < best*nearBest:
-			below++
+			below = append(below, k)
 		default:
 			main = append(main, k)
 		}
 	}
+	// What defines something says more by its name than a piece of a text.
+	slices.SortStableFunc(below, func(a, b codeChunk) int { return cmp.Compare(min(len(b.Symbol), 1), min(len(a.Symbol), 1)) })
 	if len(main) == 0 {
 		main, aside = aside, nil
+	}
+	if len(main) == 0 { // nothing but names of packages
+		main = data.Results[:1]
 	}
 	if c.Given("top_k") {
 		main = main[:min(len(main), c.Int("top_k"))]
@@ -54,48 +60,55 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 	if left == 0 || left > c.room() {
 		left = c.room()
 	}
-	left -= receiptRoom / 4
-	var named []codeChunk
-	for i := range main {
-		k := &main[i]
-		text := blockText(k)
-		if c.Bool("compact") || i > 0 && len(text) > left {
-			named = append(named, *k)
-			continue
+	// The next ones are named in any case: what is asked for is often among them.
+	next := nextCode
+	if c.Given("top_k") {
+		next, below, aside = 0, nil, nil
+	}
+	all := slices.Concat(main, below, aside)
+	for i := 1; i < min(len(all), 1+next); i++ {
+		left -= len(all[i].Path) + len(all[i].Symbol) + nextRoom
+	}
+	shown := 0
+	for shown < len(main) && !c.Bool("compact") {
+		text := all[shown].passage().text(blockLines, words...)
+		if shown > 0 && len(text) > left {
+			break
+		}
+		if shown > 0 {
+			a.text = append(a.text, "\n\n"...)
 		}
 		a.text = append(a.text, text...)
 		left -= len(text)
+		shown++
 	}
-	data.Results = main[:len(main):len(main)]
-	for i := range named {
-		line := "\n- " + codePlace(&named[i])
-		if i == namedCode || len(line) > left && i > 0 {
-			below += len(named) - i
-			data.Results = slices.DeleteFunc(data.Results, func(k codeChunk) bool {
-				return slices.ContainsFunc(named[i:], func(n codeChunk) bool { return n.Path == k.Path && n.Start == k.Start })
-			})
+	named := shown
+	for ; named < len(all); named++ {
+		line := "\n- " + all[named].passage().place()
+		if i := named - shown; i >= next && (i == namedCode || named >= len(main) || len(line) > left) {
 			break
+		}
+		if named == shown && shown > 0 {
+			a.text = append(a.text, '\n')
 		}
 		a.text = append(a.text, line...)
 		left -= len(line)
+		all[named].Text = nil
 	}
+	data.Results = all[:named]
 	a.text = []byte(strings.TrimLeft(string(a.text), "\n"))
-	if len(aside) > 0 {
-		a.text = fmt.Appendf(a.text, "\n\nAlso %s in tests, fixtures or generated files: ", render.Plural(len(aside), "passage", "passages"))
-		for i := range aside[:min(len(aside), 3)] {
-			if i > 0 {
-				a.text = append(a.text, ", "...)
-			}
-			a.text = append(a.text, codePlace(&aside[i])...)
-		}
-	}
 	sum := c.sumUp(ctx, &r.Summary, "")
 	data.Receipt = &sum
-	if below > 0 {
-		a.receipt = append(a.receipt, "less relevant ones omitted; more words or a path narrow it")
-	}
 	c.tellMissed(a, &r.Summary)
 	return a
+}
+
+func (k *codeChunk) passage() *passage {
+	p := &passage{path: k.Path, start: k.Start, end: k.End, kind: k.Kind, name: k.Symbol}
+	if k.Text != nil {
+		p.lines = strings.Split(*k.Text, "\n")
+	}
+	return p
 }
 
 // asideCode are paths of tests, fixtures, dependencies and generated files.
@@ -140,37 +153,4 @@ func workFirst(list []codeChunk, words []string) []codeChunk {
 		}
 	}
 	return list
-}
-
-// codePlace is where a result is and what it is.
-func codePlace(k *codeChunk) string {
-	place := k.Path + ":" + itoa(k.Start)
-	if k.End > k.Start {
-		place += "-" + itoa(k.End)
-	}
-	if k.Symbol != "" {
-		place += " " + k.Kind + " " + render.Name(k.Symbol)
-	}
-	return place
-}
-
-// blockText is a result with its first lines.
-func blockText(k *codeChunk) string {
-	var b strings.Builder
-	b.WriteString("\n\n## " + codePlace(k))
-	if k.Text == nil {
-		return b.String()
-	}
-	lines := strings.Split(*k.Text, "\n")
-	most := blockLines
-	if len(lines) <= most+most/4 {
-		most = len(lines)
-	}
-	for n, line := range lines[:most] {
-		fmt.Fprintf(&b, "\n%d: %s", k.Start+n, line)
-	}
-	if len(lines) > most {
-		fmt.Fprintf(&b, "\n … %s", render.Plural(len(lines)-most, "line", "lines"))
-	}
-	return b.String()
 }

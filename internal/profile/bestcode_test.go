@@ -14,10 +14,10 @@ func TestBestCode(t *testing.T) {
 	files["store_test.go"] = "package store\n\n// TestOpen opens a store.\nfunc TestOpen(t *testing.T) {\n\tvar s Store\n\ts.Open()\n}\n"
 	r := openTree(t, &profile.Options{Profile: "code"}, files)
 	got := callText(t, r, "search_code", `{"query":"open a store"}`)
-	if !strings.HasPrefix(got, "## store.go:10-18 method Store.Open\n10: // Open opens a store.\n") || strings.Contains(got, "1: package store") || strings.Contains(got, "Found ") {
+	if !strings.HasPrefix(got, "## store.go:10-18 Store.Open\n// Open opens a store.\n") || strings.Contains(got, "package store") || strings.Contains(got, "Found ") {
 		t.Errorf("the method first, no package line:\n%s", got)
 	}
-	if !strings.Contains(got, "in tests, fixtures or generated files: store_test.go:3-7") {
+	if !strings.HasSuffix(got, "\n- store.go:5-8 struct Store\n- store_test.go:3-7 TestOpen") {
 		t.Errorf("tests are named last:\n%s", got)
 	}
 	var long strings.Builder
@@ -35,8 +35,11 @@ func TestBestCode(t *testing.T) {
 	if !strings.Contains(got, "\n … 20 lines") || strings.Contains(got, "page(30)") {
 		t.Errorf("one block can't take the answer:\n%s", got)
 	}
-	if strings.Contains(got, "pages/p") {
+	if strings.Contains(got, "\n## pages/p") {
 		t.Errorf("far from the best:\n%s", got)
+	}
+	if small := callText(t, r, "search_code", `{"query":"flush everything journal","budget":100}`); !strings.Contains(small, "## flush.go") || len(small) > len(got) {
+		t.Errorf("the best is shown with any budget:\n%s", small)
 	}
 	got = callText(t, r, "search_code", `{"query":"page that nobody opens","budget":300}`)
 	if len(got) > 1600 || !strings.Contains(got, "pages/p") {

@@ -48,7 +48,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.Kept != "" {
 		a.receipt = append(a.receipt, change.Kept+" kept")
 	}
-	if change.Version != "" && !change.DryRun {
+	if change.Version != "" && !change.DryRun && !c.d.terse { // there edits are by text
 		a.receipt = append(a.receipt, "version "+render.Version(change.Version))
 	}
 	if s := strings.TrimSuffix(render.Links(change), "."); s != "" {

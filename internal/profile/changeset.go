@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -158,8 +159,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	found, err := replacer.Find(ctx, c.ws, q)
 	if errors.Is(err, replacer.ErrNone) {
 		message := "Nothing matches, so nothing was changed"
-		if n := found.Summary.Denied; n > 0 {
-			message += fmt.Sprintf("; not searched: %d protected", n)
+		if found.Summary.Denied > 0 {
+			message += "; not searched: " + c.protected(found.Summary)
 		}
 		return nil, &tool.Error{Code: tool.NotFound, Message: message, Hint: "Search for it with search_files first."}
 	}
@@ -220,14 +221,32 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	return a, nil
 }
 
-// maxFileLines is how many files of a set have a line each in an answer.
-const maxFileLines = 20
+// maxFileLines is how many files of a set have a line each in an answer, and
+// fewFileLines in a terse one.
+const maxFileLines, fewFileLines = 20, 8
+
+// withoutVersions is a change whose files have no versions: edits by text need none.
+func withoutVersions(done *change.Change) *change.Change {
+	out := *done
+	out.Files = slices.Clone(done.Files)
+	for i := range out.Files {
+		out.Files[i].Version = ""
+	}
+	return &out
+}
 
 // setText says what a set did: a line for each file, of many files numbers, and
 // lines for those that differ from most.
 func (c *call) setText(done *change.Change) string {
+	lines := maxFileLines
+	// Who said how many matches there are knows the files, too.
+	quiet := c.Bool("quiet")
+	if c.d.terse {
+		lines, quiet = fewFileLines, quiet || c.Given("expected_count") && !done.DryRun
+		done = withoutVersions(done)
+	}
 	text := render.Set(done)
-	if !c.d.shows || done.Unchanged || !c.Bool("quiet") && len(done.Files) <= maxFileLines && len(text) <= render.HunkBytes {
+	if !c.d.shows || done.Unchanged || !quiet && len(done.Files) <= lines && len(text) <= render.HunkBytes {
 		return text
 	}
 	added, removed := 0, 0
@@ -245,7 +264,7 @@ func (c *call) setText(done *change.Change) string {
 		text = render.Count(len(done.Files), "file") + " would change"
 	}
 	odd := len(done.Files) - count[most]
-	if c.Bool("quiet") || odd > maxFileLines/2 {
+	if quiet || odd > maxFileLines/2 {
 		return fmt.Sprintf("%s: +%d -%d.", text, added, removed)
 	}
 	if odd > 0 {

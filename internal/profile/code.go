@@ -64,7 +64,7 @@ func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult
 		}
 		if text, err := marshal(chunk, "  "); err == nil {
 			// Two levels of indentation, eight lines.
-			if size += len(text) + 40; limits.Full(size) && i > 0 {
+			if size += len(text) + 40; limits.Full(size) && i > 0 && !c.d.terse { // which names the rest
 				break
 			}
 		}

@@ -22,8 +22,8 @@ var codeDialect = dialect{
 				integer("context_lines", "Default 0", 0),
 				paramShow,
 				{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"},
-				integer("offset", "Lines to skip", 0),
 				paramBudget,
+				unlisted(integer("offset", "Lines to skip", 0)),
 				unlisted(boolean("all", "Only files that have each of them")),
 				unlisted(integer("max_results", "Maximum number of lines", 1)),
 				unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
@@ -44,27 +44,26 @@ var codeDialect = dialect{
 		},
 		{
 			name: "find_symbol", title: "Find a definition",
-			about: "Where a function, type, method or constant is defined, with its text; several names at once.",
+			about: "Where a function, type, method or constant is defined, with its text, a type with a list of its methods; several names at once.",
 			params: []tool.Param{
 				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
 				{Name: "names", Kind: tool.Strings, Description: "Several"},
-				str("kind", "function, class, ..."),
 				str("path", "Only below it"),
-				unlisted(boolean("fuzzy", "")),
+				unlisted(str("kind", "function, class, ...")), unlisted(boolean("fuzzy", "")),
 			},
 			action: findSymbol,
 		},
 		{
 			name: "read_file", title: "Read files",
-			about: "Read files or parts of them with line numbers, several at once. What doesn't fit is folded to its declarations.",
+			about: "Read files or parts of them, several at once. A long file comes folded to its declarations; then read the parts you need.",
 			params: []tool.Param{
-				optional(required("path", "a.go, a.go:10-40,80-95, a.go#Store.Open")),
+				optional(required("path", "a.go, a.go:10-40,80-95, a.go#Store.Open,Store.Close")),
 				{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
-				integer("start_line", "First line", 1),
-				integer("end_line", "Last line", 1),
-				boolean("fold", "Declarations only, bodies as a count of lines"),
-				str("expand", "Names or regex of bodies to open"),
+				boolean("fold", "true: declarations only; false: a long file whole"),
+				str("expand", "Of a folded file, bodies to open: names, or a regex of their text"),
+				boolean("numbers", "With line numbers"),
 				paramBudget,
+				unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
 				unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this definition")),
 				unlisted(integer("lines", "Number of lines", 1)),
 			},
@@ -78,11 +77,10 @@ var codeDialect = dialect{
 				str("old_text", "Text to replace"),
 				str("new_text", "Its replacement"),
 				boolean("replace_all", "Every occurrence"),
-				integer("line", "Line that the occurrence meant begins on", 1),
 				{Name: "edits", Kind: tool.Objects, Description: "Several replacements", Fields: []tool.Param{
 					need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
 				}},
-				paramDryRun,
+				unlisted(paramDryRun), unlisted(integer("line", "Line that the occurrence meant begins on", 1)),
 				unlisted(integer("insert_after_line", "", 0)), unlisted(integer("insert_before_line", "", 1)), unlisted(str("content", "")),
 				unlisted(tool.Param{Name: "delete_lines", Kind: tool.Object, Fields: []tool.Param{need(integer("start", "", 1)), need(integer("end", "", 1))}}),
 				boolean("quiet", "Only count what changed"),
@@ -95,17 +93,15 @@ var codeDialect = dialect{
 			name: "apply_changes", title: "Change several files",
 			about: "Create, overwrite, edit, move and delete files, all or none, as one change that undo_change undoes.",
 			params: []tool.Param{
-				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to. A path may come several times", Fields: []tool.Param{
+				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or content, or delete, or move_to. A path may come several times", Fields: []tool.Param{
 					need(str("path", "")),
 					str("old_text", "Found once"),
 					str("new_text", "Its replacement"),
 					boolean("replace_all", ""),
-					integer("start_line", "Lines to replace; needs expected_version", 1),
-					integer("end_line", "Last line", 1),
 					str("content", "Whole file, new or not"),
 					boolean("delete", ""),
 					str("move_to", "New path"),
-					str("expected_version", ""),
+					unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
 				}},
 				paramDryRun,
 				boolean("quiet", "Only count what changed"),
@@ -132,7 +128,7 @@ var codeDialect = dialect{
 		{
 			name: "undo_change", title: "Undo a change",
 			about:  "Undo a change by its id, default this session's last.",
-			params: []tool.Param{str("id", "Change id"), paramDryRun},
+			params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun)},
 			action: undoChange,
 		},
 	},
@@ -146,6 +142,6 @@ var codeDialect = dialect{
 		return "This syntax has no look-around and no backreferences: search for a simpler pattern."
 	},
 	limits: documented.with(func(l *limits) {
-		l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens
+		l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, 1000
 	}),
 }

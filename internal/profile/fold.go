@@ -34,7 +34,7 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if err != nil || len(r.Symbols) == 0 {
 		return nil, err
 	}
-	open, err := c.expanded()
+	open, err := c.expanded(t, r.Symbols)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +42,13 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if len(text) > most {
 		text, bodies = foldText(t, r.Symbols, open, true)
 	}
-	note := fmt.Sprintf("%s, %s folded; expand opens those it names", render.Plural(t.Total, "line", "lines"), render.Plural(bodies, "part", "parts"))
+	if bodies == 0 && !c.Bool("fold") {
+		return nil, nil // as long as it is
+	}
+	note := fmt.Sprintf("%s, %s folded: path#Name,Name reads them, fold: false all", render.Plural(t.Total, "line", "lines"), render.Plural(bodies, "body", "bodies"))
 	if cut := strings.LastIndexByte(text[:min(len(text), most)], '\n'); len(text) > most && cut > 0 {
 		text = text[:cut]
-		note += "; cut: name parts as path:lines or path#Name"
+		note += "; cut, path:lines reads the rest"
 	}
 	data := &readAnswer{foundPath: pathOf(t.Path), Start: 1, End: t.Total, Total: t.Total, Cut: true, Encoding: t.Encoding, Ending: t.Ending, Lines: strings.Split(text, "\n")}
 	return &answer{text: []byte(text), data: data, receipt: []string{note}}, nil
@@ -55,8 +58,8 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 const maxFolded = 4 << 20
 
 // expanded reads which definitions stay open: names with commas between them, or
-// a regular expression over names.
-func (c *call) expanded() (func(s *search.Symbol) bool, error) {
+// a regular expression over names, or over the text if no name fits.
+func (c *call) expanded(t *search.Text, list []search.Symbol) (func(s *search.Symbol) bool, error) {
 	given := strings.TrimSpace(c.String("expand"))
 	if given == "" {
 		return func(*search.Symbol) bool { return false }, nil
@@ -66,21 +69,40 @@ func (c *call) expanded() (func(s *search.Symbol) bool, error) {
 	if err != nil {
 		return nil, invalid("Invalid expand %q: give names with commas between them, or a regular expression.", given)
 	}
-	return func(s *search.Symbol) bool {
+	named := func(s *search.Symbol) bool {
 		return slices.Contains(names, s.Name) || slices.Contains(names, qualified(s)) || re.MatchString(s.Name) || re.MatchString(qualified(s))
-	}, nil
+	}
+	if slices.ContainsFunc(list, func(s search.Symbol) bool { return named(&s) }) {
+		return named, nil
+	}
+	inText := regexp.MustCompile(given)
+	fits := map[int]bool{} // by the lines they begin on
+	for i, line := range t.Lines {
+		if s := innermost(list, &search.Line{Number: i + 1}); s != nil && inText.MatchString(line) {
+			fits[s.StartLine] = true
+		}
+	}
+	return func(s *search.Symbol) bool { return fits[s.StartLine] }, nil
 }
 
-// foldText is a text with bodies folded, and how many those are. bare shows only
-// lines that define something.
+// foldText is a text with bodies folded, and how many those are: comments by their
+// first line, no licence and no blank lines, which the numbers of lines tell. bare
+// shows only lines that define something.
 func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bool, bare bool) (string, int) {
-	const shown, folded = 1, 2
+	const shown, folded, hidden = 1, 2, 3
 	lines := make([]byte, len(t.Lines)+1) // by number, from 1
 	mark := func(from, to int, as byte) {
 		for n := max(from, 1); n <= min(to, len(t.Lines)); n++ {
 			lines[n] = as
 		}
 	}
+	own := commentLines(t.Path, t.Lines)
+	for i, line := range t.Lines {
+		if strings.TrimSpace(line) == "" || own[i] && i > 0 && own[i-1] {
+			lines[i+1] = hidden
+		}
+	}
+	mark(1, licence(own, t.Lines), hidden)
 	if bare {
 		mark(1, len(t.Lines), folded)
 	}
@@ -104,7 +126,11 @@ func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bo
 	var b strings.Builder
 	bodies := 0
 	for n := 1; n <= len(t.Lines); n++ {
-		if lines[n] != folded {
+		switch lines[n] {
+		case hidden:
+			continue
+		case folded:
+		default:
 			fmt.Fprintf(&b, "\n%d: %s", n, t.Lines[n-1])
 			continue
 		}

@@ -33,6 +33,19 @@ var uses = []struct{ tool, use string }{
 	{"undo_change", "undo a change; list_changes shows them"},
 }
 
+// writeUses says of each tool that is served what it is for.
+func writeUses(b *strings.Builder, tools *tool.Registry) {
+	for _, u := range uses {
+		if tools.Lookup(u.tool) != nil {
+			use := u.use
+			if before, _, other := strings.Cut(use, "; list_changes"); other && tools.Lookup("list_changes") == nil {
+				use = before
+			}
+			fmt.Fprintf(b, "- %s: %s\n", u.tool, use)
+		}
+	}
+}
+
 // Instructions tell a model which tool is for what, and what it may do. They are
 // true for the profile and the tools that are served. roots are the names of
 // several roots; ownPolicy says that the owner has changed what is closed.
@@ -40,20 +53,18 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 	var b strings.Builder
 	if len(roots) > 0 {
 		fmt.Fprintf(&b, "Files of the roots %s; every path begins with the name of one, as %s/README.md. "+
-			"Without a path, all are searched. Use:\n", strings.Join(roots, ", "), roots[0])
+			"Without a path, all are searched. ", strings.Join(roots, ", "), roots[0])
 	} else {
-		b.WriteString("Files of the workspace; paths are relative to it. Use:\n")
+		b.WriteString("Files of the workspace; paths are relative to it. ")
 	}
-	for _, u := range uses {
-		if tools.Lookup(u.tool) != nil {
-			use := u.use
-			if before, _, other := strings.Cut(use, "; list_changes"); other && tools.Lookup("list_changes") == nil {
-				use = before
-			}
-			fmt.Fprintf(&b, "- %s: %s\n", u.tool, use)
-		}
+	d := dialectOf(profile)
+	if d != nil && d.terse { // the descriptions say what is for what
+		b.WriteString("Send calls that don't need each other's answers together. ")
+	} else {
+		b.WriteString("Use:\n")
+		writeUses(&b, tools)
 	}
-	if d := dialectOf(profile); d != nil {
+	if d != nil {
 		b.WriteString(d.omits)
 	}
 	changing := slices.ContainsFunc(tools.Tools(), func(t *tool.Tool) bool { return !t.Hints.ReadOnly })

@@ -50,7 +50,7 @@ func searchLines(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	text := []byte(matchCount(&r.Summary))
-	text, shown := linesText(text, r.Files, c.limits())
+	text, shown := linesText(text, r.Files, r.LinesMatched <= aroundLines, c.limits())
 	a := &answer{text: text}
 	cut := ""
 	if next := offset + shown.Results; next < total.N || total.More && r.Stopped != "" {
@@ -60,7 +60,7 @@ func searchLines(ctx context.Context, c *call) (*answer, error) {
 	if partial := c.unfinished(&r.Summary); partial != "" {
 		a.text, cut = append(a.text, "\n\n"+partial...), "time"
 	}
-	data := newSearchAnswer(&shown, total, render.BlockLine)
+	data := newSearchAnswer(&shown, total, shownLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	if cut == "results" {
 		data.NextOffset = offset + shown.Results
@@ -74,30 +74,40 @@ func searchLines(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
+// aroundLines is how many matching lines have their definitions named: more are
+// looked through, not read.
+const aroundLines = 30
+
 // linesText appends matching lines by file: the path, then "12: text", context as
-// "13- text", and "@@ Name" before the first line in another definition. Results
-// of what is shown are matching lines.
-func linesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte, render.Shown) {
+// "13- text", and where named "@@ Name" before the first line in another
+// definition. Results of what is shown are matching lines.
+func linesText(dst []byte, files []search.FileMatch, named bool, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
 	for i := range files {
 		f := &files[i]
 		part := search.FileMatch{Path: f.Path}
-		around, last := "", 0
+		around, last, indent := "", 0, 0
 		for j := range f.Lines {
 			l := &f.Lines[j]
 			mark := len(dst)
+			if j == 0 || l.Number > last+1 {
+				indent = blockIndent(f.Lines[j:])
+			}
 			if j == 0 {
-				dst = append(append(dst, "\n\n# "...), render.Path(f.Path)...)
+				dst = append(append(dst, "\n# "...), render.Path(f.Path)...)
 			} else if len(f.Lines) > j && l.Number > last+1 && !l.Hit {
 				dst = append(dst, "\n--"...)
 			}
-			if name := render.Around(l); l.Hit && name != around {
+			if name := render.Around(l); named && l.Hit && name != around {
 				if around = name; name != "" && l.Symbol.Line != l.Number {
 					dst = append(append(dst, "\n@@ "...), render.Name(name)...)
 				}
 			}
-			text, before, after := render.Window(l, render.BlockLine)
+			text, before, after := render.Window(l, shownLine)
 			colon, line := ": ", strings.TrimRight(strings.ToValidUTF8(string(text), "\uFFFD"), " \t\r")
+			if line = line[min(indent, leading(line)):]; before > 0 {
+				line = strings.TrimLeft(line, " \t")
+			}
 			if !l.Hit {
 				colon = "- "
 			}
@@ -124,4 +134,26 @@ func linesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte,
 		shown.Files = append(shown.Files, part)
 	}
 	return dst, shown
+}
+
+// shownLine is how many characters of a line are shown, around its match.
+const shownLine = 240
+
+// leading is how many spaces and tabs a line begins with.
+func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// blockIndent is the indentation that consecutive lines share: a search needs to
+// show only what differs.
+func blockIndent(lines []search.Line) int {
+	least := -1
+	for i := range lines {
+		if i > 0 && lines[i].Number > lines[i-1].Number+1 {
+			break
+		}
+		text := strings.TrimRight(string(lines[i].Text), " \t\r\n")
+		if n := leading(text); text != "" && (least < 0 || n < least) {
+			least = n
+		}
+	}
+	return max(least, 0)
 }

@@ -44,6 +44,7 @@ type part struct {
 	start, end int
 	tail       int
 	symbol     string
+	listed     bool // one of several, whose lines its heading says
 }
 
 func (p *part) whole() bool { return p.start == 0 && p.end == 0 && p.tail == 0 && p.symbol == "" }
@@ -135,7 +136,7 @@ func (c *call) narrowed(p part) (part, error) {
 	return p, nil
 }
 
-// partForm is what follows a path: :10-40,80-95 or :12, #L10-L20, #Name.
+// partForm is what follows a path: :10-40,80-95 or :12, #L10-L20, #Name,Other.
 var partForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?::(\d+(?:-\d*)?(?:,\d+(?:-\d*)?)*)|#L(\d+(?:-L?\d+)?)|#([^#/\\]+))$`)
 })
@@ -157,10 +158,15 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 		return []part{{path: path}}
 	}
 	m[1] = c.existing(m[1])
-	if m[4] != "" {
-		return []part{{path: m[1], symbol: m[4]}}
-	}
 	var parts []part
+	if m[4] != "" {
+		for name := range strings.SplitSeq(m[4], ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				parts = append(parts, part{path: m[1], symbol: name})
+			}
+		}
+		return parts
+	}
 	for _, lines := range strings.Split(m[2]+strings.ReplaceAll(m[3], "L", ""), ",") {
 		first, last, ranged := strings.Cut(lines, "-")
 		p := part{path: m[1]}
@@ -194,8 +200,9 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 			return a, err
 		}
 	}
+	plain := c.d.terse && !c.Bool("numbers")
 	t, err := c.readText(ctx, path, start, end, p.tail, most)
-	if c.d.terse && err == nil && !t.CutLine {
+	if c.d.terse && !plain && err == nil && !t.CutLine {
 		// The numbers of lines count, too.
 		size, text := len(numbered(t.Lines, t.First)), 0
 		for _, line := range t.Lines {
@@ -211,7 +218,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	if start > max(t.Total, 1) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
 	}
-	if t.Cut && c.d.folds && p.whole() && !t.CutLine {
+	if c.d.folds && p.whole() && !t.CutLine && (t.Cut || plain && c.isLong(t)) {
 		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
 			return a, err
 		}
@@ -221,15 +228,23 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending, Lines: append([]string{}, t.Lines...),
 	}
 	a := &answer{data: data}
-	if c.d.terse {
-		a.text = []byte(strings.TrimPrefix(numbered(t.Lines, t.First), "\n"))
-		if t.First > 1 || data.End < t.Total {
-			a.receipt = []string{fmt.Sprintf("lines %d-%d of %d", t.First, data.End, t.Total)}
-		}
-	} else {
+	switch {
+	case !c.d.terse:
 		a.text = render.Lines(nil, t, start, end)
+	case plain:
+		a.text = plainText(t, p.whole())
+	default:
+		a.text = []byte(strings.TrimPrefix(numbered(t.Lines, t.First), "\n"))
 	}
-	a.receipt = append(a.receipt, "version "+render.Version(t.Version))
+	if c.d.terse && !p.listed && (t.First != p.start || data.End != p.end) && (t.First > 1 || data.End < t.Total) {
+		a.receipt = []string{fmt.Sprintf("lines %d-%d of %d", t.First, data.End, t.Total)}
+	}
+	if !plain {
+		a.receipt = append(a.receipt, "version "+render.Version(t.Version))
+	}
+	if plain && t.Total == 0 {
+		a.receipt = append(a.receipt, "the file is empty")
+	}
 	if t.Encoding != "utf-8" {
 		a.receipt = append(a.receipt, t.Encoding)
 	}
@@ -247,6 +262,36 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d%s}", jsonText(t.Path), data.End+1, rest))
 	}
 	return a, nil
+}
+
+// longFile is how many bytes of a file are read without being asked for its
+// declarations first. In trials all of a file of 11 KB was read for 4 KB of it.
+const longFile = 8 << 10
+
+// isLong reports whether a whole file is better shown folded, unless the caller
+// says otherwise.
+func (c *call) isLong(t *search.Text) bool {
+	if c.Given("fold") || c.Given("budget") {
+		return false
+	}
+	size := 0
+	for _, line := range t.Lines {
+		size += len(line) + 1
+	}
+	return size > longFile
+}
+
+// plainText is the text of a file or a part of it, without numbers of lines and,
+// of a whole file, without its licence.
+func plainText(t *search.Text, whole bool) []byte {
+	lines := t.Lines
+	head := ""
+	if whole {
+		if n := licence(commentLines(t.Path, lines), lines); n > 0 {
+			head, lines = fmt.Sprintf("[lines 1-%d: licence]\n", n), lines[n:]
+		}
+	}
+	return []byte(head + strings.Join(lines, "\n"))
 }
 
 // readText reads lines, for tail the last ones. The number of lines is known
@@ -333,6 +378,7 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 	sizes := make([]int, len(parts))
 	for i := range parts {
 		p := &parts[i]
+		p.listed = true
 		got[i], errs[i] = c.readOne(ctx, *p, most)
 		if isNotFound(errs[i]) {
 			p.path = c.noteFor(ctx, p.path)
@@ -349,10 +395,10 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 		if i > 0 {
 			a.text = append(a.text, "\n\n"...)
 		}
-		a.text = fmt.Appendf(a.text, "## %s\n", render.Path(p.name()))
 		if sizes[i] > room && errs[i] == nil {
 			got[i], errs[i] = c.readOne(ctx, *p, room)
 		}
+		a.text = fmt.Appendf(a.text, "## %s\n", c.heading(p, got[i]))
 		if errs[i] != nil {
 			var known *tool.Error
 			if !errors.As(c.problem(ctx, errs[i]), &known) {
@@ -370,6 +416,19 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 		data.Files = append(data.Files, got[i].data)
 	}
 	return a, nil
+}
+
+// heading is which part of which file follows.
+func (c *call) heading(p *part, got *answer) string {
+	if !c.d.terse || got == nil || p.whole() {
+		return render.Path(p.name())
+	}
+	text, ok := got.data.(*readAnswer)
+	if !ok {
+		return render.Path(p.name())
+	}
+	at := passage{path: render.Path(p.path), start: text.Start, end: text.End, name: p.symbol}
+	return at.place()
 }
 
 // shares divides a budget among texts of these sizes: each gets what it needs or

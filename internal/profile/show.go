@@ -13,7 +13,7 @@ import (
 
 // What a text search shows: matching lines, or what the parameter show says.
 
-var paramShow = oneOf(str("show", "files: path and count; count; definitions: those the matches are in, whole"), "lines", "files", "count", "definitions")
+var paramShow = oneOf(str("show", "files: path and count; count; definitions: those the matches are in"), "lines", "files", "count", "definitions")
 
 // searchSpellings are parameters of other tools' searches that our own say
 // otherwise.
@@ -171,6 +171,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 		return a, nil
 	}
 	var list []search.Symbol
+	hits := map[int][]int{} // by the index of their definition
 	loose := map[string][]search.Line{}
 	for i := range r.Files {
 		f := &r.Files[i]
@@ -184,6 +185,9 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 				last = s.StartLine
 				list = append(list, *s)
 				list[len(list)-1].Path = f.Path
+				fallthrough
+			default:
+				hits[len(list)-1] = append(hits[len(list)-1], f.Lines[j].Number)
 			}
 		}
 	}
@@ -199,15 +203,14 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 		if err != nil {
 			continue
 		}
-		head := fmt.Sprintf("\n\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified(s))
-		text := numbered(t.Lines, t.First)
-		if len(head)+len(text) > left && i > 0 {
+		s.Text = strings.Join(t.Lines, "\n")
+		text := "\n\n" + c.definition(s, t, hits[i])
+		if len(text) > left && i > 0 {
 			cut, left = cut+1, 0
 			continue
 		}
-		a.text = append(append(a.text, head...), text...)
-		left -= len(head) + len(text)
-		s.Text = strings.Join(t.Lines, "\n")
+		a.text = append(a.text, text...)
+		left -= len(text)
 		data.Definitions = append(data.Definitions, symbolData(s))
 	}
 	data.Shown = len(data.Definitions)
@@ -236,6 +239,17 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	}
 	c.tellMissed(a, &r.Summary)
 	return a, nil
+}
+
+// definition is a definition in an answer: as it stands in the file, or with
+// numbers of lines.
+func (c *call) definition(s *search.Symbol, t *search.Text, hits []int) string {
+	if c.d.terse {
+		p := definitionPassage(s, s.Text)
+		p.hits = hits
+		return p.text(len(t.Lines))
+	}
+	return fmt.Sprintf("## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified(s)) + numbered(t.Lines, t.First)
 }
 
 // definitionsIn are the definitions of a file, none if they can't be read.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -235,7 +236,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	}
 	sum := c.sumUp(ctx, &r.Summary, "")
 	data.Receipt = &sum
-	a := &answer{text: definitionText(name, r, similar, lines), data: data}
+	a := &answer{text: c.definitionText(ctx, name, r, similar, lines), data: data}
 	switch {
 	case r.Total == 0:
 		files := "no file in scope"
@@ -255,14 +256,14 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 
 // definitionText shows the likeliest definition in full and the others by
 // their signatures.
-func definitionText(name string, r *search.SymbolResult, similar bool, most int) []byte {
+func (c *call) definitionText(ctx context.Context, name string, r *search.SymbolResult, similar bool, most int) []byte {
 	var text []byte
 	switch {
 	case r.Total == 0:
 		return []byte("No definition of " + quoted(name) + " found.")
 	case similar:
 		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
-	default:
+	case !c.d.terse:
 		found := render.Plural(r.Total, "definition", "definitions")
 		if r.LikelyOnly {
 			found = fmt.Sprintf("at least %s", found)
@@ -274,6 +275,12 @@ func definitionText(name string, r *search.SymbolResult, similar bool, most int)
 		qualified := qualified(s)
 		if i > 0 || similar {
 			text = fmt.Appendf(text, "\n- %s:%s %s", render.Path(s.Path), lineRange(s), signature(s))
+			continue
+		}
+		if c.d.terse {
+			p := definitionPassage(s, s.Text)
+			text = append(text, p.text(most, strings.ToLower(s.Name))...)
+			text = append(text, c.membersOf(ctx, s)...)
 			continue
 		}
 		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
@@ -289,7 +296,50 @@ func definitionText(name string, r *search.SymbolResult, similar bool, most int)
 		}
 		text = append(text, '\n')
 	}
-	return bytes.TrimRight(text, "\n")
+	return bytes.Trim(text, "\n")
+}
+
+// membersShown is how many methods of a type are named.
+const membersShown = 40
+
+// membersOf names the methods of a type with their lines, which may stand in any
+// file of its folder: "Methods: Open 10-18, Close 20-24". "" if it has none, or
+// if they are part of its text.
+func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
+	switch s.Kind {
+	case "function", "method", "test", "constant", "variable", "field", "member", "macro", "heading", "module":
+		return ""
+	}
+	dir := path.Dir(s.Path)
+	r, err := c.ws.Symbols(ctx, search.SymbolQuery{Kinds: []string{"method", "function"}, Limit: outlineLimit, Scope: search.Scope{Paths: []string{dir}, MaxDepth: 1, IncludeHidden: true, IncludeIgnored: true}})
+	if err != nil {
+		return ""
+	}
+	text, file, n := "", s.Path, 0
+	for i := range r.Symbols {
+		m := &r.Symbols[i]
+		if m.Container != qualified(s) || m.Path == s.Path && m.StartLine >= s.StartLine && m.EndLine <= s.EndLine {
+			continue
+		}
+		if n++; n > membersShown {
+			continue
+		}
+		if n > 1 {
+			text += ", "
+		}
+		if m.Path != file {
+			file = m.Path
+			text += render.Path(path.Base(file)) + ": "
+		}
+		text += m.Name + " " + lineRange(m)
+	}
+	switch {
+	case n == 0:
+		return ""
+	case n > membersShown:
+		text += fmt.Sprintf(" and %d more", n-membersShown)
+	}
+	return "\nMethods: " + text
 }
 
 // symbolLinesOf gives the lines of a symbol in a file.

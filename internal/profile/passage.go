@@ -1,0 +1,163 @@
+package profile
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/colour"
+	"quarry/internal/render"
+	"quarry/search"
+)
+
+// passage is a piece of a file in an answer that is read and not copied by lines:
+// its place, then its text as it stands in the file. Numbers of lines would be a
+// tenth of it (trials of November 2026), and edits are by text.
+type passage struct {
+	path       string // as answers have it
+	start, end int    // its lines, with the comment before it
+	kind, name string
+	lines      []string
+	hits       []int // numbers of lines that are wanted, of a long one with some around
+}
+
+const (
+	// longDoc is the longest comment before a definition that is shown whole, and
+	// keptDoc how many lines are shown of a longer one. Comments of up to 60 lines
+	// stood before functions of 6 whose end was cut for want of room.
+	longDoc, keptDoc = 6, 4
+	// wholeDefinition is the longest definition with hits that is shown whole; of a
+	// longer one its first lines, and so many before and after each hit.
+	wholeDefinition      = 50
+	hitBefore, hitBehind = 12, 18
+)
+
+func definitionPassage(s *search.Symbol, text string) passage {
+	return passage{path: render.Path(s.Path), start: s.StartLine, end: s.EndLine, kind: s.Kind, name: qualified(s), lines: strings.Split(text, "\n")}
+}
+
+// place is where a passage is and what it is. That something is a function is
+// seen from its text and from its name.
+func (p *passage) place() string {
+	at := p.path + ":" + itoa(p.start)
+	if p.end > p.start {
+		at += "-" + itoa(p.end)
+	}
+	switch {
+	case p.name == "":
+		return at
+	case p.kind == "function" || p.kind == "method" || p.kind == "":
+		return at + " " + render.Name(p.name)
+	}
+	return at + " " + p.kind + " " + render.Name(p.name)
+}
+
+// text is a passage with at most so many lines, of which a few more are shown
+// rather than cut: to read them costs another call. word is what a long line is
+// cut around.
+func (p *passage) text(most int, words ...string) string {
+	var b strings.Builder
+	b.WriteString("## " + p.place())
+	lines, doc := p.lines, 0
+	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	for own := commentLines(p.path, lines); doc < len(lines) && own[doc]; {
+		doc++
+	}
+	if doc > longDoc && doc < len(lines) {
+		for _, line := range lines[:keptDoc] {
+			b.WriteString("\n" + aroundWord(line, words))
+		}
+		fmt.Fprintf(&b, "\n … %d lines", doc-keptDoc)
+		lines = lines[doc:]
+		most -= keptDoc
+	} else {
+		doc = 0
+	}
+	if len(lines) <= most+most/4 {
+		most = len(lines)
+	}
+	omitted := 0
+	for i, line := range lines {
+		if i >= most || !p.wants(doc+i, doc) {
+			omitted++
+			continue
+		}
+		if omitted > 0 {
+			fmt.Fprintf(&b, "\n … %s", render.Plural(omitted, "line", "lines"))
+			omitted = 0
+		}
+		b.WriteString("\n" + aroundWord(line, words))
+	}
+	if omitted > 0 {
+		fmt.Fprintf(&b, "\n … %s", render.Plural(omitted, "line", "lines"))
+	}
+	return b.String()
+}
+
+// wants reports whether a line, counted from the first, is near a hit or among the
+// first after the comment.
+func (p *passage) wants(i, doc int) bool {
+	if len(p.hits) == 0 || len(p.lines)-doc <= wholeDefinition || i < doc+keptDoc {
+		return true
+	}
+	return slices.ContainsFunc(p.hits, func(n int) bool { return i >= n-p.start-hitBefore && i <= n-p.start+hitBehind })
+}
+
+// commentLines reports for each line whether it has nothing but a comment.
+func commentLines(name string, lines []string) []bool {
+	out := make([]bool, len(lines))
+	lang := colour.For(path.Base(name))
+	if lang == nil {
+		return out
+	}
+	// A line is all comment if every character but white space is in one.
+	has, other := make([]bool, len(lines)), make([]bool, len(lines))
+	n := 0
+	lang.Each(strings.Join(lines, "\n"), func(piece string, c colour.Class) bool {
+		for len(piece) > 0 {
+			part, rest, more := strings.Cut(piece, "\n")
+			if c == colour.Comment {
+				has[n] = true
+			} else if strings.TrimSpace(part) != "" {
+				other[n] = true
+			}
+			if !more {
+				break
+			}
+			n++
+			if piece = rest; c == colour.Comment {
+				has[n] = true
+			}
+		}
+		return n < len(lines)
+	})
+	for i := range out {
+		out[i] = has[i] && !other[i]
+	}
+	return out
+}
+
+var licenceWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)copyright|licen[cs]e|SPDX-|all rights reserved`)
+})
+
+// licence is how many lines at the beginning of a file are the comment of its
+// licence, with the blank ones after it; 0 if there is none or it is short.
+func licence(own []bool, lines []string) int {
+	n := 0
+	for n < len(lines) && own[n] {
+		n++
+	}
+	if n < foldFrom || !licenceWords().MatchString(strings.Join(lines[:n], "\n")) {
+		return 0
+	}
+	for n < len(lines) && strings.TrimSpace(lines[n]) == "" {
+		n++
+	}
+	return n
+}
