@@ -49,6 +49,8 @@ var codeDialect = dialect{
 				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
 				{Name: "names", Kind: tool.Strings, Description: "Several"},
 				str("path", "Only below it"),
+				paramReferences,
+				paramBudget,
 				unlisted(str("kind", "function, class, ...")), unlisted(boolean("fuzzy", "")),
 			},
 			action: findSymbol,

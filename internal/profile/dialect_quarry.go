@@ -90,6 +90,8 @@ var quarryTools = []spec{
 			str("kind", "function (methods too), type (any), method, class, struct, interface, enum, constant, variable, field, member, macro, module, prototype, impl, test, table, heading"),
 			boolean("fuzzy", "Also similar names"),
 			str("path", "Only below this path"),
+			paramReferences,
+			unlisted(paramBudget),
 		},
 		action: findSymbol,
 	},

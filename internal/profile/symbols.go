@@ -19,6 +19,7 @@ type symbolsAnswer struct {
 	Symbols []foundSymbol `json:"symbols"`
 	Total   int           `json:"total"`
 	Similar bool          `json:"similar,omitempty"` // none has exactly the name
+	Uses    []foundUse    `json:"references,omitempty"`
 	Receipt *receipt      `json:"receipt,omitempty"`
 	remark
 }
@@ -35,7 +36,7 @@ type foundSymbol struct {
 	Text      string `json:"text,omitempty"`
 }
 
-const symbolsSchema = `{"type":"object","properties":{"symbols":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"name":{"type":"string"},"container":{"type":"string"},"kind":{"type":"string"},"line":{"type":"integer"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"signature":{"type":"string"},"text":{"type":"string"}},"required":["path","name","kind","line","start_line","end_line"]}},"total":{"type":"integer"},"similar":{"type":"boolean"},` + noteSchema + `},"required":["symbols","total"]}`
+const symbolsSchema = `{"type":"object","properties":{"symbols":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"name":{"type":"string"},"container":{"type":"string"},"kind":{"type":"string"},"line":{"type":"integer"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"signature":{"type":"string"},"text":{"type":"string"}},"required":["path","name","kind","line","start_line","end_line"]}},"total":{"type":"integer"},"similar":{"type":"boolean"},"references":{"type":"array"},` + noteSchema + `},"required":["symbols","total"]}`
 
 var outline = action{symbolsSchema, readOnly, outlineOf}
 
@@ -183,12 +184,12 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	case len(names) > maxNames:
 		return nil, invalid("names must be at most %d, not %d", maxNames, len(names))
 	case len(names) == 1:
-		return c.definitionOf(ctx, names[0], symbolLines)
+		return c.definitionOf(ctx, names[0], c.linesEach(1))
 	}
 	all := &symbolsAnswer{Symbols: []foundSymbol{}}
 	a := &answer{data: all}
 	for i, name := range names {
-		one, err := c.definitionOf(ctx, name, max(symbolLines/len(names), sharedLines))
+		one, err := c.definitionOf(ctx, name, c.linesEach(len(names)))
 		if err != nil {
 			return nil, err
 		}
@@ -198,6 +199,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 		a.text = append(a.text, one.text...)
 		found := one.data.(*symbolsAnswer)
 		all.Symbols, all.Total, all.Receipt = append(all.Symbols, found.Symbols...), all.Total+found.Total, found.Receipt
+		all.Uses = append(all.Uses, found.Uses...)
 		for _, part := range one.receipt {
 			if !slices.Contains(a.receipt, part) {
 				a.receipt = append(a.receipt, part)
@@ -206,6 +208,21 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	}
 	return a, nil
 }
+
+// linesEach is how many lines are shown of each of so many definitions: what a
+// budget holds, else enough for most. Where uses are asked for, they are wanted most.
+func (c *call) linesEach(names int) int {
+	switch {
+	case c.Given("budget"):
+		return max(c.room()/names/lineBytes, keptDoc)
+	case names > 1 || c.Bool("references"):
+		return max(symbolLines/names, sharedLines)
+	}
+	return symbolLines
+}
+
+// lineBytes is what a line of code takes, about.
+const lineBytes = 40
 
 // maxNames is how many names one call finds.
 const maxNames = 20
@@ -251,6 +268,9 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 		a.receipt = append(a.receipt, "very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing; give a path to read all there")
 	}
 	c.tellMissed(a, &r.Summary)
+	if c.Bool("references") {
+		return a, c.references(ctx, a, name)
+	}
 	return a, nil
 }
 

@@ -1,0 +1,94 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/internal/render"
+	"quarry/internal/usage"
+	"quarry/search"
+)
+
+var paramReferences = boolean("references", "Also where it is used")
+
+// foundUse is a place where a name is used.
+type foundUse struct {
+	foundPath
+	Line   int    `json:"line"`
+	Text   string `json:"text"`
+	Symbol string `json:"symbol,omitempty"` // the definition around it
+	Unsure bool   `json:"unsure,omitempty"` // may be another with the same name
+}
+
+// references appends where a name is used: in code, by file and definition, those
+// in tests last. What stands in comments and strings is only counted, and what a
+// name alone can't tell apart is said.
+func (c *call) references(ctx context.Context, a *answer, name string) error {
+	q := usage.Query{Name: name}
+	if p := c.path(ctx, "path"); p != "" && p != "." {
+		q.Paths = []string{p}
+	}
+	r, err := usage.Find(ctx, c.ws, q)
+	if err != nil {
+		return err
+	}
+	data := a.data.(*symbolsAnswer)
+	var files []search.FileMatch
+	for _, u := range r.Uses {
+		if len(files) == 0 || files[len(files)-1].Path != u.Path {
+			files = append(files, search.FileMatch{Path: u.Path})
+		}
+		f := &files[len(files)-1]
+		line := search.Line{Number: u.Line, Text: []byte(u.Text), Hit: true}
+		if u.Symbol != "" {
+			line.Symbol = &search.Symbol{Name: u.Symbol}
+		}
+		f.Lines = append(f.Lines, line)
+	}
+	text := []byte(usesText(name, r, len(files)))
+	left := c.limits()
+	left.Budget = max(left.Budget-len(a.text), referencesRoom)
+	text, shown := linesText(text, files, true, left)
+	a.text = append(append(a.text, "\n\n"...), text...)
+	for i := range shown.Files {
+		for j := range shown.Files[i].Lines {
+			at := slices.IndexFunc(r.Uses, func(u usage.Use) bool {
+				return u.Path == shown.Files[i].Path && u.Line == shown.Files[i].Lines[j].Number
+			})
+			u := &r.Uses[at]
+			data.Uses = append(data.Uses, foundUse{pathOf(u.Path), u.Line, strings.TrimSpace(u.Text), u.Symbol, !u.Sure})
+		}
+	}
+	if shown.Results < r.Total {
+		a.receipt = append(a.receipt, fmt.Sprintf("the first %d uses; give a path or a larger budget", shown.Results))
+	}
+	return nil
+}
+
+// referencesRoom is the least that uses get of an answer, in bytes.
+const referencesRoom = 2 << 10
+
+// usesText counts uses in words.
+func usesText(name string, r *usage.Result, files int) string {
+	text := render.Plural(r.Total, "use", "uses")
+	switch {
+	case r.Total == 0:
+		text = "No uses in code"
+	case r.Total == len(r.Uses):
+		text += " in " + render.Count(files, "file")
+	}
+	for _, apart := range []struct {
+		n     int
+		where string
+	}{{r.Comments, "in comments"}, {r.Strings, "in strings"}, {r.Texts, "in other texts"}} {
+		if apart.n > 0 {
+			text += fmt.Sprintf(", %d %s", apart.n, apart.where)
+		}
+	}
+	if r.Unsure > 0 {
+		text += fmt.Sprintf("; types are not known, so %d may be of another than %s", r.Unsure, name)
+	}
+	return text
+}
