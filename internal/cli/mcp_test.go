@@ -193,7 +193,7 @@ func TestMCPResources(t *testing.T) {
 	)
 	for id, want := range map[string]string{
 		"1": `"name":"y/pic.png"`, "2": `"name":"files of y"`, "3": `"blob":"` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"`,
-		"4": "large.bin is over 4 MB and not text", "5": `"text":"hi\n"`, "6": `"pic.png"`, "7": `["sub/b.txt"]`, "8": `"error"`,
+		"4": "large.bin is over 4 MB", "5": `"blob":"//5oAGkA"`, "6": `"pic.png"`, "7": `["sub/b.txt"]`, "8": `"error"`,
 	} {
 		if !strings.Contains(got[id], want) {
 			t.Errorf("%s: %s, want %q", id, got[id], want)
@@ -201,6 +201,54 @@ func TestMCPResources(t *testing.T) {
 	}
 	if !strings.Contains(got["3"], `"mimeType":"image/png"`) || strings.Contains(got["8"], "KEY=1") {
 		t.Errorf("%s %s", got["3"], got["8"])
+	}
+}
+
+// A resource has the bytes of its file. Those of a client that may not call read_file
+// are not there.
+func TestResourcesAreExact(t *testing.T) {
+	dir := t.TempDir()
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{
+		"one\ntwo\n", "one\ntwo", "one\r\ntwo\r\n", "one\r\ntwo\nthree\r", "\n\n\n", "\r", "\ufeffbom\r\n", "\xff\xfeh\x00i\x00", "caf\xe9\n", "a\x00b\n", "",
+		"tabs\tand \u2028 \u202e \x1b[2J\n", strings.Repeat("long ", 1<<18) + "end", "null \ufffd and \U0001f600",
+	}
+	var calls []string
+	for i, text := range files {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), text)
+		calls = append(calls, rpc(i+1, "resources/read", fmt.Sprintf(`{"uri":"%s/f%d.txt"}`, fileURL(real), i)))
+	}
+	got := answers(t, program(t, dir, "mcp", "--no-index", "--root", dir), calls...)
+	for i, text := range files {
+		var answer struct {
+			Result struct {
+				Contents []struct {
+					Text string
+					Blob []byte
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(got[fmt.Sprint(i+1)]), &answer); err != nil || len(answer.Result.Contents) != 1 {
+			t.Fatalf("%.40q: %.200s: %v", text, got[fmt.Sprint(i+1)], err)
+		}
+		c := answer.Result.Contents[0]
+		if read := c.Text + string(c.Blob); read != text {
+			t.Errorf("%.40q is read as %.40q", text, read)
+		}
+	}
+	for _, flags := range []string{"--tools get_index_status", "--tools search_files,list_files", "--no-resources", "--tools read_file", ""} {
+		args := append([]string{"mcp", "--no-index", "--root", dir}, strings.Fields(flags)...)
+		got := answers(t, program(t, dir, args...), calls[0], rpc(20, "resources/list", `{}`), rpc(21, "resources/templates/list", `{}`),
+			rpc(22, "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":""}}`, fileURL(real))))
+		open := flags == "" || flags == "--tools read_file"
+		for id, want := range map[string]string{"1": "one", "20": "f0.txt", "21": "file://", "22": "f0.txt"} {
+			if strings.Contains(got[id], want) != open {
+				t.Errorf("mcp %s, answer %s: %.200s", flags, id, got[id])
+			}
+		}
 	}
 }
 

@@ -162,6 +162,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "structured", Commands: []string{"mcp"}},
+		{Section: "mcp", Name: "no-resources", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
 		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},

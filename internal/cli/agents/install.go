@@ -311,7 +311,7 @@ func serverArgs(flags *pflag.FlagSet) []string {
 	if fl := flags.Lookup("profile"); proposedProfile != "" && fl != nil && !fl.Changed {
 		args = append(args, "--profile", proposedProfile)
 	}
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "review", "review-client", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "no-resources", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue

@@ -35,6 +35,7 @@ type mcpFlags struct {
 	hosts       []string
 	origins     []string
 	verbose     bool
+	noResources bool
 }
 
 // toolset is what a server offers.
@@ -93,6 +94,7 @@ func (f *mcpFlags) groups() []command.Group {
 func (f *mcpFlags) serverGroups() []command.Group {
 	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
+	other.BoolVar(&f.noResources, "no-resources", false, "serve no files as resources, which clients attach")
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
 	return append(f.agent.groups(), command.Group{Title: "Other", Flags: other})
 }

@@ -1,11 +1,13 @@
 package agents
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry"
 	"quarry/fault"
@@ -43,13 +45,19 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 	}
 	f.tellPresence(set, open, log)
 	for _, r := range open.Roots() {
-		if r.Workspace.Dir() == "" {
-			continue // its files have no address here
+		if r.Workspace.Dir() == "" || !f.servesFiles() {
+			continue // a server's files have no address here
 		}
 		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Workspace.Dir(), Files: &wsFiles{r.Workspace}})
 	}
 	set.instructions = profile.Instructions(f.profile, set.tools, profile.RootNames(open), len(f.allow)+len(f.deny) > 0)
 	return set, nil
+}
+
+// servesFiles reports whether files are resources: --tools without read_file means
+// that the client is not to read any.
+func (f *mcpFlags) servesFiles() bool {
+	return !f.noResources && (len(f.tools) == 0 || slices.Contains(f.tools, "read_file"))
 }
 
 // wsFiles are the files of a workspace as resources.
@@ -59,29 +67,18 @@ type wsFiles struct{ ws *quarry.Workspace }
 // show to a model, and in base64 still much less than the largest message.
 const maxResource = 4 << 20
 
-// Read returns a text file as text, whatever its encoding, and any other file as
-// bytes.
+// Read returns the exact bytes of a file: as text if they are UTF-8 without NUL.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
-	t, err := w.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxResource})
-	if errors.Is(err, fault.ErrNotText) {
-		var data []byte
-		if data, err = w.ws.ReadBytes(ctx, path, maxResource); err == nil {
-			return &mcpserver.Content{Blob: data}, nil
-		}
-	}
-	code := fault.CodeOf(err)
-	switch {
-	case err == nil && t.Cut:
-		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB; read_file gives parts of it", t.Path, maxResource>>20)
-	case code == fault.TooLarge && err != nil:
-		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB and not text", path, maxResource>>20)
+	data, err := w.ws.ReadBytes(ctx, path, maxResource)
+	switch code := fault.CodeOf(err); {
+	case err != nil && code == fault.TooLarge:
+		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB; read_file gives parts of a text", path, maxResource>>20)
 	case err != nil:
 		return nil, &tool.Error{Code: tool.Code(code), Message: err.Error()}
+	case utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
+		return &mcpserver.Content{Text: string(data)}, nil
 	}
-	if len(t.Lines) == 0 {
-		return &mcpserver.Content{}, nil
-	}
-	return &mcpserver.Content{Text: strings.Join(t.Lines, "\n") + "\n"}, nil
+	return &mcpserver.Content{Blob: data}, nil
 }
 
 func (w *wsFiles) List(ctx context.Context, after string, n int) ([]string, error) {
