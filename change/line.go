@@ -3,6 +3,7 @@ package change
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -12,13 +13,13 @@ const (
 	MaxName    = 100 // of a client or a tool
 )
 
-// OneLine is a caller's text as it is kept: one line of at most max characters.
-// What is cut says so.
+// OneLine is a caller's text as it is kept: one line of at most max characters, with
+// escapes for what would steer a terminal or hide from the eye. What is cut says so.
 func OneLine(text string, max int) string {
-	if len(text) <= max && !strings.ContainsAny(text, "\r\n\t") {
+	if len(text) <= max && !strings.ContainsFunc(text, unshown) {
 		return text
 	}
-	text = strings.Join(strings.Fields(text), " ")
+	text = escaped(strings.Join(strings.Fields(text), " "))
 	count := utf8.RuneCountInString(text)
 	if count <= max {
 		return text
@@ -29,6 +30,32 @@ func OneLine(text string, max int) string {
 		end += size
 	}
 	return fmt.Sprintf("%s… [cut: %d characters]", text[:end], count)
+}
+
+// unshown reports what has no shape of its own, but for the two joiners that words
+// and emoji are written with; and what is not UTF-8.
+func unshown(r rune) bool {
+	return !unicode.IsGraphic(r) && r != '\u200c' && r != '\u200d' || unicode.IsSpace(r) && r != ' ' || r == utf8.RuneError
+}
+
+func escaped(text string) string {
+	if !strings.ContainsFunc(text, unshown) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case r == utf8.RuneError || !unshown(r):
+			b.WriteRune(r)
+		case r < utf8.RuneSelf:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&b, `\u{%x}`, r)
+		}
+	}
+	return b.String()
 }
 
 // OneLine is the client with short names.

@@ -53,6 +53,9 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 			raw = json.RawMessage(inner)
 		}
 	}
+	if why := invalidText(raw); why != "" {
+		return Args{}, &Error{Code: InvalidArgument, Message: why, Hint: "Give the name of a file that is not UTF-8 as base64: and its bytes in base64."}
+	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
 		why, hint := ", but "+shorten(raw), t.knownParams()
@@ -65,6 +68,40 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: hint}
 	}
 	return decodeObject(t.Params, object, "")
+}
+
+// invalidText says what of a JSON text is no character; "" if all is. Decoding it would
+// put U+FFFD there: another path, another text.
+func invalidText(raw []byte) string {
+	if !utf8.Valid(raw) {
+		return "the arguments are not valid UTF-8"
+	}
+	for rest := raw; ; {
+		i := bytes.IndexByte(rest, '\\')
+		if i < 0 || i+1 >= len(rest) {
+			return ""
+		}
+		high, n := surrogate(rest[i:])
+		if low, m := surrogate(rest[i+n:]); high >= 0xdc00 || high >= 0xd800 && low < 0xdc00 {
+			return fmt.Sprintf(`the arguments have half of a character, \u%04x`, high)
+		} else if high >= 0xd800 {
+			n += m
+		}
+		rest = rest[i+n:]
+	}
+}
+
+// surrogate returns the surrogate that an escape at the beginning of a text stands
+// for, 0 if none, and the length of the escape.
+func surrogate(text []byte) (half uint64, length int) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, min(2, len(text))
+	}
+	v, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil || v < 0xd800 || v > 0xdfff {
+		return 0, 6
+	}
+	return v, 6
 }
 
 func (t *Tool) knownParams() string {

@@ -38,9 +38,8 @@ type changer struct {
 	entries bool // a symlink is moved or deleted, not what it leads to
 	skip    bool // files that have changed since, of an undo
 
-	ws   *quarry.Workspace
-	dir  string   // that paths of errors are relative to; "" if none is
-	real []string // full paths, where no workspace says what paths are relative to
+	ws  *quarry.Workspace
+	dir string // that paths of errors are relative to; "" if none is
 }
 
 // flags adds the flags every such command has.
@@ -120,13 +119,7 @@ func (c *changer) openFor(given string) (string, error) {
 	}
 	rel, inside := env.Below(root, real)
 	if !inside {
-		there := config.FindRoot(config.ExistingDir(filepath.Dir(real)))
-		if c.root != "" || config.IsRoot(root) {
-			return "", outsideError(given, root, there)
-		}
-		root = there
-		rel, _ = env.Below(root, real)
-		c.real = append(c.real, real)
+		return "", outsideError(given, root, config.FindRoot(config.ExistingDir(filepath.Dir(real))))
 	}
 	if err := c.mayTouch(given, root, real, c.entries); err != nil {
 		return "", err
@@ -172,9 +165,6 @@ func (c *changer) also(given string) (string, error) {
 	}
 	if err := c.mayTouch(given, c.ws.Dir(), real, c.entries); err != nil {
 		return "", err
-	}
-	if len(c.real) > 0 {
-		c.real = append(c.real, real)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -353,10 +343,7 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 		}
 	}()
 	if c.json {
-		return c.s.Encode(struct {
-			*change.Change
-			Real []string `json:"full_paths,omitempty"`
-		}{ch, c.real})
+		return c.s.Encode(ch)
 	}
 	var b strings.Builder
 	if ch.DryRun && !ch.Unchanged {
@@ -366,9 +353,6 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 		if s != "" {
 			b.WriteString(s + "\n")
 		}
-	}
-	for _, path := range c.real {
-		fmt.Fprintf(&b, "Full path: %s\n", path)
 	}
 	if ch.NoUndo != "" {
 		fmt.Fprintf(&b, "This can't be undone: %s.\n", ch.NoUndo)

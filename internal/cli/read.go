@@ -23,6 +23,7 @@ type readFlags struct {
 	changer
 	plain   bool
 	servers servers.Flags
+	real    []string // the full path, where no workspace says what paths are relative to
 }
 
 func newRead(s env.Streams) *cobra.Command {

@@ -38,7 +38,11 @@ type target struct {
 // outsideError refuses a path of another workspace: such a workspace has to be
 // named with --root.
 func outsideError(given, root, there string) error {
-	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), render.ShellQuote(there))
+	which := ""
+	if !config.IsRoot(root) {
+		which = ", which is the current folder since no folder above has a .git or another marker"
+	}
+	return fmt.Errorf("%s is not in the workspace %s%s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), which, render.ShellQuote(there))
 }
 
 // workspaces opens each root once.

@@ -130,6 +130,8 @@ func Load(env Env) (*File, error) {
 		return nil, fmt.Errorf("QUARRY_CONFIG: %w", err)
 	case err != nil:
 		return nil, err
+	case !rootfs.BelongsToUs(info):
+		return nil, fmt.Errorf("%s belongs to another user, who could lift every limit by it; name a file of your own with QUARRY_CONFIG, or use --no-config", name)
 	}
 	return Parse(name, data, homeDir(env))
 }

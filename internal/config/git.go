@@ -185,10 +185,11 @@ func readSmall(name string) []byte {
 // rootMarkers make a folder a workspace.
 var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"}
 
-// IsRoot reports whether dir has a marker of its own.
+// IsRoot reports whether dir has a marker of its own. One that another user has put
+// there, as into /tmp, does not count: git is as careful since CVE-2022-24765.
 func IsRoot(dir string) bool {
 	for _, m := range rootMarkers {
-		if _, err := os.Lstat(filepath.Join(dir, m)); err == nil {
+		if info, err := os.Lstat(filepath.Join(dir, m)); err == nil && rootfs.BelongsToUs(info) {
 			return true
 		}
 	}

@@ -29,6 +29,7 @@ func TestGarbageLines(t *testing.T) {
 		{"half an object", `{"jsonrpc":"2.0","id":1,`, -32700, "null"},
 		{"NUL bytes", "\x00\x00\x00", -32700, "null"},
 		{"not UTF-8", "\xff\xfe{}", -32700, "null"},
+		{"a string that is not UTF-8", `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"x","arguments":{"path":"a` + "\xff" + `.txt"}}}`, -32700, "8"},
 		{"a number", `42`, -32600, "null"},
 		{"an empty object", `{}`, -32600, "null"},
 		{"a wrong version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, "5"},

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -144,17 +145,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.slots.give(client, calls)
-	if !json.Valid(body) {
-		// The SDK's decoder stops at the end of the first value.
+	if answer := refusedBody(body); answer != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}`)
-		return
-	}
-	if id, why := wrongID(body); why != "" {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(refusal(id, jsonrpc.CodeInvalidRequest, why))
+		_, _ = w.Write(answer)
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -171,6 +165,20 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	if id == "" {
 		h.visits.seen(w.Header().Get("Mcp-Session-Id"), false)
 	}
+}
+
+// refusedBody is the answer to a body that the SDK must not see; nil for others.
+func refusedBody(body []byte) []byte {
+	if !json.Valid(body) { // the SDK's decoder stops at the end of the first value
+		return refusal(nil, jsonrpc.CodeParseError, "the body is not JSON")
+	}
+	if !utf8.Valid(body) {
+		return refusal(idOf(body), jsonrpc.CodeParseError, notUTF8)
+	}
+	if id, why := wrongID(body); why != "" {
+		return refusal(id, jsonrpc.CodeInvalidRequest, why)
+	}
+	return nil
 }
 
 // wrongID returns the id of a request, alone or in a batch, that an answer could

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -193,6 +194,10 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		c.refuse(nil, jsonrpc.CodeParseError, "the line is not JSON")
 		return
 	}
+	if !utf8.Valid(text) {
+		c.refuse(idOf(text), jsonrpc.CodeParseError, notUTF8)
+		return
+	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
 		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, err.Error())
@@ -262,6 +267,10 @@ const nullID = "the id is null: leave it out for a notification, or give a strin
 
 // sameID is why a batch is refused.
 const sameID = "two requests of the batch have the same id: their answers could not be told apart"
+
+// notUTF8 is why a message is refused: decoding would make U+FFFD of each such byte,
+// and so another path or text.
+const notUTF8 = "the message is not valid UTF-8"
 
 // inexact is why such an id is refused.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"

@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -8,13 +9,13 @@ import (
 // DenyPlaces returns deny rules that close absolute paths to everyone who works in
 // root, for those that lie in it. A path that does not exist yet is closed as well.
 func DenyPlaces(root string, places []string) []string {
-	top := realPath(root)
+	top := RealPath(root)
 	var rules []string
 	for _, place := range places {
 		if place == "" {
 			continue
 		}
-		rel, err := filepath.Rel(top, realPath(place))
+		rel, err := filepath.Rel(top, RealPath(place))
 		if err != nil || !filepath.IsLocal(rel) || rel == "." {
 			continue
 		}
@@ -31,16 +32,24 @@ func DenyPlaces(root string, places []string) []string {
 	return rules
 }
 
-// realPath is an absolute path without symlinks, as far as it exists.
-func realPath(p string) string {
+// RealPath is an absolute path without symlinks, as far as it exists; a link to what
+// does not exist counts as what it leads to.
+func RealPath(p string) string {
 	abs, err := filepath.Abs(p)
 	if err != nil {
 		return p
 	}
-	rest := ""
+	rest, links := "", 0
 	for dir := abs; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			return filepath.Join(real, rest)
+		}
+		if to, err := os.Readlink(dir); err == nil && links < maxLinks {
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(dir), to)
+			}
+			dir, links = to, links+1
+			continue
 		}
 		up := filepath.Dir(dir)
 		if up == dir {

@@ -74,7 +74,7 @@ var mutations = []mutation{
 	{"--timeout ends with exit code 2", "internal/cli/search.go", "	case search.StopTime:\n", "	case \"never\":\n", "./internal/cli", "TestScripts/promises"},
 	{"what waits for its turn is bounded", "internal/searcher/stream.go", "	if b.used+n > b.room || b.ended {\n", "	if b.ended {\n", "./internal/searcher", "TestPartsAreBounded"},
 	{"lines are handed on while a file is read", "internal/scan/file.go", "			if f.emit(); f.failed != nil {\n				return f.failed\n			}\n", "", "./internal/scan", "TestEmitAgrees"},
-	{"nothing outside the workspace", "internal/cli/changing.go", "if c.root != \"\" || config.IsRoot(root) {", "if false {", "./internal/cli", "TestScripts/promises"},
+	{"nothing outside the workspace", "internal/cli/changing.go", "	if !inside {\n		return \"\", outsideError(given, root, config.FindRoot(config.ExistingDir(filepath.Dir(real))))\n	}\n", "	if !inside {\n		root = config.FindRoot(config.ExistingDir(filepath.Dir(real)))\n		rel, _ = env.Below(root, real)\n	}\n", "./internal/cli", "TestScripts/promises"},
 	{"a pipe is searched", "internal/cli/env/stdin.go", "info.Mode()&os.ModeNamedPipe != 0", "false", "./internal/cli", "TestPipedInput"},
 	{"undo and redo know the file that moved", "internal/journal/keep.go", "	case Rename, Trash:\n		return k.know(op, at)\n", "", ".", "TestRedoOfDeletionRefusesForeignChange"},
 	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},

@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -253,6 +255,41 @@ func TestHostileNamesInToolTexts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a caller says about itself and its change is text of its own making: no answer
+// that shows it later has anything unseen or a line that is made up.
+func TestHostileNamesOfCallers(t *testing.T) {
+	run := stress.Start(t, "names and text as attack: callers", len(hostileNames), len(hostileNames))
+	ws, err := quarry.Open(t.TempDir(), &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	names := slices.Sorted(maps.Values(hostileNames))
+	reg, err := profile.New(ws, &profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range run.Cases() {
+		evil := names[int((seed-1)%uint64(len(names)))]
+		ctx := tool.WithClient(context.Background(), tool.Client{Name: evil, Version: evil})
+		args, err := json.Marshal(map[string]any{"summary": evil, "changes": []any{map[string]any{"path": fmt.Sprintf("f%d.txt", seed), "content": "x\n"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := reg.Lookup("apply_changes").Execute(ctx, args)
+		if made.IsError {
+			t.Fatal(made.Text)
+		}
+		answers := made.Text + "\n"
+		for _, c := range [][2]string{{"list_changes", `{}`}, {"undo_change", `{"dry_run": true}`}, {"undo_change", `{"id": "nothing"}`}} {
+			answers += reg.Lookup(c[0]).Execute(context.Background(), json.RawMessage(c[1])).Text + "\n"
+		}
+		if what := unsafeOn(answers); what != "" || forgedIn(answers) {
+			run.Violation(seed, "a summary and a client called %q: %s in %q", evil, what, answers)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/profile"
+	"quarry/internal/rootfs"
 )
 
 type installFlags struct {
@@ -242,7 +243,14 @@ func (f *installFlags) settingsFile(s env.Streams, c *clients.Client) (string, e
 		if err != nil {
 			return "", err
 		}
-		return filepath.Join(config.FindRoot(here), filepath.FromSlash(c.ProjectFile)), nil
+		root := config.FindRoot(here)
+		file := filepath.Join(root, filepath.FromSlash(c.ProjectFile))
+		// A repository may have a link there that leads to settings of the user.
+		real := rootfs.RealPath(file)
+		if rel, err := filepath.Rel(rootfs.RealPath(root), real); err != nil || !filepath.IsLocal(rel) {
+			return "", fmt.Errorf("%s leads out of the project, to %s; replace the link by a file, or name that file with --file", file, real)
+		}
+		return file, nil
 	}
 	return "", fmt.Errorf("--scope %q: user or project", f.scope)
 }
