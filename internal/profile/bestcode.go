@@ -30,12 +30,14 @@ const (
 // named.
 func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAnswer) *answer {
 	words := queryWords(c.String("query"))
+	if some := slices.DeleteFunc(slices.Clone(data.Results), func(k codeChunk) bool { return declaresNothing(&k) }); len(some) > 0 {
+		data.Results = some
+	}
 	data.Results = workFirst(data.Results, words)
 	best := data.Results[0].Score
 	var main, below, aside []codeChunk
 	for _, k := range data.Results {
 		switch {
-		case declaresNothing(&k):
 		case asideCode().MatchString(k.Path) && k.Score >= best*nearBest/5: // their scores are lowered
 			aside = append(aside, k)
 		case k.Score < best*nearBest:
@@ -48,9 +50,6 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 	slices.SortStableFunc(below, func(a, b codeChunk) int { return cmp.Compare(min(len(b.Symbol), 1), min(len(a.Symbol), 1)) })
 	if len(main) == 0 {
 		main, aside = aside, nil
-	}
-	if len(main) == 0 { // nothing but names of packages
-		main = data.Results[:1]
 	}
 	if c.Given("top_k") {
 		main = main[:min(len(main), c.Int("top_k"))]
@@ -114,7 +113,7 @@ func (k *codeChunk) passage() *passage {
 // asideCode are paths of tests, fixtures, dependencies and generated files.
 var asideCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|/)(tests?|testdata|__tests__|spec|fixtures?|mocks?|vendor|node_modules|third_party|dist|build|generated)/|` +
-		`(_test|_spec|\.test|\.spec|_pb2|\.pb|\.gen|_gen|\.generated|\.min)\.\w+$|(^|/)test_[^/]*\.py$`)
+		`(_test(_\w+)?|_spec|\.test|\.spec|_pb2|\.pb|\.gen|_gen|\.generated|\.min)\.\w+$|(^|/)test_[^/]*\.py$|\.\w*test$`)
 })
 
 // declaresNothing reports a piece that is only the name of a package.

@@ -111,6 +111,19 @@ func TestRunnersUpAreNamed(t *testing.T) {
 	}
 }
 
+// A package clause that scores best neither is the answer nor hides the others.
+func TestPackageClauseIsNoAnswer(t *testing.T) {
+	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{
+		"fastcgi/fastcgi.go": "package fastcgi\n\nimport \"strings\"\n\n" + longFunction("splitPos", 1, 30),
+		"a/other.go":         "package a\n\n// path is one.\nfunc path() {}\n",
+		"adapt/x.fcgitest":   "fastcgi path\n",
+	})
+	got := callText(t, r, "search_code", `{"query":"fastcgi path splitPos"}`)
+	if !strings.HasPrefix(got, "## fastcgi/fastcgi.go:5-37 splitPos\n") || strings.Contains(got, "module fastcgi") || !strings.HasSuffix(got, "\n- adapt/x.fcgitest:1") {
+		t.Errorf("the function first, the fixture last:\n%s", got)
+	}
+}
+
 // Files closed for their names are named, once a session; what the owner denies
 // is not.
 func TestProtectedFilesAreNamed(t *testing.T) {
