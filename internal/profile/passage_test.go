@@ -113,14 +113,17 @@ func TestRunnersUpAreNamed(t *testing.T) {
 
 // A package clause that scores best neither is the answer nor hides the others.
 func TestPackageClauseIsNoAnswer(t *testing.T) {
-	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{
-		"fastcgi/fastcgi.go": "package fastcgi\n\nimport \"strings\"\n\n" + longFunction("splitPos", 1, 30),
-		"a/other.go":         "package a\n\n// path is one.\nfunc path() {}\n",
-		"adapt/x.fcgitest":   "fastcgi path\n",
-	})
-	got := callText(t, r, "search_code", `{"query":"fastcgi path splitPos"}`)
-	if !strings.HasPrefix(got, "## fastcgi/fastcgi.go:5-37 splitPos\n") || strings.Contains(got, "module fastcgi") || !strings.HasSuffix(got, "\n- adapt/x.fcgitest:1") {
-		t.Errorf("the function first, the fixture last:\n%s", got)
+	files := map[string]string{
+		"proxy/fastcgi.go": "// Package fastcgi speaks FastCGI: fastcgi.\npackage fastcgi\n\n" + longFunction("splitPos", 1, 30),
+		"adapt/x.fcgitest": "split\n",
+	}
+	for i := range 40 {
+		files[fmt.Sprintf("a/f%d.go", i)] = fmt.Sprintf("package a\n\n// f%d is one of many that split.\nfunc f%d() {}\n", i, i)
+	}
+	r := openTree(t, &profile.Options{Profile: "code"}, files)
+	got := callText(t, r, "search_code", `{"query":"fastcgi split"}`)
+	if !strings.HasPrefix(got, "## ") || strings.Contains(got, "module fastcgi") || strings.Contains(got, "\n## adapt") {
+		t.Errorf("no package clause, and no fixture before the code:\n%s", got)
 	}
 }
 
