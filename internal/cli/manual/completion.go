@@ -23,7 +23,7 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	switch shell {
 	case "bash":
-		return root.GenBashCompletionV2(w, true)
+		return writeBash(root, w)
 	case "zsh":
 		return root.GenZshCompletion(w)
 	case "fish":
@@ -148,8 +148,7 @@ func completeTools(cmd *cobra.Command, _ []string, toComplete string) ([]string,
 func NewCompletion(s env.Streams) *cobra.Command {
 	cmd := command.New("completion SHELL", "Write completions for bash, zsh, fish or PowerShell",
 		`Write a script that lets the shell complete commands, flags and many of their
-values: file types, profiles, tools, keys, the ids of changes. In bash it needs the
-package bash-completion.`,
+values: file types, profiles, tools, keys, the ids of changes.`,
 		`  bash        source <(quarry completion bash)
   zsh         quarry completion zsh > "${fpath[1]}/_quarry"
   fish        quarry completion fish > ~/.config/fish/completions/quarry.fish
