@@ -39,7 +39,7 @@ func TestDifferences(t *testing.T) {
 		{"\\r\\n is one line ending", []string{"foo$", "dos.txt"}, exitFound, "1:foo\n"},
 		{"order by the bytes of the path", []string{"-l", "ord"}, exitFound, "ord.txt\nord/b\n"},
 		{"ignore files count outside git repositories", []string{"-l", "^foo$"}, exitFound, "dos.txt\n"},
-		{"binary files are skipped", []string{"foo", "bin"}, exitNone, ""},
+		{"binary files are skipped", []string{"-g", "bin", "foo"}, exitNone, ""},
 		{"lines that are not UTF-8 are also read as Windows-1252", []string{"gr\u00fcn", "latin"}, exitFound, "1:gr\u00fcn\n"},
 		{"line numbers also in a pipe", []string{"end", "az"}, exitFound, "3:end\n"},
 		{"\\A and \\z by lines", []string{"-c", `\A\w+\z`, "az"}, exitFound, "3\n"},

@@ -197,7 +197,7 @@ func TestEmptyArguments(t *testing.T) {
 		{[]string{"mv", "", "x"}, "SOURCE is empty\n  usage: quarry mv SOURCE... DESTINATION\n"},
 		{[]string{"mv", "a.txt", ""}, "DESTINATION is empty\n  usage: quarry mv SOURCE... DESTINATION\n"},
 		{[]string{"write", "", "--content", "x"}, "PATH is empty\n  usage: quarry write PATH\n"},
-		{[]string{"read", ""}, "PATH is empty\n  usage: quarry read PATH[:A-B]\n"},
+		{[]string{"read", ""}, "PATH is empty\n  usage: quarry read PATH[:A-B]...\n"},
 		{[]string{"replace", "x", "", ""}, "PATH is empty\n  usage: quarry replace PATTERN TEXT [PATH...]\n"},
 		{[]string{"undo", ""}, "ID is empty\n  usage: quarry undo [ID]\n"},
 		{[]string{"write", "b.txt", "--root", "", "--content", "x"}, "--root is empty; . is the current folder\n"},

@@ -24,19 +24,24 @@ type readFlags struct {
 	plain   bool
 	servers servers.Flags
 	real    []string // the full path, where no workspace says what paths are relative to
+	several bool     // files, each with its name
+	shown   int      // of them
+	given   string
 }
 
 func newRead(s env.Streams) *cobra.Command {
 	f := &readFlags{changer: changer{s: s}}
-	cmd := command.New("read PATH[:A-B]", "Show a text file, or lines of it",
-		`Show a text file with line numbers, or lines A to B of it. UTF-8, UTF-16 and
+	cmd := command.New("read PATH[:A-B]...", "Show text files, or lines of them",
+		`Show text files with line numbers, or lines A to B of them. UTF-8, UTF-16 and
 Windows-1252 are read; a binary file is refused. The last line tells how many
 lines there are and the file's version, which --expected-version of the changing
-commands takes.`,
+commands takes. Several files have their names before them; one that can't be
+read is reported, and the others are shown.`,
 		`  quarry read main.go
   quarry read main.go:10-20
-  quarry read main.go:10- --plain`,
-		command.Args(1, 1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
+  quarry read main.go:10- --plain
+  quarry read main.go:10-20 main.go:80-95 util.go`,
+		command.Args(1, command.Any), func(cmd *cobra.Command, args []string) error { return readEach(cmd, f, args) })
 	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
 	f.commonFlags(cmd.Flags())
 	f.servers.Add(cmd.Flags())
@@ -54,11 +59,33 @@ func splitRange(arg string) (path string, opts search.ReadOptions, err error) {
 	return arg[:at], opts, err
 }
 
+// readEach shows files one after the other. The exit code is 2 if one of several
+// can't be read.
+func readEach(cmd *cobra.Command, f *readFlags, args []string) error {
+	if len(args) == 1 {
+		return runRead(cmd, f, args[0])
+	}
+	f.several = true
+	var failed error
+	for _, arg := range args {
+		f.real = nil
+		err := runRead(cmd, f, arg)
+		if err == nil {
+			continue
+		}
+		if failed = env.ErrReported; !errors.Is(err, env.ErrReported) {
+			fmt.Fprintf(f.s.Err, "quarry: %s\n", f.s.Safe(err.Error()))
+		}
+	}
+	return failed
+}
+
 func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	given, opts, err := splitRange(arg)
 	if err != nil {
 		return err
 	}
+	f.given = given
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
 	var failed error
@@ -123,6 +150,13 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		return &change.LineError{Line: opts.Start, Count: t.Total}
 	}
 	var b strings.Builder
+	if f.several && !f.plain {
+		if f.shown > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "## %s\n", render.Path(f.given))
+	}
+	f.shown++
 	for i, line := range t.Lines {
 		if !f.plain {
 			fmt.Fprintf(&b, "%d: ", t.First+i)

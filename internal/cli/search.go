@@ -452,9 +452,14 @@ func (r *searching) about(t *target, path string) search.Query {
 		q.Paths, q.Lowest = []string{path}, rebased(r.rules, t.here)
 	}
 	q.Without.NoGit = r.withoutGit(t)
+	named := t.isFile || t.stdin
+	if named && !q.Binary { // who names a binary file wants to know whether it matches
+		q.NUL = search.MentionNULMapped
+	}
 	if r.f.rg {
 		q.NUL, q.Binary = r.f.nulRule(t, len(r.targets)), q.Binary && (r.f.text || r.f.nulData)
 	}
+	q.Binary = q.Binary || named && r.f.mode == "json" // JSON can show its lines
 	if r.contents != nil && path != "" {
 		q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
 	}
@@ -608,7 +613,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		Vimgrep:     f.vimgrep,
 		Symbols:     f.symbol,
 		Multiline:   multiline,
-		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text,
+		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text && !f.nulData,
 		BinaryLines: f.rg, KeepCR: f.rg, CRLF: f.rg && f.crlf,
 		Preview: f.preview, PathSep: f.pathSep, Eager: f.eager,
 		MatchSep: unescaped(f.matchSep), ContextSep: unescaped(f.contextFieldSep), NoFieldSep: true,

@@ -215,7 +215,10 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	found, err := replacer.Find(ctx, f.ws, q)
 	p.End()
 	if errors.Is(err, replacer.ErrNone) {
-		return errors.Join(f.ws.Close(), f.s.Nothing("nothing matches, so nothing was changed"))
+		if !f.quiet { // also in a pipe: who asks for a change wants to know
+			fmt.Fprintln(f.s.Err, "quarry: nothing matches, so nothing was changed")
+		}
+		return errors.Join(f.ws.Close(), env.ErrNone)
 	}
 	if err != nil {
 		return f.changer.run(render.Editing, "", &replaceError{err})

@@ -116,18 +116,17 @@ func TestZeroExplained(t *testing.T) {
 	}
 }
 
-// A binary file that was named is told once, and is not one that was searched.
+// A binary file that was named is searched, one that was not is told.
 func TestZeroInBinary(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	writeTree(t, dir, map[string]string{"bin": "x\x00y", "sub/bin": "x\x00y", "sub/a": "a\n"})
-	told := "quarry: bin: binary file, not searched; -a searches it as text\n"
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
-		{[]string{"bin"}, told + "quarry: no match in bin (0 files searched)\n"},
-		{[]string{"bin", "sub"}, told + "quarry: no match in bin, sub (1 file searched)\n  1 binary file was skipped: -a searches it\n"},
+		{[]string{"bin"}, "quarry: no match in bin (1 file searched)\n"},
+		{[]string{"bin", "sub"}, "quarry: no match in bin, sub (2 files searched)\n  1 binary file was skipped: -a searches it\n"},
 	} {
 		got := onTerminal(nil, append([]string{"search", "zzz"}, c.args...)...)
 		if diff := cmp.Diff(c.want, got.err); diff != "" {
