@@ -210,6 +210,15 @@ func TestEach(t *testing.T) {
 		if r.SkippedCount[search.Binary] != 1 {
 			t.Errorf("no index %v: %d binary files told, want 1", noIndex, r.SkippedCount[search.Binary])
 		}
+		q.Patterns, q.Each, q.Lacking = []string{"alpha"}, false, []string{"beta"}
+		if got := pathsOf(t, index, q); !slices.Equal(got, []string{"one.txt"}) {
+			t.Errorf("no index %v: alpha without beta in %q, want one.txt", noIndex, got)
+		}
+		q.Patterns, q.Each, q.Lacking = []string{"alpha", "beta"}, true, []string{"nowhere", "beta alpha"}
+		if got := pathsOf(t, index, q); !slices.Equal(got, []string{"both.txt", "large.txt"}) {
+			t.Errorf("no index %v: both, but not in a line: %q", noIndex, got)
+		}
+		q.Lacking = nil
 		q.Paths = []string{"one.txt", "both.txt"}
 		if got := pathsOf(t, index, q); !slices.Equal(got, []string{"both.txt"}) {
 			t.Errorf("named files: %q, want both.txt", got)

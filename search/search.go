@@ -27,6 +27,10 @@ type Query struct {
 	// Invert, FilesWithoutMatch, AllFiles or Passthru.
 	Each bool
 
+	// Lacking omits files in which one of these patterns matches somewhere. It
+	// can't be combined with what Each can't be combined with.
+	Lacking []string
+
 	Scope
 
 	Before, After     int  // lines of context

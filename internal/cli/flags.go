@@ -20,6 +20,7 @@ type searchFlags struct {
 	whole          string // "", word-regexp or line-regexp
 	invert         bool
 	every          bool
+	lacking        []string
 	changed        changedFlag
 	symbol         bool
 	globs          []string
@@ -94,6 +95,7 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	command.AddChoice(fl, &f.whole, "line-regexp", "x", "match whole lines only")
 	fl.BoolVarP(&f.invert, "invert-match", "v", false, "show lines that don't match")
 	fl.BoolVar(&f.every, "all", false, "only files in which each of several patterns matches")
+	fl.StringArrayVar(&f.lacking, "lacking", nil, "only files in which `PATTERN` matches nowhere; may be repeated")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "let matches span lines")
 	fl.BoolVar(&f.dotAll, "multiline-dotall", false, "with -U, let . match a line feed")
 	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "PCRE2's syntax: look-around, backreferences; an error\nfor what would be answered differently")

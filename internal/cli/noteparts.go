@@ -157,34 +157,41 @@ func (c *noteChanger) showPart(ctx context.Context, path string, t notebook.Targ
 
 func newNoteProperty(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
-	var value, rename string
+	var value, rename, where string
 	remove, everywhere := false, false
 	cmd := command.New("property [PATH] [NAME]", "Read or change properties of notes",
 		`Show the properties of a note, or one of them; without a path the properties of
 all notes with counts. --set gives one a value, written as YAML ('[a, b]', 3,
 true, text); --delete takes it out; --rename gives it another name, in one note
-or, with --all, in every note as one change. Comments and all other properties
-keep their bytes.`,
+or, with --all, in every note as one change. --where sets or deletes it in the
+notes that filters select. Comments and all other properties keep their bytes.`,
 		`  quarry note property Plan.md
   quarry note property Plan.md status --set done
-  quarry note property --all --rename state status`,
+  quarry note property --all --rename state status
+  quarry note property status --set done --where 'path:Projects -tag:open'`,
 		command.Args(0, 2), func(cmd *cobra.Command, args []string) error {
 			chosen, err := oneFlag(cmd, "set", "delete", "rename")
 			if err != nil {
 				return err
 			}
-			path, name, err := c.propertyArgs(args, everywhere)
+			path, name, err := c.propertyArgs(args, everywhere || where != "")
 			if err != nil {
 				return err
+			}
+			if where == "" && path == "" && (chosen == "set" || chosen == "delete") {
+				return c.run(render.Editing, path, errors.New("name the note, or select notes with --where"))
+			}
+			if where != "" && chosen != "set" && chosen != "delete" {
+				return c.run(render.Editing, path, errors.New("--where is for --set and --delete"))
 			}
 			if chosen != "" && name == "" {
 				return c.run(render.Editing, path, errors.New("name the property"))
 			}
 			switch {
 			case chosen == "set":
-				err = c.changed(c.book.SetProperties(cmd.Context(), path, map[string]any{name: vault.ParseValue(value)}, nil, c.noteOptions()))
+				err = c.changed(c.book.SetProperties(cmd.Context(), notebook.Chosen{Path: path, Where: where}, map[string]any{name: vault.ParseValue(value)}, nil, c.noteOptions()))
 			case remove:
-				err = c.changed(c.book.SetProperties(cmd.Context(), path, nil, []string{name}, c.noteOptions()))
+				err = c.changed(c.book.SetProperties(cmd.Context(), notebook.Chosen{Path: path, Where: where}, nil, []string{name}, c.noteOptions()))
 			case chosen == "rename":
 				err = c.changed(c.book.RenameProperty(cmd.Context(), path, name, rename, c.noteOptions()))
 			default:
@@ -197,6 +204,7 @@ keep their bytes.`,
 	fl.BoolVar(&remove, "delete", false, "take it out")
 	fl.StringVar(&rename, "rename", "", "its new `name`")
 	fl.BoolVar(&everywhere, "all", false, "in all notes; the argument is the property's name")
+	fl.StringVar(&where, "where", "", whereFlag)
 	c.flags(fl, true)
 	return cmd
 }
@@ -205,7 +213,7 @@ keep their bytes.`,
 func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name string, err error) {
 	if everywhere || len(args) == 0 {
 		if len(args) > 1 {
-			return "", "", errors.New("with --all the one argument is the property's name")
+			return "", "", errors.New("with --all or --where the one argument is the property's name")
 		}
 		if len(args) == 1 {
 			name = args[0]
@@ -259,22 +267,33 @@ func (c *noteChanger) showPaths(paths []string, err error) error {
 	return showList(c, "none found", func(path string) string { return path })(paths, err)
 }
 
+const whereFlag = "notes that `filters` select: tag:, property:name=value, path:, heading:,\nlink:note; with a minus in front, those without"
+
 func newNoteTag(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
-	var in, rename string
-	cmd := command.New("tag [TAG]", "List or rename tags",
+	var in, rename, where string
+	add := false
+	cmd := command.New("tag [TAG]", "List, rename or add tags",
 		`List the tags of all notes with the number of notes that have each, or the notes
 that have a tag or one nested in it. --rename renames a tag and those nested in
-it, in text and properties, in every note as one change.`,
+it, in text and properties, in every note as one change. --add puts it into the
+front matter of a note (--in), or of those that filters select (--where).`,
 		`  quarry note tag
   quarry note tag project
-  quarry note tag project --rename work/project --dry-run`,
+  quarry note tag project --rename work/project --dry-run
+  quarry note tag light --add --where 'path:Themes link:Light -link:Dark'`,
 		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			path, err := c.openNote(in)
 			if err != nil {
 				return err
 			}
 			switch {
+			case add && (len(args) == 0 || cmd.Flags().Changed("rename") || (in == "") == (where == "")):
+				err = errors.New("with --add, name the tag and either a note with --in or notes with --where")
+			case where != "" && !add:
+				err = errors.New("--where is for --add")
+			case add:
+				err = c.changed(c.book.AddTag(cmd.Context(), notebook.Chosen{Path: path, Where: where}, args[0], c.noteOptions()))
 			case cmd.Flags().Changed("rename") && len(args) == 0:
 				err = errors.New("name the tag to rename")
 			case cmd.Flags().Changed("rename"):
@@ -288,6 +307,8 @@ it, in text and properties, in every note as one change.`,
 		})
 	cmd.Flags().StringVar(&in, "in", "", "only this `note`")
 	cmd.Flags().StringVar(&rename, "rename", "", "the tag's new `name`")
+	cmd.Flags().BoolVar(&add, "add", false, "give notes the tag")
+	cmd.Flags().StringVar(&where, "where", "", whereFlag)
 	c.flags(cmd.Flags(), false)
 	return cmd
 }

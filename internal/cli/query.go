@@ -39,7 +39,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	}
 	q.Binary = f.text || f.binary || f.nulData || f.unrestricted >= 3
 	q.Raw = f.encoding == "none"
-	q.Invert, q.Each = f.invert, f.every
+	q.Invert, q.Each, q.Lacking = f.invert, f.every, f.lacking
 	q.Symbols = f.symbol && f.mode == ""
 	q.Passthru, q.StopOnNonmatch, q.MaxFileSize = f.passthru, f.stopOnNonmatch, int64(f.maxFileSize)
 	q.Before, q.After = f.contextLines()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -44,17 +45,53 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	return n, out, nil
 }
 
-// SetProperties sets and deletes properties of a note, in one change. A nil
-// value is null; remove lists the properties to delete.
-func (b *Book) SetProperties(ctx context.Context, path string, set map[string]any, remove []string, o Options) (*change.Change, error) {
-	n, err := b.Read(ctx, path)
+// SetProperties sets and deletes properties of notes, in one change. A nil value is
+// null; remove lists the properties to delete. A note that filters selected and that
+// lacks one of these keeps the rest.
+func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]any, remove []string, o Options) (*change.Change, error) {
+	var did []string
+	if len(set) > 0 {
+		did = append(did, "set "+strings.Join(slices.Sorted(maps.Keys(set)), ", "))
+	}
+	if len(remove) > 0 {
+		did = append(did, "deleted "+strings.Join(remove, ", "))
+	}
+	what := strings.Join(did, " and ")
+	if notes.Path == "" {
+		return b.editAll(ctx, notes, nil, what, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+			after, err := withProperties(text, set, remove, true)
+			if err != nil || string(after) == string(text) {
+				return nil, err
+			}
+			return []vault.Splice{{Span: vault.Span{Start: 0, End: frontMatterEnd(text)}, New: string(after[:frontMatterEnd(after)])}}, nil
+		})
+	}
+	n, err := b.Read(ctx, notes.Path)
 	if err != nil {
 		return nil, err
 	}
 	if err := n.expect(o); err != nil {
 		return nil, err
 	}
-	text := n.Text
+	text, err := withProperties(n.Text, set, remove, false)
+	if err != nil {
+		return nil, err
+	}
+	old, now := frontMatterEnd(n.Text), frontMatterEnd(text)
+	op := n.edit([]vault.Splice{{Span: vault.Span{Start: 0, End: old}, New: string(text[:now])}})
+	if string(text) == string(n.Text) {
+		op.Edits = nil
+	}
+	return b.apply(ctx, fmt.Sprintf("%s in %s", what, fault.Printable(n.Path)), o, narrow(n, op, text))
+}
+
+// withProperties is the text of a note after properties were set and deleted. One
+// that isn't there to be deleted is an error unless it may be missing.
+func withProperties(text []byte, set map[string]any, remove []string, missing bool) ([]byte, error) {
+	names, err := vault.PropertyNames(text)
+	if err != nil {
+		return nil, err
+	}
 	step := func(splices []vault.Splice, err error) error {
 		if err == nil {
 			text, err = vault.ApplySplices(text, splices)
@@ -66,31 +103,18 @@ func (b *Book) SetProperties(ctx context.Context, path string, set map[string]an
 			return nil, err
 		}
 	}
-	names, err := vault.PropertyNames(n.Text)
-	if err != nil {
-		return nil, err
-	}
 	for _, key := range remove {
 		if !contains(names, key) {
+			if missing {
+				continue
+			}
 			return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}
 		}
 		if err := step(vault.RemoveProperty(text, key)); err != nil {
 			return nil, err
 		}
 	}
-	var did []string
-	if len(set) > 0 {
-		did = append(did, "set "+strings.Join(slices.Sorted(maps.Keys(set)), ", "))
-	}
-	if len(remove) > 0 {
-		did = append(did, "deleted "+strings.Join(remove, ", "))
-	}
-	old, now := frontMatterEnd(n.Text), frontMatterEnd(text)
-	op := n.edit([]vault.Splice{{Span: vault.Span{Start: 0, End: old}, New: string(text[:now])}})
-	if string(text) == string(n.Text) {
-		op.Edits = nil
-	}
-	return b.apply(ctx, fmt.Sprintf("%s in %s", strings.Join(did, " and "), fault.Printable(n.Path)), o, narrow(n, op, text))
+	return text, nil
 }
 
 func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
@@ -158,7 +182,7 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 	}
 	what := fmt.Sprintf("renamed property %s to %s", from, to)
 	none := &vault.NoPartError{Kind: "property", Want: from}
-	return b.renameAll(ctx, path, []string{`^---`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameProperty(text, from, to)
 	})
 }
@@ -233,19 +257,72 @@ func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) 
 	}
 	what := fmt.Sprintf("renamed tag #%s to #%s", clean, strings.TrimPrefix(to, "#"))
 	none := fault.New(fault.NotFound, fmt.Sprintf("no note has the tag #%s", clean), "list the tags first")
-	return b.renameAll(ctx, path, []string{`#`, `^"?'?tags?"?'?:`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameTag(text, from, to)
 	})
 }
 
-// renameAll makes the same change in every note it concerns, as one change.
-func (b *Book) renameAll(ctx context.Context, path string, exprs []string, what string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
+// Chosen says which notes a change is for: one, those that filters of a search
+// select, or all.
+type Chosen struct {
+	Path  string
+	Where string // filters, as search_notes has them
+}
+
+// paths lists the chosen notes. Of all notes those that match one of the
+// expressions are enough.
+func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, error) {
+	if c.Where == "" {
+		return b.mentioning(ctx, true, exprs, "**/*.md")
+	}
+	q := Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")}
+	s, err := newNoteSearch(&q)
+	if err != nil {
+		return nil, err
+	}
+	if s.words != nil {
+		return nil, errWords
+	}
+	r, err := b.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if r.Stopped != "" {
+		return nil, fault.New(fault.Timeout, "not all notes could be searched in time, so nothing was changed", "choose fewer notes with path:")
+	}
+	out := make([]string, len(r.Notes))
+	for i := range r.Notes {
+		out[i] = r.Notes[i].Path
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+var errWords = fault.New(fault.InvalidArgument, "notes to change are selected by filters alone, without words", fault.HintOf(ErrFilter))
+
+// ErrNoNote is for filters that select no note, or none that would change.
+var ErrNoNote = fault.New(fault.NotFound, "no chosen note changes", "look at the notes with search_notes")
+
+// AddTag gives notes a tag in their front matter, as one change. A note that has it
+// already stays as it is.
+func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) (*change.Change, error) {
+	clean, err := vault.CleanTag(tag)
+	if err != nil {
+		return nil, err
+	}
+	return b.editAll(ctx, notes, nil, "added tag #"+clean, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+		return vault.AddTag(text, clean)
+	})
+}
+
+// editAll makes the same change in every chosen note it concerns, as one change.
+func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
 	var ops []change.Op
 	var skipped []string
 	add := func(n *Note) error {
 		s, err := splices(n.Text)
 		switch {
-		case err != nil && path != "":
+		case err != nil && notes.Path != "":
 			return err
 		case err != nil:
 			skipped = append(skipped, fmt.Sprintf("%s stays as it is: %v", fault.Printable(n.Path), err))
@@ -254,8 +331,8 @@ func (b *Book) renameAll(ctx context.Context, path string, exprs []string, what 
 		}
 		return nil
 	}
-	if path != "" {
-		n, err := b.Read(ctx, path)
+	if notes.Path != "" {
+		n, err := b.Read(ctx, notes.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +343,7 @@ func (b *Book) renameAll(ctx context.Context, path string, exprs []string, what 
 			return nil, err
 		}
 	} else {
-		paths, err := b.mentioning(ctx, true, exprs, "**/*.md")
+		paths, err := notes.paths(ctx, b, exprs)
 		if err != nil {
 			return nil, err
 		}

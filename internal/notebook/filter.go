@@ -13,11 +13,13 @@ import (
 // noteFilter decides whether a note may be in the answer.
 type noteFilter func(path string, text []byte) bool
 
-// readFilters takes the filters out of a query and returns its words.
+// readFilters takes the filters out of a query and returns its words. A filter
+// after a minus omits the notes that it would select.
 func (s *noteSearch) readFilters(query string) (words string, err error) {
 	var rest []string
 	for _, field := range quotedFields(query) {
 		name, value, ok := strings.Cut(field, ":")
+		name, not := strings.CutPrefix(name, "-")
 		make, known := noteFilters[strings.ToLower(name)]
 		if !ok || !known {
 			rest = append(rest, field)
@@ -30,6 +32,10 @@ func (s *noteSearch) readFilters(query string) (words string, err error) {
 		if err != nil {
 			return "", err
 		}
+		if not {
+			s.filters = append(s.filters, func(path string, text []byte) bool { return !f(path, text) })
+			continue
+		}
 		s.filters = append(s.filters, f)
 	}
 	return strings.Join(rest, " "), nil
@@ -40,6 +46,15 @@ var noteFilters = map[string]func(value string) (noteFilter, error){
 	"property": propertyFilter,
 	"path":     pathFilter,
 	"heading":  headingFilter,
+	"link":     linkFilter,
+}
+
+// linkFilter: the note has a link to a note of that name, or of a path that ends
+// so. Whether such a note exists doesn't matter.
+func linkFilter(value string) (noteFilter, error) {
+	return func(_ string, text []byte) bool {
+		return slices.ContainsFunc(vault.Scan(text).Links, func(l vault.Link) bool { return l.Names(value) })
+	}, nil
 }
 
 func tagFilter(value string) (noteFilter, error) {

@@ -29,6 +29,9 @@ func TestNoteFilters(t *testing.T) {
 		{"path:projects/ plan", []string{"Projects/a.md"}},
 		{"heading:log", []string{"Projects/a.md"}},
 		{"tag:work heading:nope", nil},
+		{"-tag:work plan", []string{"c.md"}},
+		{"tag:work -heading:log", []string{"b.md"}},
+		{"-plan", []string{"Projects/a.md", "b.md", "c.md"}},
 		{"other: plan", []string{"Projects/a.md", "b.md", "c.md"}},
 	} {
 		s, err := newNoteSearch(&Query{Query: c.query, Loose: true})

@@ -51,15 +51,21 @@ type Found struct {
 	Score float64
 }
 
+// MaxListed is how many notes a query of filters alone gives at least.
+const MaxListed = 1000
+
 // Result is the answer to a Query, best first; equal notes are in path order.
 type Result struct {
 	Notes []Found
 	Total int
+	// Listed says that the query had filters alone: notes are in path order, and there
+	// are up to MaxListed.
+	Listed bool
 	search.Summary
 }
 
 // ErrFilter is for a filter of a query that can't be read.
-var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name=value, path:text or heading:text")
+var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name=value, path:text, heading:text or link:note, with a minus in front for notes without it")
 
 // rated is a note that was found, with the words of the query that it has.
 type rated struct {
@@ -79,6 +85,10 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	listed := s.words == nil
+	if listed {
+		q.Limit = max(q.Limit, MaxListed)
+	}
 	var notes []rated
 	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: q.Scope, Having: s.need(), Time: q.Time}, func(path string, text []byte) any {
 		if n := s.note(path, text); n != nil {
@@ -95,7 +105,7 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	}
 	s.rank(notes, sum.Stats.Searched)
 	slices.SortStableFunc(notes, func(a, b rated) int { return cmp.Compare(b.Score, a.Score) })
-	out := &Result{Total: len(notes), Summary: *sum}
+	out := &Result{Total: len(notes), Listed: listed, Summary: *sum}
 	out.FilesMatched = out.Total
 	if out.Total > q.Limit {
 		notes, out.Stopped = notes[:q.Limit], cmp.Or(out.Stopped, search.StopFiles)

@@ -60,6 +60,21 @@ func show(n *Note, l *vault.Link, target string) Link {
 // namesakes makes the index of the files that a link with one of these names
 // could mean. Resolving such a link needs no others.
 func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault.Index, error) {
+	paths, err := b.named(ctx, all, names...)
+	if err != nil {
+		return nil, err
+	}
+	return vault.NewIndex(paths), nil
+}
+
+// Called lists the notes of a name, as a link spells it.
+func (b *Book) Called(ctx context.Context, name string) ([]string, error) {
+	paths, err := b.named(ctx, false, name)
+	return slices.DeleteFunc(paths, func(p string) bool { return !strings.HasSuffix(strings.ToLower(p), ".md") }), err
+}
+
+// named lists the files that have one of these names.
+func (b *Book) named(ctx context.Context, all bool, names ...string) ([]string, error) {
 	keys := map[string]bool{}
 	var globs []string
 	for _, name := range names {
@@ -70,8 +85,7 @@ func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault
 	if err != nil {
 		return nil, err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return !keys[vault.NameKey(p)] })
-	return vault.NewIndex(paths), nil
+	return slices.DeleteFunc(paths, func(p string) bool { return !keys[vault.NameKey(p)] }), nil
 }
 
 // anyCase is a glob for the names that count as equal to one. Beyond ASCII there

@@ -3,6 +3,7 @@ package notebook_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -175,7 +176,7 @@ func TestRenames(t *testing.T) {
 		return err
 	}, map[string]string{"n.md": "---\ntags: [t, t/x]\nstate: open # c\n---\n# Old\ntext #t ^id\n", "sub/a.md": "---\nstate: 1\n---\n[[n#Old]] ![[n#^id]] #T/y\n", "hidden.md": "[[n#Old]] #t\n"})
 	w.changes(func() error {
-		_, err := w.book.SetProperties(ctx, "n.md", map[string]any{"a": "2024-01-02", "status": "done"}, []string{"tags"}, o)
+		_, err := w.book.SetProperties(ctx, notebook.Chosen{Path: "n.md"}, map[string]any{"a": "2024-01-02", "status": "done"}, []string{"tags"}, o)
 		return err
 	}, map[string]string{"n.md": "---\nstatus: done # c\na: 2024-01-02\n---\n# Old\ntext #t ^id\n", "sub/a.md": "---\nstatus: 1\n---\n[[n#Old]] ![[n#^id]] #T/y\n", "hidden.md": "[[n#Old]] #t\n"})
 	if _, err := w.book.RenameTag(ctx, "", "nope", "z", o); fault.CodeOf(err) != fault.NotFound {
@@ -188,6 +189,34 @@ func TestRenames(t *testing.T) {
 	tagged, err := w.book.Tagged(ctx, "t")
 	if want := []string{"n.md", "sub/a.md"}; err != nil || !cmp.Equal(tagged, want) {
 		t.Errorf("tagged %v, %v", tagged, err)
+	}
+}
+
+// TestChosen: a tag and properties for the notes that filters select, as one change.
+func TestChosen(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, ".obsidian/app.json", "{}", "Themes/a.md", "---\ntags:\n- \n---\n[[Light]]\n", "Themes/b.md", "[[x/light|L]] [[Dark]]\n",
+		"Themes/c.md", "[l](Light.md) and https://Dark\n", "Themes/d.md", "---\ntags: [new]\n---\n[[Light]]\n", "other.md", "[[Light]]\n")
+	o := notebook.Options{}
+	where := notebook.Chosen{Where: "path:Themes link:Light -link:Dark"}
+	rest := map[string]string{"Themes/b.md": "[[x/light|L]] [[Dark]]\n", "Themes/d.md": "---\ntags: [new]\n---\n[[Light]]\n", "other.md": "[[Light]]\n"}
+	with := func(more map[string]string) map[string]string { maps.Copy(more, rest); return more }
+	w.changes(func() error {
+		c, err := w.book.AddTag(ctx, where, "#new", o)
+		if err == nil && c.Summary != "added tag #new in 2 notes" {
+			t.Error(c.Summary)
+		}
+		return err
+	}, with(map[string]string{"Themes/a.md": "---\ntags:\n- new\n---\n[[Light]]\n", "Themes/c.md": "---\ntags:\n  - new\n---\n[l](Light.md) and https://Dark\n"}))
+	rest["Themes/d.md"] = "---\n---\n[[Light]]\n"
+	w.changes(func() error {
+		_, err := w.book.SetProperties(ctx, where, nil, []string{"tags"}, o)
+		return err
+	}, with(map[string]string{"Themes/a.md": "---\n---\n[[Light]]\n", "Themes/c.md": "[l](Light.md) and https://Dark\n"}))
+	for _, bad := range []notebook.Chosen{{Where: "themes"}, {Where: "link:"}, {Where: "path:nowhere"}} {
+		if c, err := w.book.AddTag(ctx, bad, "new", o); err == nil {
+			t.Errorf("%+v: %+v", bad, c)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func act(ctx context.Context, b *notebook.Book, rng *rand.Rand) (string, error) 
 		_, err := b.RenameProperty(ctx, "", "k", "key", o)
 		return "rename property", err
 	case 2:
-		_, err := b.SetProperties(ctx, "n.md", map[string]any{"k": "new", "x": []any{1, "a"}}, nil, o)
+		_, err := b.SetProperties(ctx, notebook.Chosen{Path: "n.md"}, map[string]any{"k": "new", "x": []any{1, "a"}}, nil, o)
 		return "set properties", err
 	case 3:
 		_, err := b.RenamePart(ctx, "n.md", notebook.Target{Heading: pick("A", "B", "C")}, "Renamed", o)

@@ -15,7 +15,7 @@ var notesDialect = dialect{
 	omits: "Files and folders whose names begin with a dot are omitted.",
 	tools: slices.Concat(
 		named(quarryTools, "create_note", "modify_note", "search_notes"),
-		[]spec{vaultSearchFiles},
+		[]spec{noteLines},
 		named(quarryTools, "list_files", "get_file_info", "organize_note", "read_file",
 			"edit_file", "write_file", "create_folder", "delete_file", "move_file"),
 		noteTools,
@@ -27,6 +27,28 @@ var notesDialect = dialect{
 	anyForm: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
 	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
+}
+
+// noteLines is search_files: the vault's own knows neither counts nor files that
+// lack something, and reads JavaScript's syntax beside a replace_in_files that reads
+// Rust's. In trials agents lost a turn each to (?i), and read whole lines to count.
+var noteLines = spec{
+	name: "search_files", title: "Search files",
+	about: "Find lines by regex (Rust) in all files.",
+	params: []tool.Param{
+		orSeveral(need(str("pattern", "Regex, line by line"))),
+		boolean("literal", "pattern is plain text"),
+		str("path", "File or folder"),
+		str("glob", "Files: *.md, Projects/**, !*draft*"),
+		boolean("ignore_case", "Any case"),
+		integer("context_lines", "Default 0", 0),
+		oneOf(str("show", "files: path and count; or count alone"), "lines", "files", "count"),
+		paramAlso, paramAll, paramLacking,
+		integer("offset", "Lines to skip", 0),
+		paramBudget,
+		unlisted(integer("max_results", "Maximum number of lines", 1)),
+	},
+	action: searchByLines,
 }
 
 // noteTools are the tools for the parts of notes. The profile notes has them
@@ -53,11 +75,11 @@ var noteTools = []spec{
 	},
 	{
 		name: "properties", title: "Properties of notes",
-		about: "Read, set, delete or rename properties. Without path: those of all notes (get, rename).",
+		about: "Read, set, delete or rename properties of a note; set and delete also of the notes that where selects, get and rename of all.",
 		params: []tool.Param{
 			str("path", "Note"), str("name", "Property"),
 			oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
-			str("value", "For set, YAML; for rename, the new name"), paramVersion, paramDryRun, paramQuiet, paramDiff,
+			str("value", "For set, YAML; for rename, the new name"), paramWhere, paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: properties,
 		reading: &spec{
@@ -69,8 +91,11 @@ var noteTools = []spec{
 	},
 	{
 		name: "tags", title: "Tags of notes",
-		about:  "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it.",
-		params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"), paramDryRun, paramQuiet, paramDiff},
+		about: "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it; with add, give it to notes.",
+		params: []tool.Param{
+			str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"),
+			boolean("add", "To path, or to the notes that where selects"), paramWhere, paramDryRun, paramQuiet, paramDiff,
+		},
 		action: tags,
 		reading: &spec{
 			name: "tags", title: "Tags of notes",
@@ -84,7 +109,8 @@ var noteTools = []spec{
 		about: "Links to or from a note, links that lead nowhere, or notes nothing links to.",
 		params: []tool.Param{
 			str("path", "Note; all for unresolved and orphans"),
-			oneOf(str("kind", "Default backlinks"), "backlinks", "outgoing", "unresolved", "orphans"), paramOffset,
+			oneOf(str("kind", "Default backlinks"), "backlinks", "outgoing", "unresolved", "orphans"),
+			oneOf(str("show", "files: notes and counts; or count alone"), "lines", "files", "count"), paramOffset,
 		},
 		action: links,
 	},
@@ -111,6 +137,7 @@ var (
 	paramHeading  = str("heading", "Heading, or path A::B")
 	paramBlock    = str("block", "Block id")
 	paramProperty = str("property", "Property name")
+	paramWhere    = str("where", "Filters as in search_notes: path:Themes link:A -link:B")
 
 	dailyParams = []tool.Param{
 		str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"),

@@ -93,7 +93,7 @@ func TestNamesHoweverComposed(t *testing.T) {
 				{"notes quarry", "search_notes", `{"query":"one path:café"}`, "## in " + name + "/x.md"},
 				{"vault notes quarry", "list_files", `{"pattern":"café*"}`, name + ".md"},
 				{"vault notes quarry", "list_files", `{"path":"in café"}`, "in " + name + "/x.md"},
-				{"vault notes", "search_files", `{"pattern":"one","file_pattern":"in café/*"}`, "## in " + name + "/x.md"},
+				{"vault notes", "search_files", `{"pattern":"one","file_pattern":"in café/*"}`, "# in " + name + "/x.md"},
 				{"vault notes quarry", "read_file", `{"path":"café"}`, "no word"},
 				{"vault notes quarry", "get_file_info", `{"path":"café.md"}`, "File: " + name + ".md"},
 				{"quarry", "search_files", `{"regex":"one","file_pattern":"in café/**"}`, "# in " + name + "/x.md"},

@@ -62,6 +62,9 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		}
 		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
 	}
+	if r.Listed && !content {
+		return c.listNotes(ctx, r, partial), nil
+	}
 	text := fmt.Appendf(nil, "Found %d matching note(s):", r.Total)
 	text, fit, short := render.Notes(text, r.Notes, content, c.limits())
 	for _, n := range r.Notes[:fit] {
@@ -93,6 +96,25 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	a.text = text
 	return a, nil
+}
+
+// listNotes answers a query of filters alone: no words, so no excerpts.
+func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string) *answer {
+	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
+	paths := make([]string, len(r.Notes))
+	for i, n := range r.Notes {
+		paths[i] = n.Path
+		data.Results = append(data.Results, foundNote{foundPath: pathOf(n.Path)})
+	}
+	a := &answer{data: data, text: render.PathList(nil, paths, r.Total, "note", "notes", c.limits())}
+	cut := ""
+	if partial != "" {
+		a.text, cut = append(a.text, "\n\n"+partial...), "time"
+	} else if s := c.skipped(&r.Summary); s != "" {
+		a.receipt = append(a.receipt, s)
+	}
+	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	return a
 }
 
 var createNote = action{changeSchema, tool.Hints{}, addNote}

@@ -61,6 +61,7 @@ var (
 	paramOffset  = integer("offset", "Results to skip", 0)
 	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
 	paramAll     = boolean("all", "Only files that have each of them")
+	paramLacking = tool.Param{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these"}
 	paramChanged = boolean("changed", "Only files that differ from git's HEAD")
 	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
 	paramVersion = str("expected_version", "Refuse other versions")

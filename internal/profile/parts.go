@@ -41,6 +41,21 @@ func (s *shelf) tell(a *answer) *answer {
 	return a
 }
 
+// called is the path of the one note that a name without a folder means, as in a link;
+// else what was given. It is for tools that read.
+func (s *shelf) called(ctx context.Context, name string) string {
+	if name == "" || strings.ContainsAny(name, `/\`) {
+		return name
+	}
+	if _, err := s.root.Workspace.Stat(ctx, name); err == nil {
+		return name
+	}
+	if paths, err := s.Called(ctx, name); err == nil && len(paths) == 1 {
+		return paths[0]
+	}
+	return name
+}
+
 // show is a path of the root as answers have it.
 func (s *shelf) show(path string) string {
 	if s.root.Name == "" {
@@ -132,6 +147,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	path = s.called(ctx, path)
 	t := c.target()
 	if t == (notebook.Target{}) {
 		o, err := s.Outline(ctx, path)
@@ -212,8 +228,12 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	if name == "" {
 		return nil, invalid("name is required to %s a property.", op)
 	}
-	if path == "" && op != "rename" {
-		return nil, invalid("path is required to %s a property.", op)
+	where := c.String("where")
+	if path == "" && where == "" && op != "rename" {
+		return nil, invalid("path or where is required to %s a property.", op)
+	}
+	if err := c.oneChoice(path, where); err != nil {
+		return nil, err
 	}
 	var ch *change.Change
 	switch op {
@@ -221,9 +241,9 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 		if !c.Given("value") {
 			return nil, invalid("value is required to set a property.")
 		}
-		ch, err = s.SetProperties(ctx, path, map[string]any{name: vault.ParseValue(c.String("value"))}, nil, c.noteOptions())
+		ch, err = s.SetProperties(ctx, notebook.Chosen{Path: path, Where: where}, map[string]any{name: vault.ParseValue(c.String("value"))}, nil, c.noteOptions())
 	case "delete":
-		ch, err = s.SetProperties(ctx, path, nil, []string{name}, c.noteOptions())
+		ch, err = s.SetProperties(ctx, notebook.Chosen{Path: path, Where: where}, nil, []string{name}, c.noteOptions())
 	default:
 		ch, err = s.RenameProperty(ctx, path, name, c.String("value"), c.noteOptions())
 	}
@@ -259,6 +279,14 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + render.Version(n.Version)}}, nil
 }
 
+// oneChoice refuses a note and filters together.
+func (c *call) oneChoice(path, where string) error {
+	if path != "" && where != "" {
+		return invalid("path and where can't be used together: to search below a folder, write path:folder in where.")
+	}
+	return nil
+}
+
 // namesAnswer is the answer of tags.
 type namesAnswer struct {
 	Total int             `json:"total"`
@@ -274,8 +302,23 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	tag := c.String("tag")
+	tag, where := c.String("tag"), c.String("where")
+	if err := c.oneChoice(path, where); err != nil {
+		return nil, err
+	}
 	switch {
+	case c.Bool("add") && (tag == "" || c.Given("new_name")):
+		return nil, invalid("With add, tag is the tag that notes get, without new_name.")
+	case c.Bool("add") && path == "" && where == "":
+		return nil, invalid("path or where is required: the notes that get the tag.")
+	case where != "" && !c.Bool("add"):
+		return nil, invalid("where selects the notes for add; search_notes with the same filters lists them.")
+	case c.Bool("add"):
+		ch, err := s.AddTag(ctx, notebook.Chosen{Path: path, Where: where}, tag, c.noteOptions())
+		if err != nil {
+			return nil, c.partError(err, s.show(path))
+		}
+		return c.did(s, ch), nil
 	case c.Given("new_name") && tag == "":
 		return nil, invalid("tag is required: the tag to rename.")
 	case c.Given("new_name"):
@@ -292,7 +335,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		for i := range notes {
 			notes[i] = s.show(notes[i])
 		}
-		return s.tell(&answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}}), nil
+		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}}), nil
 	}
 	names, err := s.Tags(ctx, path)
 	if err != nil {
@@ -321,6 +364,7 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	kind := c.String("kind")
+	path = s.called(ctx, path)
 	if path == "" && (kind == "" || kind == "backlinks" || kind == "outgoing") {
 		return nil, invalid("path is required: the note whose links are wanted.")
 	}
@@ -336,7 +380,7 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		}
 		total := len(notes)
 		notes = notes[min(c.Int("offset"), total):]
-		return s.tell(&answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &linksAnswer{Total: total, Notes: notes}}), nil
+		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &linksAnswer{Total: total, Notes: notes}}), nil
 	case "outgoing":
 		found, err = s.Outgoing(ctx, path)
 	case "unresolved":
@@ -354,8 +398,12 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		}
 	}
 	total := len(found)
+	if show := c.String("show"); show == "files" || show == "count" {
+		a := &answer{text: render.LinkCounts(nil, found, show == "count", c.limits()), data: &linksAnswer{Total: total, Links: found}}
+		return s.tell(a), nil
+	}
 	from := min(c.Int("offset"), total)
-	text, shown := render.NoteLinks(nil, found[from:], total, kind == "outgoing", c.limits())
+	text, shown := render.NoteLinks(nil, found[from:], found, kind == "outgoing", c.limits())
 	a := &answer{text: text, data: &linksAnswer{Total: total, Links: found[from : from+shown]}}
 	if from+shown < total {
 		a.receipt = append(a.receipt, "next: "+c.next(from+shown))

@@ -64,7 +64,7 @@ func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
 		Scope:    c.where(c.file(ctx, "path")),
 		Limits:   search.Limits{LineBytes: longLine, Time: c.o.Time},
-		Patterns: c.Strings("also"), Each: c.Bool("all"),
+		Patterns: c.Strings("also"), Each: c.Bool("all"), Lacking: c.Strings("lacking"),
 	}
 	q.Changed.Git = c.Bool("changed")
 	if glob != "" {

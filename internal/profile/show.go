@@ -126,14 +126,22 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 	if c.shown() == "count" {
 		data.Files = data.Files[:0]
 	}
-	limits := c.limits()
-	for i, f := range data.Files {
-		if limits.Full(len(a.text)+len(f.Path)+8) || c.Given("max_results") && i == c.Int("max_results") {
-			data.Files, data.NextOffset = data.Files[:i], offset+i
-			a.receipt = append(a.receipt, fmt.Sprintf("files %d-%d of %d; next: %s", offset+1, offset+i, total, c.next(offset+i)))
-			break
-		}
-		a.text = fmt.Appendf(a.text, "\n%s %d", q2path(f), f.Matched)
+	page := data.Files
+	if c.Given("max_results") {
+		page = page[:min(len(page), c.Int("max_results"))]
+	}
+	var paths []string
+	var counts []int
+	for _, f := range page {
+		paths, counts = append(paths, q2path(f)), append(counts, f.Matched)
+	}
+	if sum.Matches == sum.FilesMatched && sum.Exact {
+		counts = nil // each has one, as the sum says
+	}
+	fit := 0
+	if a.text, fit = render.Paths(a.text, paths, c.limits(), counts); fit < len(data.Files) {
+		data.Files, data.NextOffset = data.Files[:fit], offset+fit
+		a.receipt = append(a.receipt, fmt.Sprintf("files %d-%d of %d; next: %s", offset+1, offset+fit, total, c.next(offset+fit)))
 	}
 	data.Shown = len(data.Files)
 	data.Receipt = c.sumUp(ctx, sum, "")

@@ -50,6 +50,7 @@ var spellings = map[string][]string{
 	"pattern":           {"regex", "query", "search_pattern"},
 	"exclude":           {"exclude_pattern", "exclude_patterns"},
 	"literal":           {"fixed_strings"},
+	"lacking":           {"without", "not"},
 }
 
 // ignored are parameters of other tools that change nothing here.

@@ -52,28 +52,61 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	return dst
 }
 
-// PathList words a list of paths.
-func PathList(dst []byte, paths []string, one, many string, l Limits) []byte {
-	if len(paths) == 0 {
+// PathList lists paths, those in one folder below it. total is how many there are with
+// those that are not given.
+func PathList(dst []byte, paths []string, total int, one, many string, l Limits) []byte {
+	if total == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
 	}
-	dst = fmt.Appendf(dst, "%s:", Plural(len(paths), one, many))
-	for i, p := range paths {
-		if l.Budget > 0 && len(dst)+len(p) > l.Budget {
-			return fmt.Appendf(dst, "\nand %d more", len(paths)-i)
-		}
-		dst = fmt.Appendf(dst, "\n%s", Path(p))
+	dst = fmt.Appendf(dst, "%s:", Plural(total, one, many))
+	dst, fit := Paths(dst, paths, l, nil)
+	if fit < total {
+		dst = fmt.Appendf(dst, "\nand %d more", total-fit)
 	}
 	return dst
 }
 
+// Paths appends a line for each path, with a count where there are counts, and returns
+// how many fit. Where three or more paths in a row are in one folder, a line has the
+// folder, and their names come below it: in a vault the folder is often longer than
+// all the rest.
+func Paths(dst []byte, paths []string, l Limits, counts []int) (out []byte, fit int) {
+	folderOf := func(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
+	folder, until := "", 0
+	for i, p := range paths {
+		mark := len(dst)
+		if i >= until {
+			folder = folderOf(p)
+			for until = i + 1; until < len(paths) && folderOf(paths[until]) == folder; until++ {
+			}
+			if until-i < 3 || folder == "" {
+				folder, until = "", i+1
+			} else {
+				dst = fmt.Appendf(dst, "\n%s", Path(folder))
+			}
+		}
+		dst = append(dst, '\n')
+		if folder != "" {
+			dst = append(dst, "  "...)
+		}
+		dst = append(dst, Path(p[len(folder):])...)
+		if counts != nil {
+			dst = fmt.Appendf(dst, " %d", counts[i])
+		}
+		if l.Full(len(dst)) && i > 0 {
+			return dst[:mark], i
+		}
+	}
+	return dst, len(paths)
+}
+
 // NoteLinks words links, by their source; of one note's own links it shows where
-// they lead. It returns how many fit.
-func NoteLinks(dst []byte, links []notebook.Link, total int, targets bool, l Limits) ([]byte, int) {
-	if total == 0 {
+// they lead. It returns how many fit. all are those of all pages.
+func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) ([]byte, int) {
+	if len(all) == 0 {
 		return append(dst, "No links."...), 0
 	}
-	dst = fmt.Appendf(dst, "%s:", Plural(total, "link", "links"))
+	dst = append(linkCount(dst, all, targets), ':')
 	source := ""
 	for i, link := range links {
 		line := ""
@@ -100,6 +133,46 @@ func NoteLinks(dst []byte, links []notebook.Link, total int, targets bool, l Lim
 		dst, source = append(dst, line...), link.Source
 	}
 	return dst, len(links)
+}
+
+// linkCount is "30 links in 25 notes"; that a note's own links are in one note is no news.
+func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
+	dst = append(dst, Plural(len(links), "link", "links")...)
+	if own {
+		return dst
+	}
+	notes := 0
+	for i := range links {
+		if i == 0 || links[i].Source != links[i-1].Source {
+			notes++
+		}
+	}
+	return fmt.Appendf(dst, " in %s", Plural(notes, "note", "notes"))
+}
+
+// LinkCounts words how many links there are, and unless the sum is enough how many
+// each note has.
+func LinkCounts(dst []byte, links []notebook.Link, sumAlone bool, l Limits) []byte {
+	if len(links) == 0 {
+		return append(dst, "No links."...)
+	}
+	dst = linkCount(dst, links, false)
+	if sumAlone {
+		return dst
+	}
+	var sources []string
+	var counts []int
+	for i := range links {
+		if i == 0 || links[i].Source != links[i-1].Source {
+			sources, counts = append(sources, links[i].Source), append(counts, 0)
+		}
+		counts[len(counts)-1]++
+	}
+	dst, fit := Paths(dst, sources, l, counts)
+	if fit < len(sources) {
+		dst = fmt.Appendf(dst, "\nand %d more notes", len(sources)-fit)
+	}
+	return dst
 }
 
 // Attached says how many attachments moved with a note; "" for none.

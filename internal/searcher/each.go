@@ -13,26 +13,46 @@ import (
 	"quarry/search"
 )
 
-// A search for files that have each of several patterns looks for one pattern
-// after the other, until one is missing. Only a file that has all of them is
-// searched like any other. Most files lack the first pattern.
+// A search for files that have each of several patterns, or lack some, looks for
+// one pattern after the other, until the file is out. Only a file that has what it
+// must and lacks the rest is searched like any other. Most files lack the first
+// pattern.
 
-// jointly has the patterns that must all match in a file; nil if one is enough.
+// jointly has the patterns that must all match in a file and, behind them, those
+// that must not; nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern
 	searches []*match.Search
+	musts    int // how many of them must match
 }
 
 func newJointly(q *search.Query) (*jointly, error) {
 	list := patterns(q)
-	if !q.Each || len(list) < 2 {
+	each := q.Each && len(list) > 1
+	if !each && len(q.Lacking) == 0 {
 		return nil, nil
 	}
 	if q.Invert || q.FilesWithoutMatch || q.AllFiles || q.Passthru {
 		return nil, errEach
 	}
-	each, err := match.CompileEach(list, q.Match)
-	return &jointly{patterns: each}, err
+	j := &jointly{}
+	if each {
+		musts, err := match.CompileEach(list, q.Match)
+		if err != nil {
+			return nil, err
+		}
+		j.patterns = musts
+	} else {
+		must, err := match.CompileAny(list, q.Match)
+		if err != nil {
+			return nil, err
+		}
+		j.patterns = []*match.Pattern{must}
+	}
+	j.musts = len(j.patterns)
+	nots, err := match.CompileEach(q.Lacking, q.Match)
+	j.patterns = append(j.patterns, nots...)
+	return j, err
 }
 
 // start prepares the patterns for a search, which lasts until ctx is done or the
@@ -61,16 +81,16 @@ func (j *jointly) need(pattern *match.Pattern) match.Need {
 		return pattern.Need()
 	}
 	need := match.Need{Op: match.NeedAll}
-	for _, p := range j.patterns {
+	for _, p := range j.patterns[:j.musts] {
 		need.Subs = append(need.Subs, p.Need())
 	}
 	return need
 }
 
 var (
-	errEach = fault.New(fault.InvalidArgument, "files with each of several patterns can't be asked for together with what doesn't match",
+	errEach = fault.New(fault.InvalidArgument, "files that have each of several patterns, or lack one, can't be asked for together with lines or files that don't match",
 		"search for the patterns without inverting, or for one pattern")
-	errEachText = fault.New(fault.InvalidArgument, "each of several patterns is asked of files, not of a text", "search files")
+	errEachText = fault.New(fault.InvalidArgument, "that a file has each of several patterns, or lacks one, can't be asked of a text that is no file", "search files")
 )
 
 // ends reports an error that ends the whole search, not only that of one file.
@@ -79,7 +99,7 @@ func ends(err error) bool {
 }
 
 // lacks looks for each pattern in a file, without moving its position. It returns
-// an outcome if one is missing. nil means that the file is to be searched, which
+// an outcome if the file is out. nil means that the file is to be searched, which
 // also finds out why it is skipped.
 func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error) {
 	if r.jointly == nil {
@@ -107,7 +127,7 @@ func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error
 	return out, err
 }
 
-// missing looks for each pattern in a text. open returns the text from its
+// missing looks for each pattern in a text, as lacks does. open returns the text from its
 // beginning.
 func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (io.Reader, func() error, error)) (*found, error) {
 	if q.Text != nil {
@@ -134,7 +154,7 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 		if err != nil || res.Skip != scan.NotSkipped {
 			return nil, nil
 		}
-		if res.Matched == 0 {
+		if (res.Matched > 0) != (i < j.musts) {
 			return &found{res: scan.Result{Bytes: res.Bytes}}, nil
 		}
 	}

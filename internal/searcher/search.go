@@ -114,7 +114,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	if err != nil {
 		return nil, err
 	}
-	if q.Each {
+	if q.Each || len(q.Lacking) > 0 {
 		return nil, errEachText
 	}
 	bounded, cancel := within(ctx, q.Limits.Time)

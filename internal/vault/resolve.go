@@ -27,6 +27,13 @@ func fold(s string) string {
 	return norm.NFC.String(strings.Map(foldRune, norm.NFC.String(s)))
 }
 
+// Names reports whether a link is written with the name of a note, or a path that
+// ends so. It doesn't say whether there is such a note.
+func (l *Link) Names(note string) bool {
+	name := func(s string) string { return "/" + strings.TrimSuffix(fold(strings.Trim(s, "/")), ".md") }
+	return !l.External && l.Path != "" && strings.HasSuffix(name(l.Path), name(note))
+}
+
 // foldRune picks the smallest member of a rune's case orbit, in lower case
 // where that is ASCII.
 func foldRune(r rune) rune {

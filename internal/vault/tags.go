@@ -3,6 +3,7 @@ package vault
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -46,6 +47,65 @@ func (n *Note) AllTags(text []byte) []string {
 		out = append(out, t.Name)
 	}
 	return out
+}
+
+// AddTag returns the splices that give a note a tag in its front matter; none if it
+// has the tag there already. An item of the list that is empty becomes the tag.
+func AddTag(text []byte, tag string) ([]Splice, error) {
+	if slices.ContainsFunc(FrontMatterTags(text), func(t string) bool { return fold(t) == fold(tag) }) {
+		return nil, nil
+	}
+	names, err := PropertyNames(text)
+	if err != nil {
+		return nil, err
+	}
+	key := "tags"
+	if at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, "tags") || strings.EqualFold(n, "tag") }); at >= 0 {
+		key = names[at]
+	}
+	fm := FindFrontMatter(text)
+	root, err := parseYAML(fm.YAML.In(text))
+	if err != nil {
+		return nil, err
+	}
+	old := valueOf(root, key)
+	switch {
+	case old != nil && old.Kind == yaml.SequenceNode:
+		if s, ok := fillItem(text, fm, root, key, old, tag); ok {
+			return s, nil
+		}
+	case old != nil && old.Kind == yaml.ScalarNode && old.Tag != "!!null":
+		return SetProperty(text, key, append(FrontMatterTags(text), tag))
+	case old == nil || old.Tag == "!!null":
+		return SetProperty(text, key, []string{tag})
+	}
+	return AddToProperty(text, key, tag, false)
+}
+
+// emptyItem is a line of a list that has no value.
+var emptyItem = regexp.MustCompile(`(?m)^[ \t]*-([ \t]*)\r?$`)
+
+// fillItem puts a value into the one empty item of a list.
+func fillItem(text []byte, fm FrontMatter, root *yaml.Node, key string, list *yaml.Node, value string) ([]Splice, bool) {
+	filled := *list
+	filled.Content = slices.Clone(list.Content)
+	at := slices.IndexFunc(list.Content, func(n *yaml.Node) bool { return n.Tag == "!!null" })
+	if at < 0 {
+		return nil, false
+	}
+	filled.Content[at] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+	yml := fm.YAML.In(text)
+	place, found, err := findKey(yml, root, key)
+	if err != nil || !found {
+		return nil, false
+	}
+	empty := emptyItem.FindAllSubmatchIndex(yml[place.line:place.end], -1)
+	if len(empty) != 1 {
+		return nil, false
+	}
+	s := Splice{Span{place.line + empty[0][2], place.line + empty[0][3]}, " " + value}
+	out, err := checked(yml, root, key, s, fm.YAML.Start, &filled, false)
+	return out, err == nil
 }
 
 // RenameTag returns the splices that rename a tag, and those nested in it, in

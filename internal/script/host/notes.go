@@ -142,7 +142,7 @@ func (h *Host) addTag(ctx context.Context, a args) (any, error) {
 			key = names[i]
 		}
 	}
-	if _, err := h.book.SetProperties(ctx, p, map[string]any{key: append(tags, tag)}, nil, notebook.Options{}); err != nil {
+	if _, err := h.book.SetProperties(ctx, notebook.Chosen{Path: p}, map[string]any{key: append(tags, tag)}, nil, notebook.Options{}); err != nil {
 		return nil, err
 	}
 	return true, nil
@@ -155,9 +155,9 @@ func (h *Host) setProperty(ctx context.Context, a args) (any, error) {
 	}
 	name := a.text("name")
 	if v := a["value"]; v != nil {
-		_, err = h.book.SetProperties(ctx, p, map[string]any{name: v}, nil, notebook.Options{})
+		_, err = h.book.SetProperties(ctx, notebook.Chosen{Path: p}, map[string]any{name: v}, nil, notebook.Options{})
 	} else {
-		_, err = h.book.SetProperties(ctx, p, nil, []string{name}, notebook.Options{})
+		_, err = h.book.SetProperties(ctx, notebook.Chosen{Path: p}, nil, []string{name}, notebook.Options{})
 	}
 	return nil, err
 }
