@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -18,6 +19,7 @@ type Property struct {
 	Name  string
 	Value any
 	Raw   string // as it is written, key and value
+	Line  int    // where it begins, from 1; 0 without Raw
 }
 
 // Properties returns the properties of a note, in the order they stand.
@@ -38,7 +40,7 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	for _, name := range names {
 		p := Property{Name: name, Value: values[name]}
 		if span, err := vault.PropertySpan(n.Text, name); err == nil {
-			p.Raw = string(span.In(n.Text))
+			p.Raw, p.Line = string(span.In(n.Text)), 1+bytes.Count(n.Text[:span.Start], []byte("\n"))
 		}
 		out = append(out, p)
 	}

@@ -57,6 +57,8 @@ type dialect struct {
 
 	// anyForm lets search_notes find words in any form, and reads filters.
 	anyForm bool
+	// numbersNotes gives the lines of whole notes their numbers.
+	numbersNotes bool
 	// around names the definition around a match.
 	around bool
 	// images lets read_file show pictures.

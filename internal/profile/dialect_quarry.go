@@ -14,7 +14,7 @@ var quarryDialect = dialect{
 
 	spellings: true, receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true,
-	anyForm: true, around: true, images: true, remaining: true, shows: true, attachments: true,
+	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
 	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
 }

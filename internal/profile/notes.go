@@ -66,7 +66,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		return c.listNotes(ctx, r, partial), nil
 	}
 	text := fmt.Appendf(nil, "Found %d matching note(s):", r.Total)
-	text, fit, short := render.Notes(text, r.Notes, content, c.limits())
+	text, fit, short := render.Notes(text, r.Notes, content, c.d.numbersNotes, c.limits())
 	for _, n := range r.Notes[:fit] {
 		out := foundNote{foundPath: pathOf(n.Path), Excerpt: strings.Join(n.Excerpts, " ")}
 		if content {

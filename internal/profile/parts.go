@@ -271,7 +271,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 	data := &propertiesAnswer{Path: s.show(n.Path), Version: n.Version, Properties: list}
 	var text []byte
 	for _, p := range list {
-		text = append(append(text, p.Raw...), '\n')
+		text = append(render.NumberedLines(text, p.Raw, max(p.Line, 1)), '\n')
 	}
 	if len(list) == 0 {
 		text = fmt.Appendf(nil, "No properties in %s.\n", render.Path(data.Path))

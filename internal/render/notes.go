@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 
 	"quarry/internal/notebook"
@@ -8,7 +9,10 @@ import (
 
 // Notes appends notes with their excerpts or content, and says how many fit and
 // of how many the content was left out for want of room.
-func Notes(dst []byte, notes []notebook.Found, content bool, lim Limits) (out []byte, fit, short int) {
+//
+// With numbered, each line of a note has its number, so that no line of a note can
+// be taken for one of ours.
+func Notes(dst []byte, notes []notebook.Found, content, numbered bool, lim Limits) (out []byte, fit, short int) {
 	for i := range notes {
 		n := &notes[i]
 		mark := len(dst)
@@ -16,8 +20,11 @@ func Notes(dst []byte, notes []notebook.Found, content bool, lim Limits) (out []
 		dst = AppendPath(dst, n.Path)
 		head := len(dst)
 		if content {
-			dst = append(dst, '\n')
-			dst = append(dst, strings.TrimRight(n.Content, "\r\n")...)
+			if text := strings.TrimRight(n.Content, "\r\n"); numbered {
+				dst = NumberedLines(append(dst, '\n'), text, 1)
+			} else {
+				dst = append(append(dst, '\n'), text...)
+			}
 			if n.ContentCut {
 				dst = append(dst, "\n[Content truncated...]"...)
 			}
@@ -45,6 +52,17 @@ func appendQuotes(dst []byte, excerpts []string) []byte {
 		dst = append(dst, "\n  \""...)
 		dst = append(dst, e...)
 		dst = append(dst, '"')
+	}
+	return dst
+}
+
+// NumberedLines appends the lines of a text, each with its number.
+func NumberedLines(dst []byte, text string, first int) []byte {
+	for i, line := range strings.Split(strings.TrimRight(text, "\r\n"), "\n") {
+		if i > 0 {
+			dst = append(dst, '\n')
+		}
+		dst = fmt.Appendf(dst, "%d: %s", first+i, strings.TrimSuffix(line, "\r"))
 	}
 	return dst
 }

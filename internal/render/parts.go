@@ -4,18 +4,28 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/notebook"
 )
+
+// printable are names that a note gives: YAML can spell a line break in them.
+func printable(names []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fault.Printable(n)
+	}
+	return out
+}
 
 // Outline words the parts of a note: its lines, what it has before the text, and
 // the headings with the lines of their sections.
 func Outline(dst []byte, o *notebook.Outline) []byte {
 	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), Plural(o.Lines, "line", "lines"))
 	if len(o.Properties) > 0 {
-		dst = fmt.Appendf(dst, "\nProperties: %s", strings.Join(o.Properties, ", "))
+		dst = fmt.Appendf(dst, "\nProperties: %s", strings.Join(printable(o.Properties), ", "))
 	}
 	if len(o.Tags) > 0 {
-		dst = fmt.Appendf(dst, "\nTags: #%s", strings.Join(o.Tags, ", #"))
+		dst = fmt.Appendf(dst, "\nTags: #%s", strings.Join(printable(o.Tags), ", #"))
 	}
 	if len(o.Headings) > 0 {
 		dst = append(dst, '\n')
@@ -39,7 +49,7 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	}
 	dst = fmt.Appendf(dst, "%s:", Plural(len(names), one, many))
 	for i, n := range names {
-		line := fmt.Sprintf("\n%s%s (%s", mark, n.Name, Plural(n.Notes, "note", "notes"))
+		line := fmt.Sprintf("\n%s%s (%s", mark, fault.Printable(n.Name), Plural(n.Notes, "note", "notes"))
 		if n.Uses > n.Notes {
 			line += fmt.Sprintf(", %d uses", n.Uses)
 		}

@@ -78,7 +78,7 @@ func unsafeOn(s string) string {
 func forgedIn(s string) bool {
 	hunk := false
 	for line := range strings.Lines(s) {
-		hunk = strings.HasPrefix(line, "@@ -") || hunk && strings.ContainsAny(line[:1], " +-\\")
+		hunk = strings.HasPrefix(line, "@@ ") || hunk && strings.ContainsAny(line[:1], " +-\\")
 		if hunk && line[0] == ' ' && !strings.HasPrefix(line[1:], " ") {
 			continue
 		}
@@ -92,6 +92,9 @@ func forgedIn(s string) bool {
 func hostileTree(t testing.TB, text string) string {
 	t.Helper()
 	dir := stress.FastDir(t)
+	// What some tools show whole: a note, a definition, properties, a heading.
+	put(t, filepath.Join(dir, "note.md"), "---\nneedle: |\n  "+forged+"\n\"a\\n"+forged+"\": [\"b\\n"+forged+"\"]\ntags: [\"t\\n"+forged+"\"]\naliases: [\"u\\n"+forged+"\"]\n---\n# needle\n\n"+text+forged+"\n\nneedle [[note]] #needle\n")
+	put(t, filepath.Join(dir, "code.go"), "package p\n\n// needle\nfunc needle() {\n"+text+forged+"\n}\n")
 	for _, name := range hostileNames {
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
@@ -202,7 +205,7 @@ func toolCalls() []toolCall {
 		b, _ := json.Marshal(m)
 		return string(b)
 	}
-	paths := []string{hostileNames["newline"], hostileNames["escape"], "r\n" + forged, "missing\x1b[2J\n" + forged, "../\x1b[2J\n" + forged, ".git/\x1b[2J\n" + forged}
+	paths := []string{"note.md", "code.go", hostileNames["newline"], hostileNames["escape"], "r\n" + forged, "missing\x1b[2J\n" + forged, "../\x1b[2J\n" + forged, ".git/\x1b[2J\n" + forged}
 	for _, name := range profile.Names() {
 		reg, err := profile.New(nil, &profile.Options{Profile: name})
 		if err != nil {
@@ -215,6 +218,7 @@ func toolCalls() []toolCall {
 					if p.Name == "query" || p.Name == "regex" || p.Name == "pattern" {
 						add(arg(p.Name, q))
 						add(arg(p.Name, q, "read_content", true))
+						add(arg(p.Name, q, "show", "definitions"))
 					}
 				}
 			}
@@ -249,6 +253,9 @@ func TestHostileNamesInToolTexts(t *testing.T) {
 				text := tools.call(c)
 				if what := unsafeOn(text); what != "" && tools.text != hostileText {
 					run.Violation(seed, "%s %s %s: %s in %q", c.profile, c.tool, c.args, what, text)
+				}
+				if c.profile == "vault" && strings.Contains(c.args, `"read_content":true`) {
+					continue // its document wants the bare text
 				}
 				if forgedIn(text) {
 					run.Violation(seed, "%s %s %s: a forged line in\n%s", c.profile, c.tool, c.args, text)
