@@ -174,20 +174,7 @@ func addFdOpposites(groups []command.Group) {
 	}
 }
 
-// fdError is an error in fd's words.
-type fdError struct{ text string }
-
-func (e fdError) Error() string { return e.text }
-
-func fdErrorf(format string, args ...any) error { return fdError{fmt.Sprintf(format, args...)} }
-
-// asWritten is an error with the full stop that fd's errors end with: its tests
-// compare them.
-type asWritten string
-
-func (e asWritten) Error() string { return string(e) }
-
-// fdExit prints an error as fd does, and returns fd's exit code: 1 for every error.
+// fdExit prints an error and returns fd's exit code: 1 for every error.
 func fdExit(ctx context.Context, s env.Streams, err error) int {
 	switch {
 	case err == nil || isClosedPipe(err):
@@ -197,7 +184,7 @@ func fdExit(ctx context.Context, s env.Streams, err error) int {
 	case errors.Is(err, env.ErrNone), errors.Is(err, env.ErrReported):
 		return exitNone
 	}
-	fmt.Fprintf(s.Err, "[fd error]: %s\n", cutLines(printing.EscapeLines(message(err))))
+	fmt.Fprintf(s.Err, "fd: %s\n", cutLines(printing.EscapeLines(message(err))))
 	return exitNone
 }
 
@@ -205,7 +192,7 @@ func fdExit(ctx context.Context, s env.Streams, err error) int {
 func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) bool, args []string) error {
 	if f.base != "" {
 		if err := os.Chdir(f.base); err != nil {
-			return fdErrorf("The '--base-directory' path '%s' is not a directory.", f.base)
+			return fmt.Errorf("--base-directory %s: no such folder", strconv.Quote(f.base))
 		}
 	}
 	patterns, paths := f.and, f.searchPaths
@@ -226,24 +213,24 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 		return err
 	}
 	complain := func(err error) { // as in fd, the rest is listed, and the exit code is 0
-		fmt.Fprintf(s.Err, "[fd error]: %s\n", printing.EscapeLines(err.Error()))
+		fmt.Fprintf(s.Err, "fd: %s\n", printing.EscapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
 	var real []string
 	for _, p := range paths {
 		if info, err := os.Stat(p); err != nil || !info.IsDir() {
-			complain(asWritten(fmt.Sprintf("Search path '%s' is not a directory.", p)))
+			complain(fmt.Errorf("%s: no such folder", strconv.Quote(p)))
 			continue
 		}
 		real = append(real, p)
 	}
 	if len(real) == 0 && len(paths) > 0 {
-		complain(asWritten("No valid search paths given."))
+		complain(errors.New("none of the paths is a folder"))
 		return env.ErrReported
 	}
 	if _, err := os.Getwd(); err != nil && len(paths) == 0 {
-		return fdErrorf("Could not retrieve current directory (has it been deleted?).")
+		return errors.New("the current folder is gone")
 	}
 	root := ""
 	if _, err := os.Getwd(); err != nil {
@@ -291,13 +278,13 @@ func fdPaths(paths []string) []string {
 // check refuses what fd refuses.
 func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	if given("threads") && f.threads <= 0 {
-		return fdErrorf("invalid value for '--threads <num>': a number larger than zero")
+		return errors.New("--threads takes a number, 1 or more")
 	}
 	if len(f.commands)+len(f.batches) > 0 && (given("max-results") || f.one) {
-		return fdErrorf("--max-results can't be used with --exec or --exec-batch")
+		return errors.New("--max-results can't be used with --exec or --exec-batch")
 	}
 	if len(f.commands) > 0 && len(f.batches) > 0 {
-		return fdErrorf("--exec can't be used with --exec-batch")
+		return errors.New("--exec can't be used with --exec-batch")
 	}
 	if f.exactDepth > 0 {
 		f.minDepth, f.maxDepth = f.exactDepth, f.exactDepth
@@ -311,7 +298,7 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	switch f.stripPrefix {
 	case "auto", "always", "never":
 	default:
-		return fdErrorf("--strip-cwd-prefix %q: auto, always or never", f.stripPrefix)
+		return fmt.Errorf("--strip-cwd-prefix %q: auto, always or never", f.stripPrefix)
 	}
 	return nil
 }
@@ -357,7 +344,7 @@ func (f *fdFlags) filter() (func(*search.Entry) bool, map[string]bool, error) {
 	for _, k := range f.kinds {
 		name, ok := fdKinds[k]
 		if !ok {
-			return nil, nil, fdErrorf("invalid value '%s' for '--type <filetype>': file, directory, symlink, executable or empty", k)
+			return nil, nil, fmt.Errorf("--type %q: file, directory, symlink, executable or empty", k)
 		}
 		kinds[name] = true
 	}

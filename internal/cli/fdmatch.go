@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -25,13 +27,10 @@ func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool
 			continue
 		}
 		if !f.fullPath && strings.Contains(p, "/") && !f.glob {
-			return nil, fdErrorf("The search pattern '%s' contains a path-separation character and will not lead to any search results.\n\n"+
-				"If you want to search for all files inside the '%s' directory, use a match-all pattern:\n\n  fd . '%s'\n\n"+
-				"Instead, if you want your pattern to match the full file path, use:\n\n  fd --full-path '%s'", p, p, p, p)
+			return nil, fmt.Errorf("the pattern %s has a slash, and names have none\n  fd -p %s finds it in whole paths; fd . %s lists what is in a folder", strconv.Quote(p), p, p)
 		}
 		if !f.hidden && onlyHidden(p, f.glob && !f.regex, f.fixed) {
-			return nil, fdErrorf("The pattern(s) seems to only match files with a leading dot, but hidden files are filtered by default. " +
-				"Consider adding -H/--hidden to search hidden files as well or adjust your pattern(s).")
+			return nil, fmt.Errorf("the pattern %s matches hidden names alone, and those are not listed\n  -H lists them", strconv.Quote(p))
 		}
 		test, err := f.pattern(p, fold)
 		if err != nil {

@@ -213,7 +213,7 @@ func (o *fdOutput) batch(words []string) error {
 			continue
 		}
 		if at >= 0 {
-			return fdErrorf("Only one placeholder allowed for batch commands")
+			return errors.New("--exec-batch takes one placeholder, as {}, and no second")
 		}
 		at = i
 	}
@@ -221,7 +221,7 @@ func (o *fdOutput) batch(words []string) error {
 		words, at = append(words, "{}"), len(words)
 	}
 	if at == 0 {
-		return fdErrorf("First argument of exec-batch is expected to be a fixed executable")
+		return errors.New("--exec-batch needs the name of a program before its placeholder")
 	}
 	size := o.f.batchSize
 	if size <= 0 {
@@ -251,7 +251,7 @@ func (o *fdOutput) command(words []string) error {
 		return nil
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		return fdErrorf("Command not found: %s", words[0])
+		return fmt.Errorf("%q: no such program", words[0])
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", words[0], err)

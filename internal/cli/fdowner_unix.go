@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"os/user"
 	"strconv"
@@ -18,12 +19,12 @@ func ownerTest(s string) (func(path string) bool, error) {
 	}
 	who, group, _ := strings.Cut(s, ":")
 	if strings.Contains(group, ":") {
-		return nil, fdErrorf("more than one ':' in owner '%s'", s)
+		return nil, fmt.Errorf("--owner %q: it takes user:group, with one colon", s)
 	}
 	byUser, err := idTest(who, func(name string) (string, error) {
 		u, err := user.Lookup(name)
 		if err != nil {
-			return "", fdErrorf("'%s' is not a recognized user name", name)
+			return "", fmt.Errorf("--owner: unknown user %q", name)
 		}
 		return u.Uid, nil
 	})
@@ -33,7 +34,7 @@ func ownerTest(s string) (func(path string) bool, error) {
 	byGroup, err := idTest(group, func(name string) (string, error) {
 		g, err := user.LookupGroup(name)
 		if err != nil {
-			return "", fdErrorf("'%s' is not a recognized group name", name)
+			return "", fmt.Errorf("--owner: unknown group %q", name)
 		}
 		return g.Gid, nil
 	})
