@@ -81,9 +81,11 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.Move
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)
 }
 
-// Undo undoes the whole change called id; if id is "", the last change that is
-// not undone yet. If any file was changed since, it refuses and changes nothing.
-// An undo is itself a change: undoing it makes the first change again.
+// Undo undoes the change called id, or the parts of it that the options name; if id
+// is "", the last change that is not undone yet. Edits are undone beneath later
+// ones. Where something was changed in the same place or next to it, the whole undo
+// is refused with a change.UndoError that shows both, and nothing is changed. An undo
+// is itself a change: undoing it makes the first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
 	if opts == nil {
 		opts = &change.Options{}

@@ -109,7 +109,9 @@ func faultyActs() []faulty {
 	var list []faulty
 	all := acts()
 	undo := len(all) - 1
-	for i, a := range all[:undo] {
+	beneath, twin, set := undo-1, 6, 7
+	list = append(list, faulty{all[beneath], []int{twin, set}}, faulty{all[beneath], []int{set, twin}})
+	for i, a := range all[:beneath] {
 		list = append(list, faulty{act: a})
 		list = append(list, faulty{act{"undo of " + a.name, all[undo].do}, []int{i}})
 	}

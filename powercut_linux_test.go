@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,7 +38,7 @@ var trialFiles = map[string]string{
 	".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
 	"note.md":            "# note\nsee [[other]]\n",
 	"other.md":           "back to [[note]] and [[note#note]]\n",
-	"twin.md":            "a file with two names\n",
+	"twin.md":            "a file with two names\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n",
 	"trash/1.txt":        "one\n",
 	"trash/2.txt":        "two\n",
 	"trash/3.txt":        "three\n",
@@ -111,7 +112,7 @@ func acts() []act {
 			return w.Delete(bg, fmt.Sprintf("gone/%d", n%3+1), &change.DeleteOptions{Trash: change.TrashNone})
 		}},
 		{"edit a file with two names", func(w *Workspace, n int) (*change.Change, error) {
-			return w.Edit(bg, "twin.md", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
+			return w.Edit(bg, "twin.md", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 4 + 3*(n%3), New: fmt.Sprint("line ", n)}}, nil)
 		}},
 		{"a set of changes", func(w *Workspace, n int) (*change.Change, error) {
 			in := func(name string) string { return fmt.Sprintf("set/%s%d.txt", name, n%3+1) }
@@ -124,6 +125,18 @@ func acts() []act {
 				{Verb: change.DeletePath, Path: in("trashed"), Trash: change.TrashLocal},
 				{Verb: change.DeletePath, Path: in("gone"), Trash: change.TrashNone},
 			}})
+		}},
+		{"undo of the first, beneath the others", func(w *Workspace, n int) (*change.Change, error) {
+			log, err := w.Changes(bg, 0)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range slices.Backward(log.Changes) {
+				if c.UndoneBy == "" && c.Undoes == "" {
+					return w.Undo(bg, c.ID, nil)
+				}
+			}
+			return nil, journal.ErrNotFound
 		}},
 		{"undo", func(w *Workspace, n int) (*change.Change, error) { return w.Undo(bg, "", nil) }},
 	}

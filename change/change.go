@@ -51,6 +51,10 @@ type Change struct {
 	// Undoes is the change this one undid, UndoneBy the one that undid this one.
 	Undoes   string `json:"undoes,omitempty"`
 	UndoneBy string `json:"undone_by,omitempty"`
+	// PartOf is the change this one undid a part of, PartlyBy those that undid parts
+	// of this one.
+	PartOf   string   `json:"undoes_part_of,omitempty"`
+	PartlyBy []string `json:"undone_in_part_by,omitempty"`
 	// Pending says that the change is in progress, or was interrupted and could
 	// not be settled.
 	Pending bool `json:"pending,omitempty"`
@@ -163,7 +167,11 @@ func (c *Change) Under(folder, mark string) *Change {
 	}
 	out.Partly, out.Reviewed = c.Partly.under(at), c.Reviewed.under(at)
 	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
-	out.Proposal = at.given(c.Proposal)
+	out.PartOf, out.Proposal = at.id(c.PartOf), at.given(c.Proposal)
+	out.PartlyBy = nil
+	for _, id := range c.PartlyBy {
+		out.PartlyBy = append(out.PartlyBy, at.id(id))
+	}
 	return &out
 }
 

@@ -327,12 +327,81 @@ type Conflict struct {
 	Path   string `json:"path"`
 	Reason Reason `json:"-"`
 	Found  string `json:"-"` // IsOther: what is there
+	// Touched are the places of ContentChanged where something has changed in what
+	// the change wrote, or next to it.
+	Touched []Touched `json:"touched,omitempty"`
+}
+
+// Touched is a place of a change that can't be undone, because it is not as the
+// change left it.
+type Touched struct {
+	First int    `json:"first"` // the lines that the change wrote, as it left the file
+	Last  int    `json:"last"`
+	Wrote string `json:"wrote"`
+	// By is the later change that touched it; "" is one that was not made through
+	// Quarry.
+	By       string `json:"by,omitempty"`
+	NowFirst int    `json:"now_first"` // the lines that are there now
+	NowLast  int    `json:"now_last"`
+	Now      string `json:"now"`
+}
+
+func (t *Touched) words() string {
+	by := "outside of Quarry"
+	if t.By != "" {
+		by = "by " + t.By
+	}
+	return fmt.Sprintf("%s of the change, %s (now %s)", lineRange(t.First, t.Last), by, lineRange(t.NowFirst, t.NowLast))
+}
+
+func lineRange(first, last int) string {
+	if last <= first {
+		return fmt.Sprintf("line %d", first)
+	}
+	return fmt.Sprintf("lines %d-%d", first, last)
+}
+
+// both shows what the change wrote and what is there now.
+func (t *Touched) both() string {
+	return "the change wrote\n" + indented(t.Wrote) + "and now there is\n" + strings.TrimSuffix(indented(t.Now), "\n")
+}
+
+func indented(text string) string {
+	const most = 12
+	if text == "" {
+		return "  (nothing)\n"
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n")+"\n", "\n")
+	lines = lines[:len(lines)-1]
+	var b strings.Builder
+	for i, l := range lines {
+		if i == most {
+			fmt.Fprintf(&b, "  … %d more\n", len(lines)-i)
+			break
+		}
+		l = strings.TrimRight(l, "\r\n")
+		if plain := strings.ReplaceAll(l, "\t", ""); fault.Printable(plain) != plain {
+			l = fault.Printable(l)
+		}
+		b.WriteString("  " + clip(l, 200) + "\n")
+	}
+	return b.String()
 }
 
 // Words is the reason in words, to follow the path in a sentence.
 func (c Conflict) Words() string {
 	switch c.Reason {
 	case ContentChanged:
+		if len(c.Touched) > 0 {
+			var all []string
+			for i := range c.Touched[:min(len(c.Touched), 3)] {
+				all = append(all, c.Touched[i].words())
+			}
+			if n := len(c.Touched) - 3; n > 0 {
+				all = append(all, fmt.Sprintf("and %d more", n))
+			}
+			return "changed since: " + strings.Join(all, "; ")
+		}
 		return "changed since"
 	case IsGone:
 		return "no longer exists"
@@ -381,7 +450,13 @@ func (e *UndoError) Hint() string {
 	if slices.ContainsFunc(e.Paths, func(p Conflict) bool { return p.Reason == NotInTrash }) {
 		return "the trash was emptied, or it was taken out of it; other changes can be undone by their ids"
 	}
-	return "look at what changed since, or undo the later changes first"
+	hint := "look at what changed since, or undo the later changes first"
+	for _, p := range e.Paths {
+		if len(p.Touched) > 0 {
+			return hint + "\nin " + fault.Printable(p.Path) + " " + p.Touched[0].both()
+		}
+	}
+	return hint
 }
 
 // clip shortens s to about n bytes for a message and marks the cut.

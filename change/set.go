@@ -117,12 +117,24 @@ type Options struct {
 	Proposal string
 	// Text is that of Op, for Write.
 	Text bool
+	// Parts are what an undo is about; none is the whole change. What is undone of
+	// a change in part is a change of its own.
+	Parts []UndoPart
 	// SkipConflicts lets an undo skip files that have changed since. The other
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
 	// FullDiff and AllLines are those of Set, for the dry run of an undo.
 	FullDiff, AllLines bool
+}
+
+// UndoPart is a part of a change: a file, or one hunk of its diff, as Diff shows it.
+type UndoPart struct {
+	Path string `json:"path"` // its name in the change, or its name now
+	// Hunk counts from 1. Line is a line of the file as the change left it, which
+	// the hunk shows. 0 in both is the whole file.
+	Hunk int `json:"hunk,omitempty"`
+	Line int `json:"line,omitempty"`
 }
 
 // Set returns the set of one operation with these options. It is recorded with

@@ -99,6 +99,7 @@ var layers = []layer{
 		{"internal/policy", "what may be touched, by name and path; pure"},
 		{"internal/glob", "the glob dialects"},
 		{"internal/textedit", "edits on bytes and their diffs, pure"},
+		{"internal/lineage", "where the bytes of a file come from, through its changes"},
 		{"internal/textfile", "encodings, binary test, lines"},
 	}},
 	{"contracts", "Data that every layer may use. They import each other, and match its engine.", []pkg{

@@ -146,6 +146,10 @@ func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*chan
 	if err != nil {
 		return nil, err
 	}
+	o.Parts = slices.Clone(o.Parts)
+	for i := range o.Parts {
+		o.Parts[i].Path = strings.TrimPrefix(o.Parts[i].Path, p.Name+"/")
+	}
 	c, err := p.Undo(ctx, id, o)
 	return j.changed(p, c, err)
 }

@@ -329,7 +329,10 @@ func masked(c change.Change) change.Change {
 func changeOf(e journal.Entry) change.Change {
 	c := change.Change{
 		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Proposal: e.Proposal, Did: e.Did, Paths: names(e.Paths()),
-		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), Pending: e.Status == journal.Pending,
+		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), PartOf: string(e.PartOf), Pending: e.Status == journal.Pending,
+	}
+	for _, id := range e.PartlyBy {
+		c.PartlyBy = append(c.PartlyBy, string(id))
 	}
 	switch {
 	case e.Status == journal.Damaged:

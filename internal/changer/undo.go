@@ -13,10 +13,11 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Undo undoes the change called id, all of it, or the last one that was not
-// undone yet when id is "". It refuses when any file is not what the change
-// left, and then changes nothing. An undo is a change itself: Undo with its id
-// makes the first change again.
+// Undo undoes the change called id, all of it or the parts that the options name,
+// or the last one that was not undone yet when id is "". Edits are undone beneath
+// later ones. It refuses when something else is not what the change left, and then
+// changes nothing. An undo is a change itself: Undo with its id makes the first
+// change again.
 func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	leave, err := w.enter("undo")
 	if err != nil {
@@ -60,6 +61,16 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		return nil, err
 	}
 	defer plan.Close()
+	var warnings []string
+	fits, err := w.fit(ctx, plan, o.Parts)
+	if err != nil {
+		if !o.SkipConflicts || fits == nil {
+			return nil, err
+		}
+		if warnings, err = w.skipConflicts(plan, err); err != nil {
+			return nil, err
+		}
+	}
 	if o.Tool != journal.Recovery {
 		if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
 			return nil, err
@@ -68,18 +79,9 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 			return nil, err
 		}
 	}
-	var warnings []string
-	if err := w.fitPlan(plan); err != nil {
-		if !o.SkipConflicts {
-			return nil, err
-		}
-		if warnings, err = w.skipConflicts(plan, err); err != nil {
-			return nil, err
-		}
-	}
 	c := &change.Change{
 		Tool: toolOf(o.Tool, "undo"), Paths: names(journal.Entry{Change: plan.Change}.Paths()), DryRun: o.DryRun,
-		Undoes: string(plan.Change.Undoes), Warnings: warnings,
+		Undoes: string(plan.Change.Undoes), PartOf: string(plan.Change.PartOf), Warnings: warnings,
 	}
 	did(c, plan.Change.Did, o.Summary, o.Client)
 	c.Proposal = o.Proposal
@@ -87,7 +89,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	if o.FullDiff && o.DryRun {
 		limits = fullDiff(o.AllLines)
 	}
-	diffs, err := w.entryDiff(plan.Of, true, limits)
+	diffs, err := w.undoDiff(plan.Of, fits, limits)
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}
@@ -342,7 +344,7 @@ func (w *Changer) Diff(id string) (*change.Change, error) {
 	if c.Partly, err = w.partly(e); err != nil {
 		return nil, err
 	}
-	diffs, err := w.entryDiff(e, false, &textedit.DiffOptions{})
+	diffs, err := w.entryDiff(e, &textedit.DiffOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -350,36 +352,64 @@ func (w *Changer) Diff(id string) (*change.Change, error) {
 	return &c, nil
 }
 
-// entryDiff shows an entry's operations; reverse is the way back.
-func (w *Changer) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
+// undoDiff shows what an undo does. Files that it carries to later contents are
+// shown as they are now.
+func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
 	var diffs []change.PathDiff
-	for i, op := range e.Ops {
-		d := change.PathDiff{Old: op.Path.String(), New: op.Path.String()}
-		switch op.Kind {
-		case journal.Rename:
-			d.Kind, d.New = change.DiffRenamed, op.To.String()
-			if reverse {
-				d.Old, d.New = d.New, d.Old
-			}
-		case journal.Chmod:
-			d.Kind, d.Modes = change.DiffMode, [2]fs.FileMode{op.Mode, op.NewMode}
-			if reverse {
-				d.Modes = [2]fs.FileMode{op.NewMode, op.Mode}
-			}
-		case journal.Trash, journal.Restore:
-			d.Kind = change.DiffTrashed
-			if (op.Kind == journal.Restore) != reverse {
-				d.Kind = change.DiffRestored
-			}
-		default:
-			var err error
-			if d, err = w.opDiff(e, i, reverse, opts); err != nil {
-				return nil, err
-			}
+	for i := range e.Ops {
+		if fits.left[i] {
+			continue
+		}
+		if c := fits.carried[i]; c != nil {
+			diffs = append(diffs, c.diff(opts))
+			continue
+		}
+		d, err := w.stepDiff(e, i, true, opts)
+		if err != nil {
+			return nil, err
 		}
 		diffs = append(diffs, d)
 	}
 	return diffs, nil
+}
+
+// entryDiff shows an entry's operations.
+func (w *Changer) entryDiff(e journal.Entry, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
+	var diffs []change.PathDiff
+	for i := range e.Ops {
+		d, err := w.stepDiff(e, i, false, opts)
+		if err != nil {
+			return nil, err
+		}
+		diffs = append(diffs, d)
+	}
+	return diffs, nil
+}
+
+// stepDiff shows an operation of an entry; reverse is the way back.
+func (w *Changer) stepDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
+	op := e.Ops[i]
+	d := change.PathDiff{Old: op.Path.String(), New: op.Path.String()}
+	switch op.Kind {
+	case journal.Rename:
+		d.Kind, d.New = change.DiffRenamed, op.To.String()
+		if reverse {
+			d.Old, d.New = d.New, d.Old
+		}
+	case journal.Chmod:
+		d.Kind, d.Modes = change.DiffMode, [2]fs.FileMode{op.Mode, op.NewMode}
+		if reverse {
+			d.Modes = [2]fs.FileMode{op.NewMode, op.Mode}
+		}
+	case journal.Trash, journal.Restore:
+		d.Kind = change.DiffTrashed
+		if (op.Kind == journal.Restore) != reverse {
+			d.Kind = change.DiffRestored
+		}
+	default:
+		return w.opDiff(e, i, reverse, opts)
+	}
+	return d, nil
 }
 
 // opDiff is the diff of an operation on contents.

@@ -171,7 +171,6 @@ func TestWrongUsage(t *testing.T) {
 		{"rm -f d", "nothing is asked"},
 		{"mv -f a b", "nothing is ever overwritten"},
 		{"diff zzz", "zzz"},
-		{"undo a b", "unexpected argument \"b\""},
 		{"log --since yesterday", "Invalid time"},
 		{"edit a.txt b.txt --nth 2", "pairs of --old and --new"},
 		{"patch nowhere.diff", "nowhere.diff"},

@@ -205,6 +205,8 @@ func fate(ch *change.Change) string {
 	switch {
 	case ch.UndoneBy != "":
 		return " (undone by " + ch.UndoneBy + ")"
+	case len(ch.PartlyBy) > 0:
+		return " (undone in part by " + strings.Join(ch.PartlyBy, ", ") + ")"
 	case ch.Partly != nil:
 		return fmt.Sprintf(" (half applied; %v; quarry undo %s brings the old files back)", ch.Partly, ch.ID)
 	case ch.Pending:
@@ -217,20 +219,26 @@ func fate(ch *change.Change) string {
 
 func newUndo(s env.Streams) *cobra.Command {
 	c, which := &changer{s: s}, &chosen{}
-	cmd := command.New("undo [ID]", "Undo a change, the last one unless an id is given",
+	cmd := command.New("undo [ID [FILE[:LINE]]...]", "Undo a change, the last one unless an id is given",
 		`Undo a change with all it did: an edit, a move with its links, a deletion.
-It is refused, and nothing is changed, when a file is not what the change left.
+Or only what it did to a file, or the hunk of quarry diff ID that shows a line
+(FILE:LINE, as the change left the file).
+
+Edits are undone beneath later ones: what was changed elsewhere in the file
+since, with Quarry or without, stays. If something was changed in the same place
+or next to it, the undo is refused, shows both, and changes nothing. With
+--skip-conflicts such files are left as they are, and the others are undone.
+
 An undo is a change too: undo its id to have the first change again.
-With --skip-conflicts such files are left as they are, and the others are undone
-as a change of their own.
 
 With --all-since all changes since then are undone, the newest first, and
 with --client those of one program, with --session those of one session of it;
 the first that is refused ends it.`,
 		`  quarry undo
+  quarry undo 2pm9tp00 main.go:120
   quarry undo --all-since 1h --client codex
   quarry undo --session k3v9x2qa`,
-		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, command.Any), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
@@ -240,9 +248,16 @@ the first that is refused ends it.`,
 				}
 				return c.undoAll(cmd.Context(), which)
 			}
-			id := strings.Join(args, "")
+			id := strings.Join(args[:min(len(args), 1)], "")
 			o := c.options()
 			o.SkipConflicts = c.skip
+			for _, arg := range args[min(len(args), 1):] {
+				part, err := c.part(arg)
+				if err != nil {
+					return c.run(render.Undoing, id, err)
+				}
+				o.Parts = append(o.Parts, part)
+			}
 			p := s.Progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.End()
@@ -260,6 +275,19 @@ the first that is refused ends it.`,
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
 	return cmd
+}
+
+// part reads FILE or FILE:LINE.
+func (c *changer) part(arg string) (part change.UndoPart, err error) {
+	if i := strings.LastIndexByte(arg, ':'); i > 0 {
+		if part.Line, err = strconv.Atoi(arg[i+1:]); err == nil && part.Line < 1 {
+			return part, fmt.Errorf("invalid line in %s: lines count from 1", render.Quote(arg))
+		} else if err == nil {
+			arg = arg[:i]
+		}
+	}
+	part.Path, err = c.also(arg)
+	return part, err
 }
 
 // undoAll undoes the selected changes that are not undone yet, newest first.

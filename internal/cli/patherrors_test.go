@@ -199,7 +199,7 @@ func TestEmptyArguments(t *testing.T) {
 		{[]string{"write", "", "--content", "x"}, "PATH is empty\n  usage: quarry write PATH\n"},
 		{[]string{"read", ""}, "PATH is empty\n  usage: quarry read PATH[:A-B]...\n"},
 		{[]string{"replace", "x", "", ""}, "PATH is empty\n  usage: quarry replace PATTERN TEXT [PATH...]\n"},
-		{[]string{"undo", ""}, "ID is empty\n  usage: quarry undo [ID]\n"},
+		{[]string{"undo", ""}, "ID is empty\n  usage: quarry undo [ID [FILE[:LINE]]...]\n"},
 		{[]string{"write", "b.txt", "--root", "", "--content", "x"}, "--root is empty; . is the current folder\n"},
 		{[]string{"search", "x", "--root="}, "--root is empty; . is the current folder\n"},
 		{[]string{"index", "delete", "--root", ""}, "--root is empty; . is the current folder\n"},

@@ -91,6 +91,12 @@ func TestScripts(t *testing.T) {
 				text := strings.Replace(ts.ReadFile(args[1]), "NUMBERS", list.String(), 1)
 				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 			},
+			// id VARIABLE sets a variable to the first word of the last output, which
+			// is the id of the newest change after quarry log.
+			"id": func(ts *testscript.TestScript, _ bool, args []string) {
+				word, _, _ := strings.Cut(ts.ReadFile("stdout"), " ")
+				ts.Setenv(args[0], word)
+			},
 			// nul FILE... makes the files binary.
 			"nul": func(ts *testscript.TestScript, _ bool, args []string) {
 				for _, name := range args {

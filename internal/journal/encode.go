@@ -347,6 +347,7 @@ func encodeIntent(en *Entry) []byte {
 	e.action(&en.Did)
 	e.str(en.Client.Session)
 	e.str(en.Proposal)
+	e.str(string(en.PartOf))
 	e.bool(true) // no record ends with two zeros; see neverCame
 	return e.b
 }
@@ -365,7 +366,7 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 		en.Client.Name, en.Client.Version = d.str(), d.str()
 		d.action(&en.Did)
 		if len(d.b) > 1 { // since format 5
-			en.Client.Session, en.Proposal = d.str(), d.str()
+			en.Client.Session, en.Proposal, en.PartOf = d.str(), d.str(), d.id()
 		}
 		if !d.bool() {
 			d.fail()
@@ -486,7 +487,8 @@ type openEntry struct {
 }
 
 // format 2 has back records, format 3 verbs with their operands, and clients,
-// format 4 changes of modes, format 5 sessions and proposals.
+// format 4 changes of modes, format 5 sessions, proposals
+// and the change that is undone in part.
 // Segments of older formats are read as they are, and a new one is started. A
 // newer format is refused: see ErrNewer.
 const format = 5

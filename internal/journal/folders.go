@@ -1,6 +1,10 @@
 package journal
 
-import "quarry/internal/rootfs"
+import (
+	"slices"
+
+	"quarry/internal/rootfs"
+)
 
 // MakeFolders adds operations at the start of the plan that make missing folders,
 // so that a move can be undone although its old folder was removed since. They
@@ -44,6 +48,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 		}
 	}
 	p.Change.Ops = append(ops, p.Change.Ops...)
+	p.of = append(slices.Repeat([]int{-1}, len(ops)), p.of...)
 	p.target = append(make([]ref, len(ops)), p.target...)
 	p.back = append(make([][]rootfs.Edit, len(ops)), p.back...)
 	return found, nil

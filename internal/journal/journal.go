@@ -153,6 +153,7 @@ type Change struct {
 	Summary string
 	Ops     []Op
 	Undoes  ID // the entry this one undoes
+	PartOf  ID // or the one it undoes a part of
 }
 
 // Status is what became of an entry.
@@ -175,6 +176,9 @@ type Entry struct {
 	Change
 	Status   Status
 	UndoneBy ID // the entry that took this one back
+	// PartlyBy are the entries that undid parts of this one, and are not undone
+	// themselves, newest first.
+	PartlyBy []ID
 	// Planned has all operations of a committed entry of which only the first,
 	// Ops, were carried out; nil if all were.
 	Planned []Op

@@ -119,7 +119,7 @@ func (j *Journal) each(f func(Entry) bool) error { return j.eachSegment(j.entrie
 
 // entries turns a visitor of entries into a visitor of segments.
 func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
-	commits, aborts, undone := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}
+	commits, aborts, undone, partly := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}, map[ID][]ID{}
 	return func(s *segment) (bool, error) {
 		for _, l := range j.late { // ours; the log will have them soon
 			if l.typ == recAbort {
@@ -144,9 +144,14 @@ func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 			if c, ok := commits[e.ID]; ok && e.Status == Pending {
 				out.commit(c)
 			}
-			out.UndoneBy = undone[e.ID]
-			if out.Status == Committed && out.Undoes != "" && out.UndoneBy == "" {
-				undone[out.Undoes] = out.ID
+			out.UndoneBy, out.PartlyBy = undone[e.ID], partly[e.ID]
+			if out.Status == Committed && out.UndoneBy == "" {
+				if out.Undoes != "" {
+					undone[out.Undoes] = out.ID
+				}
+				if out.PartOf != "" {
+					partly[out.PartOf] = append(partly[out.PartOf], out.ID)
+				}
 			}
 			if !f(out) {
 				return false, nil

@@ -15,7 +15,7 @@ func TestFewSegmentsStayLoaded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
 	}
-	b := newBench(t, &Options{MaxBytes: 1 << 20}) // segments of 64 KiB
+	b := newBench(t, &Options{MaxBytes: 2 << 20}) // segments of 128 KiB
 	text := func(i int) string {                  // 4 KB that hardly compress
 		var lines strings.Builder
 		for r := rand.New(rand.NewPCG(1, uint64(i))); lines.Len() < 4000; {

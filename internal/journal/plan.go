@@ -21,11 +21,17 @@ type Plan struct {
 	Of     Entry
 	Change Change
 
-	j      *Journal
-	src    *source
+	j   *Journal
+	src *source
+	// Each operation of Change has one of these.
+	of     []int           // the operation of Of that it undoes; -1 is none
 	target []ref           // of the content a Replace brings back
 	back   [][]rootfs.Edit // the edits that bring it back, if it is kept so
 }
+
+// Undoes returns the operation of Of that the k-th operation of the plan undoes; -1
+// is none: it makes a folder that is missing.
+func (p *Plan) Undoes(k int) int { return p.of[k] }
 
 var (
 	// ErrUndone is returned for a change that was undone already.
@@ -141,12 +147,14 @@ func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 		if err == nil && target.place == asEdits {
 			_, back, err = j.back(e, i)
 			inv.Edits = back
+		} else if err == nil && op.Kind == Replace && op.hasDiff {
+			inv.Edits, _ = j.backSpans(e, i) // only for the record; the content is kept
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), err)
 		}
 		p.Change.Ops = append(p.Change.Ops, inv)
-		p.target, p.back = append(p.target, target), append(p.back, back)
+		p.of, p.target, p.back = append(p.of, i), append(p.target, target), append(p.back, back)
 	}
 	var err error
 	if p.src, err = j.source(e); err != nil {

@@ -32,19 +32,54 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 			}
 		}
 	}
+	rest := p.drop(drop)
+	p.InPart()
+	return rest
+}
+
+// Only makes of the plan one that has only the operations that keep accepts, and no
+// folders that it would remove with them. It reports whether that is less than
+// before: then it is a change of its own, as with Without.
+func (p *Plan) Only(keep func(k int) bool) (less bool) {
+	drop := make([]bool, len(p.Change.Ops))
+	for k := range drop {
+		drop[k] = !keep(k)
+		less = less || drop[k] && !p.Change.Ops[k].onlyFolder()
+	}
+	if less {
+		p.drop(drop)
+		p.InPart()
+	}
+	return less
+}
+
+// InPart makes the plan a change of its own that undoes a part of the entry.
+func (p *Plan) InPart() {
+	p.Change.Undoes, p.Change.PartOf, p.Change.Did.Verb = "", p.Of.ID, change.UndidPart
+}
+
+// Drop removes the k-th operation of the plan, which has nothing to do. It reports
+// whether anything is left.
+func (p *Plan) Drop(k int) bool {
+	drop := make([]bool, len(p.Change.Ops))
+	drop[k] = true
+	return p.drop(drop)
+}
+
+// drop removes operations. It reports whether anything is left but folders.
+func (p *Plan) drop(drop []bool) (rest bool) {
 	var ops []Op
+	var of []int
 	var target []ref
 	var back [][]rootfs.Edit
-	rest := false
 	for i, op := range p.Change.Ops {
 		if drop[i] {
 			continue
 		}
-		ops, target, back = append(ops, op), append(target, p.target[i]), append(back, p.back[i])
+		ops, of, target, back = append(ops, op), append(of, p.of[i]), append(target, p.target[i]), append(back, p.back[i])
 		rest = rest || !op.onlyFolder()
 	}
-	p.Change.Ops, p.target, p.back = ops, target, back
-	p.Change.Undoes, p.Change.Did.Verb = "", change.UndidPart
+	p.Change.Ops, p.of, p.target, p.back = ops, of, target, back
 	return rest
 }
 

@@ -130,7 +130,7 @@ var codeDialect = dialect{
 		{
 			name: "undo_change", title: "Undo a change",
 			about:  "Undo a change by its id, default this session's last.",
-			params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun)},
+			params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun), unlisted(str("path", "Only this file")), unlisted(integer("hunk", "Only this hunk of its diff", 1))},
 			action: undoChange,
 		},
 	},

@@ -267,8 +267,8 @@ var quarryTools = []spec{
 	},
 	{
 		name: "undo_change", title: "Undo a change",
-		about:  "Undo a change, by default the last of this connection. Refuses if a file has changed since.",
-		params: []tool.Param{str("id", "Id from list_changes"), paramDryRun},
+		about:  "Undo a change, by default the last of this connection, beneath later edits. Refuses where those touch it. Undo the undo's id to redo.",
+		params: []tool.Param{str("id", "Id from list_changes"), str("path", "Only this file"), integer("hunk", "Only this hunk of its diff", 1), paramDryRun},
 		action: undoChange,
 	},
 	{name: "get_index_status", title: "Index status", about: "State of the search index.", action: indexState},

@@ -56,6 +56,8 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 		switch {
 		case change.UndoneBy != "":
 			a.text = append(a.text, "  (undone)"...)
+		case len(change.PartlyBy) > 0:
+			a.text = append(a.text, "  (undone in part)"...)
 		case change.Partly != nil:
 			a.text = fmt.Appendf(a.text, "  (half applied; %v; undo_change with its id brings the old files back)", change.Partly)
 		case change.Pending:
@@ -84,11 +86,20 @@ var undoChange = action{changeSchema, tool.Hints{Destructive: true}, undo}
 
 func undo(ctx context.Context, c *call) (*answer, error) {
 	if id := c.String("id"); id != "" {
-		change, err := c.ws.Undo(ctx, id, c.changing())
+		o := c.changing()
+		if path := c.String("path"); path != "" {
+			o.Parts = []change.UndoPart{{Path: path, Hunk: c.Int("hunk")}}
+		} else if c.Given("hunk") {
+			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "A hunk is one of a file", Hint: "Give path too."}
+		}
+		change, err := c.ws.Undo(ctx, id, o)
 		if err != nil {
 			return nil, c.undoError(err)
 		}
 		return c.changed(change, render.Undone(change)), nil
+	}
+	if c.Given("path") || c.Given("hunk") {
+		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id; list_changes has them."}
 	}
 	// Without an id it is the last change of this connection: what another client
 	// made is not this one's to undo without being named.

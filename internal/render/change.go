@@ -190,8 +190,8 @@ func Undone(c *change.Change) string {
 		}
 		return fmt.Sprintf("Rolled back change %s, which was half applied: %s.", c.Undoes, Count(len(c.Paths), "path"))
 	}
-	if c.Did.Verb == change.UndidPart {
-		return fmt.Sprintf("Undid a part of change %s: %s.", c.Did.ID, Count(len(c.Paths), "path"))
+	if c.PartOf != "" {
+		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, Count(len(c.Paths), "path"))
 	}
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }

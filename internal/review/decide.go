@@ -189,7 +189,7 @@ func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []string {
 // apply makes the change of what was accepted.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
-		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID})
+		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID, Parts: p.Parts})
 	}
 	return ws.Apply(ctx, p.accepted())
 }

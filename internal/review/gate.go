@@ -133,7 +133,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return nil, err
 	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, id), Files: g.files(ctx, &change.Set{}, shown),
+		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, shown),
 	}, plan)
 }
 
@@ -153,7 +153,7 @@ func (g *Gate) withdraw(id string, o change.Options) (*change.Change, error) {
 func keyOf(p *Proposal) (string, error) {
 	set := p.Set
 	set.Client, set.Digest = change.Client{}, ""
-	data, err := json.Marshal([]any{p.Client.Name, set, p.Undo})
+	data, err := json.Marshal([]any{p.Client.Name, set, p.Undo, p.Parts})
 	if err != nil {
 		return "", err
 	}

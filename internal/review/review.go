@@ -57,7 +57,9 @@ type Proposal struct {
 	Set    change.Set `json:"set"`
 	Digest string     `json:"digest,omitempty"`
 	Undo   string     `json:"undo,omitempty"`
-	Files  []File     `json:"files"`
+	// Parts are the parts of the change to undo; none is all of it.
+	Parts []change.UndoPart `json:"parts,omitempty"`
+	Files []File            `json:"files"`
 
 	Decided time.Time `json:"decided,omitzero"`
 	By      string    `json:"by,omitempty"` // page or shell

@@ -53,7 +53,7 @@ func (f *File) has(d change.PathDiff) bool {
 // planOf works a proposal out again, with all lines.
 func planOf(ctx context.Context, ws Workspace, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
-		return ws.Undo(ctx, p.Undo, &change.Options{DryRun: true, FullDiff: true, AllLines: true})
+		return ws.Undo(ctx, p.Undo, &change.Options{DryRun: true, Parts: p.Parts, FullDiff: true, AllLines: true})
 	}
 	set := p.Set
 	set.FullDiff, set.AllLines = true, true

@@ -1,0 +1,319 @@
+package changer
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/lineage"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+)
+
+// carried is what an undo does to one file that was changed since, worked out on
+// the file as it is now.
+type carried struct {
+	path          rootfs.Path
+	edits         []rootfs.Edit // of the content now; none if all of it is undone already
+	old, new      rootfs.Version
+	before, after []byte // the contents; nil of a large file
+}
+
+// diff shows it. The diff of a large file that was edited elsewhere too is not
+// worked out.
+func (c *carried) diff(opts *textedit.DiffOptions) change.PathDiff {
+	name := c.path.String()
+	if c.before == nil {
+		return change.PathDiff{Kind: change.DiffNotKept, Old: name, New: name}
+	}
+	return diffOf(name, name, c.before, c.after, opts)
+}
+
+// past replays the history of a file from one change on.
+type past struct {
+	w      *Changer
+	of     journal.Entry
+	op     int
+	since  *journal.Since
+	text   *lineage.Text
+	target *lineage.Step // the change to undo
+	left   *lineage.Text // right after it
+	wrote  []byte        // the content then, nil if it was not kept
+
+	content []byte // the content now, nil if it is not known
+	version rootfs.Version
+	steps   map[deed][]*lineage.Step
+	deeds   map[journal.ID]deed
+	// touched has the later change that touched an edit of the target first, ""
+	// for one from outside.
+	touched map[int]journal.ID
+}
+
+// errUnknownPast says that the spans of a change can't be followed.
+var errUnknownPast = errors.New("what the change did to the file is not known exactly")
+
+// replay follows the file of an operation up to now.
+func (w *Changer) replay(e journal.Entry, i int, since *journal.Since) (*past, error) {
+	spans, err := w.spans(e, i)
+	if err != nil {
+		return nil, errors.Join(errUnknownPast, err)
+	}
+	h := &past{w: w, of: e, op: i, since: since, steps: map[deed][]*lineage.Step{}, deeds: map[journal.ID]deed{}, touched: map[int]journal.ID{}}
+	h.text = lineage.New(e.BeforeSize(i))
+	h.target = h.text.Apply(spans)
+	h.left, h.version = h.text.Clone(), e.Ops[i].New
+	h.know(e.ID, h.target)
+	h.content, _ = w.state.journal.After(e, i)
+	h.wrote = h.content
+	for _, d := range since.Done {
+		if err := h.take(d.Entry, d.Op); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// spans are the edits of a replacement.
+func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
+	edits, was, err := w.state.journal.Spans(e, i)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]lineage.Edit, len(edits))
+	for k, x := range edits {
+		list[k] = lineage.Edit{Off: x.Off, Was: was[k], Data: x.Data}
+	}
+	return list, nil
+}
+
+// take follows the file through one of our own changes. If the file is not what
+// the change before left, someone else has changed it in between.
+func (h *past) take(e journal.Entry, i int) error {
+	op, j := e.Ops[i], h.w.state.journal
+	if op.Old != h.version {
+		before, err := j.Before(e, i)
+		if err != nil {
+			before = nil
+		}
+		if err := h.outside(before); err != nil {
+			return err
+		}
+	}
+	spans, err := h.w.spans(e, i)
+	if err != nil || h.text.Size() != e.BeforeSize(i) {
+		// What it did is not known: it is taken for a change from outside.
+		if h.content == nil {
+			h.content, _ = j.Before(e, i)
+		}
+		h.version = rootfs.Version{}
+		return nil
+	}
+	var undone []*lineage.Step
+	if id := cmp.Or(e.Undoes, e.PartOf); id != "" {
+		undone = h.steps[h.deedOf(id)]
+	}
+	h.know(e.ID, h.text.Apply(spans, undone...))
+	h.content, _ = j.After(e, i)
+	h.version = op.New
+	h.blame(e.ID)
+	return nil
+}
+
+// deed is what an entry does in the end: the undo of an undo makes the first change
+// again, and whoever undoes one of the two undoes the other.
+type deed struct {
+	first  journal.ID
+	undoes bool
+}
+
+func (h *past) deedOf(id journal.ID) deed {
+	if d, ok := h.deeds[id]; ok {
+		return d
+	}
+	d := deed{first: id}
+	if e, err := h.w.state.journal.Get(id); err == nil && cmp.Or(e.Undoes, e.PartOf) != "" {
+		d = h.deedOf(cmp.Or(e.Undoes, e.PartOf))
+		d.undoes = !d.undoes
+	}
+	h.deeds[id] = d
+	return d
+}
+
+// know records the step of an entry.
+func (h *past) know(id journal.ID, s *lineage.Step) {
+	d := h.deedOf(id)
+	h.steps[d] = append(h.steps[d], s)
+}
+
+// outside follows the file through a change that was not made through Quarry, to
+// the given content.
+func (h *past) outside(after []byte) error {
+	if h.content == nil || after == nil || max(len(after), len(h.content)) > maxAligned {
+		return errUnknownPast
+	}
+	h.text.Align(h.content, after)
+	h.content = after
+	h.blame("")
+	return nil
+}
+
+// maxAligned is the largest content that is compared line by line with another to
+// find where a change is now.
+const maxAligned = largeFile
+
+// maxBlamed is for how many edits of a change it is noted who touched them.
+const maxBlamed = 50
+
+// blame notes which edits of the target were touched by a change.
+func (h *past) blame(by journal.ID) {
+	for k := range min(h.target.Len(), maxBlamed) {
+		state, _ := h.text.Find(h.target, k)
+		if _, known := h.touched[k]; state != lineage.Touched {
+			delete(h.touched, k)
+		} else if !known {
+			h.touched[k] = by
+		}
+	}
+}
+
+// carry works out the undo of the i-th operation of an entry, a replacement, on
+// the file as it is now. only picks edits; nil is all. If some can't be undone, the
+// conflict says which.
+func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool) (*carried, *change.Conflict, error) {
+	c := &carried{path: since.Now}
+	changed := &change.Conflict{Path: since.Now.String(), Reason: change.ContentChanged}
+	var err error
+	var size int64
+	if c.before, c.old, size, err = w.readNow(since.Now); err != nil {
+		return nil, nil, err
+	}
+	h, err := w.replay(e, i, since)
+	if err == nil && h.version != c.old {
+		err = h.outside(c.before)
+	}
+	if err == nil && h.text.Size() != size {
+		err = errUnknownPast
+	}
+	if errors.Is(err, errUnknownPast) {
+		return nil, changed, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for k := range h.target.Len() {
+		if only != nil && !only(h, k) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		switch state, edit := h.text.Find(h.target, k); state {
+		case lineage.Whole:
+			c.edits = append(c.edits, edit)
+		case lineage.Touched:
+			changed.Touched = append(changed.Touched, h.place(k, c.before))
+		}
+	}
+	if len(changed.Touched) > 0 {
+		return nil, changed, nil
+	}
+	slices.SortFunc(c.edits, func(a, b rootfs.Edit) int { return cmp.Compare(a.Off, b.Off) })
+	err = c.finish(w)
+	return c, nil, err
+}
+
+// readNow reads a file; of a large one only its version.
+func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, size int64, err error) {
+	info, err := w.root.Stat(p)
+	if err == nil && info.Size > w.largeFrom {
+		version, info, err = w.root.ReadVersion(p)
+		return nil, version, info.Size, err
+	}
+	data, version, info, err = w.root.ReadFile(p, maxRead)
+	if data == nil && err == nil {
+		data = []byte{}
+	}
+	return data, version, int64(len(data)), err
+}
+
+// finish works out the new content, or only its version.
+func (c *carried) finish(w *Changer) (err error) {
+	if c.before != nil {
+		c.after, err = applied(c.before, c.edits)
+		c.new = rootfs.VersionOf(c.after)
+		return err
+	}
+	f, err := w.root.OpenFile(c.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	h, at := rootfs.NewHash(), int64(0)
+	for _, e := range c.edits {
+		if _, err := io.Copy(h, io.NewSectionReader(f, at, e.Off-at)); err != nil {
+			return err
+		}
+		h.Write(e.Data)
+		at = e.Off + e.Len
+	}
+	_, err = io.Copy(h, io.NewSectionReader(f, at, f.Info().Size-at))
+	c.new = h.Version()
+	return err
+}
+
+// span is where an edit of the target was in the content that the change left.
+func (h *past) span(k int) (from, to int64) {
+	edit := h.target.Edit(k)
+	from = edit.Off
+	for n := range k {
+		before := h.target.Edit(n)
+		from += int64(len(before.Data) - len(before.Was))
+	}
+	return from, from + int64(len(edit.Data))
+}
+
+// lines are the lines of an edit of the target as the change left the file; 0 if
+// they are not known.
+func (h *past) lines(k int) (first, last int) {
+	from, to := h.span(k)
+	first, last, _ = linesOf(h.wrote, from, to)
+	return first, last
+}
+
+// place tells where an edit that can't be undone was, and what is there now.
+func (h *past) place(k int, now []byte) change.Touched {
+	t := change.Touched{By: string(h.touched[k])}
+	from, to := h.span(k)
+	t.First, t.Last, t.Wrote = linesOf(h.wrote, from, to)
+	from, to = h.text.Around(h.left, h.target, k)
+	t.NowFirst, t.NowLast, t.Now = linesOf(now, from, to)
+	return t
+}
+
+// linesOf returns the lines that a part of a text lies on, with their numbers.
+func linesOf(text []byte, from, to int64) (first, last int, lines string) {
+	if from > int64(len(text)) || to > int64(len(text)) || from > to {
+		return 0, 0, ""
+	}
+	first = 1 + bytes.Count(text[:from], []byte{'\n'})
+	start := bytes.LastIndexByte(text[:from], '\n') + 1
+	end := int(to)
+	if to == from || text[to-1] != '\n' { // the line that it ends in
+		if n := bytes.IndexByte(text[to:], '\n'); n >= 0 {
+			end += n + 1
+		} else {
+			end = len(text)
+		}
+	}
+	last = max(first, bytes.Count(text[:end], []byte{'\n'}))
+	if utf8.Valid(text[start:end]) {
+		lines = string(text[start:end])
+	}
+	return first, last, lines
+}

@@ -1,0 +1,198 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// Spans returns how a replacement changed the file: the edits of the old content,
+// and the bytes that each replaced. It is ErrNotKept if that was not kept.
+func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
+	op := e.Ops[i]
+	if op.Kind != Replace || !op.hasDiff {
+		return nil, nil, ErrNotKept
+	}
+	body, err := j.diff(e, i)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := &decoder{b: body}
+	d.id()
+	d.num()
+	if edits = d.edits(); d.end() != nil {
+		return nil, nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
+	was = make([][]byte, len(edits))
+	if op.old.place == asEdits {
+		_, back, err := j.back(e, i)
+		if err == nil && len(back) != len(edits) {
+			err = fmt.Errorf("%w: the old content of %s", ErrDamaged, e.ID)
+		}
+		for k := range back {
+			was[k] = back[k].Data
+		}
+		return edits, was, err
+	}
+	old, err := j.Before(e, i)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := splice(old, edits); err != nil {
+		return nil, nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
+	for k, edit := range edits {
+		was[k] = old[edit.Off : edit.Off+edit.Len]
+	}
+	return edits, was, nil
+}
+
+// maxBackSpans is the most bytes of edits that an undo records besides the content
+// it replaces. An undo that brings back more is followed by lines.
+const maxBackSpans = 64 << 10
+
+// backSpans are the edits that undo a replacement whose contents are kept. They are
+// recorded with the undo, so that its own spans are known exactly.
+func (j *Journal) backSpans(e Entry, i int) ([]rootfs.Edit, error) {
+	edits, was, err := j.Spans(e, i)
+	if err != nil {
+		return nil, err
+	}
+	back, shift, size := make([]rootfs.Edit, len(edits)), int64(0), 0
+	for k, x := range edits {
+		if size += len(was[k]); size > maxBackSpans {
+			return nil, ErrNotKept
+		}
+		back[k] = rootfs.Edit{Off: x.Off + shift, Len: int64(len(x.Data)), Data: was[k]}
+		shift += int64(len(x.Data)) - x.Len
+	}
+	return back, nil
+}
+
+// Done is one operation of an entry.
+type Done struct {
+	Entry Entry
+	Op    int
+}
+
+// Since is what became of a file after an operation.
+type Since struct {
+	Left rootfs.Path // where the change left it
+	Now  rootfs.Path // where it is now, as far as the journal knows
+	Gone bool        // deleted since
+	Done []Done      // the replacements of its content since, oldest first
+}
+
+// LeftAt is where an entry left the file of its i-th operation.
+func (e *Entry) LeftAt(i int) (rootfs.Path, error) {
+	p := e.Ops[i].Path
+	for _, op := range e.Ops[i+1:] {
+		if op.Kind == Rename && p.Beneath(op.Path) {
+			var err error
+			if p, err = rebase(p, op.Path, op.To); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
+// Since follows the files of some operations of an entry through later changes.
+func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
+	found := map[int]*Since{}
+	var names []rootfs.Path
+	for _, i := range ops {
+		left, err := e.LeftAt(i)
+		if err != nil {
+			return nil, err
+		}
+		found[i] = &Since{Left: left, Now: left}
+		names = append(names, left)
+	}
+	names, err := j.namesSince(e.ID, names)
+	if err != nil {
+		return nil, err
+	}
+	var later []Entry // newest first
+	err = j.each(func(x Entry) bool {
+		if x.ID != e.ID && x.Status == Committed && slices.ContainsFunc(x.Ops, func(op Op) bool {
+			return slices.ContainsFunc(names, func(p rootfs.Path) bool { return p.Beneath(op.Path) || op.Kind == Rename && p.Beneath(op.To) })
+		}) {
+			later = append(later, x)
+		}
+		return x.ID != e.ID
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range slices.Backward(later) {
+		for k := range x.Ops {
+			for _, s := range found {
+				if err := s.follow(x, k); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// namesSince adds the names that files may have had since an entry. Only moves are
+// kept in memory for that.
+func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) {
+	var moves []Op // newest first
+	err := j.each(func(x Entry) bool {
+		for _, op := range slices.Backward(x.Ops) {
+			if op.Kind == Rename && x.Status == Committed && x.ID != id {
+				moves = append(moves, Op{Path: op.Path, To: op.To})
+			}
+		}
+		return x.ID != id
+	})
+	for _, op := range slices.Backward(moves) {
+		for _, name := range names {
+			if !name.Beneath(op.Path) {
+				continue
+			}
+			next, err := rebase(name, op.Path, op.To)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(names, next) {
+				names = append(names, next)
+			}
+		}
+	}
+	return names, err
+}
+
+// follow takes in one operation of a later entry.
+func (s *Since) follow(x Entry, k int) (err error) {
+	op := &x.Ops[k]
+	switch op.Kind {
+	case Rename:
+		if s.Now.Beneath(op.Path) {
+			s.Now, err = rebase(s.Now, op.Path, op.To)
+		} else if s.Now.Beneath(op.To) {
+			s.Gone = false // something took its name
+		}
+	case Trash, Remove:
+		s.Gone = s.Gone || s.Now.Beneath(op.Path)
+	case Restore, Create:
+		s.Gone = s.Gone && !s.Now.Beneath(op.Path)
+	case Replace:
+		if op.Path == s.Now && !s.Gone {
+			s.Done = append(s.Done, Done{x, k})
+		}
+	}
+	return err
+}
+
+// Carry makes the k-th operation of the plan, a replacement, one of edits of the
+// file as it is now, which may have another name.
+func (p *Plan) Carry(k int, path rootfs.Path, edits []rootfs.Edit, old, new rootfs.Version) {
+	op := &p.Change.Ops[k]
+	op.Path, op.Edits, op.Old, op.New = path, edits, old, new
+	p.back[k] = edits
+}

@@ -1,0 +1,134 @@
+package lineage
+
+import (
+	"bytes"
+
+	"quarry/internal/textedit"
+)
+
+// Align takes in a change that is known only by the contents before and after it.
+// The two are compared by lines. A stretch of unchanged lines counts only if it
+// stands in one place of either text: otherwise nobody can say which of the
+// places it is, and its bytes are taken for new ones. Changed lines are new as a
+// whole: of an edit that is not known it can't be said which bytes of a line stayed.
+func (t *Text) Align(before, after []byte) {
+	s := &Step{}
+	for _, e := range Changes(before, after) {
+		s.edits = append(s.edits, t.bringing(e))
+	}
+	t.apply(s)
+}
+
+// Changes is the difference between two texts as edits of lines.
+func Changes(before, after []byte) []Edit {
+	a, b := split(before), split(after)
+	ids := map[string]int{}
+	na, nb := numbered(a, ids), numbered(b, ids)
+	var edits []Edit
+	var x, y int         // lines that are accounted for
+	var offA, offB int64 // and where those after them begin
+	upTo := func(endA, endB int) {
+		e := Edit{Off: offA}
+		e.Was, offA = lines(before, a[x:endA], offA)
+		e.Data, offB = lines(after, b[y:endB], offB)
+		edits = append(edits, e)
+	}
+	for _, same := range textedit.CommonLines(na, nb) {
+		if !once(na, nb, same) {
+			continue
+		}
+		upTo(same.A, same.B)
+		x, y = same.A+same.N, same.B+same.N
+		_, offA = lines(before, a[same.A:x], offA)
+		_, offB = lines(after, b[same.B:y], offB)
+	}
+	upTo(len(a), len(b))
+	return joined(edits)
+}
+
+func split(text []byte) [][]byte {
+	list := bytes.SplitAfter(text, []byte{'\n'})
+	if n := len(list) - 1; len(list[n]) == 0 { // the end of a text is not a line
+		list = list[:n]
+	}
+	return list
+}
+
+// lines is the text of lines that begin at off, and where it ends.
+func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
+	to := off
+	for _, l := range list {
+		to += int64(len(l))
+	}
+	return text[off:to], to
+}
+
+func numbered(lines [][]byte, ids map[string]int) []int {
+	out := make([]int, len(lines))
+	for i, l := range lines {
+		id, ok := ids[string(l)]
+		if !ok {
+			id = len(ids)
+			ids[string(l)] = id
+		}
+		out[i] = id
+	}
+	return out
+}
+
+// maxCompared bounds the search for a second place of a stretch. Beyond it the
+// stretch does not count.
+const maxCompared = 1 << 22
+
+// once reports whether a stretch of lines stands in one place of either text.
+func once(a, b []int, s textedit.Stretch) bool {
+	want := a[s.A : s.A+s.N]
+	left := maxCompared
+	for _, text := range [...][]int{a, b} {
+		found := 0
+		for i := 0; i+len(want) <= len(text); i++ {
+			n := 0
+			for n < len(want) && text[i+n] == want[n] {
+				n++
+			}
+			if left -= n + 1; left < 0 {
+				return false
+			}
+			if n == len(want) {
+				if found++; found > 1 {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// Refine splits an edit that replaces several lines by several: lines that it has
+// before and after, in one place of either, were not changed by it.
+func Refine(e Edit) []Edit {
+	if bytes.IndexByte(e.Was, '\n') < 0 || bytes.IndexByte(e.Data, '\n') < 0 {
+		return []Edit{trimmed(e)}
+	}
+	var out []Edit
+	for _, part := range Changes(e.Was, e.Data) {
+		part.Off += e.Off
+		out = append(out, trimmed(part))
+	}
+	return out
+}
+
+// trimmed leaves out what an edit does not change at its beginning and end.
+func trimmed(e Edit) Edit {
+	n := 0
+	for n < min(len(e.Was), len(e.Data)) && e.Was[n] == e.Data[n] {
+		n++
+	}
+	e.Off, e.Was, e.Data = e.Off+int64(n), e.Was[n:], e.Data[n:]
+	n = 0
+	for n < min(len(e.Was), len(e.Data)) && e.Was[len(e.Was)-1-n] == e.Data[len(e.Data)-1-n] {
+		n++
+	}
+	e.Was, e.Data = e.Was[:len(e.Was)-n], e.Data[:len(e.Data)-n]
+	return e
+}

@@ -1,0 +1,362 @@
+// Package lineage follows the bytes of a file through its changes, so that an old
+// change can be undone beneath later ones.
+//
+// A Text is a file as a list of where each byte comes from. Edits that are known
+// exactly are applied to it, and each knows afterwards whether what it wrote is
+// still whole and still has the same bytes on either side. If so, it can be
+// reverted where it is now. A byte that an undo brings back is the one that was
+// there before, so a change that was edited and then cleared again is whole again.
+//
+// A change from outside is known only by its result. It is aligned by lines:
+// see Text.Align.
+package lineage
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// run is a stretch of bytes that came into the file together.
+type run struct {
+	from   int   // which edit brought it; 0 is the text at the beginning
+	off, n int64 // its place in what that edit brought
+}
+
+// at is one byte, or one of the ends of the file.
+type at struct {
+	from int
+	off  int64
+}
+
+var (
+	start = at{from: -1}
+	end   = at{from: -2}
+)
+
+// Text is a file at one point of its history.
+type Text struct {
+	runs []run
+	size int64
+	last int // the newest from
+}
+
+// New is a text of so many bytes.
+func New(size int64) *Text {
+	t := &Text{size: size}
+	if size > 0 {
+		t.runs = []run{{0, 0, size}}
+	}
+	return t
+}
+
+// Size is the number of bytes.
+func (t *Text) Size() int64 { return t.size }
+
+// Edit is an edit that was made: bytes at Off, in the text before, became Data.
+type Edit struct {
+	Off  int64
+	Was  []byte // what it replaced
+	Data []byte
+}
+
+// Step is a list of edits that were made at once, each with the bytes it took
+// away and those it brought.
+type Step struct{ edits []made }
+
+type made struct {
+	Edit
+	removed, brought []run
+	left, right      at // the bytes on either side afterwards
+}
+
+// Len is the number of edits.
+func (s *Step) Len() int { return len(s.edits) }
+
+// Edit is the i-th edit.
+func (s *Step) Edit(i int) Edit { return s.edits[i].Edit }
+
+// Apply makes edits, which are in order and don't overlap. Those that touch are
+// one, and large ones are split: see Refine. If the edits undo another step, in
+// whole or in part, undone is that step, and others that did the same.
+func (t *Text) Apply(edits []Edit, undone ...*Step) *Step {
+	s := &Step{}
+	for _, e := range joined(edits) {
+		if back := t.reverting(e, undone); back != nil {
+			s.edits = append(s.edits, back...)
+			continue
+		}
+		for _, part := range Refine(e) {
+			s.edits = append(s.edits, t.bringing(part))
+		}
+	}
+	t.apply(s)
+	return s
+}
+
+// bringing is an edit whose bytes are new.
+func (t *Text) bringing(e Edit) made {
+	m := made{Edit: e}
+	if len(e.Data) > 0 {
+		t.last++
+		m.brought = []run{{t.last, 0, int64(len(e.Data))}}
+	}
+	return m
+}
+
+func (t *Text) apply(s *Step) {
+	shift := int64(0)
+	for i := range s.edits {
+		m := &s.edits[i]
+		m.removed = t.cut(m.Off+shift, int64(len(m.Was)))
+		t.insert(m.Off+shift, m.brought)
+		shift += int64(len(m.Data) - len(m.Was))
+	}
+	shift = 0
+	for i := range s.edits {
+		m := &s.edits[i]
+		place := m.Off + shift
+		m.left, m.right = t.byteAt(place-1), t.byteAt(place+int64(len(m.Data)))
+		shift += int64(len(m.Data) - len(m.Was))
+	}
+}
+
+// reverting returns e as what reverts edits of an undone step, if it does just
+// that: the bytes it brings are then those that were there before. Otherwise it
+// returns nil.
+func (t *Text) reverting(e Edit, undone []*Step) []made {
+	var back []made
+	for _, s := range undone {
+		for i := range s.edits {
+			state, edit := t.Find(s, i)
+			if state != Whole || edit.Off < e.Off || edit.Off+edit.Len > e.Off+int64(len(e.Was)) {
+				continue
+			}
+			u := &s.edits[i]
+			m := made{Edit: Edit{edit.Off, u.Data, u.Was}, brought: slices.Clone(u.removed)}
+			if !slices.ContainsFunc(back, func(o made) bool { return o.Off == m.Off && len(o.Was) == len(m.Was) }) {
+				back = append(back, m)
+			}
+		}
+	}
+	slices.SortFunc(back, func(a, b made) int { return cmp.Compare(a.Off, b.Off) })
+	var text []byte
+	at := int64(0)
+	for _, m := range back {
+		off := m.Off - e.Off
+		if off < at {
+			return nil
+		}
+		text = append(append(text, e.Was[at:off]...), m.Data...)
+		at = off + int64(len(m.Was))
+	}
+	if len(back) == 0 || !bytes.Equal(append(text, e.Was[at:]...), e.Data) {
+		return nil
+	}
+	return back
+}
+
+// joined makes one edit of edits that touch, and drops empty ones.
+func joined(edits []Edit) []Edit {
+	var out []Edit
+	for _, e := range edits {
+		if len(e.Was)+len(e.Data) == 0 {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].Off+int64(len(out[n-1].Was)) == e.Off {
+			last := &out[n-1]
+			last.Was, last.Data = slices.Concat(last.Was, e.Was), slices.Concat(last.Data, e.Data)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// cut takes n bytes out of the text.
+func (t *Text) cut(off, n int64) []run {
+	i, j := t.split(off), t.split(off+n)
+	out := slices.Clone(t.runs[i:j])
+	t.runs = slices.Delete(t.runs, i, j)
+	t.size -= n
+	return out
+}
+
+func (t *Text) insert(off int64, runs []run) {
+	i := t.split(off)
+	t.runs = slices.Insert(t.runs, i, runs...)
+	for _, r := range runs {
+		t.size += r.n
+	}
+}
+
+// split makes a run begin at off, and returns its index.
+func (t *Text) split(off int64) int {
+	pos := int64(0)
+	for i, r := range t.runs {
+		if off <= pos {
+			return i
+		}
+		if off < pos+r.n {
+			head := off - pos
+			t.runs = slices.Insert(t.runs, i+1, run{r.from, r.off + head, r.n - head})
+			t.runs[i].n = head
+			return i + 1
+		}
+		pos += r.n
+	}
+	return len(t.runs)
+}
+
+// byteAt is the byte at an offset.
+func (t *Text) byteAt(off int64) at {
+	if off < 0 {
+		return start
+	}
+	for _, r := range t.runs {
+		if off < r.n {
+			return at{r.from, r.off + off}
+		}
+		off -= r.n
+	}
+	return end
+}
+
+// joinRuns joins runs that were split.
+func joinRuns(runs []run) []run {
+	var out []run
+	for _, r := range runs {
+		if n := len(out); n > 0 && out[n-1].from == r.from && out[n-1].off+out[n-1].n == r.off {
+			out[n-1].n += r.n
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// State is what became of an edit.
+type State uint8
+
+const (
+	Whole   State = iota // it can be reverted
+	Undone               // what it replaced is there again
+	Touched              // something has changed in it or next to it
+)
+
+// Find tells what became of the i-th edit of a step. If it is whole, Revert has
+// the edit of the text as it is now that reverts it.
+func (t *Text) Find(s *Step, i int) (State, rootfs.Edit) {
+	m := &s.edits[i]
+	left, ok := t.after(m.left)
+	if !ok {
+		return Touched, rootfs.Edit{}
+	}
+	right, ok := t.before(m.right)
+	if !ok || right < left {
+		return Touched, rootfs.Edit{}
+	}
+	between := joinRuns(t.slice(left, right))
+	switch {
+	case slices.Equal(between, joinRuns(m.brought)):
+		return Whole, rootfs.Edit{Off: left, Len: right - left, Data: m.Was}
+	case slices.Equal(between, joinRuns(m.removed)):
+		return Undone, rootfs.Edit{}
+	}
+	return Touched, rootfs.Edit{}
+}
+
+// Around returns the stretch of the text as it is now where the i-th edit of a step
+// was: from the last byte before it that is left to the first one after it.
+// whole is the text right after the step.
+func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
+	m := &s.edits[i]
+	place, ok := whole.after(m.left)
+	if !ok {
+		return 0, t.size
+	}
+	from, to = 0, t.size
+	pos := int64(0)
+	for _, r := range whole.runs {
+		for _, now := range t.places(r) {
+			// now.pos is where the bytes from now.off on are today.
+			first, last := pos+now.off-r.off, pos+now.off-r.off+now.n // in the whole text
+			if first < place {
+				from = max(from, now.pos+min(last, place)-first)
+			}
+			if after := place + int64(len(m.Data)); last > after {
+				to = min(to, now.pos+max(0, after-first))
+			}
+		}
+		pos += r.n
+	}
+	return from, max(from, to)
+}
+
+// Clone is a copy.
+func (t *Text) Clone() *Text {
+	c := *t
+	c.runs = slices.Clone(t.runs)
+	return &c
+}
+
+// after is the offset after a byte, and before that of a byte, if it is there.
+func (t *Text) after(a at) (int64, bool) {
+	if a == start {
+		return 0, true
+	}
+	off, ok := t.before(a)
+	return off + 1, ok
+}
+
+func (t *Text) before(a at) (int64, bool) {
+	if a == end {
+		return t.size, true
+	}
+	pos := int64(0)
+	for _, r := range t.runs {
+		if r.from == a.from && r.off <= a.off && a.off < r.off+r.n {
+			return pos + a.off - r.off, true
+		}
+		pos += r.n
+	}
+	return 0, false
+}
+
+// placed is a part of a run and where it is.
+type placed struct {
+	run
+	pos int64
+}
+
+// places finds the parts of a run that are left.
+func (t *Text) places(r run) []placed {
+	var out []placed
+	pos := int64(0)
+	for _, x := range t.runs {
+		if x.from == r.from {
+			lo, hi := max(x.off, r.off), min(x.off+x.n, r.off+r.n)
+			if lo < hi {
+				out = append(out, placed{run{r.from, lo, hi - lo}, pos + lo - x.off})
+			}
+		}
+		pos += x.n
+	}
+	return out
+}
+
+// slice is the part of the text from one offset to another.
+func (t *Text) slice(from, to int64) []run {
+	var out []run
+	pos := int64(0)
+	for _, r := range t.runs {
+		lo, hi := max(from, pos), min(to, pos+r.n)
+		if lo < hi {
+			out = append(out, run{r.from, r.off + lo - pos, hi - lo})
+		}
+		pos += r.n
+	}
+	return out
+}

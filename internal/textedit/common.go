@@ -1,0 +1,20 @@
+package textedit
+
+// Stretch is a number of lines that two texts have in common: N lines, from line A
+// of the one and line B of the other on, counted from 0.
+type Stretch struct{ A, B, N int }
+
+// CommonLines returns the lines that a diff of two texts shows as unchanged, in
+// order and as long as possible. A line is a number; equal lines have equal
+// numbers.
+func CommonLines(a, b []int) []Stretch {
+	var out []Stretch
+	x, y := 0, 0
+	for _, c := range append(compareLines(a, b), lineChange{len(a), len(a), len(b), len(b)}) {
+		if c.a0 > x {
+			out = append(out, Stretch{x, y, c.a0 - x})
+		}
+		x, y = c.a1, c.b1
+	}
+	return out
+}
