@@ -80,11 +80,9 @@ func markedLine(e *match.Error) (line string, column, width int) {
 // instead says what to do instead of flags people know from ripgrep, rm and mv.
 var instead = map[string]map[string]string{
 	"search": {
-		"require-git":                     "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
-		"ignore-file-case-insensitive":    "ignore rules are read as git reads them; write a class: [Rr]eadme",
-		"no-ignore-file-case-insensitive": "ignore rules are read as git reads them: leave the flag out",
-		"generate":                        "quarry man prints manual pages, quarry completion the completions of a shell; quarry rg has the flag",
-		"pcre2-version":                   "there is no PCRE2 here; -P is --syntax javascript; quarry rg has the flag",
+		"require-git":   "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
+		"generate":      "quarry man prints manual pages, quarry completion the completions of a shell; quarry rg has the flag",
+		"pcre2-version": "there is no PCRE2 here; -P is --syntax javascript; quarry rg has the flag",
 	},
 	"rm": {
 		"r": deletesFolders, "R": deletesFolders, "recursive": deletesFolders,

@@ -26,20 +26,19 @@ const fdVersion = "10.3.0"
 // fdFlags are the flags of fd; findFlags has those that mean the same in both.
 type fdFlags struct {
 	findFlags
-	glob, fixed, regex, fullPath     bool
-	letters                          string // "", ignore-case or case-sensitive
-	and, searchPaths, ignoreFiles    []string
-	separator, base, format          string
-	owner, stripPrefix, colour       string
-	ignoreContain                    []string
-	exactDepth, threads              int
-	maxResults, batchSize            int
-	one, quiet, prune, oneFileSystem bool
-	noVCS, noParent, noRequireGit    bool
-	noGlobal, showErrors, version    bool
-	relative, exactName              bool
-	hyperlink                        string
-	commands, batches                []string // of -x and -X, words separated by NUL
+	glob, regex                   bool
+	and, searchPaths, ignoreFiles []string
+	separator, base, format       string
+	owner, stripPrefix, colour    string
+	ignoreContain                 []string
+	exactDepth, threads           int
+	maxResults, batchSize         int
+	prune, oneFileSystem          bool
+	noVCS, noParent, noRequireGit bool
+	noGlobal, showErrors, version bool
+	relative, exactName           bool
+	hyperlink                     string
+	commands, batches             []string // of -x and -X, words separated by NUL
 }
 
 func newFd(s env.Streams) *cobra.Command {

@@ -2,10 +2,13 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,7 +45,10 @@ type findFlags struct {
 	fuzzy        string
 	long         bool
 	absolute     bool
-	fold, exact  bool // letters in any case, or as they are
+	letters      string // "", ignore-case or case-sensitive
+	fixed, one   bool
+	fullPath     bool
+	quiet        bool
 	follow       bool
 	minDepth     int
 	colour       string
@@ -65,8 +71,9 @@ func newFind(s env.Streams) *cobra.Command {
 part of their names, in any letter case unless it has a capital letter. One with
 *, ?, [ or { is a glob: without a slash it matches names at any depth, with one
 paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes. What
--g is given is always a glob, and matches exactly. A lone argument that is a file
-or folder here is a PATH: its files are listed.
+-g is given is always a glob, and matches exactly. A lone argument that is a
+folder here is both: its files are listed, and those with that name. With a slash,
+as src/, it is a PATH alone.
 
 Exit code 0 when something was found, 1 when nothing was, 2 for an error or when
 --timeout ended it: then not everything was listed.`,
@@ -94,8 +101,10 @@ func (f *findFlags) groups() []command.Group {
 	f.changed.add(what)
 	what.StringVar(&f.within, "changed-within", "", "changed since a `time` ago, as 2h, 3d or 2weeks, or a\ndate")
 	what.StringVar(&f.before, "changed-before", "", "not changed since a `time` ago")
-	what.BoolVarP(&f.fold, "ignore-case", "i", false, "the pattern in any letter case")
-	what.BoolVarP(&f.exact, "case-sensitive", "s", false, "the pattern's letter case counts")
+	command.AddChoice(what, &f.letters, "ignore-case", "i", "the pattern in any letter case")
+	command.AddChoice(what, &f.letters, "case-sensitive", "s", "the pattern's letter case counts")
+	what.BoolVarP(&f.fixed, "fixed-strings", "F", false, "the pattern is plain text, not a glob")
+	what.BoolVarP(&f.fullPath, "full-path", "p", false, "the pattern is a part of paths, not of names")
 	what.BoolVarP(&f.follow, "follow", "L", false, "follow symlinks, within the workspace")
 	what.BoolVarP(&f.hidden, "hidden", "H", false, "hidden files and folders too")
 	what.BoolVarP(&f.hidden, "rg-hidden", ".", false, "")
@@ -114,9 +123,21 @@ func (f *findFlags) groups() []command.Group {
 	command.AddTexts(how, &f.exec, "exec", "x", "run a `command` for each path: {} is the path, {/} its\nname, {//} its folder, {.} and {/.} without\nextension; it ends with the line, or with ;")
 	command.AddTexts(how, &f.execBatch, "exec-batch", "X", "run a `command` once, for all paths")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
+	how.BoolVarP(&f.one, "one", "1", false, "the first path alone")
+	how.BoolVarP(&f.quiet, "quiet", "q", false, "print nothing; the exit code says whether there is one")
 	command.AddDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
+	for name, of := range map[string]string{"max-results": "limit", "print0": "null"} { // as fd calls them
+		fl := *how.Lookup(of)
+		fl.Name, fl.Shorthand, fl.Hidden = name, "", true
+		how.AddFlag(&fl)
+	}
+	for name, of := range map[string]string{"newer": "changed-within", "older": "changed-before"} {
+		fl := *what.Lookup(of)
+		fl.Name, fl.Hidden = name, true
+		what.AddFlag(&fl)
+	}
 	return []command.Group{{Title: "What to list", Flags: what}, {Title: "How to show it", Flags: how}}
 }
 
@@ -169,16 +190,17 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	for _, p := range pattern {
 		p = norm.NFC.String(p) // as globs compare names
-		if strings.ContainsAny(p, `*?[{!`) {
+		if !f.fixed && strings.ContainsAny(p, `*?[{!`) {
 			s.Globs = append(s.Globs, p)
 			continue
 		}
-		fold := f.fold || !f.exact && p == strings.ToLower(p)
+		fold := f.letters == "ignore-case" || f.letters == "" && p == strings.ToLower(p)
+		p = asText.Replace(p)
 		if fold && len(f.excludes) > 0 { // which count after the pattern, so both are globs of one kind
 			p, fold = anyCase(p), false
 		}
 		parts := []string{"*" + p + "*"}
-		if strings.Contains(strings.Trim(p, "/"), "/") {
+		if f.fullPath || strings.Contains(strings.Trim(p, "/"), "/") {
 			parts = []string{"**/*" + strings.TrimPrefix(p, "/") + "*", "**/*" + strings.TrimPrefix(p, "/") + "*/**"}
 		}
 		if fold {
@@ -188,6 +210,9 @@ func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 		}
 	}
 }
+
+// asText writes a text as a glob that matches it alone.
+var asText = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]", "{", "[{]", "}", "[}]")
 
 // anyCase writes a text as a glob that matches it in any letter case.
 func anyCase(s string) string {
@@ -203,7 +228,8 @@ func anyCase(s string) string {
 }
 
 // splitFindArgs distinguishes a pattern from paths. A single argument without
-// glob characters is a path if it exists, ends in a slash or comes with -g.
+// glob characters is a path if it exists, ends in a slash or comes with -g; a name
+// that exists here is a pattern too.
 func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 	if len(args) == 0 {
 		return nil, nil
@@ -216,7 +242,15 @@ func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 }
 
 func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) error {
-	pattern, paths := splitFindArgs(args, len(f.globs) > 0 || f.fuzzy != "")
+	described := len(f.globs) > 0 || f.fuzzy != ""
+	pattern, paths := splitFindArgs(args, described)
+	beside := "" // a folder here, whose files are listed with what the pattern finds
+	if len(paths) == 1 && !described && !f.servers.Given() && isNameHere(args[0]) {
+		beside, pattern, paths = args[0], args, nil
+	}
+	if f.one {
+		f.limit = 1
+	}
 	q, pass, err := f.query(pattern)
 	if err != nil {
 		return err
@@ -231,6 +265,9 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 			q.Time = max(f.timeout-time.Since(began), 1)
 		}
 		res, err := t.ws.Find(cmd.Context(), q)
+		if err == nil && beside != "" {
+			err = f.addFolder(cmd.Context(), t, q, beside, res)
+		}
 		if err != nil {
 			return 0, nil, err
 		}
@@ -251,6 +288,9 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 			}
 			return len(res.Entries), res.Skipped, nil
 		}
+		if f.quiet {
+			return len(res.Entries), res.Skipped, nil
+		}
 		return len(res.Entries), res.Skipped, f.write(w, s, t, res)
 	})
 	if stopped && (err == nil || errors.Is(err, env.ErrReported)) {
@@ -265,6 +305,48 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 		return env.ErrNone
 	case found == 0:
 		return s.Nothing(f.noFiles(pattern, near))
+	}
+	return nil
+}
+
+// isNameHere reports the name of a file or folder of the current folder. A symlink
+// may lead elsewhere: that is a path.
+func isNameHere(arg string) bool {
+	if strings.ContainsAny(arg, `/\`) || arg == "." || arg == ".." || arg == "-" {
+		return false
+	}
+	info, err := os.Lstat(arg)
+	return err == nil && info.Mode()&os.ModeSymlink == 0
+}
+
+// addFolder adds what lies in a folder that has the name of the pattern, also
+// where it is ignored: it was named.
+func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery, name string, res *search.FindResult) error {
+	below := path.Join(t.path, name)
+	q.Paths, q.Globs, q.FoldedGlobs, q.Offset = []string{below}, nil, nil, 0
+	for _, x := range f.excludes {
+		q.Globs = append(q.Globs, "!"+strings.TrimPrefix(x, "!"))
+	}
+	more, err := t.ws.Find(ctx, q)
+	if err != nil {
+		return err
+	}
+	res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
+		return e.Path == below && !e.Folder || strings.HasPrefix(e.Path, below+"/")
+	})
+	res.Entries = append(res.Entries, more.Entries...)
+	slices.SortStableFunc(res.Entries, func(a, b search.Entry) int {
+		switch q.Order {
+		case search.ByModTime:
+			return cmp.Or(b.ModTime.Compare(a.ModTime), cmp.Compare(a.Path, b.Path))
+		case search.BySize:
+			return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Path, b.Path))
+		}
+		return cmp.Compare(a.Path, b.Path)
+	})
+	res.Skipped = append(res.Skipped, more.Skipped...)
+	if res.Stopped == "" {
+		res.Stopped = more.Stopped
 	}
 	return nil
 }

@@ -53,6 +53,9 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 
 // scope says which files are searched.
 func (f *searchFlags) scope(s *search.Scope) (err error) {
+	if f.foldRules {
+		return errors.New("--ignore-file-case-insensitive: ignore rules are read as git reads them\n  write a class: [Rr]eadme")
+	}
 	if s.Types, err = f.typeFilter(); err != nil {
 		return err
 	}

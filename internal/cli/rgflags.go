@@ -16,20 +16,20 @@ import (
 
 // rgFlags are the flags of ripgrep that few people need; searchFlags has the rest.
 type rgFlags struct {
-	passthru, binary, stopOnNonmatch, includeZero, nulData bool
-	follow, oneFileSystem, foldGlobs, zip                  bool
-	preview, pretty, sortFiles, eager, debug               bool
-	noUnicode, autoEngine                                  bool
-	noIgnoreFiles, noIgnoreMessages                        bool
-	without                                                search.RuleFiles
-	encoding, engine                                       string
-	pre, hostname                                          string
-	preGlobs, ignoreFiles, iglobs, typeAdd, typeClear      []string
-	colors                                                 []string
-	links, pathSep                                         string
-	matchSep, contextFieldSep, contextSep                  string
-	noContextSep                                           bool
-	maxFileSize, regexSize                                 bytesFlag
+	passthru, binary, stopOnNonmatch, includeZero, nulData, foldRules bool
+	follow, oneFileSystem, foldGlobs, zip                             bool
+	preview, pretty, sortFiles, eager, debug                          bool
+	noUnicode, autoEngine                                             bool
+	noIgnoreFiles, noIgnoreMessages                                   bool
+	without                                                           search.RuleFiles
+	encoding, engine                                                  string
+	pre, hostname                                                     string
+	preGlobs, ignoreFiles, iglobs, typeAdd, typeClear                 []string
+	colors                                                            []string
+	links, pathSep                                                    string
+	matchSep, contextFieldSep, contextSep                             string
+	noContextSep                                                      bool
+	maxFileSize, regexSize                                            bytesFlag
 }
 
 // bytesFlag is a number of bytes, with K, M or G after it.
@@ -130,7 +130,8 @@ var opposites = map[string]string{
 	"no-auto-hybrid-regex": "auto-hybrid-regex", "no-binary": "binary", "no-byte-offset": "byte-offset",
 	"no-column": "column", "no-fixed-strings": "fixed-strings", "no-follow": "follow",
 	"no-glob-case-insensitive": "glob-case-insensitive", "no-hidden": "hidden", "no-include-zero": "include-zero", "no-invert-match": "invert-match",
-	"no-line-buffered": "line-buffered", "no-max-columns-preview": "max-columns-preview", "no-multiline": "multiline",
+	"no-ignore-file-case-insensitive": "ignore-file-case-insensitive",
+	"no-line-buffered":                "line-buffered", "no-max-columns-preview": "max-columns-preview", "no-multiline": "multiline",
 	"no-multiline-dotall": "multiline-dotall", "no-one-file-system": "one-file-system", "no-pcre2": "pcre2", "no-search-zip": "search-zip",
 	"no-stats": "stats", "no-text": "text", "no-trim": "trim", "no-sort-files": "sort-files", "pcre2-unicode": "no-pcre2-unicode",
 	"require-git": "no-require-git", "no-crlf": "crlf", // of quarry rg
@@ -189,6 +190,8 @@ func (f *rgFlags) addPattern(fl *pflag.FlagSet) {
 
 func (f *rgFlags) addScope(fl *pflag.FlagSet) {
 	command.AddTexts(fl, &f.iglobs, "iglob", "", "-g with a `glob` in any letter case")
+	fl.BoolVar(&f.foldRules, "ignore-file-case-insensitive", false, "") // refused, unless it is taken back
+	fl.Lookup("ignore-file-case-insensitive").Hidden = true
 	fl.BoolVar(&f.foldGlobs, "glob-case-insensitive", false, "all globs in any letter case")
 	command.AddTexts(fl, &f.typeAdd, "type-add", "", "define a type: `name:glob`, or\nname:include:other,types")
 	command.AddTexts(fl, &f.typeClear, "type-clear", "", "forget the globs of a `type`")
