@@ -62,6 +62,7 @@ var withoutKey = map[string]string{
 	"find ignore-case": "is about one listing", "find case-sensitive": "is about one listing", "find follow": "is about one listing",
 	"find min-depth": "is about one listing", "find list-details": "is about one listing", "find absolute-path": "is about one listing",
 	"find color": "is about one listing", "find exec": "runs a program: named on the command line only", "find exec-batch": "runs a program: named on the command line only",
+	"find fixed-strings": "is about one listing", "find full-path": "is about one listing", "find one": "a mode", "find quiet": "a mode",
 	"find unrestricted": "hidden and no-ignore set it", "find null": "a mode", "read plain": "a mode",
 
 	"edit old": "the edit", "edit new": "the edit", "edit nth": "the edit", "edit insert-after": "the edit",
