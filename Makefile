@@ -113,6 +113,11 @@ REPOS ?=
 patches:
 	$(GO) run ./bench/patches -repos '$(REPOS)'
 
+# Edits of real commits with other white space, and stale ones: make spaces REPOS=A:B:C
+.PHONY: spaces
+spaces:
+	$(GO) run ./bench/patches -spaces -repos '$(REPOS)'
+
 # How often the right definition comes first: make rank-golib TREES=DIR, the source of Go's library
 rank-golib:
 	$(GO) run ./bench/ranking -golib '$(TREES)'

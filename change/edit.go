@@ -38,6 +38,13 @@ type Edit struct {
 	// Occurrence picks the occurrences of Old: Only, All, or one of them,
 	// counted from 1.
 	Occurrence int
+	// Lenient is for texts of a model. If Old stands nowhere exactly, and Occurrence
+	// is not All, it is taken for the one place whose lines differ only in white
+	// space, as far as white space has no meaning in the file, and without the line
+	// numbers of a listing. New text that stands for code which was left out ("// ...
+	// existing code ...") is an OmissionError, an edit that was made already an
+	// AlreadyError.
+	Lenient bool
 	// First and Last are lines, counted from 1, both included.
 	First, Last int
 	// Start and End are offsets in bytes; an empty span inserts. With Verbatim the
@@ -94,4 +101,6 @@ type Outcome struct {
 	// the lines of the first of them.
 	Remaining      int   `json:"remaining,omitempty"`
 	RemainingLines []int `json:"remaining_lines,omitempty"`
+	// Note says how the text of a Lenient edit was understood.
+	Note string `json:"note,omitempty"`
 }

@@ -63,6 +63,43 @@ func (e *NotFoundError) Hint() string {
 	return "nothing in the file resembles the text; read the file again"
 }
 
+// AlreadyError says that the text to be replaced is not there, and the new text is.
+type AlreadyError struct{ Line int }
+
+func (e *AlreadyError) Error() string {
+	return fmt.Sprintf("already so: the old text is not there, and the new text stands on line %d", e.Line)
+}
+
+// Code is Conflict.
+func (e *AlreadyError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *AlreadyError) Is(target error) bool { return target == e.Code() }
+
+// Hint says how to go on.
+func (e *AlreadyError) Hint() string {
+	return "nothing was changed; if this edit was made before, go on, else read the lines again"
+}
+
+// OmissionError refuses a new text with a line that stands for code which was left
+// out: it would be written in its place.
+type OmissionError struct{ Line string }
+
+func (e *OmissionError) Error() string {
+	return fmt.Sprintf("the line '%s' of the new text stands for text that was left out, and would be written as it is", clip(e.Line, 80))
+}
+
+// Code is InvalidArgument.
+func (e *OmissionError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *OmissionError) Is(target error) bool { return target == e.Code() }
+
+// Hint says what to do instead.
+func (e *OmissionError) Hint() string {
+	return "give the new text in full, or make several smaller edits; a line that is really meant so can be inserted by its number"
+}
+
 // AmbiguousError says that a text occurs more than once and nothing says which
 // occurrence is meant.
 type AmbiguousError struct {

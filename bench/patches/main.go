@@ -2,7 +2,7 @@
 // compares what becomes of them with the only right result, which the generator
 // knows: for quarry, git apply and GNU patch.
 //
-//	go run ./bench/patches -repos A:B:C [-n 2000] [-seed 1] [-show]
+//	go run ./bench/patches -repos A:B:C [-n 2000] [-seed 1] [-show] [-spaces]
 //
 // A repository may be a bare one. A case is one file of one commit: its diff with
 // 3, 1 or 0 lines of context, and a target that is the old file with one damage.
@@ -34,7 +34,12 @@ func main() {
 	n := flag.Int("n", 2000, "cases")
 	seed := flag.Uint64("seed", 1, "of the random numbers")
 	show := flag.Bool("show", false, "print each misplaced hunk of ours")
+	spaces := flag.Bool("spaces", false, "edits with other white space instead of patches")
 	flag.Parse()
+	run := run
+	if *spaces {
+		run = runSpaces
+	}
 	if err := run(strings.Split(*repos, ":"), *n, *seed, *show); err != nil {
 		fmt.Fprintln(os.Stderr, "patches:", err)
 		os.Exit(1)

@@ -52,6 +52,11 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	}
 	c := p.c
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
+	for _, e := range c.Edits {
+		if e.Note != "" {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s:%d: %s", rootfs.Printable(path.String()), e.Line, e.Note))
+		}
+	}
 	c.Size, c.Version = edited.Size(), file.Version().String()
 	diff := editDiff(path.String(), shown.String(), edited, p.limits())
 	p.show(diff)
@@ -89,7 +94,7 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 		}
 		edits = all
 	}
-	edited, err := textedit.ApplyWithin(doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
+	edited, err := textedit.ApplyTo(file.path.String(), doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(file.path.String()), err)
 	}
@@ -138,7 +143,7 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 	out := make([]change.Outcome, len(edits))
 	for i, d := range done[:len(edits)] {
-		out[i] = change.Outcome{Kind: change.Replaced, Count: d.Count, Line: d.Line, Remaining: d.Remaining, RemainingLines: d.RemainingLines}
+		out[i] = change.Outcome{Kind: change.Replaced, Count: d.Count, Line: d.Line, Remaining: d.Remaining, RemainingLines: d.RemainingLines, Note: d.Note}
 		switch edits[i].Verb {
 		case change.InsertAfter:
 			out[i].Kind = change.Inserted

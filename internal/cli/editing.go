@@ -121,7 +121,7 @@ func (f *editFlags) edit(cmd *cobra.Command) (change.Edit, error) {
 }
 
 func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
-	r := change.Edit{Occurrence: max(f.nth, change.First)}
+	r := change.Edit{Occurrence: max(f.nth, change.First), Lenient: true}
 	if f.all {
 		r.Occurrence = change.All
 	}
@@ -164,7 +164,7 @@ func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 	}
 	var edits []change.Edit
 	for i, old := range f.old {
-		e := change.Edit{Old: old}
+		e := change.Edit{Old: old, Lenient: true}
 		if len(f.new) > 0 {
 			e.New = f.new[i]
 		}

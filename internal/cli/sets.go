@@ -115,6 +115,11 @@ refused and every place is listed. Line endings and encodings of files stay.`,
 				return err
 			}
 			ops, err := patch.Parse(text, strip)
+			for i := range ops {
+				for j := range ops[i].Edits {
+					ops[i].Edits[j].Lenient = true
+				}
+			}
 			if err == nil {
 				err = c.open()
 			}

@@ -126,6 +126,7 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.readLeniently(edits)
 	done, err := c.ws.Edit(ctx, path, edits, c.changing())
 	var ambiguous *change.AmbiguousError
 	if line := c.Int("line"); line > 0 && len(edits) == 1 && errors.As(err, &ambiguous) {
@@ -144,6 +145,13 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	a := c.changed(done, render.Edited(done))
 	c.remaining(a, done)
 	return a, nil
+}
+
+// readLeniently understands edits as models write them, where the dialect does.
+func (c *call) readLeniently(edits []change.Edit) {
+	for i := range edits {
+		edits[i].Lenient = c.d.lenient
+	}
 }
 
 // edits reads the edits that are asked for: a list, or a single one.

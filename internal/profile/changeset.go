@@ -55,6 +55,7 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	}
 	if hasEdit {
 		op.Edits = []change.Edit{edit}
+		c.readLeniently(op.Edits)
 	}
 	if kinds == 1 && hasEdit && !one.Given("move_to") {
 		op.Path = c.existing(op.Path)
@@ -108,6 +109,7 @@ func applyText(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	for i := range ops {
+		c.readLeniently(ops[i].Edits)
 		ops[i].Path = c.clean(ctx, ops[i].Path)
 		if ops[i].Verb == change.EditFile {
 			ops[i].Path = c.existing(ops[i].Path)

@@ -66,6 +66,9 @@ type dialect struct {
 	// onceOnly refuses to replace a text that occurs several times, unless a line
 	// or replace_all says which are meant.
 	onceOnly bool
+	// lenient understands edits as models write them: other white space, line
+	// numbers, text that was left out. Otherwise a text has to stand there exactly.
+	lenient bool
 	// remaining says how many more places have a text that was replaced once.
 	remaining bool
 	// folds reads a file that doesn't fit with its bodies folded.

@@ -136,7 +136,7 @@ var codeDialect = dialect{
 	},
 	asked: []spec{lookSpec, changeSpec},
 
-	spellings: true, receipts: true, explains: true, errorText: withCode,
+	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,
 	around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
 	position: true,

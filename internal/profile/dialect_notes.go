@@ -22,7 +22,7 @@ var notesDialect = dialect{
 		named(quarryTools, "apply_changes", "replace_in_files", "list_changes", "undo_change"),
 	),
 	asked:     []spec{lookSpec, changeSpec},
-	spellings: true, receipts: true, explains: true, errorText: withCode,
+	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true,
 	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,

@@ -12,7 +12,7 @@ var quarryDialect = dialect{
 	inVault: noteTools,
 	asked:   []spec{lookSpec, changeSpec},
 
-	spellings: true, receipts: true, explains: true, errorText: withCode,
+	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true,
 	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,

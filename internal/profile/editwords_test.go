@@ -49,3 +49,53 @@ func TestWordsOfEdits(t *testing.T) {
 		}
 	}
 }
+
+// Edits are understood as models write them, but not in the strict profiles, which
+// are exact.
+func TestEditsAsModelsWriteThem(t *testing.T) {
+	const text = "func run() error {\n\tfirst(1, 2, 3)\n\tsecond(1, 2, 3)\n\treturn nil\n}\n"
+	for _, c := range []struct{ name, tool, args, want, file string }{
+		{"white space", "edit_file", `{"path":"a.go","old_text":"    first(1, 2, 3)\n    second(1, 2, 3)\n","new_text":"    first(1)\n    second(1, 2, 3)\n"}`, "a.go:2: matched with other white space (tabs for 4 spaces)", "first(1)\n\tsecond"},
+		{"white space, of a set", "apply_changes", `{"changes":[{"path":"a.go","old_text":"    first(1, 2, 3)\n    second(1, 2, 3)\n","new_text":"    second(1, 2, 3)\n"}]}`, "a.go:2: matched with other white space", "error {\n\tsecond"},
+		{"white space, of a patch", "apply_patch", `{"patch":"*** Begin Patch\n*** Update File: a.go\n@@\n     first(1, 2, 3)\n-    second(1, 2, 3)\n+    third(1, 2, 3)\n*** End Patch"}`, "a.go:2: matched with other white space", "\tthird(1, 2, 3)\n"},
+		{"line numbers", "edit_file", `{"path":"a.go","old_text":"2: \tfirst(1, 2, 3)\n3: \tsecond(1, 2, 3)","new_text":"\tfirst()"}`, "the line numbers of old_text were taken off", "error {\n\tfirst()\n\treturn"},
+		{"an ellipsis", "edit_file", `{"path":"a.go","old_text":"\tfirst(1, 2, 3)\n","new_text":"\tfirst()\n\t// ... existing code ...\n"}`, "stands for text that was left out", text},
+		{"entities", "edit_file", `{"path":"a.go","old_text":"first(1, 2, 3)\n\tsecond(1, 2, 3)&#10;","new_text":"x"}`, "HTML entities", text},
+		{"already so", "edit_file", `{"path":"a.go","old_text":"\tzero(1, 2, 3)\n\tsecond(1, 2, 3)\n","new_text":"\tfirst(1, 2, 3)\n\tsecond(1, 2, 3)\n"}`, "Already so", text},
+	} {
+		for _, name := range []string{"quarry", "code", "vault"} {
+			dir := t.TempDir()
+			ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ws.Close()
+			tools, err := profile.New(ws, &profile.Options{Profile: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, "a.go")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			tl := tools.Lookup(c.tool)
+			if tl == nil {
+				continue // the profile has no such tool
+			}
+			res := tl.Execute(t.Context(), []byte(c.args))
+			now, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "vault" {
+				if c.name != "an ellipsis" && (!res.IsError || string(now) != text) {
+					t.Errorf("%s: the strict profile took it: %s", c.name, res.Text)
+				}
+				continue
+			}
+			if !strings.Contains(res.Text, c.want) || !strings.Contains(string(now), c.file) || res.IsError != (c.file == text) {
+				t.Errorf("%s, %s: %s\n%s", name, c.name, res.Text, now)
+			}
+		}
+	}
+}

@@ -338,7 +338,7 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 		}
 		edits = append(edits, set.Ops[k].Edits...)
 	}
-	c, err := textedit.Apply(d, edits...)
+	c, err := textedit.ApplyTo(f.Path, textfile.InMemory(d), textedit.DefaultMaxSize, edits...)
 	if err != nil {
 		return nil, false
 	}

@@ -80,6 +80,9 @@ var mutations = []mutation{
 	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},
 	{"the order in a trash", "internal/trash/trash.go", " y.Info.ChangeTime.Compare(x.Info.ChangeTime),", "", "./internal/trash", "TestNewestFirstWithinASecond"},
 	{"~/ in paths", "internal/cli/env/paths.go", "real, err := RealPath(config.ExpandHome(p, os.Getenv))", "real, err := RealPath(p)", "./internal/cli/agents", "TestHomeInPaths"},
+	{"other white space needs one place", "internal/textedit/space.go", "			if place >= 0 {\n				return\n			}\n", "", "./internal/textedit", "TestOtherSpace"},
+	{"text at another depth is stale", "internal/textedit/space.go", "	lost := oldBase == \"\" && newBase != \"\" && words > 1\n", "	lost := words > 1\n", "./internal/textedit", "TestOtherSpace"},
+	{"refused hunks are told", "internal/review/inpart.go", "		r.Refused = append(r.Refused, p.Files[i].parts(No)...)\n", "", "./internal/review", "TestAcceptedInPart"},
 	{"escapes on a terminal", "internal/cli/printing/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 

@@ -1,6 +1,7 @@
 package textedit
 
 import (
+	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -66,6 +67,18 @@ func (h *hunk) oldText() string {
 	return b.String()
 }
 
+// newText is the text that the hunk leaves.
+func (h *hunk) newText() string {
+	var b strings.Builder
+	for i := range h.lines {
+		if h.lines[i].kind != '-' {
+			b.WriteString(h.lines[i].content())
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
 // applyHunk finds the one place of a hunk and plans its lines.
 func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if !utf8.ValidString(e.Hunk) && p.doc.Encoding() == textfile.Windows1252 {
@@ -75,7 +88,20 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if e.Lenient {
+		if line := omission(p.name, h.oldText(), h.newText()); line != "" {
+			return Outcome{}, &change.OmissionError{Line: line}
+		}
+	}
 	at, err := p.place(e, h)
+	if missing, ok := errors.AsType[*change.NotFoundError](err); ok && e.Lenient && e.Loose && len(h.old) > 0 {
+		// Whoever wrote it by hand may have the white space wrong.
+		if out, err := p.meant(change.Edit{Old: missing.Old}, h.oldText(), h.newText()); err == nil {
+			return out, nil
+		} else if _, ok := errors.AsType[*change.AlreadyError](err); ok {
+			return Outcome{}, err
+		}
+	}
 	if err != nil {
 		return Outcome{}, err
 	}

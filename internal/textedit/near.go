@@ -1,6 +1,7 @@
 package textedit
 
 import (
+	"html"
 	"regexp"
 	"sort"
 	"strings"
@@ -84,9 +85,9 @@ var lineNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
 })
 
-// misread recognizes two frequent slips of a caller: text copied together with
-// the line numbers of a listing, and escapes that were escaped twice. They are
-// reported only if the corrected text is in the file.
+// misread recognizes frequent slips of a caller: text copied together with the
+// line numbers of a listing, escapes that were escaped twice, and HTML entities.
+// They are reported only if the corrected text is in the file.
 func misread(d *textfile.Text, given string) *Near {
 	try := func(s, reason string) *Near {
 		if s == given || s == "" {
@@ -103,6 +104,11 @@ func misread(d *textfile.Text, given string) *Near {
 	body := strings.TrimSuffix(given, "\n")
 	if found := lineNumber().FindAllStringIndex(body, -1); len(found) == strings.Count(body, "\n")+1 {
 		if n := try(lineNumber().ReplaceAllString(given, ""), "you gave line numbers, which are not part of the file"); n != nil {
+			return n
+		}
+	}
+	if strings.Contains(given, "&") {
+		if n := try(html.UnescapeString(given), "you gave HTML entities (&lt;, &amp;) where the file has the characters themselves"); n != nil {
 			return n
 		}
 	}

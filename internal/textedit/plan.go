@@ -11,6 +11,7 @@ import (
 // planner collects the pieces of all edits of one change.
 type planner struct {
 	doc    *textfile.Text
+	name   string // of the file, which tells what white space means
 	edit   int
 	pieces []piece
 	every  []*everywhere // edits with too many pieces to keep
@@ -22,6 +23,7 @@ type planner struct {
 	later   []change.Edit
 	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
 	nears   int              // explanations so far
+	spaced  *spaced          // the lines of the file, once other white space is looked for
 
 	size, limit int64 // of the new file, as far as it is planned, in bytes of text
 	eol         endings

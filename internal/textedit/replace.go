@@ -25,6 +25,11 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	if _, err := textfile.UTF16LE.Append(nil, e.Old); err != nil {
 		return Outcome{}, fmt.Errorf("text to replace: %w", err)
 	}
+	if e.Lenient {
+		if line := omission(p.name, oldText, newText); line != "" {
+			return Outcome{}, &change.OmissionError{Line: line}
+		}
+	}
 	m := newMatcher(p.doc, oldText)
 	rep := newReplacement(oldText, newText)
 	if e.Occurrence == change.All {
@@ -49,6 +54,8 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 		}
 	}
 	switch {
+	case seen == 0 && e.Lenient:
+		return p.meant(e, oldText, newText)
 	case seen == 0:
 		return out, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	case out.Count == 0:

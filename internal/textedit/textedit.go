@@ -3,9 +3,9 @@
 // Every byte outside the spans an edit names is the same afterwards, by
 // construction: a Change is a list of (span, new bytes) over the original, and
 // writing it copies everything else. New text takes the file's encoding and the
-// line ending in use at that place. Nothing is ever applied by resemblance;
-// text that is not there gives an error that shows what comes closest. The
-// package opens no files.
+// line ending in use at that place. Nothing is ever applied by resemblance, except
+// for white space in edits that are Lenient; text that is not there gives an error
+// that shows what comes closest. The package opens no files.
 //
 // No edit holds a text in memory that it was not given there: a Change works on
 // a textfile.Text, which may be read in pages, and gives its splices and the new
@@ -43,6 +43,9 @@ type Outcome struct {
 	// at most 20, without repeats.
 	Remaining      int
 	RemainingLines []int
+	// Note says how the text of a Lenient edit was understood; "" if it stands
+	// there exactly.
+	Note string
 }
 
 // Splice replaces the raw bytes [Start, End) of a file by New.
@@ -87,26 +90,27 @@ type piece struct {
 // each is a *change.EditError. A file
 // that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
-	return ApplyWithin(textfile.InMemory(d), DefaultMaxSize, edits...)
+	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, edits...)
 }
 
 // DefaultMaxSize is how large an edit may make a file: 256 MB.
 const DefaultMaxSize = 256 << 20
 
-// ApplyWithin is Apply for any text, with a limit of its own. A file that is larger
+// ApplyTo is Apply for any text, with a limit of its own. The name of the file says
+// what white space means in it, for edits that are Lenient. A file that is larger
 // already may be edited as long as it does not grow. The size is known before any
 // of the new text is made, so what is refused costs nothing. An error of reading
 // the text comes first.
-func ApplyWithin(d *textfile.Text, limit int64, edits ...change.Edit) (*Change, error) {
-	c, err := apply(d, limit, edits)
+func ApplyTo(name string, d *textfile.Text, limit int64, edits ...change.Edit) (*Change, error) {
+	c, err := apply(name, d, limit, edits)
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
 	return c, err
 }
 
-func apply(d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) {
-	p := &planner{doc: d, size: d.RawLen(), limit: max(limit, d.RawLen())}
+func apply(name string, d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) {
+	p := &planner{doc: d, name: name, size: d.RawLen(), limit: max(limit, d.RawLen())}
 	c := &Change{doc: d, edits: edits, Outcomes: make([]Outcome, len(edits))}
 	if err := affordable(d, edits); err != nil {
 		return nil, err

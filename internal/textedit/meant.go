@@ -1,0 +1,138 @@
+package textedit
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"quarry/change"
+)
+
+// meant understands an edit of a program that writes text from memory, whose old
+// text stands nowhere exactly: line numbers that it copied are taken off, and other
+// white space is taken if the place is certain. An edit that has been made already
+// is an error of its own.
+func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error) {
+	if old, new, ok := withoutNumbers(oldText, newText); ok {
+		if start, end, once := p.only(old); once && old != new {
+			return p.understood(start, end, old, new, "the line numbers of old_text were taken off")
+		}
+	}
+	start, end, actual, next, how, ok := p.otherSpace(oldText, newText)
+	made, last, once := 0, 0, false
+	if spacedOf(newText).enough() && !strings.Contains(oldText, newText) {
+		made, last, once = p.only(newText)
+	}
+	if ok && (!once || made >= end || last <= start) {
+		// What the edit adds beside the place may be there already.
+		if first, last, twice := p.only(next); strings.Contains(next, actual) && twice && first < end && start < last {
+			ok, once, made = false, true, first
+		}
+	}
+	switch {
+	case ok && !(once && made < end && start < last):
+		return p.understood(start, end, actual, next, "matched with other white space ("+how+")")
+	case once:
+		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(made)}
+	}
+	return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
+}
+
+// only finds a text that stands in one place.
+func (p *planner) only(text string) (start, end int, once bool) {
+	n := 0
+	for s, e := range newMatcher(p.doc, text).matches() {
+		if n++; n > 1 {
+			return 0, 0, false
+		}
+		start, end = s, e
+	}
+	return start, end, n == 1
+}
+
+// understood replaces what stands in one place.
+func (p *planner) understood(start, end int, actual, next, note string) (Outcome, error) {
+	if actual == next {
+		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(start)}
+	}
+	if err := p.addMatch(newReplacement(actual, next).piece(p.doc, &p.eol, start, end)); err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Count: 1, Line: p.doc.LineAt(start), Note: note}, nil
+}
+
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+)(?:: |:$|- | \| ?|\t|→)`) })
+
+// withoutNumbers takes off the line numbers of a listing, if every line of the old
+// text has one and they count up. Those of the new text go too, if all of its lines
+// have one; if only some have, it is not known what is meant.
+func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
+	old, n := numbersOff(oldText, true)
+	if n == 0 || n < lineCount(oldText) {
+		return "", "", false
+	}
+	new, n = numbersOff(newText, false)
+	if n > 0 && n < lineCount(newText) {
+		return "", "", false
+	}
+	return old, new, true
+}
+
+func lineCount(text string) int { return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1 }
+
+// numbersOff removes line numbers, and counts the lines that have one.
+func numbersOff(text string, ascending bool) (string, int) {
+	var b strings.Builder
+	n, last := 0, 0
+	for line := range strings.Lines(text) {
+		m := numbered().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			b.WriteString(line)
+			continue
+		}
+		number, err := strconv.Atoi(m[1])
+		if err != nil || ascending && n > 0 && number != last+1 {
+			return text, 0
+		}
+		n, last = n+1, number
+		b.WriteString(line[len(m[0]):])
+	}
+	return b.String(), n
+}
+
+// proseNames are files in which an ellipsis is text.
+var proseNames = map[string]bool{"md": true, "markdown": true, "mdx": true, "txt": true, "rst": true, "adoc": true, "org": true, "tex": true}
+
+var (
+	// A comment that stands for code which was left out.
+	ellipsisComment = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*|\*)\s*(?:\.{3,}|…)(.*)$`)
+	})
+	ellipsisWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^[^\w]*(?:\.{3}|…)\s*\(?\[?(?:the\s+)?(?:(?:rest|remainder) of|existing|unchanged|remaining|previous|other|same as before|omitted|keep)\b.*$|(?i)^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*)\s*(?:\(?\[?(?:the\s+)?(?:(?:rest|remainder) of|existing|unchanged|remaining)\b[^.…]*)(?:\.{3}|…).*$`)
+	})
+)
+
+// omission is a line of the new text that stands for code which was left out, as
+// "// ... existing code ...", and that the old text has not; "" if there is none.
+func omission(name, oldText, newText string) string {
+	if !strings.Contains(newText, "...") && !strings.Contains(newText, "…") {
+		return ""
+	}
+	ext := name[strings.LastIndexByte(name, '.')+1:]
+	for line := range strings.Lines(newText) {
+		t := strings.TrimSpace(line)
+		if !strings.Contains(t, "...") && !strings.Contains(t, "…") || strings.Contains(oldText, t) {
+			continue
+		}
+		if ellipsisWords().MatchString(t) {
+			return t
+		}
+		if m := ellipsisComment().FindStringSubmatch(t); m != nil && !proseNames[strings.ToLower(ext)] && !strings.ContainsFunc(m[1], func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			return t
+		}
+	}
+	return ""
+}
