@@ -79,11 +79,21 @@ func (w *Changer) replay(e journal.Entry, i int, since *journal.Since) (*past, e
 	return h, nil
 }
 
-// spans are the edits of a replacement.
+// spans are the edits of a replacement. One edit of lines may be a file that was
+// written anew, of which the journal knows only where it differs first and last: it
+// is taken apart as a diff shows it.
 func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
-	edits, was, err := w.state.journal.Spans(e, i)
+	j := w.state.journal
+	edits, was, err := j.Spans(e, i)
 	if err != nil {
 		return nil, err
+	}
+	if len(edits) == 1 && bytes.IndexByte(was[0], '\n') >= 0 && bytes.IndexByte(edits[0].Data, '\n') >= 0 {
+		before, errOld := j.Before(e, i)
+		after, errNew := j.After(e, i)
+		if errOld == nil && errNew == nil {
+			return lineage.Rewritten(before, after), nil
+		}
 	}
 	list := make([]lineage.Edit, len(edits))
 	for k, x := range edits {

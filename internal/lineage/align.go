@@ -19,8 +19,23 @@ func (t *Text) Align(before, after []byte) {
 	t.apply(s)
 }
 
+// Rewritten is a change of our own that replaced lines by lines, as the edits that a
+// diff of the two texts shows. The lines before the first and after the last edit are
+// known to be the same; those in between have to stand in one place.
+func Rewritten(before, after []byte) []Edit {
+	edits := changes(before, after, true)
+	for i := range edits {
+		edits[i] = trimmed(edits[i])
+	}
+	return edits
+}
+
 // Changes is the difference between two texts as edits of lines.
-func Changes(before, after []byte) []Edit {
+func Changes(before, after []byte) []Edit { return changes(before, after, false) }
+
+// changes is Changes; with ends, unchanged lines at the beginning and the end of both
+// texts count wherever else they stand.
+func changes(before, after []byte, ends bool) []Edit {
 	a, b := split(before), split(after)
 	ids := map[string]int{}
 	na, nb := numbered(a, ids), numbered(b, ids)
@@ -34,7 +49,8 @@ func Changes(before, after []byte) []Edit {
 		edits = append(edits, e)
 	}
 	for _, same := range textedit.CommonLines(na, nb) {
-		if !once(na, nb, same) {
+		first, last := same.A == 0 && same.B == 0, same.A+same.N == len(na) && same.B+same.N == len(nb)
+		if !(ends && (first || last)) && !once(na, nb, same) {
 			continue
 		}
 		upTo(same.A, same.B)
