@@ -473,10 +473,10 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 
 // lineEnding ends a row that is no text of a file.
 func (p *printer) lineEnding() {
-	if p.style.CRLF {
+	if p.style.CRLF && !p.style.NulLines {
 		p.row = append(p.row, '\r')
 	}
-	p.row = append(p.row, '\n')
+	p.lineFeed()
 }
 
 func (p *printer) lineFeed() {
