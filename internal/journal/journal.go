@@ -8,6 +8,8 @@
 // accepted by length and checksum, content by its hash: damage makes an entry
 // unusable, never wrong.
 //
+// docs/LOG.md leads through the package and says why it is built so.
+//
 // # On disk
 //
 // The state folder, mode 0700 and outside the workspace, holds
