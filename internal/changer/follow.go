@@ -41,6 +41,7 @@ type Followed struct {
 type Following struct {
 	change.Op
 	Links int // how many links the edits keep whole
+	Texts int // of how many the displayed text changes
 }
 
 // maxFollowed is the largest file that is edited because another one moves.
@@ -111,6 +112,7 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 		if err != nil {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", rootfs.Printable(e.Path), err))
 			c.Links.Updated -= e.Links
+			c.Links.Texts -= e.Texts
 			c.Links.Broken += e.Links
 			if !slices.Contains(c.Links.BrokenIn, e.Path) {
 				c.Links.BrokenIn = append(c.Links.BrokenIn, e.Path)

@@ -21,7 +21,8 @@ import (
 // noteChanger is a changer for parts of notes.
 type noteChanger struct {
 	changer
-	book *notebook.Book
+	book      *notebook.Book
+	keepTexts bool
 }
 
 // openNote opens the workspace of a note and returns its path there; "" opens
@@ -39,7 +40,7 @@ func (c *noteChanger) openNote(given string) (path string, err error) {
 }
 
 func (c *noteChanger) noteOptions() notebook.Options {
-	return notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, Tool: "note"}
+	return notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, KeepTexts: c.keepTexts, Tool: "note"}
 }
 
 // changed reports a change in the words of its summary.
@@ -51,14 +52,11 @@ func (c *noteChanger) changed(ch *change.Change, err error) error {
 	if did != "" {
 		did = strings.ToUpper(did[:1]) + did[1:] + "."
 	}
-	return c.report(ch, did, brokenLinks(ch))
-}
-
-func brokenLinks(ch *change.Change) string {
-	if ch.Links == nil || ch.Links.Broken == 0 {
-		return ""
+	broken := ""
+	if ch.Links != nil && ch.Links.Broken > 0 {
+		broken = "They are in " + strings.Join(ch.Links.BrokenIn, ", ") + "."
 	}
-	return fmt.Sprintf("%s can't follow, in %s.", render.Plural(ch.Links.Broken, "link", "links"), strings.Join(ch.Links.BrokenIn, ", "))
+	return c.report(ch, did, render.Links(ch), broken)
 }
 
 // oneFlag is the one of some flags that was given; "" if none was.
@@ -120,6 +118,7 @@ Where several headings are called alike, name those above it too: "Log::Today".`
 		texts[op] = fl.String(string(op), "", about)
 	}
 	fl.StringVar(&rename, "rename", "", "new `heading`, or new id of the block")
+	fl.BoolVar(&c.keepTexts, "keep-texts", false, "with --rename: displayed texts of links that are\nthe old heading stay")
 	fl.BoolVar(&create, "create", false, "make a heading that is missing")
 	c.flags(fl, true)
 	return cmd

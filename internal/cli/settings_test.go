@@ -34,7 +34,7 @@ var withoutKey = map[string]string{
 	"force": "has to be said each time", "replace literal": "changes what a text means",
 	"help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
-	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer", "lacking": "is about one search", "where": "is about one change", "add": "is about one change",
+	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer", "lacking": "is about one search", "where": "is about one change", "add": "is about one change", "keep-texts": "is about one change",
 
 	"look expression": "the script", "change expression": "the script",
 	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",

@@ -264,11 +264,3 @@ func (b *Book) Orphans(ctx context.Context) ([]string, error) {
 		return linked[p] || !strings.HasSuffix(strings.ToLower(p), ".md")
 	}), nil
 }
-
-// words a number of links for a summary.
-func linksIn(links, files int) string {
-	if links == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", with %s in %s", count(links, "link"), count(files, "file"))
-}

@@ -78,7 +78,7 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 	}
 	ops = append([]change.Op{narrow(target, change.Op{Verb: change.EditFile, Path: target.Path, Version: target.Version}, merged)}, ops...)
 	ops = append(ops, change.Op{Verb: change.DeletePath, Path: source.Path, Version: source.Version})
-	summary := fmt.Sprintf("merged %s into %s%s", fault.Printable(source.Path), fault.Printable(target.Path), linksIn(plan.Updated, len(plan.Files)))
+	summary := fmt.Sprintf("merged %s into %s", fault.Printable(source.Path), fault.Printable(target.Path))
 	c, err := b.apply(ctx, summary, o, ops...)
 	if c != nil {
 		c.Links = &change.LinkReport{Updated: plan.Updated, Files: linked, Broken: plan.Broken, BrokenIn: plan.BrokenIn}

@@ -100,6 +100,7 @@ func clean(p string) string {
 type Options struct {
 	DryRun          bool
 	ExpectedVersion string // of the one note that is named
+	KeepTexts       bool   // of links to a heading that is renamed
 	Tool            string
 	Client          change.Client // who asked
 }

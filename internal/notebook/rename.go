@@ -60,7 +60,7 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	var r *vault.Relink
 	switch {
 	case t.Heading != "":
-		r, err = vault.RenameHeading(n.Path, n.Text, t.Heading, to, sources, read, resolve)
+		r, err = vault.RenameHeading(n.Path, n.Text, t.Heading, to, sources, read, resolve, o.KeepTexts)
 	case t.Block != "":
 		r, err = vault.RenameBlock(n.Path, n.Text, t.Block, to, sources, read, resolve)
 	default:
@@ -71,16 +71,18 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	}
 	var ops []change.Op
 	var files []string
+	texts := 0
 	for _, f := range r.Files {
 		ops = append(ops, seen[f.From].edit(f.Splices))
+		texts += f.Texts
 		if f.Links > 0 {
 			files = append(files, f.From)
 		}
 	}
-	summary := fmt.Sprintf("renamed %s of %s to %q%s", t, fault.Printable(n.Path), strings.TrimSpace(to), linksIn(r.Links, len(files)))
+	summary := fmt.Sprintf("renamed %s of %s to %q", t, fault.Printable(n.Path), strings.TrimSpace(to))
 	c, err := b.apply(ctx, summary, o, ops...)
 	if c != nil {
-		c.Links = &change.LinkReport{Updated: r.Links, Files: files, Broken: r.Broken, BrokenIn: r.BrokenIn}
+		c.Links = &change.LinkReport{Updated: r.Links, Texts: texts, Files: files, Broken: r.Broken, BrokenIn: r.BrokenIn}
 	}
 	return c, err
 }

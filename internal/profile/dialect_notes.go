@@ -45,8 +45,7 @@ var noteLines = spec{
 		oneOf(str("show", "files: path and count; or count alone"), "lines", "files", "count"),
 		paramAlso, paramAll, paramLacking,
 		integer("offset", "Lines to skip", 0),
-		paramBudget,
-		unlisted(integer("max_results", "Maximum number of lines", 1)),
+		unlisted(paramBudget), unlisted(integer("max_results", "Maximum number of lines", 1)),
 	},
 	action: searchByLines,
 }
@@ -69,13 +68,14 @@ var noteTools = []spec{
 			oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
 			text("content", "Text; of a property, YAML"),
 			paramHeading, paramBlock, paramProperty,
-			boolean("create", "Make what is missing"), paramVersion, paramDryRun, paramQuiet, paramDiff,
+			boolean("create", "Make what is missing"), boolean("keep_texts", "Displayed texts of links stay"),
+			paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: editSection,
 	},
 	{
 		name: "properties", title: "Properties of notes",
-		about: "Read, set, delete or rename properties of a note; set and delete also of the notes that where selects, get and rename of all.",
+		about: "Properties of a note, of those that where selects (set, delete) or of all (get, rename).",
 		params: []tool.Param{
 			str("path", "Note"), str("name", "Property"),
 			oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
@@ -91,7 +91,7 @@ var noteTools = []spec{
 	},
 	{
 		name: "tags", title: "Tags of notes",
-		about: "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it; with add, give it to notes.",
+		about: "List tags with counts, or the notes with a tag or one nested in it; rename it; add it to notes.",
 		params: []tool.Param{
 			str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"),
 			boolean("add", "To path, or to the notes that where selects"), paramWhere, paramDryRun, paramQuiet, paramDiff,
@@ -137,7 +137,7 @@ var (
 	paramHeading  = str("heading", "Heading, or path A::B")
 	paramBlock    = str("block", "Block id")
 	paramProperty = str("property", "Property name")
-	paramWhere    = str("where", "Filters as in search_notes: path:Themes link:A -link:B")
+	paramWhere    = str("where", "Filters as in search_notes: path:Themes link:\"A b\" -link:C")
 
 	dailyParams = []tool.Param{
 		str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"),

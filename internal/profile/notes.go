@@ -62,6 +62,10 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		}
 		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
 	}
+	if c.String("show") == "count" {
+		data.Receipt = c.sumUp(ctx, &r.Summary, "")
+		return &answer{data: data, text: []byte(render.Plural(r.Total, "note", "notes")), receipt: c.unsearched(&r.Summary, partial)}, nil
+	}
 	if r.Listed && !content {
 		return c.listNotes(ctx, r, partial), nil
 	}
@@ -107,14 +111,20 @@ func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string
 		data.Results = append(data.Results, foundNote{foundPath: pathOf(n.Path)})
 	}
 	a := &answer{data: data, text: render.PathList(nil, paths, r.Total, "note", "notes", c.limits())}
-	cut := ""
-	if partial != "" {
-		a.text, cut = append(a.text, "\n\n"+partial...), "time"
-	} else if s := c.skipped(&r.Summary); s != "" {
-		a.receipt = append(a.receipt, s)
-	}
-	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	a.receipt = c.unsearched(&r.Summary, partial)
+	data.Receipt = c.sumUp(ctx, &r.Summary, "")
 	return a
+}
+
+// unsearched says that a search ended early, or what it left out.
+func (c *call) unsearched(s *search.Summary, partial string) []string {
+	if partial != "" {
+		return []string{partial}
+	}
+	if skip := c.skipped(s); skip != "" {
+		return []string{skip}
+	}
+	return nil
 }
 
 var createNote = action{changeSchema, tool.Hints{}, addNote}

@@ -100,7 +100,7 @@ func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 }
 
 func (c *call) noteOptions() notebook.Options {
-	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), Tool: c.tool.Name, Client: change.Client(c.client)}
+	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), KeepTexts: c.Bool("keep_texts"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // target reads which part of a note is meant.
@@ -125,7 +125,12 @@ func (c *call) did(s *shelf, ch *change.Change) *answer {
 		ch.Version = ch.Files[0].Version
 	}
 	ch.Files, ch.Digest = nil, ""
-	return s.tell(c.changed(ch, render.Sentence(ch.Summary)+"."))
+	said := render.Sentence(ch.Summary) + "."
+	if c.String("where") != "" && !c.Bool("quiet") { // which notes the filters chose
+		paths, _ := render.Paths(nil, ch.Paths, c.limits(), nil)
+		said += string(paths)
+	}
+	return s.tell(c.changed(ch, said))
 }
 
 // partAnswer is the answer of read_section for a whole note.

@@ -81,7 +81,7 @@ func TestNoteTools(t *testing.T) {
 		{"edit_section", `{"path":"Plan","operation":"append","content":"x"}`, "Error: Name one part of the note\nGive heading, block or property.\n[INVALID_ARGUMENT]", true},
 		{"edit_section", `{"path":"Plan","heading":"Today","operation":"append","content":"- x"}`, "Appended to section \"Today\" of Plan.md.\n", false},
 		{"edit_section", `{"path":"Plan","property":"tags","operation":"append","content":"b"}`, "Appended to property tags of Plan.md.\n", false},
-		{"edit_section", `{"path":"Plan","heading":"Log","operation":"rename","content":"Journal"}`, "Renamed section \"Log\" of Plan.md to \"Journal\", with 1 link in 1 file.\n", false},
+		{"edit_section", `{"path":"Plan","heading":"Log","operation":"rename","content":"Journal"}`, "Renamed section \"Log\" of Plan.md to \"Journal\".\n", false},
 		{"properties", `{"path":"Plan"}`, "2: status: open # why\n3: tags: [a, b]\n[version ", false},
 		{"properties", `{"path":"Plan","name":"due","operation":"set","value":"2024-01-02"}`, "Set due in Plan.md.\n", false},
 		{"properties", `{"operation":"set","name":"x","value":"1"}`, "Error: path or where is required to set a property.", true},

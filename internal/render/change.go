@@ -157,6 +157,9 @@ func Links(c *change.Change) string {
 	var parts []string
 	if l := c.Links; l.Updated > 0 {
 		parts = append(parts, fmt.Sprintf("Updated %s in %s.", Count(l.Updated, "link"), Count(len(l.Files), "file")))
+		if l.Texts > 0 {
+			parts = append(parts, fmt.Sprintf("%s changed too, which had the old name.", Plural(l.Texts, "displayed text", "displayed texts")))
+		}
 	}
 	if l := c.Links; l.Broken > 0 {
 		verb := "point"

@@ -35,6 +35,7 @@ type FileEdit struct {
 	From, To string // the same unless the file itself moves
 	Splices  []Splice
 	Links    int
+	Texts    int // links whose displayed text changes too
 
 	links []Link // after the edit
 }
@@ -250,6 +251,7 @@ func (pl *planner) edit(path string, text []byte) {
 	for _, r := range done {
 		e.Splices = append(e.Splices, r.splices...)
 	}
+	e.Texts = len(e.Splices) - len(done) // a second splice of a link is that of its text
 	slices.SortStableFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
 	pl.plan.Updated += len(done)
 	pl.plan.Files = append(pl.plan.Files, e)

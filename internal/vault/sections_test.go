@@ -195,7 +195,7 @@ func TestRenameHeading(t *testing.T) {
 		"b/n.md", "# Old b\n[[#Old b]]\n", "c.md", "[[n#^id]] ![[n#^ID|x]] [t](n.md#^id)\n",
 		"d.canvas", `{"nodes":[{"type":"file","file":"n.md","subpath":"#Old b"}]}`)
 	ix := NewIndex(m.Paths())
-	r, err := RenameHeading("n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink)
+	r, err := RenameHeading("n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, false)
 	got := relinked(t, m, r, err)
 	want := memory{
 		"n.md":     "# Top: x\n## New: name\n[[#New name]] ^id\n### Sub\n## Other\n### Sub\n",
@@ -207,14 +207,24 @@ func TestRenameHeading(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" || r.Links != 7 || r.Broken != 0 {
 		t.Errorf("%d links, %d broken\n%s", r.Links, r.Broken, d)
 	}
+	for _, keep := range []bool{false, true} {
+		r, err := RenameHeading("n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, keep)
+		got, texts := relinked(t, m, r, err), 0
+		for _, f := range r.Files {
+			texts += f.Texts
+		}
+		if kept := strings.Contains(got["a.md"], "[[n#New name|Old b]]"); kept != keep || texts != map[bool]int{false: 1}[keep] {
+			t.Errorf("keep texts %v: %d texts in %s", keep, texts, got["a.md"])
+		}
+	}
 	// A heading above of the same name would be found first: the link says more.
 	m = vaultOf("n.md", "# A\n# P\n## Q\n", "a.md", "[[n#Q]]\n")
-	r, err = RenameHeading("n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink)
+	r, err = RenameHeading("n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink, false)
 	if got := relinked(t, m, r, err); got["a.md"] != "[[n#P#A]]\n" {
 		t.Errorf("%q", got["a.md"])
 	}
 	for _, bad := range []string{"", "a\nb", "x #"} {
-		if _, err := RenameHeading("n.md", []byte("# A\n"), "A", bad, nil, m.Read, ix.ResolveLink); err == nil {
+		if _, err := RenameHeading("n.md", []byte("# A\n"), "A", bad, nil, m.Read, ix.ResolveLink, false); err == nil {
 			t.Errorf("%q as a heading", bad)
 		}
 	}

@@ -87,8 +87,9 @@ type Relink struct {
 
 // RenameHeading plans to give a section another heading. sources are the files
 // that may link to the note, itself among them; resolve says which file a link
-// means. Links that name the heading, alone or above another, follow it.
-func RenameHeading(path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
+// means. Links that name the heading, alone or above another, follow it; displayed
+// texts that are the heading change with it unless keepTexts is set.
+func RenameHeading(path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it must be one line", clip(to, 60)), "")
@@ -139,7 +140,7 @@ func RenameHeading(path string, text []byte, section, to string, sources []strin
 		}
 		return "", true, false
 	}
-	return r, r.collect(path, sources, read, resolve, rename)
+	return r, r.collect(path, sources, read, resolve, keepTexts, rename)
 }
 
 // RenameBlock plans to give a block another id, as [RenameHeading] does.
@@ -167,12 +168,12 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 		old, ok := strings.CutPrefix(subpath, "#^")
 		return "#^" + to, ok && strings.EqualFold(old, p.ID.ID), true
 	}
-	return r, r.collect(path, sources, read, resolve, rename)
+	return r, r.collect(path, sources, read, resolve, false, rename)
 }
 
 // collect finds the links to rewrite. rename returns the new subpath, whether it
 // differs from the old one, and whether a link can name it at all.
-func (r *Relink) collect(path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), rename func(string) (string, bool, bool)) error {
+func (r *Relink) collect(path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), keepTexts bool, rename func(string) (string, bool, bool)) error {
 	for _, source := range sources {
 		text, err := read(source)
 		if err != nil {
@@ -200,9 +201,13 @@ func (r *Relink) collect(path string, sources []string, read func(string) ([]byt
 				broken++
 				continue
 			}
+			if keepTexts {
+				splices = splices[:1]
+			}
 			e.Splices = append(e.Splices, splices...)
 			e.Links++
 		}
+		e.Texts = len(e.Splices) - e.Links // a second splice of a link is that of its text
 		if source == path {
 			e.Splices = append(e.Splices, r.Own)
 			r.dropInside(&e)

@@ -74,7 +74,8 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 		for _, s := range e.Splices {
 			op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New})
 		}
-		out.Files = append(out.Files, changer.Following{Op: op, Links: e.Links})
+		out.Files = append(out.Files, changer.Following{Op: op, Links: e.Links, Texts: e.Texts})
+		out.Links.Texts += e.Texts
 	}
 	return out, nil
 }
