@@ -116,12 +116,12 @@ var noteTools = []spec{
 	},
 	{
 		name: "daily_note", title: "Daily note",
-		about:  "Read the note of a day or other period, where the vault's settings put it.",
+		about:  "The note of a day or other period, where the vault keeps it.",
 		params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
 		action: dailyNote,
 		reading: &spec{
 			name: "daily_note", title: "Daily note",
-			about:  "Read the note of a day or other period, where the vault's settings put it.",
+			about:  "The note of a day or other period, where the vault keeps it.",
 			params: dailyParams, action: dailyNote.reading(),
 		},
 	},
@@ -137,7 +137,7 @@ var (
 	paramHeading  = str("heading", "Heading, or path A::B")
 	paramBlock    = str("block", "Block id")
 	paramProperty = str("property", "Property name")
-	paramWhere    = str("where", "Filters as in search_notes: path:Themes link:\"A b\" -link:C")
+	paramWhere    = str("where", "Filters as in search_notes")
 
 	dailyParams = []tool.Param{
 		str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"),
