@@ -209,7 +209,7 @@ func (j *journals) latest() (*Part, string, error) {
 		}
 		for i := range log.Changes {
 			c := &log.Changes[i]
-			if c.Undoes == "" && c.UndoneBy == "" && (!c.Pending || c.Partly != nil) {
+			if c.Undoes == "" && c.PartOf == "" && c.UndoneBy == "" && (!c.Pending || c.Partly != nil) {
 				return j.find(c.ID)
 			}
 		}

@@ -485,3 +485,47 @@ func TestUndoBeneathInLargeFile(t *testing.T) {
 		t.Fatalf("undo after a change from outside: %v", err)
 	}
 }
+
+// What was undone file by file is not undone again: the undo of the change undoes the
+// rest.
+func TestUndoRestOfChange(t *testing.T) {
+	w := changing(t, map[string]string{"a": "a\n", "d": "d\n", "f": "f\n", "p": "p\n"})
+	before := tree(t, w.root.RealDir())
+	c, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{
+		{Verb: change.EditFile, Path: "a", Edits: []change.Edit{{Old: "a", New: "A"}}},
+		{Verb: change.CreateFile, Path: "new/c", Content: []byte("c\n")},
+		{Verb: change.MovePath, Path: "d", To: "moved/e", Edits: []change.Edit{{Old: "d", New: "D"}}},
+		{Verb: change.DeletePath, Path: "f", Trash: change.TrashLocal},
+		{Verb: change.DeletePath, Path: "p", Trash: change.TrashNone},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := tree(t, w.root.RealDir())
+	var parts []string
+	for _, name := range []string{"f", "new/c", "moved/e", "p"} {
+		got, err := w.Undo(t.Context(), c.ID, change.Options{Parts: []change.UndoPart{{Path: name}}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		parts = append(parts, got.ID)
+		if _, err := w.Undo(t.Context(), c.ID, change.Options{Parts: []change.UndoPart{{Path: name}}}); err == nil {
+			t.Errorf("%s was undone twice", name)
+		}
+	}
+	last, err := w.Undo(t.Context(), "", change.Options{}) // the parts are undos, so that is the change itself
+	if err != nil || last.Undoes != c.ID {
+		t.Fatalf("undo of the rest: %+v, %v", last, err)
+	}
+	if now := tree(t, w.root.RealDir()); !equal(now, before) {
+		t.Errorf("the tree is %q\nat first %q", now, before)
+	}
+	for _, id := range append([]string{last.ID}, parts...) { // and everything again
+		if _, err := w.Undo(t.Context(), id, change.Options{}); err != nil {
+			t.Fatalf("redo of %s: %v", id, err)
+		}
+	}
+	if now := tree(t, w.root.RealDir()); !equal(now, after) {
+		t.Errorf("after the redo the tree is %q\nit was %q", now, after)
+	}
+}

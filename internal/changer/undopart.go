@@ -28,6 +28,9 @@ type fitted struct {
 // the later changes, where that is possible.
 func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.UndoPart) (*fitted, error) {
 	f := &fitted{carried: map[int]*carried{}, left: map[int]bool{}}
+	if err := w.dropUndone(plan, f); err != nil {
+		return nil, err
+	}
 	if len(parts) > 0 {
 		if err := w.pick(ctx, plan, parts, f); err != nil {
 			return nil, err
@@ -83,6 +86,30 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.Un
 		}
 	}
 	return f, cause
+}
+
+// dropUndone takes out of a plan what was undone in part before. Of an edited file
+// that is what gave it its old content; hunks are found by carryOp.
+func (w *Changer) dropUndone(plan *journal.Plan, f *fitted) error {
+	for _, id := range plan.Of.PartlyBy {
+		part, err := w.state.journal.Get(id)
+		if err != nil {
+			return err
+		}
+		for k := len(plan.Change.Ops) - 1; k >= 0; k-- {
+			op := &plan.Change.Ops[k]
+			if !slices.ContainsFunc(part.Ops, func(done journal.Op) bool {
+				return done.Kind == op.Kind && done.Path == op.Path && done.To == op.To && (op.Kind != journal.Replace || done.New == op.New)
+			}) {
+				continue
+			}
+			f.left[plan.Undoes(k)] = true
+			if !plan.Drop(k) {
+				return errNothingLeft
+			}
+		}
+	}
+	return nil
 }
 
 var errNothingLeft = fault.New(fault.Conflict, "nothing of it is left to undo: it was undone in part before, or by hand", "the log has the changes since")

@@ -300,7 +300,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	o.SkipConflicts = c.skip
 	n := 0
 	for _, ch := range log.Changes {
-		if ch.UndoneBy != "" || ch.Undoes != "" || ch.Pending && ch.Partly == nil {
+		if ch.UndoneBy != "" || ch.Undoes != "" || ch.PartOf != "" || ch.Pending && ch.Partly == nil {
 			continue
 		}
 		done, err := c.ws.Undo(ctx, ch.ID, &o)

@@ -33,7 +33,7 @@ func (j *Journal) Get(id ID) (Entry, error) {
 // mistake.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
-		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.Tool != Recovery
+		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.PartOf == "" && e.Tool != Recovery
 	}, "nothing left to undo")
 	if err != nil {
 		return Entry{}, err

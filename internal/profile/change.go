@@ -38,7 +38,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	}
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
-		if change.Undoes == "" {
+		if change.Undoes == "" && change.PartOf == "" {
 			c.made.add(change.ID)
 		}
 	}

@@ -219,7 +219,7 @@ func (c *call) undoError(err error) error {
 	switch code := fault.CodeOf(err); {
 	case errors.As(err, &conflict):
 		return &tool.Error{Code: tool.Conflict, Message: conflict.Error(), Hint: hint}
-	case code == fault.NotFound, errors.As(err, &root):
+	case code == fault.NotFound && hint == "", errors.As(err, &root):
 		if c.String("id") == "" {
 			return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
 		}

@@ -68,4 +68,22 @@ func TestUndoIsOfTheConnection(t *testing.T) {
 	if res := call(two, "undo_change", `{}`); res.IsError || exists("two") {
 		t.Fatalf("undo of two: %s", res.Text)
 	}
+	// A part that a change does not have is not called a change that is not there.
+	call(two, "write_file", `{"path":"four","content":"4\n"}`)
+	call(two, "edit_file", `{"path":"four","old_text":"4","new_text":"IV"}`)
+	if log, err = ws.Changes(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	id := log.Changes[0].ID
+	for args, want := range map[string]string{
+		`{"id":"` + id + `","path":"four","hunk":2}`: "has no hunk 2 of four", `{"id":"` + id + `","path":"one"}`: "has not changed one",
+		`{"id":"` + id + `","hunk":1}`: "Give path too", `{"path":"four"}`: "Give its id",
+	} {
+		if res := call(two, "undo_change", args); !res.IsError || !strings.Contains(res.Text, want) {
+			t.Errorf("%s: %s, want %s", args, res.Text, want)
+		}
+	}
+	if res := call(two, "undo_change", `{"id":"`+id+`","path":"four","hunk":1}`); res.IsError || !strings.Contains(res.Text, "+4") {
+		t.Errorf("undo of a hunk: %s", res.Text)
+	}
 }
