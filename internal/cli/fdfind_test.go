@@ -27,6 +27,7 @@ func TestFindFd(t *testing.T) {
 	fd := fdProgram(t)
 	run := stress.Start(t, "find = fd", 150, 20_000)
 	var dir string
+	cases, listed := 0, 0
 	for seed := range run.Cases() {
 		rng := stress.Rand(seed)
 		if dir == "" || rng.IntN(25) == 0 {
@@ -47,6 +48,9 @@ func TestFindFd(t *testing.T) {
 			t.Fatalf("find %q: %s", ours, got.err)
 		}
 		want := fdList(string(out))
+		if cases++; len(want) > 0 {
+			listed++
+		}
 		if slices.Contains(theirs, "--size") || slices.Contains(theirs, "x") {
 			// fd measures a link itself if it leads to a file, and asks where it leads
 			// whether that can be executed; here a link has neither.
@@ -55,6 +59,10 @@ func TestFindFd(t *testing.T) {
 		if diff := gocmp.Diff(want, fdList(got.out), cmpopts.EquateEmpty()); diff != "" {
 			run.Violation(seed, "find %q, fd %q in\n%s\n%s", ours, theirs, strings.Join(listTree(dir), "\n"), diff)
 		}
+	}
+	t.Logf("%d compared with fd, %d of them listed something", cases, listed)
+	if cases >= 100 && listed < cases/3 {
+		t.Errorf("fd listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
 	}
 }
 

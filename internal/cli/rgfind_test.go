@@ -25,6 +25,7 @@ func TestFindRipgrep(t *testing.T) {
 		t.Skip("no go command: install Go")
 	}
 	trees["go"] = filepath.Join(strings.TrimSpace(string(goroot)), "src")
+	cases, listed := 0, 0
 	for seed := range uint64(stress.Fewer(150)) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		tree := pick(rng, "plain", "ignored", "ignored", "names")
@@ -46,6 +47,9 @@ func TestFindRipgrep(t *testing.T) {
 		t.Chdir(trees[tree])
 		want := runRipgrep(t, rg, trees[tree], append([]string{"--files", "-0"}, flags...))
 		got := runQuarry("", append([]string{"find", "-0"}, flags...)...)
+		if cases++; want.out != "" {
+			listed++
+		}
 		list := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") }
 		wantList, gotList := list(want.out), list(got.out)
 		if !slices.IsSorted(gotList) {
@@ -55,6 +59,10 @@ func TestFindRipgrep(t *testing.T) {
 		if diff := cmp.Diff(wantList, gotList); diff != "" || (got.code == exitFound) != (want.out != "") {
 			t.Errorf("seed %d: find %q in %s: exit code %d\n%s", seed, flags, tree, got.code, diff)
 		}
+	}
+	t.Logf("%d compared with rg --files, %d of them listed something", cases, listed)
+	if listed < cases/2 {
+		t.Errorf("rg listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
 	}
 }
 

@@ -105,10 +105,16 @@ func TestMinimatchLive(t *testing.T) {
 			paths = append(paths, randomPath(rng))
 		}
 		patterns = compilable(patterns)
+		matched := 0
 		for i, line := range askMinimatch(t, patterns, paths) {
+			matched += strings.Count(line, "1")
 			compareWithMinimatch(t, patterns[i], paths, line)
 		}
-		t.Logf("%d patterns, %d pairs", len(patterns), len(patterns)*len(paths))
+		pairs := len(patterns) * len(paths)
+		t.Logf("%d patterns, %d pairs, of which %d match", len(patterns), pairs, matched)
+		if matched < pairs/200 || matched > pairs/2 {
+			t.Errorf("%d of %d pairs match: the generator is too narrow", matched, pairs)
+		}
 	}
 }
 

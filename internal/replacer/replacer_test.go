@@ -1,6 +1,7 @@
 package replacer_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ func TestEqualsRipgrep(t *testing.T) {
 		"tabs.txt":    "\tfoo\tfoo\tfoofoo\n\n\nfoo\n",
 		"long.txt":    strings.Repeat("foo bar ", 5000) + "\n",
 	}
+	changed := 0
 	for _, c := range []struct {
 		pattern, with string
 		flags         []string
@@ -69,8 +71,12 @@ func TestEqualsRipgrep(t *testing.T) {
 				args = append(args, "--crlf")
 			}
 			out, err := exec.Command(rg, append(args, "-e", c.pattern, filepath.Join(dir, name))...).Output()
-			if err != nil { // no match: nothing is printed as changed
-				out = []byte(files[name])
+			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
+				out = []byte(files[name]) // no match: nothing is printed as changed
+			} else if err != nil {
+				t.Fatalf("rg %q: %v", args, err)
+			} else if changed++; string(out) == files[name] {
+				t.Errorf("%s by %s in %s: ripgrep changes nothing: nothing is compared", c.pattern, c.with, name)
 			}
 			want[name] = string(out)
 		}
@@ -104,6 +110,7 @@ func TestEqualsRipgrep(t *testing.T) {
 		}
 		ws.Close()
 	}
+	t.Logf("%d files compared that ripgrep changes", changed)
 }
 
 func short(s string) string { return s[:min(len(s), 300)] }
