@@ -36,7 +36,7 @@ func openState(opts *Options) (*state, error) {
 	}
 	j, err := journal.Open(root, &journal.Options{MaxBytes: opts.KeepBytes, MaxAge: opts.KeepAge})
 	if err != nil {
-		return nil, errors.Join(err, root.Close())
+		return nil, errors.Join(fmt.Errorf("undo log in %s: %w", opts.StateDir, err), root.Close())
 	}
 	return &state{root: root, journal: j}, nil
 }

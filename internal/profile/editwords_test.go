@@ -36,9 +36,14 @@ func TestWordsOfEdits(t *testing.T) {
 		{"two of three", `{"path":"a.txt","edits":[{"old_text":"alpha","new_text":"A"},{"old_text":"nope","new_text":"x"},{"old_text":"zilch","new_text":"x"}]}`,
 			[]string{"edit 2, a.txt: Text 'nope' not found", "edit 3, a.txt: Text 'zilch' not found"}},
 		{"the final newline", `{"path":"a.txt","old_text":"gamma\n","new_text":"x\n"}`, []string{"the last line of the file has no newline, you gave one"}},
+		{"look-around", `{"regex":"a(?=b)","replacement":"x"}`, []string{"without look-around", "no other syntax"}},
 		{"many others", `{"path":"many.txt","old_text":"word","new_text":"x"}`, []string{"29 other occurrences remain, on lines 2, 3", " and 9 more"}},
 	} {
-		res, err := tools.Call(t.Context(), "edit_file", []byte(c.args))
+		tool := "edit_file"
+		if strings.Contains(c.args, "replacement") {
+			tool = "replace_in_files"
+		}
+		res, err := tools.Call(t.Context(), tool, []byte(c.args))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -82,6 +82,8 @@ func TestMoves(t *testing.T) {
 		{"relative down", r, vaultOf("A/B/x.md", "", "A/n.md", "[t](B/x.md)"), "A/B/x.md > A/C/z.md", vaultOf("A/n.md", "[t](C/z.md)")},
 		{"relative beside, then below", r, vaultOf("A/x.md", "", "A/n.md", "[t](x.md)"), "A/x.md > A/B/z.md", vaultOf("A/n.md", "[t](B/z.md)")},
 		{"relative beside, then away", r, vaultOf("A/x.md", "", "A/n.md", "[t](x.md)"), "A/x.md > C/z.md", vaultOf("A/n.md", "[t](../C/z.md)")},
+		{"bare wikilinks stay bare in the relative format, beside the note too", r, vaultOf("A/x.md", "", "A/n.md", "[[x|t]]", "m.md", "[[x|t]]"), "A/x.md > C/z.md", vaultOf("A/n.md", "[[z|t]]", "m.md", "[[z|t]]")},
+		{"a bare name that is no longer enough", r, vaultOf("A/x.md", "", "z.md", "", "A/n.md", "[[x]]"), "A/x.md > C/z.md", vaultOf("A/n.md", "[[../C/z]]")},
 		{"end of a path", s, vaultOf("A/B/x.md", "", "n.md", "[[B/x]]"), "A/B/x.md > A/C/x.md", vaultOf("n.md", "[[C/x]]")},
 		{"a bare name in the absolute format keeps to itself", a, vaultOf("A/x.md", "", "n.md", "[[x]]"), "A/x.md > A/z.md", vaultOf("n.md", "[[z]]")},
 		{"a name at the top in the absolute format", a, vaultOf("x.md", "", "n.md", "[[x]]"), "x.md > A/z.md", vaultOf("n.md", "[[A/z]]")},

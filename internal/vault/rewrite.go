@@ -61,7 +61,9 @@ func (w *writer) ownForm() form {
 	top, here := fits(p), fits(join(dir(w.source), p))
 	plain := !strings.Contains(p, "/")
 	switch {
-	case plain && w.pl.opts.Format == Shortest:
+	case plain && (w.pl.opts.Format == Shortest || w.link.Kind == Wiki && (w.pl.opts.Format == Relative || !top)):
+		// A bare wikilink means a name anywhere, also in a note beside the file: it is
+		// written as the same link in other folders is.
 		return bare
 	case top && w.pl.opts.Format == Absolute:
 		return fromTop
