@@ -36,11 +36,17 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	if err != nil {
 		return n, nil, err
 	}
+	spans, err := vault.PropertySpans(n.Text)
+	if err != nil {
+		return n, nil, err
+	}
 	var out []Property
-	for _, name := range names {
+	line, at := 1, 0
+	for i, name := range names {
 		p := Property{Name: name, Value: values[name]}
-		if span, err := vault.PropertySpan(n.Text, name); err == nil {
-			p.Raw, p.Line = string(span.In(n.Text)), 1+bytes.Count(n.Text[:span.Start], []byte("\n"))
+		if span := spans[i]; span.Len() > 0 {
+			line, at = line+bytes.Count(n.Text[at:span.Start], []byte("\n")), span.Start
+			p.Raw, p.Line = string(span.In(n.Text)), line
 		}
 		out = append(out, p)
 	}

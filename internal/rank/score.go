@@ -59,7 +59,7 @@ func (w *Features) dot(f *Features) float64 {
 func (c *Corpus) Examine(k *Candidate, text []byte) {
 	q, idf := c.q, c.idf
 	text, lines := c.window(text)
-	syms, comments := symbols.Read(k.Path, text)
+	syms, comments := symbols.Read(nil, k.Path, text)
 	occ := q.occurrences(text)
 	q.definitions(&k.f, syms, idf)
 	q.pairs(&k.f, occ, idf)

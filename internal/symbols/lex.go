@@ -58,6 +58,7 @@ func lex(p *parser) {
 		p.toks = make([]token, 0, min(len(p.text)/5, 1<<14)+8) // of headers with macros alone there are none
 	}
 	for l.at < len(p.text) {
+		p.step()
 		l.next()
 	}
 	p.pair()

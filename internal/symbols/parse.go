@@ -1,6 +1,7 @@
 package symbols
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"unsafe"
@@ -22,6 +23,36 @@ type parser struct {
 	// those of macros are in macros. A header may have 100,000 of them.
 	names  bool
 	macros []struct{ start, end int32 }
+
+	steps  int         // left until the next look at budget and stop
+	budget int         // steps left in all
+	stop   func() bool // nil never stops
+}
+
+// Readers look ahead, some of them to the end of the text for each of its tokens. So
+// they have a budget: real sources take 5 to 30 steps a token, and a text that is
+// made to take more is read until the budget is used up.
+const (
+	stepsAToken = 64
+	stepsAtOnce = 1 << 16 // under a millisecond
+)
+
+// errSpent ends the reading of a text. It is thrown by the functions that look at
+// tokens and caught in read.
+var errSpent = errors.New("no steps left")
+
+// step counts a look at a token.
+func (p *parser) step() {
+	if p.steps--; p.steps < 0 {
+		p.refill()
+	}
+}
+
+func (p *parser) refill() {
+	if p.budget -= stepsAtOnce; p.budget < 0 || p.stop != nil && p.stop() {
+		panic(errSpent)
+	}
+	p.steps = stepsAtOnce
 }
 
 // scope is a definition whose body the reader is in.
@@ -51,6 +82,7 @@ func (p *parser) string(b []byte) string {
 
 // is reports whether token i is exactly s. It does not allocate.
 func (p *parser) is(i int, s string) bool {
+	p.step()
 	if i < 0 || i >= len(p.toks) {
 		return false
 	}
@@ -63,7 +95,10 @@ func (p *parser) op(i int, s string) bool {
 	return i+1 < len(p.toks) && p.is(i, s[:1]) && p.is(i+1, s[1:2]) && p.toks[i].end == p.toks[i+1].start
 }
 
-func (p *parser) isWord(i int) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == word }
+func (p *parser) isWord(i int) bool {
+	p.step()
+	return i >= 0 && i < len(p.toks) && p.toks[i].kind == word
+}
 
 func (p *parser) in(i int, set *wordSet) bool {
 	if !p.isWord(i) {
@@ -74,6 +109,7 @@ func (p *parser) in(i int, set *wordSet) bool {
 }
 
 func (p *parser) byteAt(i int) byte {
+	p.step()
 	if i < 0 || i >= len(p.toks) || p.toks[i].kind != punct {
 		return 0
 	}

@@ -9,6 +9,7 @@
 package symbols
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -125,19 +126,22 @@ func Language(path string, text []byte) string {
 // Of returns the symbols of a text in the order of their names. The language
 // follows from the path or, for scripts, from the first line. It returns nil
 // for languages it doesn't know.
-func Of(path string, text []byte) []Symbol {
-	list, _ := Read(path, text)
+func Of(path string, text []byte) []Symbol { return Until(nil, path, text) }
+
+// Until is Of with a function that ends it early when it returns true.
+func Until(stop func() bool, path string, text []byte) []Symbol {
+	list, _ := Read(stop, path, text)
 	return list
 }
 
 // Read returns the symbols of a text and where its comments are, as pairs of
-// offsets in order.
-func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
+// offsets in order. A stop that returns true ends it early; nil never does.
+func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [][2]int) {
 	l := languageOf(path, text)
 	if l == nil || len(text) > maxText {
 		return nil, nil
 	}
-	p := &parser{lang: l, text: text}
+	p := &parser{lang: l, text: text, stop: stop}
 	p.read()
 	p.finish()
 	comments = make([][2]int, len(p.comments))
@@ -149,11 +153,18 @@ func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
 
 // read finds the symbols, in no order and without lines.
 func (p *parser) read() {
+	defer func() {
+		if r := recover(); r != nil && r != any(errSpent) {
+			panic(r)
+		}
+	}()
+	p.budget = stepsAToken*len(p.text) + 1<<20
 	if p.lang.plain != nil {
 		p.lang.plain(p)
 		return
 	}
 	lex(p)
+	p.budget = stepsAToken*len(p.toks) + 1<<20
 	p.lang.parse(p)
 }
 
@@ -251,17 +262,21 @@ func (s *Symbol) Qualified() string {
 // Signature is the first line of a definition as it is written, cut where its
 // body begins and at 160 bytes.
 func (s *Symbol) Signature(text []byte) string {
-	line := text[s.Start:min(s.End, len(text))]
-	if s.NameAt > s.Start { // decorators come first
-		if i := strings.LastIndexByte(string(text[s.Start:s.NameAt]), '\n'); i >= 0 && s.NameAt-s.Start-i > 0 {
-			line = text[s.Start+i+1 : min(s.End, len(text))]
+	// A definition may reach to the end of the text, and so may each of many: only the
+	// part that is shown is copied.
+	const most = 4 << 10
+	start := s.Start
+	if s.NameAt > start { // decorators come first
+		near := max(start, s.NameAt-most)
+		if i := bytes.LastIndexByte(text[near:s.NameAt], '\n'); i >= 0 {
+			start = near + i + 1
 		}
 	}
-	str := string(line)
-	if i := strings.IndexByte(str, '\n'); i >= 0 {
-		str = str[:i]
+	line := text[start:min(s.End, len(text), max(start, s.NameAt)+most)]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
 	}
-	str = strings.TrimRight(strings.TrimSpace(str), " {")
+	str := strings.TrimRight(strings.TrimSpace(string(line)), " {")
 	if len(str) > 160 {
 		str = strings.ToValidUTF8(str[:157], "") + "..."
 	}

@@ -58,6 +58,9 @@ var (
 
 // parseYAML gives the root mapping; nil for an empty document.
 func parseYAML(text []byte) (root *yaml.Node, err error) {
+	if len(text) > maxFrontMatter {
+		return nil, fmt.Errorf("front matter: it has %d KB, and at most %d are read", len(text)>>10, maxFrontMatter>>10)
+	}
 	// yaml.v3 turns its own failures into errors; this is for the others.
 	defer func() {
 		if r := recover(); r != nil {
@@ -89,10 +92,63 @@ func Properties(text []byte) (map[string]any, error) {
 		return nil, err
 	}
 	var m map[string]any
-	if err := decodeNode(root, &m); err != nil {
+	if hasLarge(root) {
+		m, err = decodeMapping(root)
+	} else {
+		err = decodeNode(root, &m)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("front matter: %w", err)
 	}
 	return m, nil
+}
+
+// maxFrontMatter is the largest front matter that is read: half a second of parsing.
+const maxFrontMatter = 1 << 20
+
+// maxCompared is how many keys a mapping may have that yaml.v3 decodes: it compares
+// each with each other.
+const maxCompared = 1000
+
+// decodeMapping decodes a mapping of any size in linear time.
+func decodeMapping(n *yaml.Node) (map[string]any, error) {
+	out := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i].Value
+		if _, twice := out[key]; twice {
+			return nil, fmt.Errorf("line %d: mapping key %q already defined", n.Content[i].Line, key)
+		}
+		v, err := decodeValue(n.Content[i+1])
+		if err != nil {
+			return nil, err
+		}
+		out[key] = v
+	}
+	return out, nil
+}
+
+func decodeValue(n *yaml.Node) (v any, err error) {
+	switch {
+	case !hasLarge(n):
+		err = decodeNode(n, &v)
+	case n.Kind == yaml.MappingNode:
+		v, err = decodeMapping(n)
+	default:
+		list := make([]any, len(n.Content))
+		for i, one := range n.Content {
+			if list[i], err = decodeValue(one); err != nil {
+				return nil, err
+			}
+		}
+		v = list
+	}
+	return v, err
+}
+
+// hasLarge reports whether a value is, or holds, a mapping that yaml.v3 would take
+// long for.
+func hasLarge(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && len(n.Content) > 2*maxCompared || slices.ContainsFunc(n.Content, hasLarge)
 }
 
 func decodeNode(n *yaml.Node, into any) (err error) {

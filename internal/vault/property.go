@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -215,6 +216,39 @@ func PropertySpan(text []byte, key string) (Span, error) {
 		return Span{}, &NoPartError{Kind: "property", Want: key, Have: names}
 	}
 	return Span{place.line + fm.YAML.Start, place.end + fm.YAML.Start}, nil
+}
+
+// PropertySpans returns where all properties stand, in the order of PropertyNames. The
+// span of one that can't be told from another is empty.
+func PropertySpans(text []byte) ([]Span, error) {
+	fm := FindFrontMatter(text)
+	yml := fm.YAML.In(text)
+	root, err := parseYAML(yml)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	spans := make([]Span, len(root.Content)/2)
+	if root.Style&yaml.FlowStyle != 0 {
+		return spans, nil
+	}
+	cur := newYAMLCursor(yml)
+	starts := make([]int, len(spans)+1)
+	starts[len(spans)] = len(yml)
+	for i := range spans {
+		k := root.Content[2*i]
+		at, ok := cur.seek(k.Line, k.Column)
+		if !ok {
+			return spans, nil
+		}
+		starts[i] = bytes.LastIndexByte(yml[:at], '\n') + 1
+	}
+	for i := range spans {
+		if from, limit := starts[i], starts[i+1]; from < limit {
+			end, _ := lastContentLine(yml, from, limit)
+			spans[i] = Span{from + fm.YAML.Start, end + fm.YAML.Start}
+		}
+	}
+	return spans, nil
 }
 
 // TitleProperty returns the text of the property title, "" for none.
