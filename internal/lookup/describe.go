@@ -101,10 +101,14 @@ func describe(path string, data []byte, list []*search.Symbol, text bool) {
 	}
 }
 
-// Outline lists the definitions of a text that the query's kinds allow.
-func (n *Name) Outline(path string, data []byte, text bool) (out []search.Symbol) {
+// Outline lists the definitions of a text that the query's kinds allow, as far as it
+// gets before ctx ends.
+func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool) (out []search.Symbol) {
 	lines := newLines(data)
-	for _, s := range symbols.Of(path, data) {
+	for i, s := range symbols.Until(func() bool { return ctx.Err() != nil }, path, data) {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return out
+		}
 		if !n.Takes(s.Kind) {
 			continue
 		}

@@ -59,7 +59,7 @@ func Searched(ctx context.Context, from Source, q *search.SymbolQuery) (*search.
 	best := NewBest(name, cmp.Or(max(q.Limit, 0), 10))
 	found := make([][]Found, len(files))
 	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) {
-		var names symbols.Names
+		names := symbols.Names{Stop: func() bool { return ctx.Err() != nil }}
 		found[i] = name.File(&names, files[i], text)
 	})
 	for _, list := range found {
@@ -96,7 +96,7 @@ func (l *lookup) outline(ctx context.Context) (*search.SymbolResult, error) {
 		files, out.Stopped = files[:maxFiles], search.StopFiles
 	}
 	found := make([][]search.Symbol, len(files))
-	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) { found[i] = l.name.Outline(files[i], text, l.q.Text) })
+	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) { found[i] = l.name.Outline(ctx, files[i], text, l.q.Text) })
 	out.Symbols = slices.Concat(found...)
 	limit := cmp.Or(max(l.q.Limit, 0), 1000)
 	if out.Total = len(out.Symbols); out.Total > limit {

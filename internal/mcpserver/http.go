@@ -55,7 +55,9 @@ const (
 // independent, and closing its connection cancels it. The SDK supports the
 // second only in stateless mode, where the first has no cancellation, so there
 // is a handler for each, and the request decides which one is used.
-func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) {
+func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) { return s.handler(opts) }
+
+func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
 	if len(opts.Token) < minToken {
 		return nil, fmt.Errorf("the token has %d characters; it needs %d or more", len(opts.Token), minToken)
 	}
@@ -83,6 +85,7 @@ type handler struct {
 	memory              *shares // bytes of their bodies
 	bodies              bodies
 	visits              *visits
+	strangers           strangers
 	stalled, memoryWait time.Duration
 	sessions, stateless http.Handler
 }
@@ -93,9 +96,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="quarry"`)
 		}
+		w.Header().Set("Connection", "close") // nothing is kept open for strangers
 		http.Error(w, why, status)
 		return
 	}
+	h.strangers.known(r)
 	id := r.Header.Get("Mcp-Session-Id")
 	if why := h.visits.whyGone(id); why != "" {
 		http.Error(w, why, http.StatusNotFound)
@@ -292,13 +297,14 @@ func (h *handler) makeRoom() {
 // Serve serves HTTP on a listener until ctx is done. Calls under way then have
 // the grace period to end.
 func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) error {
-	h, err := s.Handler(opts)
+	h, err := s.handler(opts)
 	if err != nil {
 		return err
 	}
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ConnContext: h.strangers.arrived, ConnState: h.strangers.changed,
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()

@@ -245,6 +245,33 @@ func TestShutdown(t *testing.T) {
 		p.stop()
 		waitEnd(t, p, nil)
 	})
+	for _, how := range []string{"end of input", "signal"} {
+		t.Run("a call that never ends, "+how, func(t *testing.T) {
+			release := make(chan struct{})
+			t.Cleanup(func() { close(release) })
+			tools, err := tool.NewRegistry(&tool.Tool{Name: "deaf", Description: "Hears no cancellation.", Run: func(context.Context, tool.Args) (*tool.Result, error) {
+				<-release
+				return &tool.Result{}, nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := New(tools, &Options{Version: "test", Grace: 100 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := serve(t, s)
+			p.initialize()
+			p.write(call(1, "tools/call", `{"name":"deaf"}`))
+			p.ask(2, "ping", "")
+			if how == "signal" {
+				p.stop()
+			} else {
+				p.w.Close()
+			}
+			waitEnd(t, p, ErrUnended)
+		})
+	}
 }
 
 func waitEnd(t *testing.T, p *peer, want error) {

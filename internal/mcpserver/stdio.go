@@ -36,15 +36,20 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+		conn.endInput()
+	case <-conn.inputOver:
 	}
-	conn.endInput()
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(2 * s.grace):
-		return errors.New("a call under way did not end in time")
+	case <-time.After(s.grace):
+		return ErrUnended
 	}
 }
+
+// ErrUnended says that the grace period was over before a call under way has ended.
+// What it uses can't be closed; the process should end.
+var ErrUnended = errors.New("a call under way did not end in time")
 
 // lineTransport hands the SDK a connection that exists already.
 type lineTransport struct{ conn *lineConn }
@@ -61,6 +66,7 @@ type lineConn struct {
 
 	stop, closed         chan struct{} // no more input wanted; the connection is over
 	stopOnce, closedOnce sync.Once
+	inputOver            chan struct{} // closed at the end of the input
 	answered             chan struct{} // has room for one: a call ended
 
 	mu    sync.Mutex
@@ -88,7 +94,7 @@ func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	lines := make(chan line)
 	c := &lineConn{
 		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]*batch{},
-		stop: make(chan struct{}), closed: make(chan struct{}), answered: make(chan struct{}, 1),
+		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	go c.readLines(in, lines)
 	return c
@@ -349,9 +355,11 @@ func (c *lineConn) noteAnswered() {
 	}
 }
 
-// drain waits until the calls under way are answered, or the grace is over.
+// drain waits until the calls under way are answered, or half of the grace is over.
+// The other half is for those that are cancelled then.
 func (c *lineConn) drain() {
-	over := time.After(c.grace)
+	close(c.inputOver) // Read is not called again
+	over := time.After(c.grace / 2)
 	for {
 		c.mu.Lock()
 		open := len(c.calls)

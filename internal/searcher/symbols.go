@@ -82,7 +82,7 @@ func (s *symbolRun) scan(ctx context.Context) error {
 	s.begin()
 	defer s.dropSkips()
 	s.out.Stats.Plan.Kind = search.PlanScan
-	readers := sync.Pool{New: func() any { return new(symbols.Names) }}
+	readers := sync.Pool{New: func() any { return &symbols.Names{Stop: func() bool { return ctx.Err() != nil }} }}
 	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *[]lookup.Found {
 		names := readers.Get().(*symbols.Names)
 		defer readers.Put(names)
@@ -296,6 +296,9 @@ func (s *symbolRun) others(ctx context.Context) error {
 	}
 	workers := max(s.folder.Workers, 1)
 	readers, names := make([]textReader, workers), make([]symbols.Names, workers)
+	for i := range names {
+		names[i].Stop = func() bool { return ctx.Err() != nil }
+	}
 	return inOrder(ctx, len(s.read), workers, nil, func(worker, i int) (outcome, bool) {
 		text, skip := readers[worker].path(s.folder.Root, s.read[i])
 		if skip != "" {

@@ -131,6 +131,9 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 			err = server.ServeStdio(ctx, s.In, s.Out)
 		}
 	}
+	if errors.Is(err, mcpserver.ErrUnended) {
+		return err // a close would wait for that call
+	}
 	return errors.Join(err, set.close())
 }
 

@@ -63,6 +63,7 @@ var regimes = []regime{
 	{name: "symlink race: every tool", pkg: "./internal/stress", test: "TestSymlinkRaceOfEveryTool"},
 	{name: "paths: every tool", pkg: "./internal/stress", test: "TestPaths|TestRandomPaths"},
 	{name: "paths: fuzzed", pkg: "./internal/stress", fuzz: "FuzzPaths"},
+	{name: "cancel", pkg: "./internal/stress", test: "TestCancelEveryTool"},
 	{name: "secret names", pkg: "./internal/profile", test: "TestSecretNames|TestSuspectFiles"},
 	{name: "git's folder as attack", pkg: "./internal/stress", test: "TestHostileGit"},
 	{name: "names and text as attack", pkg: "./internal/stress", test: "TestHostileNames"},

@@ -1,0 +1,94 @@
+package stress_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/profile"
+	"quarry/internal/stress"
+)
+
+// heavyTree has what takes long: 4 MB of nested code, a note of 600 KB, many files.
+func heavyTree(t testing.TB) string {
+	dir := stress.FastDir(t)
+	put(t, filepath.Join(dir, "big.js"), strings.Repeat("export const needle = (\n", (4<<20)/24))
+	put(t, filepath.Join(dir, "wide.txt"), strings.Repeat("needle aaaaaaaaaaaaaaaaaaaaaaaab ", 1<<16))
+	put(t, filepath.Join(dir, "big.md"), "---\ntags: [needle]\n---\n"+strings.Repeat("# needle\n\n[[note]] needle #needle\n\n", 1<<14))
+	for i := range 2000 {
+		put(t, filepath.Join(dir, fmt.Sprintf("d%d/f%d.go", i%50, i)), fmt.Sprintf("package p\n\nfunc needle%d() {\n%s}\n", i, strings.Repeat("\tneedle(aaaaaaaaaaaaab)\n", 40)))
+	}
+	return dir
+}
+
+// heavyCalls are calls of every tool of quarry that work on all of it.
+func heavyCalls() map[string][]string {
+	patch := "--- a/big.js\n+++ b/big.js\n@@ -1,3 +1,3 @@\n-no such line\n+x\n export const needl = (\n export const needle = (\n"
+	return map[string][]string{
+		"search_files": {`{"regex": "(a|aa)+b|needle", "max_results": 300, "count": "exact"}`, `{"pattern": "(a+)+$", "file_pattern": "**"}`, `{"regex": "needle", "show": "definitions"}`},
+		"file_search":  {`{"query": "needle", "count": "exact"}`}, "search_code": {`{"query": "needle aaaa export const"}`}, "search_notes": {`{"query": "needle", "read_content": true}`},
+		"search_by_path": {`{"pattern": "**/*{a,b,c,d}*{e,f,g}*"}`}, "find_symbol": {`{"name": "nedle", "fuzzy": true}`, `{"name": "needle", "references": true}`},
+		"outline": {`{"path": "big.js"}`, `{"path": "."}`}, "list_files": {`{"recursive": true}`}, "get_file_info": {`{"path": "big.js"}`}, "get_index_status": {`{}`},
+		"read_file": {`{"path": "big.js", "fold": true}`, `{"path": "wide.txt"}`}, "edit_file": {`{"path": "big.js", "old_text": "export const neeedle = (\nexport", "new_text": "x"}`, `{"path": "big.js", "old_text": "needle", "new_text": "x", "replace_all": true, "dry_run": true}`},
+		"write_file": {`{"path": "big.js", "content": "x", "dry_run": true}`}, "replace_in_files": {`{"regex": "needle", "replacement": "x", "dry_run": true}`},
+		"apply_changes": {`{"changes": [{"path": "big.js", "old_text": "neeedle = (\nexport", "new_text": "y"}], "dry_run": true}`}, "apply_patch": {`{"patch": ` + quoted(patch) + `, "dry_run": true}`},
+		"move_file": {`{"source": "d1", "destination": "e1", "update_links": true, "dry_run": true}`}, "delete_file": {`{"path": "d2", "dry_run": true}`},
+		"list_changes": {`{}`}, "undo_change": {`{"dry_run": true}`}, "create_folder": {`{"path": "new"}`}, "create_note": {`{"content": "# a\n", "dry_run": true}`},
+		"modify_note": {`{"path": "big.md", "operation": "append", "content": "x", "dry_run": true}`}, "organize_note": {`{"source": "big.md", "destination": "other.md", "dry_run": true}`},
+	}
+}
+
+func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
+
+// A call that is cancelled ends: in the second after it the process takes less than
+// 100 ms of processor time, and 50 for the collector and what else the test does.
+func TestCancelEveryTool(t *testing.T) {
+	ws, err := quarry.Open(heavyTree(t), &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	reg, err := profile.New(ws, &profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, at, underWay := heavyCalls(), 0, 0
+	for _, tl := range reg.Tools() {
+		if len(calls[tl.Name]) == 0 {
+			t.Errorf("%s has no call here", tl.Name)
+		}
+		for _, args := range calls[tl.Name] {
+			if at++; !stress.Takes(at) {
+				continue
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				tl.Execute(ctx, json.RawMessage(args))
+			}()
+			select {
+			case <-done: // it was quicker
+				cancel()
+				continue
+			case <-time.After(30 * time.Millisecond):
+			}
+			underWay++
+			cancel()
+			before := stress.CPU()
+			<-time.After(time.Second)
+			took := stress.CPU() - before
+			if took > 150*time.Millisecond {
+				t.Errorf("%s %s: %v of processor time in the second after it was cancelled", tl.Name, args, took)
+			}
+			<-done
+		}
+	}
+	t.Logf("%d calls, %d of them under way when they were cancelled", at, underWay)
+}
