@@ -32,7 +32,7 @@ func TestBestCode(t *testing.T) {
 	}
 	r = openTree(t, &profile.Options{Profile: "code"}, files)
 	got = callText(t, r, "search_code", `{"query":"flush everything journal"}`)
-	if !strings.Contains(got, "\n … 20 lines") || strings.Contains(got, "page(30)") {
+	if !strings.Contains(got, "\n … lines 23-42") || strings.Contains(got, "page(30)") {
 		t.Errorf("one block can't take the answer:\n%s", got)
 	}
 	if strings.Contains(got, "\n## pages/p") {

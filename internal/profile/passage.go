@@ -88,15 +88,23 @@ func (p *passage) text(most int, words ...string) string {
 			continue
 		}
 		if omitted > 0 {
-			fmt.Fprintf(&b, "\n … %s", render.Plural(omitted, "line", "lines"))
+			b.WriteString(p.gap(doc+i-omitted, omitted))
 			omitted = 0
 		}
 		b.WriteString("\n" + aroundWord(line, words))
 	}
 	if omitted > 0 {
-		fmt.Fprintf(&b, "\n … %s", render.Plural(omitted, "line", "lines"))
+		b.WriteString(p.gap(doc+len(lines)-omitted, omitted))
 	}
 	return b.String()
+}
+
+// gap says which lines are omitted, so that they can be read: agents asked for it.
+func (p *passage) gap(first, n int) string {
+	if n == 1 {
+		return fmt.Sprintf("\n … line %d", p.start+first)
+	}
+	return fmt.Sprintf("\n … lines %d-%d", p.start+first, p.start+first+n-1)
 }
 
 // wants reports whether a line, counted from the first, is near a hit or among the

@@ -48,7 +48,7 @@ func TestLongCommentsAreCut(t *testing.T) {
 func TestLongDefinitionsAroundMatches(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\n" + longFunction("Long", 1, 120)})
 	got := callText(t, r, "search_files", `{"pattern":"stepLong\\((40|45)\\)","show":"definitions"}`)
-	for _, want := range []string{"func Long() {\n\tstepLong(1)\n\tstepLong(2)\n … 25 lines\n\tstepLong(28)", "stepLong(63)\n … 58 lines"} {
+	for _, want := range []string{"func Long() {\n\tstepLong(1)\n\tstepLong(2)\n … lines 7-31\n\tstepLong(28)", "stepLong(63)\n … lines 68-125"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

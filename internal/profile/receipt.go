@@ -44,8 +44,11 @@ func (c *call) protected(s *search.Summary) string {
 
 // tellMissed adds to the receipt how many files could not be read and how many were
 // not read because of the policy. Binary and too large files don't count: they have
-// no definitions.
+// no definitions. Of several searches in one call the first tells it.
 func (c *call) tellMissed(a *answer, s *search.Summary) {
+	if c.told {
+		return
+	}
 	missed := search.Summary{Denied: s.Denied, Secrets: s.Secrets, SkippedCount: map[search.Reason]int{search.Unreadable: s.SkippedCount[search.Unreadable]}}
 	if text := c.skipped(&missed); text != "" {
 		a.receipt = append(a.receipt, text)
