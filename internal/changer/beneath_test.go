@@ -529,3 +529,31 @@ func TestUndoRestOfChange(t *testing.T) {
 		t.Errorf("after the redo the tree is %q\nit was %q", now, after)
 	}
 }
+
+// Rolling back a change that was cut short leaves files that were changed since as
+// they are: nobody asked for an undo.
+func TestRecoveryIsNotBeneath(t *testing.T) {
+	w := changing(t, map[string]string{"a": numbered(20), "b": "b\n"})
+	c, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{
+		{Verb: change.EditFile, Path: "a", Edits: []change.Edit{{Old: "line 5\n", New: "five\n"}}},
+		{Verb: change.EditFile, Path: "b", Edits: []change.Edit{{Old: "b", New: "B"}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(w.root.RealDir(), "a")
+	changed := tree(t, w.root.RealDir())["a"] + "from outside\n"
+	if err := os.WriteFile(path, []byte(changed), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.entry(c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.undoRest(t.Context(), e, "rolled back"); err != nil {
+		t.Fatal(err)
+	}
+	if now := tree(t, w.root.RealDir()); now["a"] != changed || now["b"] != "b\n" {
+		t.Errorf("after rolling back: %q", now)
+	}
+}

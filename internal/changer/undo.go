@@ -62,7 +62,12 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	}
 	defer plan.Close()
 	var warnings []string
-	fits, err := w.fit(ctx, plan, o.Parts)
+	fits, err := &fitted{}, error(nil)
+	if o.Tool == journal.Recovery { // it leaves alone what was changed since
+		err = w.fitPlan(plan)
+	} else {
+		fits, err = w.fit(ctx, plan, o.Parts)
+	}
 	if err != nil {
 		if !o.SkipConflicts || fits == nil {
 			return nil, err
