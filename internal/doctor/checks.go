@@ -18,6 +18,7 @@ import (
 	"quarry/internal/gitdir"
 	"quarry/internal/ignore"
 	"quarry/internal/render"
+	"quarry/internal/rootfs"
 	"quarry/internal/trash"
 	"quarry/search"
 )
@@ -69,6 +70,13 @@ func (x *exam) checkTree(ctx context.Context) error {
 			ID: "root-file-system", Note: true, What: fmt.Sprintf("%s is on a file system whose events can't be trusted (%s).", x.Root, kind),
 			Why: "Others may change files without this machine noticing, so an index compares all time stamps before each answer. Answers stay right, and get slower.",
 			Fix: "For speed, work on a local copy.",
+		})
+	}
+	if rootfs.IsOverlay(x.Root) {
+		x.find(Finding{
+			ID: "root-overlay", Note: true, What: fmt.Sprintf("%s is on an overlay.", x.Root),
+			Why: "A file that is written beneath the mount, in its upper or a lower folder, may not be seen: the kernel makes no event for it and leaves open what is read. Writes through the mount are seen as everywhere.",
+			Fix: "Write through the mount, or mount it anew after such a write.",
 		})
 	}
 	if n := t.UnreadableCount; n > 0 {
