@@ -25,8 +25,7 @@ type twinEdit struct {
 }
 
 type twinStep struct {
-	edits  []twinEdit
-	undone map[int]bool // edits that an undo has reverted
+	edits []twinEdit
 }
 
 func newTwin(text string) *twin { return &twin{bytes: fresh([]byte(text))} }
