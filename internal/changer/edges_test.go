@@ -48,6 +48,9 @@ func TestHunksAtEdges(t *testing.T) {
 		{"a diff by hand, at its line", "x\na\nb\nc\nx\n", unified + "@@ -2,3 +2,4 @@\n a\n b\n c\n+new\n", "x\na\nb\nc\nnew\nx\n"},
 		{"a diff by hand, elsewhere", "x\nx\na\nb\nc\nx\n", unified + "@@ -2,3 +2,4 @@\n a\n b\n c\n+new\n", ""},
 
+		{"a place that has changed, and its copy", "1\n2\n3\nchanged\n5\n6\n7\n8\nx\n" + eight, git + "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+new\n 6\n 7\n 8\n", ""},
+		{"two equal hunks, one place", "1\n2\n3\nx\n4\n5\n6\ny\n1\n2\n3\n4\n5\n6\nz\n", git + "@@ -1,6 +1,7 @@\n 1\n 2\n 3\n+new\n 4\n 5\n 6\n@@ -8,6 +9,7 @@\n 1\n 2\n 3\n+new\n 4\n 5\n 6\n", ""},
+		{"a line that stands elsewhere too", "x\nchanged\nthe only line with this text\n", git + "@@ -2 +2 @@\n-the only line with this text\n+new\n", ""},
 		{"no context, the very file", eight, exact(eight) + "@@ -3,0 +4 @@\n+new\n", "1\n2\n3\nnew\n4\n5\n6\n7\n8\n"},
 		{"no context, the very file with other line endings", strings.ReplaceAll(eight, "\n", "\r\n"), exact(eight) + "@@ -3,0 +4 @@\n+new\n", "1\r\n2\r\n3\r\nnew\r\n4\r\n5\r\n6\r\n7\r\n8\r\n"},
 		{"no context, another file", "x\n" + eight, exact(eight) + "@@ -3,0 +4 @@\n+new\n", ""},

@@ -105,10 +105,37 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if p.stated(e) && at.line < p.after {
+		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // the hunks of a diff are in order
+	}
 	if e.First > 0 && len(h.old) > 0 {
 		p.shift, p.shifted = at.line-e.First, true
+		p.after = at.line + len(h.old)
 	}
 	return p.hunkAt(h, at, e), nil
+}
+
+// stated reports whether the line of a hunk was counted by a program, on a file that
+// may have changed since.
+func (p *planner) stated(e change.Edit) bool {
+	return e.First > 0 && !e.Loose && !e.Certain && !e.Stated
+}
+
+// mostly reports whether half of a hunk's old lines or more stand at a line: that is
+// its place, which has changed, and another one with the same text is not.
+func (p *planner) mostly(h *hunk, at int) bool {
+	same, all := 0, 0
+	for k, i := range h.old {
+		text := h.lines[i].content()
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		all++
+		if line, ok := p.doc.Line(at + k); ok && string(p.doc.Slice(line.Start, line.Content)) == text {
+			same++
+		}
+	}
+	return all > 1 && 2*same >= all
 }
 
 // standing is the position of a run of lines: the number of the first, from 1,
@@ -145,7 +172,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		}
 		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
 	case 1:
-		if at := found.first[0]; !p.evident(e, h, at.line) {
+		if at := found.first[0]; !p.evident(e, h, at.line) || p.stated(e) && at.line != e.First+p.shift && p.mostly(h, e.First+p.shift) {
 			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
 		}
 		if (e.AtStart || e.AtEnd) && !e.Loose && !e.Certain && found.first[0].line != e.First+p.shift {
@@ -315,7 +342,7 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if shift, ok := p.laterShift(); ok && shift == at-e.First {
 		return true
 	}
-	return h.bare() && telling(h.oldText())
+	return h.bare() && e.Stated && telling(h.oldText())
 }
 
 // onlyPlace is where a later hunk stands, if it names a line and stands in one place

@@ -20,6 +20,7 @@ type planner struct {
 	// there was one, and the edits that follow.
 	shift   int
 	shifted bool
+	after   int // the line after the last hunk's old lines
 	later   []change.Edit
 	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
 	nears   int              // explanations so far
