@@ -95,7 +95,9 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 	if !g.keepsBack(set.Client) {
 		return g.Backend.Apply(ctx, set)
 	}
-	plan, err := g.Plan(ctx, set)
+	full := set
+	full.FullDiff = true
+	plan, err := g.Plan(ctx, full)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +105,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 		plan.DryRun, plan.Digest = false, ""
 		return plan, nil
 	}
-	full := set
-	full.FullDiff = true
-	shown, err := g.Plan(ctx, full)
-	if err != nil {
-		return nil, err
-	}
-	p := &Proposal{Client: set.Client, Tool: plan.Tool, Summary: plan.Summary, Set: set, Digest: firstText(shown.Digest, set.Digest), Files: g.files(ctx, &set, shown)}
+	p := &Proposal{Client: set.Client, Tool: plan.Tool, Summary: plan.Summary, Set: set, Digest: firstText(plan.Digest, set.Digest), Files: g.files(ctx, &set, plan)}
 	return g.propose(ctx, p, plan)
 }
 
@@ -123,17 +119,13 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	}
 	dry := o
 	dry.DryRun, dry.SkipConflicts = true, false
+	dry.FullDiff = dry.FullDiff || !o.DryRun
 	plan, err := g.Backend.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
-	dry.FullDiff = true
-	shown, err := g.Backend.Undo(ctx, id, dry)
-	if err != nil {
-		return nil, err
-	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, shown),
+		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan),
 	}, plan)
 }
 
