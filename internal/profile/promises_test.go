@@ -67,7 +67,7 @@ func TestLinksWithoutObsidian(t *testing.T) {
 	ws := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}.make(t)
 	text := call(t, tools(t, ws, profile.Options{}), "move_file", `{"source":"b.md","destination":"sub/c.md","update_links":true}`).Text
 	data, err := os.ReadFile(filepath.Join(ws.Dir(), "a.md"))
-	if err != nil || string(data) != "see [[sub/c]] and [c](sub/c.md)\n" || !strings.Contains(text, "updated 2 links in 1 file") {
+	if err != nil || string(data) != "see [[c]] and [c](sub/c.md)\n" || !strings.Contains(text, "updated 2 links in 1 file") {
 		t.Errorf("%s: %q, %v", text, data, err)
 	}
 }
