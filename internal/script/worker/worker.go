@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -250,7 +251,7 @@ func (w *process) ending(ctx context.Context, err error, limits Limits) error {
 		return &script.Error{Message: fmt.Sprintf("the script took longer than %s and was ended; nothing was changed", limits.Time), Hint: "Search narrower, or do less in one script.", Code: "TIMEOUT"}
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case strings.Contains(said, "out of memory") || strings.Contains(said, memoryWord) || strings.Contains(said, "cannot allocate memory"):
+	case slices.ContainsFunc(memoryWords, func(words string) bool { return strings.Contains(said, words) }):
 		return &script.Error{Message: fmt.Sprintf("the script needed more than %d MB of memory and was ended; nothing was changed", limits.Memory>>20), Hint: "Keep fewer texts at once: print what is wanted and let go of the rest.", Code: "TOO_LARGE"}
 	case w.cmd.ProcessState != nil && processorSpent(w.cmd.ProcessState):
 		return &script.Error{Message: fmt.Sprintf("the script used more than %d s of processor time and was ended; nothing was changed", limits.Processor), Hint: "Let the functions do the work instead of loops.", Code: "TIMEOUT"}
@@ -262,6 +263,10 @@ func (w *process) ending(ctx context.Context, err error, limits Limits) error {
 
 // memoryWord is what a worker says that ends itself for its memory.
 const memoryWord = "script memory limit"
+
+// memoryWords are what a worker says, itself or by Go's runtime, that gets no more
+// memory, or none for the stack of another thread.
+var memoryWords = []string{memoryWord, "out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"}
 
 func (w *process) kill() {
 	w.cmd.Process.Kill()
