@@ -5,6 +5,7 @@ package worker
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,4 +37,16 @@ func confine(*os.Process, int64) (release func(), err error) { return func() {},
 func processorSpent(s *os.ProcessState) bool {
 	w, ok := s.Sys().(syscall.WaitStatus)
 	return ok && w.Signaled() && (w.Signal() == syscall.SIGXCPU)
+}
+
+// peak is the most memory that a process had, in bytes.
+func peak(s *os.ProcessState) int64 {
+	u, ok := s.SysUsage().(*syscall.Rusage)
+	switch {
+	case !ok:
+		return 0
+	case runtime.GOOS == "darwin" || runtime.GOOS == "ios":
+		return int64(u.Maxrss)
+	}
+	return int64(u.Maxrss) << 10
 }

@@ -53,3 +53,5 @@ func confine(p *os.Process, memory int64) (release func(), err error) {
 }
 
 func processorSpent(*os.ProcessState) bool { return false }
+
+func peak(*os.ProcessState) int64 { return 0 }

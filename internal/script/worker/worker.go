@@ -252,13 +252,22 @@ func (w *process) ending(ctx context.Context, err error, limits Limits) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case slices.ContainsFunc(memoryWords, func(words string) bool { return strings.Contains(said, words) }):
-		return &script.Error{Message: fmt.Sprintf("the script needed more than %d MB of memory and was ended; nothing was changed", limits.Memory>>20), Hint: "Keep fewer texts at once: print what is wanted and let go of the rest.", Code: "TOO_LARGE"}
+		return tooMuchMemory(limits)
 	case w.cmd.ProcessState != nil && processorSpent(w.cmd.ProcessState):
 		return &script.Error{Message: fmt.Sprintf("the script used more than %d s of processor time and was ended; nothing was changed", limits.Processor), Hint: "Let the functions do the work instead of loops.", Code: "TIMEOUT"}
 	case strings.Contains(said, "stack overflow") || strings.Contains(said, "goroutine stack exceeds"):
 		return &script.Error{Message: "the script is nested too deeply", Hint: "Build the value in steps."}
 	}
+	// The runtime crashes in other words too when it gets no memory, in the middle of
+	// something else.
+	if w.cmd.ProcessState != nil && peak(w.cmd.ProcessState) > limits.Memory/2 {
+		return tooMuchMemory(limits)
+	}
 	return fmt.Errorf("%w (%v): %s", ErrGone, err, said)
+}
+
+func tooMuchMemory(limits Limits) error {
+	return &script.Error{Message: fmt.Sprintf("the script needed more than %d MB of memory and was ended; nothing was changed", limits.Memory>>20), Hint: "Keep fewer texts at once: print what is wanted and let go of the rest.", Code: "TOO_LARGE"}
 }
 
 // memoryWord is what a worker says that ends itself for its memory.
