@@ -276,9 +276,10 @@ func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 		j.opts.Now = time.Now
 	}
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.refresh(); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
+	err := j.refresh()
+	j.mu.Unlock()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), j.Close()) // segments may be open
 	}
 	return j, nil
 }
