@@ -178,7 +178,7 @@ func TestNaturalFirstCalls(t *testing.T) {
 			{"search_code", `{"query":"open store","max_results":3}`, `{"query":"open store","top_k":3}`},
 		},
 	}
-	ids := regexp.MustCompile(`change \w+|digest \w+`)
+	ids := regexp.MustCompile(`Created: [^\n]*|change \w+|digest \w+`)
 	total, equal := 0, 0
 	for name, list := range calls {
 		for _, c := range list {
