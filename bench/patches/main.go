@@ -172,23 +172,34 @@ type segment struct {
 	changed  bool
 }
 
-// newTrial makes a case of a file that the commit changes; nil if it has none.
-func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
+// changedFile picks a text file that a commit changes, with what it was and is; "" if
+// the commit has none that is small, ends with a line feed and has no CRLF.
+func changedFile(rng *rand.Rand, repo, id string) (name string, before, after []byte, err error) {
 	out, err := git(repo, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", id+"^", id)
 	if err != nil {
-		return nil, err
+		return "", nil, nil, err
 	}
 	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	name := names[rng.IntN(len(names))]
-	if name == "" {
-		return nil, nil
+	if name = names[rng.IntN(len(names))]; name == "" {
+		return "", nil, nil, nil
 	}
-	before, err := git(repo, "show", id+"^:"+name)
-	if err != nil {
-		return nil, err
+	if before, err = git(repo, "show", id+"^:"+name); err != nil {
+		return "", nil, nil, err
 	}
-	after, err := git(repo, "show", id+":"+name)
-	if err != nil || len(before) == 0 || len(before) > 200_000 || bytes.IndexByte(before, 0) >= 0 || !bytes.HasSuffix(before, []byte("\n")) || !bytes.HasSuffix(after, []byte("\n")) || bytes.Contains(before, []byte("\r")) {
+	if after, err = git(repo, "show", id+":"+name); err != nil {
+		return "", nil, nil, err
+	}
+	ends := bytes.HasSuffix(before, []byte("\n")) && bytes.HasSuffix(after, []byte("\n"))
+	if !ends || len(before) > 200_000 || bytes.IndexByte(before, 0) >= 0 || bytes.Contains(before, []byte("\r")) {
+		return "", nil, nil, nil
+	}
+	return name, before, after, nil
+}
+
+// newTrial makes a case of a file that the commit changes; nil if it has none.
+func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
+	name, before, after, err := changedFile(rng, repo, id)
+	if err != nil || name == "" {
 		return nil, err
 	}
 	t := &trial{name: id[:10] + " " + name, kind: kinds[rng.IntN(len(kinds))], width: []int{3, 3, 1, 0}[rng.IntN(4)]}

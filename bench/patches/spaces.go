@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,21 +27,8 @@ type textEdit struct {
 // newEdit takes one change of a file that a commit changes; nil if it has none whose
 // old text stands in one place.
 func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
-	out, err := git(repo, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", id+"^", id)
-	if err != nil {
-		return nil, err
-	}
-	names := strings.Split(strings.TrimRight(string(out), "\x00"), "\x00")
-	name := names[rng.IntN(len(names))]
-	if name == "" {
-		return nil, nil
-	}
-	before, err := git(repo, "show", id+"^:"+name)
-	if err != nil {
-		return nil, err
-	}
-	after, err := git(repo, "show", id+":"+name)
-	if err != nil || len(before) == 0 || len(before) > 200_000 || bytes.IndexByte(before, 0) >= 0 || !bytes.HasSuffix(before, []byte("\n")) || !bytes.HasSuffix(after, []byte("\n")) || bytes.Contains(before, []byte("\r")) {
+	name, before, after, err := changedFile(rng, repo, id)
+	if err != nil || name == "" {
 		return nil, err
 	}
 	bare, err := git(repo, "diff", "--no-color", "--no-ext-diff", "-U0", id+"^", id, "--", name)

@@ -190,7 +190,7 @@ func (f *rgFlags) addPattern(fl *pflag.FlagSet) {
 
 func (f *rgFlags) addScope(fl *pflag.FlagSet) {
 	command.AddTexts(fl, &f.iglobs, "iglob", "", "-g with a `glob` in any letter case")
-	fl.BoolVar(&f.foldRules, "ignore-file-case-insensitive", false, "") // refused, unless it is taken back
+	fl.BoolVar(&f.foldRules, "ignore-file-case-insensitive", false, "") // an error, unless a later --no- flag turns it off
 	fl.Lookup("ignore-file-case-insensitive").Hidden = true
 	fl.BoolVar(&f.foldGlobs, "glob-case-insensitive", false, "all globs in any letter case")
 	command.AddTexts(fl, &f.typeAdd, "type-add", "", "define a type: `name:glob`, or\nname:include:other,types")

@@ -38,7 +38,7 @@ func Changes(before, after []byte) []Edit { return changes(before, after, false)
 func changes(before, after []byte, ends bool) []Edit {
 	a, b := split(before), split(after)
 	ids := map[string]int{}
-	na, nb := numbered(a, ids), numbered(b, ids)
+	na, nb := textedit.NumberLines(a, ids), textedit.NumberLines(b, ids)
 	var edits []Edit
 	var x, y int         // lines that are accounted for
 	var offA, offB int64 // and where those after them begin
@@ -77,19 +77,6 @@ func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
 		to += int64(len(l))
 	}
 	return text[off:to], to
-}
-
-func numbered(lines [][]byte, ids map[string]int) []int {
-	out := make([]int, len(lines))
-	for i, l := range lines {
-		id, ok := ids[string(l)]
-		if !ok {
-			id = len(ids)
-			ids[string(l)] = id
-		}
-		out[i] = id
-	}
-	return out
 }
 
 // maxCompared bounds the search for a second place of a stretch. Beyond it the

@@ -63,7 +63,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
 	}
 	if c.String("show") == "count" {
-		data.Receipt = c.sumUp(ctx, &r.Summary, "")
+		data.Receipt = c.sumUp(ctx, &r.Summary, cutBy(partial, false))
 		return &answer{data: data, text: []byte(render.Plural(r.Total, "note", "notes")), receipt: c.unsearched(&r.Summary, partial)}, nil
 	}
 	if r.Listed && !content {
@@ -112,8 +112,19 @@ func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string
 	}
 	a := &answer{data: data, text: render.PathList(nil, paths, r.Total, "note", "notes", c.limits())}
 	a.receipt = c.unsearched(&r.Summary, partial)
-	data.Receipt = c.sumUp(ctx, &r.Summary, "")
+	data.Receipt = c.sumUp(ctx, &r.Summary, cutBy(partial, len(paths) < r.Total))
 	return a
+}
+
+// cutBy names what makes a list of notes incomplete, for the structured result.
+func cutBy(partial string, more bool) string {
+	switch {
+	case partial != "":
+		return "time"
+	case more:
+		return "notes"
+	}
+	return ""
 }
 
 // unsearched says that a search ended early, or what it left out.

@@ -237,7 +237,7 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	if path == "" && where == "" && op != "rename" {
 		return nil, invalid("path or where is required to %s a property.", op)
 	}
-	if err := c.oneChoice(path, where); err != nil {
+	if err := oneChoice(path, where); err != nil {
 		return nil, err
 	}
 	var ch *change.Change
@@ -285,7 +285,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 }
 
 // oneChoice refuses a note and filters together.
-func (c *call) oneChoice(path, where string) error {
+func oneChoice(path, where string) error {
 	if path != "" && where != "" {
 		return invalid("path and where can't be used together: to search below a folder, write path:folder in where.")
 	}
@@ -308,7 +308,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	tag, where := c.String("tag"), c.String("where")
-	if err := c.oneChoice(path, where); err != nil {
+	if err := oneChoice(path, where); err != nil {
 		return nil, err
 	}
 	switch {
@@ -356,6 +356,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 // linksAnswer is the answer of links.
 type linksAnswer struct {
 	Total int             `json:"total"`
+	In    int             `json:"in_notes,omitempty"` // how many notes have them
 	Links []notebook.Link `json:"links,omitempty"`
 	Notes []string        `json:"notes,omitempty"`
 	remark
@@ -404,8 +405,14 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 	}
 	total := len(found)
 	if show := c.String("show"); show == "files" || show == "count" {
-		a := &answer{text: render.LinkCounts(nil, found, show == "count", c.limits()), data: &linksAnswer{Total: total, Links: found}}
-		return s.tell(a), nil
+		sources, counts := render.LinkSources(found)
+		data := &linksAnswer{Total: total, In: len(sources)}
+		if show == "files" {
+			data.Notes = sources
+		} else {
+			sources, counts = nil, nil
+		}
+		return s.tell(&answer{text: render.LinkCounts(nil, found, sources, counts, c.limits()), data: data}), nil
 	}
 	from := min(c.Int("offset"), total)
 	text, shown := render.NoteLinks(nil, found[from:], found, kind == "outgoing", c.limits())

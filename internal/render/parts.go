@@ -151,33 +151,28 @@ func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
 	if own {
 		return dst
 	}
-	notes := 0
-	for i := range links {
-		if i == 0 || links[i].Source != links[i-1].Source {
-			notes++
-		}
-	}
-	return fmt.Appendf(dst, " in %s", Plural(notes, "note", "notes"))
+	sources, _ := LinkSources(links)
+	return fmt.Appendf(dst, " in %s", Plural(len(sources), "note", "notes"))
 }
 
-// LinkCounts words how many links there are, and unless the sum is enough how many
-// each note has.
-func LinkCounts(dst []byte, links []notebook.Link, sumAlone bool, l Limits) []byte {
-	if len(links) == 0 {
-		return append(dst, "No links."...)
-	}
-	dst = linkCount(dst, links, false)
-	if sumAlone {
-		return dst
-	}
-	var sources []string
-	var counts []int
+// LinkSources lists the notes that have links, and how many each has. The links of a
+// note stand together.
+func LinkSources(links []notebook.Link) (sources []string, counts []int) {
 	for i := range links {
 		if i == 0 || links[i].Source != links[i-1].Source {
 			sources, counts = append(sources, links[i].Source), append(counts, 0)
 		}
 		counts[len(counts)-1]++
 	}
+	return sources, counts
+}
+
+// LinkCounts words how many links there are, and how many each of these notes has.
+func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []int, l Limits) []byte {
+	if len(links) == 0 {
+		return append(dst, "No links."...)
+	}
+	dst = linkCount(dst, links, false)
 	dst, fit := Paths(dst, sources, l, counts)
 	if fit < len(sources) {
 		dst = fmt.Appendf(dst, "\nand %d more notes", len(sources)-fit)

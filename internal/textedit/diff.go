@@ -297,19 +297,7 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 	}
 	a, b := splitLines(before, maxCompared), splitLines(after, maxCompared)
 	ids := make(map[string]int, len(a))
-	number := func(lines [][]byte) []int {
-		out := make([]int, len(lines))
-		for i, l := range lines {
-			id, ok := ids[string(l)]
-			if !ok {
-				id = len(ids)
-				ids[string(l)] = id
-			}
-			out[i] = id
-		}
-		return out
-	}
-	for _, c := range compareLines(number(a), number(b)) {
+	for _, c := range compareLines(NumberLines(a, ids), NumberLines(b, ids)) {
 		lines := wholeLines(b[c.b0:c.b1])
 		if c.a1-c.a0 == len(lines) {
 			for i := range lines {
@@ -318,6 +306,20 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 		}
 		w.push(diffChange{a: first + c.a0, count: c.a1 - c.a0, lines: lines})
 	}
+}
+
+// NumberLines gives equal lines equal numbers, those that ids has and new ones.
+func NumberLines(lines [][]byte, ids map[string]int) []int {
+	out := make([]int, len(lines))
+	for i, l := range lines {
+		id, ok := ids[string(l)]
+		if !ok {
+			id = len(ids)
+			ids[string(l)] = id
+		}
+		out[i] = id
+	}
+	return out
 }
 
 // skipEqual leaves out what an old line that is too long and the new one begin
