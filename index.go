@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quarry/fault"
+	"quarry/internal/notefields"
 	"quarry/internal/owner"
 	"quarry/search"
 )
@@ -43,7 +44,7 @@ type IndexOptions struct {
 func (o *IndexOptions) owner() *owner.Options {
 	return &owner.Options{
 		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Progress: o.Progress,
-		Version: o.Version, Program: o.Program,
+		Version: o.Version, Program: o.Program, Fields: notefields.Extractor(),
 	}
 }
 

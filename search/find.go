@@ -88,10 +88,26 @@ type CodeResult struct {
 // TextQuery asks for whole texts.
 type TextQuery struct {
 	Scope
-	// Having lets servers omit texts that can't meet it. A folder may return such
-	// texts nevertheless.
+	// Having is what a text must meet to be wanted. Texts that don't may be passed
+	// on nevertheless.
 	Having match.Need
+	// Names are texts, one of which in a file's name makes it wanted as well, in any
+	// case.
+	Names []string
+	// Fields lets an index answer instead of the text; nil is always the text.
+	Fields *FieldQuery
 	// Time bounds the query; 0 is no limit. Summary.Stopped says if the time ran
 	// out.
 	Time time.Duration
+}
+
+// FieldQuery asks for what an index has kept of files. What that is, is known to
+// those who opened the workspace.
+type FieldQuery struct {
+	// Keys select the files that have one of them; none selects all.
+	Keys []uint64
+	// Look is called with the values of a file and how often it has each key,
+	// instead of the function that is called with texts. Its result is passed on
+	// if it is not nil. Both slices are valid until it returns.
+	Look func(path string, values []byte, counts []uint8) any
 }

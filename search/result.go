@@ -186,6 +186,7 @@ const (
 	PlanIndex   PlanKind = "index"   // an index named the candidates
 	PlanWords   PlanKind = "words"   // an index had the words of files
 	PlanSymbols PlanKind = "symbols" // an index had the definitions of files
+	PlanFields  PlanKind = "fields"  // an index had what was asked of files
 	PlanServers PlanKind = "servers" // servers named them
 )
 
@@ -207,7 +208,7 @@ type Plan struct {
 
 // Indexed reports whether an index answered.
 func (p Plan) Indexed() bool {
-	return p.Kind == PlanIndex || p.Kind == PlanWords || p.Kind == PlanSymbols
+	return p.Kind == PlanIndex || p.Kind == PlanWords || p.Kind == PlanSymbols || p.Kind == PlanFields
 }
 
 // Scanned reports whether the files were found without an index or servers.

@@ -63,6 +63,7 @@ var layers = []layer{
 		{"internal/notebook", "notes: searched, their parts, properties, tags and links"},
 		{"internal/notes", "what changing a note means: which operation on which file"},
 		{"internal/noterank", "how well a note answers words"},
+		{"internal/notefields", "what an index keeps of a note"},
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan; pure"},
 	}},
 	{"engine", "One search, one change, who holds the index.", []pkg{
@@ -135,7 +136,7 @@ var roads = map[string][]string{
 	"internal/searcher": {".", "internal/backend"},
 	"internal/changer":  {".", "internal/backend", "internal/vaultdir"},
 	"internal/owner":    {".", "internal/backend", "internal/doctor"},
-	"internal/index":    {"internal/searcher", "internal/owner", "internal/doctor"},
+	"internal/index":    {"internal/searcher", "internal/owner", "internal/doctor", "internal/notefields"},
 	"internal/journal":  {"internal/changer", "internal/doctor"},
 	"internal/watch":    {"internal/owner"},
 	"internal/trash":    {"internal/changer", "internal/doctor"},

@@ -216,6 +216,11 @@ func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path
 		t, part := &targets[i], q
 		part.Time = left(q.Time, started)
 		t.narrow(&part.Scope)
+		if of := q.Fields; of != nil {
+			part.Fields = &search.FieldQuery{Keys: of.Keys, Look: func(path string, values []byte, counts []uint8) any {
+				return of.Look(t.root.join(path), values, counts)
+			}}
+		}
 		sum, err := t.root.EachText(ctx, part, func(path string, text []byte) any { return look(t.root.join(path), text) },
 			func(path string, found any) { yield(t.root.join(path), found) })
 		if err != nil {

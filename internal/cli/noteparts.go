@@ -334,11 +334,11 @@ note or of all, and --orphans the notes that no other file links to.`,
 			case orphans:
 				err = c.showPaths(c.book.Orphans(cmd.Context()))
 			case unresolved:
-				err = show(c.book.Unresolved(cmd.Context(), path))
+				err = show(c.placed(cmd.Context())(c.book.Unresolved(cmd.Context(), path)))
 			case outgoing:
 				err = show(c.book.Outgoing(cmd.Context(), path))
 			default:
-				err = show(c.book.Backlinks(cmd.Context(), path))
+				err = show(c.placed(cmd.Context())(c.book.Backlinks(cmd.Context(), path)))
 			}
 			return c.run(render.Reading, path, err)
 		})
@@ -348,6 +348,16 @@ note or of all, and --orphans the notes that no other file links to.`,
 	cmd.MarkFlagsMutuallyExclusive("outgoing", "unresolved", "orphans")
 	c.commonFlags(cmd.Flags())
 	return cmd
+}
+
+// placed finds the lines of links that were found.
+func (c *noteChanger) placed(ctx context.Context) func([]notebook.Link, error) ([]notebook.Link, error) {
+	return func(links []notebook.Link, err error) ([]notebook.Link, error) {
+		if err == nil {
+			err = c.book.Place(ctx, links)
+		}
+		return links, err
+	}
 }
 
 // showLinks prints one link a line: where it is, and its line or its target.

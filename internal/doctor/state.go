@@ -12,6 +12,7 @@ import (
 	"quarry/internal/ignore"
 	"quarry/internal/index"
 	"quarry/internal/journal"
+	"quarry/internal/notefields"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -245,7 +246,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 		}
 		m.Close()
 	}
-	ix, err := index.Open(ws, state, &index.Options{ReadOnly: true, Logger: slog.New(problems{slog.DiscardHandler, &s.Damage})})
+	ix, err := index.Open(ws, state, &index.Options{ReadOnly: true, Fields: notefields.Extractor(), Logger: slog.New(problems{slog.DiscardHandler, &s.Damage})})
 	if err != nil {
 		return nil, err
 	}

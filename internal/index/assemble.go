@@ -150,7 +150,7 @@ const runsWorthFreeing = 32 << 20
 // it, which would add to the memory of the runs: 90 MB for the Linux tree.
 func (b *build) finish(w *segmentWriter, n int) error {
 	err := b.create(w, n)
-	b.runs, b.termRuns, b.defRuns = nil, nil, nil
+	b.runs, b.termRuns, b.defRuns, b.fieldRuns, b.fieldTermRuns = nil, nil, nil, nil, nil
 	if b.held.Load() >= runsWorthFreeing {
 		debug.FreeOSMemory()
 	}
@@ -189,8 +189,14 @@ func (b *build) create(w *segmentWriter, n int) error {
 	if err := a.write(w); err != nil {
 		return err
 	}
-	_, err := w.tables(docs, func() error {
-		return inParts(b.workers, b.termAssembly(n, docs.n).part, w.termLists)
-	}, func() error { return b.defs(w, n, docs.n) })
+	list := func(to *termWriter, runs []termRun) error {
+		return inParts(b.workers, b.termAssembly(runs, n, docs.n).part, func(p *termPart) error { return w.termLists(to, p) })
+	}
+	_, err := w.tables(docs, streams{
+		terms:       func() error { return list(&w.terms, b.termRuns) },
+		definitions: func() error { return b.defs(w, n, docs.n) },
+		fields:      func() error { return b.fields(w, n) },
+		fieldTerms:  func() error { return list(&w.fieldTerms, b.fieldTermRuns) },
+	})
 	return err
 }

@@ -36,6 +36,10 @@ type build struct {
 	runs     []run
 	termRuns []termRun
 	defRuns  []defRun
+
+	extractor     *Extractor
+	fieldRuns     []fieldRun
+	fieldTermRuns []termRun
 }
 
 // job is a file to be read.
@@ -89,7 +93,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 	for range workers {
 		wg.Go(func() {
 			w := &buildWorker{build: b}
-			w.reader = newReader(b.root, b.racy, w)
+			w.reader = newReader(b.root, b.racy, w, b.extractor)
 			if len(b.jobs) >= stretch { // room for all there can be, at once
 				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
 			}
@@ -119,6 +123,11 @@ type buildWorker struct {
 	terms    termCollector
 	defs     defCollector
 
+	fieldJob   int // the first of fieldData
+	fieldData  []byte
+	fieldTerms termCollector
+	found      Fields
+
 	job   int // in hand
 	run   run // being filled, without its grams
 	local int // its blocks
@@ -132,12 +141,14 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 		out.flags |= w.jobs[i].as
 		w.outcomes[i] = out
 		w.countTerms(i)
+		w.extract(i)
 		w.define(i)
 		w.build.bytes.Add(w.reader.bytes - before)
 	}
 	w.flush()
 	w.flushTerms()
 	w.flushDefs()
+	w.flushFields()
 	if w.progress != nil {
 		w.progress(to-from, w.build.bytes.Load())
 	}

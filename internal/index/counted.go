@@ -81,8 +81,11 @@ func (c *CountedView) Flags(id int) Flags { return c.v.seg.docs.flag(id) }
 // Postings appends the documents that have a term, selected or not, and how often
 // each has it, up to terms.MaxCount.
 func (c *CountedView) Postings(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
+	return c.postings(&c.v.seg.terms, k, ids, counts)
+}
+
+func (c *CountedView) postings(t *termTable, k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
 	err := c.guard(func() error {
-		t := &c.v.seg.terms
 		if e := t.find(k); e.n > 0 {
 			ids, counts = t.read(&e, ids, counts)
 		}

@@ -243,7 +243,7 @@ func TestForgedSegments(t *testing.T) {
 		}
 		forge(data)
 		w.restore(map[string][]byte{name: data})
-		seg, err := openSegment(w.state, name, false)
+		seg, err := openSegment(w.state, name, wordFields, false)
 		if err != nil {
 			continue
 		}
@@ -264,6 +264,16 @@ func TestForgedSegments(t *testing.T) {
 				for _, word := range []string{"needl", "mutex", "lock", "int"} {
 					v.Postings(terms.KeyOf([]byte(word)), nil, nil)
 				}
+				all := make([]int, v.Documents())
+				for id := range all {
+					all[id] = id
+				}
+				v.Fields(all, func(_ int, values Values) bool {
+					for values.Next() != nil {
+					}
+					return true
+				})
+				v.Counted(terms.KeyOf([]byte("int")), nil, nil)
 				v.Named([]byte("needle"), func(*Defined) {})
 				v.Names(func(d *Defined) bool {
 					d.Each(func(id int, _ symbols.Kind, container uint32) {
@@ -301,6 +311,11 @@ func forge(data []byte) {
 	sums = blockSums{}
 	sums.add(part(secDefs))
 	copy(part(secDefSums), sums.finish())
+	for _, of := range [][2]int{{secFields, secFieldSums}, {secFieldTerms, secFieldTermSums}} {
+		sums = blockSums{}
+		sums.add(part(of[0]))
+		copy(part(of[1]), sums.finish())
+	}
 	for i := range sections {
 		e := foot[footerHead+i*sectionEntry:]
 		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli()))

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"quarry/internal/symbols"
-	"quarry/internal/textfile"
 )
 
 // defRun has the definitions of consecutive jobs: names in order, those with
@@ -47,12 +46,8 @@ const (
 )
 
 // DefinitionText returns the text whose definitions are those of a file, given
-// its decoded bytes: lines end with a line feed alone, and what is not UTF-8 is
-// Windows-1252.
-func DefinitionText(text []byte, valid bool) []byte {
-	if !valid {
-		text = textfile.Decode1252(text)
-	}
+// its text in UTF-8: lines end with a line feed alone.
+func DefinitionText(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') >= 0 {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/symbols"
+	"quarry/internal/textfile"
 )
 
 // Names come back as they were, and those of a kind in half of the space.
@@ -44,6 +45,12 @@ func TestNameCode(t *testing.T) {
 			t.Fatalf("%q comes back as %q", s, got)
 		}
 	}
+}
+
+// decoded1252 is a text as a scan reads it.
+func decoded1252(raw string) []byte {
+	doc, _ := textfile.New([]byte(raw))
+	return doc.Text()
 }
 
 // definingText is a random text of some language.
@@ -147,7 +154,7 @@ func TestDefinitions(t *testing.T) {
 		var names, kinds []string
 		for path, text := range files {
 			counts := map[symbols.Kind]int{}
-			for _, s := range symbols.Of(path, DefinitionText([]byte(text), strings.ToValidUTF8(text, "") == text)) {
+			for _, s := range symbols.Of(path, DefinitionText(decoded1252(text))) {
 				names = append(names, fmt.Sprintf("%s: %s %s in %q", path, s.Kind, s.Name, s.Container))
 				counts[s.Kind]++
 			}

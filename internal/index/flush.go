@@ -56,7 +56,7 @@ func (ix *Index) takeJobs() []job {
 // flushSome makes one segment of the first jobs and returns how many it took.
 func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	b := &build{
-		root: ix.root, workers: ix.opts.Workers, budget: ix.opts.budget, racy: ix.opts.racy, progress: ix.opts.Progress,
+		root: ix.root, workers: ix.opts.Workers, budget: ix.opts.budget, racy: ix.opts.racy, progress: ix.opts.Progress, extractor: ix.opts.Fields,
 		jobs: jobs[:min(len(jobs), jobBudget)],
 	}
 	b.outcomes = make([]outcome, len(b.jobs))
@@ -69,7 +69,7 @@ func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	ix.mu.Unlock()
 	var seg *segment
 	if slices.ContainsFunc(b.outcomes[:n], func(o outcome) bool { return o.state == indexed }) {
-		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.finish(w, n) })
+		seg, err = createSegment(ix.state, ix.newName(), ix.opts.Fields, func(w *segmentWriter) error { return b.finish(w, n) })
 		if err != nil {
 			return 0, err
 		}

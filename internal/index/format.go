@@ -15,7 +15,7 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 7
+	formatVersion = 8
 
 	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1
@@ -45,12 +45,18 @@ const (
 	secContainerRestarts
 	secDefCounts
 	secDefCountRestarts
+	secFields
+	secFieldHeads
+	secFieldSums
+	secFieldTerms
+	secFieldTermHeads
+	secFieldTermSums
 	sections
 )
 
 const (
 	sectionEntry = 24
-	footerHead   = 40
+	footerHead   = 48
 	footerSize   = footerHead + sections*sectionEntry + 16
 	postingsPad  = 8 // after the postings, so that reads of eight bytes stay inside
 	// sumBlock is how many bytes of the postings share a checksum. The blocks of
@@ -95,6 +101,8 @@ type footer struct {
 	terms       uint32
 	names       uint32 // that are defined
 	containers  uint32
+	fieldTerms  uint32
+	extractor   uint32 // its version
 	table       [sections]section
 }
 
@@ -111,6 +119,8 @@ func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	dst = binary.LittleEndian.AppendUint32(dst, f.terms)
 	dst = binary.LittleEndian.AppendUint32(dst, f.names)
 	dst = binary.LittleEndian.AppendUint32(dst, f.containers)
+	dst = binary.LittleEndian.AppendUint32(dst, f.fieldTerms)
+	dst = binary.LittleEndian.AppendUint32(dst, f.extractor)
 	for _, s := range f.table {
 		dst = binary.LittleEndian.AppendUint64(dst, s.off)
 		dst = binary.LittleEndian.AppendUint64(dst, s.size)
@@ -149,6 +159,8 @@ func parseFooter(data []byte) (f footer, sum uint32, err error) {
 	f.terms = binary.LittleEndian.Uint32(b[28:])
 	f.names = binary.LittleEndian.Uint32(b[32:])
 	f.containers = binary.LittleEndian.Uint32(b[36:])
+	f.fieldTerms = binary.LittleEndian.Uint32(b[40:])
+	f.extractor = binary.LittleEndian.Uint32(b[44:])
 	limit := uint64(len(data) - footerSize)
 	for i := range f.table {
 		e := b[footerHead+i*sectionEntry:]

@@ -85,7 +85,7 @@ func FuzzSegment(f *testing.F) {
 			if err := os.WriteFile(filepath.Join(stateDir, name), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			seg, err := openSegment(state, name, false)
+			seg, err := openSegment(state, name, nil, false)
 			if err != nil {
 				continue
 			}

@@ -48,6 +48,8 @@ type Options struct {
 	Trusting bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
+	// Fields takes the fields out of texts; nil for none.
+	Fields *Extractor
 	// Progress, if set, is called during a flush, from any goroutine, with the
 	// number of further files read and the bytes read so far.
 	Progress func(files int, bytes int64)
@@ -149,7 +151,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 		return nil, err
 	}
 	var problems []error
-	ix.inForce, ix.segs, problems = load(state, found, ix.opts.Trusting)
+	ix.inForce, ix.segs, problems = load(state, found, ix.opts.Fields, ix.opts.Trusting)
 	for _, err := range problems {
 		ix.log.Warn("index: rebuilding what is damaged", "err", err)
 	}

@@ -260,7 +260,7 @@ func TestOneWriter(t *testing.T) {
 	if _, err := Open(w.root, w.state, nil); !errors.Is(err, ErrOwned) {
 		t.Errorf("a second Open: %v, want ErrOwned", err)
 	}
-	reader, err := Open(w.root, w.state, &Options{ReadOnly: true})
+	reader, err := Open(w.root, w.state, &Options{ReadOnly: true, Fields: wordFields})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,6 +301,7 @@ func TestVerify(t *testing.T) {
 	h.seg.grams = gramTable{}
 	h.seg.terms = termTable{}
 	h.seg.defs.n = 0
+	h.seg.fields, h.seg.fieldTerms = fieldTable{}, termTable{}
 	h.seg.docs.flags = append([]byte(nil), h.seg.docs.flags...)
 	h.seg.docs.flags[2*id] ^= byte(Large)
 	w.ix.forgetSnapshot()
@@ -308,8 +309,8 @@ func TestVerify(t *testing.T) {
 	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }, nil); err != nil {
 		t.Fatal(err)
 	}
-	if faults["zz.c"] != 4 {
-		t.Errorf("faults of zz.c: %d, want its flags, its grams, its terms and its definitions", faults["zz.c"])
+	if faults["zz.c"] != 6 {
+		t.Errorf("faults of zz.c: %d, want its flags, its grams, its terms, its definitions, its fields and their keys", faults["zz.c"])
 	}
 }
 

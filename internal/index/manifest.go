@@ -177,7 +177,7 @@ func readManifest(state *rootfs.Root, number uint64) (*manifest, error) {
 // load opens the newest manifest that can be read and its segments. Damaged
 // segments are omitted and reported. Their files are unknown to the index until
 // the first sweep finds them.
-func load(state *rootfs.Root, s stored, trusting bool) (number uint64, segs []*held, problems []error) {
+func load(state *rootfs.Root, s stored, extractor *Extractor, trusting bool) (number uint64, segs []*held, problems []error) {
 	for _, n := range s.manifests {
 		m, err := readManifest(state, n)
 		if err != nil {
@@ -185,7 +185,7 @@ func load(state *rootfs.Root, s stored, trusting bool) (number uint64, segs []*h
 			continue
 		}
 		for _, ms := range m.segs {
-			h, err := openHeld(state, ms, trusting)
+			h, err := openHeld(state, ms, extractor, trusting)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -197,11 +197,11 @@ func load(state *rootfs.Root, s stored, trusting bool) (number uint64, segs []*h
 	return 0, nil, problems
 }
 
-func openHeld(state *rootfs.Root, ms manifestSegment, trusting bool) (*held, error) {
+func openHeld(state *rootfs.Root, ms manifestSegment, extractor *Extractor, trusting bool) (*held, error) {
 	if _, ok := numberOf(segmentPrefix, ms.name); !ok {
 		return nil, damaged("manifest names %q", ms.name)
 	}
-	seg, err := openSegment(state, ms.name, trusting)
+	seg, err := openSegment(state, ms.name, extractor, trusting)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,11 @@ type joining struct {
 	number [][]int32 // of each, the new number of its documents; -1 if dead
 	blocks [][]int32 // and of its blocks
 	docs   docWriter
+	origin []origin // of each new document
 }
+
+// origin is a document of a segment that is merged.
+type origin struct{ seg, id uint32 }
 
 // join replaces segments by one with their live documents.
 func (ix *Index) join(ctx context.Context, from []*held) error {
@@ -86,7 +90,7 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 	var seg *segment
 	err := guard(j.table)
 	if err == nil && j.docs.n > 0 {
-		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error {
+		seg, err = createSegment(ix.state, ix.newName(), ix.opts.Fields, func(w *segmentWriter) error {
 			return guard(func() error { return j.write(ctx, w, ix.opts.Workers) })
 		})
 	}
@@ -101,7 +105,9 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 // ones.
 func (ix *Index) recheck(segs []*held) {
 	for _, h := range segs {
-		if err := guard(func() error { return (&segment{mapping: h.seg.mapping}).parse(h.seg.mapping.Bytes()) }); err != nil {
+		if err := guard(func() error {
+			return (&segment{mapping: h.seg.mapping, extractor: h.seg.extractor}).parse(h.seg.mapping.Bytes())
+		}); err != nil {
 			ix.mu.Lock()
 			ix.damage(h, err)
 			ix.mu.Unlock()
@@ -149,6 +155,7 @@ func (j *joining) table() error {
 		c := cursors[best]
 		t := &j.from[c.i].seg.docs
 		j.number[c.i][c.id] = int32(j.docs.n)
+		j.origin = append(j.origin, origin{uint32(c.i), uint32(c.id)})
 		blocks := &j.from[c.i].seg.blocks
 		starts := blocks.startsOf(c.id)
 		first := blocks.first(c.id)
@@ -190,7 +197,12 @@ func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) erro
 	if err != nil {
 		return err
 	}
-	_, err = w.tables(&j.docs, func() error { return j.writeTerms(ctx, w, workers) }, func() error { return j.writeDefs(ctx, w) })
+	_, err = w.tables(&j.docs, streams{
+		terms:       func() error { return j.writeTerms(ctx, w, &w.terms, termsOf, workers) },
+		definitions: func() error { return j.writeDefs(ctx, w) },
+		fields:      func() error { return j.writeFields(w) },
+		fieldTerms:  func() error { return j.writeTerms(ctx, w, &w.fieldTerms, fieldTermsOf, workers) },
+	})
 	return err
 }
 

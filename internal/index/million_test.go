@@ -43,7 +43,7 @@ func TestMillion(t *testing.T) {
 	}
 	w.flush()
 	start := time.Now()
-	seg, err := createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.create(w, n) })
+	seg, err := createSegment(ix.state, ix.newName(), nil, func(w *segmentWriter) error { return b.create(w, n) })
 	if err != nil {
 		t.Fatal(err)
 	}

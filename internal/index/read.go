@@ -87,6 +87,8 @@ type reader struct {
 	bytes int64  // read so far
 	racy  time.Duration
 
+	extractor *Extractor
+
 	// The current block of the current file.
 	length  int64 // blocks are to have
 	limit   int64 // where no block may start any more: the size of the file
@@ -102,14 +104,15 @@ type reader struct {
 	// whole is the text of the current file; empty if it has no definitions.
 	whole   []byte
 	invalid bool // some of it is not UTF-8
+	marked  bool // the file begins with the mark of UTF-8
 	names   symbols.Names
 
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
 }
 
-func newReader(root *rootfs.Root, racy time.Duration, sink blockSink) *reader {
-	return &reader{root: root, racy: racy, sink: sink, grams: new(trigram.Extractor), terms: terms.NewCounter(), buf: make([]byte, 0, readSize)}
+func newReader(root *rootfs.Root, racy time.Duration, sink blockSink, extractor *Extractor) *reader {
+	return &reader{root: root, racy: racy, sink: sink, extractor: extractor, grams: new(trigram.Extractor), terms: terms.NewCounter(), buf: make([]byte, 0, readSize)}
 }
 
 func (r *reader) close() {
@@ -159,7 +162,7 @@ func (r *reader) file(path string) outcome {
 func (r *reader) begin() {
 	r.grams.Reset()
 	r.terms.Reset()
-	r.uncounted, r.invalid, r.whole = false, false, r.whole[:0]
+	r.uncounted, r.invalid, r.marked, r.whole = false, false, false, r.whole[:0]
 	r.dropped, r.starts = r.made, r.starts[:0]
 	r.size, r.offset, r.length, r.wide = 0, 0, math.MaxInt64, false
 }
@@ -211,7 +214,7 @@ func (r *reader) count(text []byte) {
 // definitions calls yield with the definitions of the file that was just read.
 func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) {
 	if len(r.whole) > 0 {
-		r.names.Each(path, DefinitionText(r.whole, !r.invalid), yield)
+		r.names.Each(path, DefinitionText(r.text8()), yield)
 	}
 	if cap(r.whole) > 4*readSize { // after a large file
 		r.whole = nil
@@ -337,6 +340,7 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 		// read by themselves.
 		r.length, r.limit = blockLength(size), size
 		if kind.Encoding == textfile.UTF8BOM {
+			r.marked = true
 			bom := len(kind.Encoding.BOM())
 			buf = buf[:copy(buf, buf[bom:])]
 			r.offset = int64(bom)

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"runtime/debug"
@@ -26,6 +27,10 @@ type segment struct {
 	terms    termTable
 	defs     defTable
 
+	fields     fieldTable
+	fieldTerms termTable
+	extractor  uint32 // the version of what found the fields
+
 	// The documents with a flag, in order, for each flag that a search may ask
 	// for.
 	always, binary, large, wide, linked, ignored []uint32
@@ -41,7 +46,7 @@ type segment struct {
 // openSegment maps a segment and checks every byte of it: 80 MB take 10 ms. With
 // trusting set, the postings are checked only when they are read, for processes
 // that make one search.
-func openSegment(state *rootfs.Root, name string, trusting bool) (*segment, error) {
+func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting bool) (*segment, error) {
 	p, err := state.Known(name)
 	if err != nil {
 		return nil, err
@@ -50,7 +55,7 @@ func openSegment(state *rootfs.Root, name string, trusting bool) (*segment, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{name: name, size: int64(len(m.Bytes())), mapping: m, trusting: trusting}
+	s := &segment{name: name, size: int64(len(m.Bytes())), mapping: m, extractor: extractor.version(), trusting: trusting}
 	s.refs.Store(1)
 	err = guard(func() error { return s.parse(m.Bytes()) })
 	if err != nil {
@@ -78,10 +83,13 @@ func (s *segment) parse(data []byte) error {
 	if err != nil {
 		return err
 	}
+	if f.extractor != s.extractor {
+		return damaged("made with another extractor")
+	}
 	var part [sections][]byte
 	for i, sec := range f.table {
 		part[i] = data[sec.off : sec.off+sec.size]
-		if i == secPostings || i == secTerms || i == secDefs {
+		if i == secPostings || i == secTerms || i == secDefs || i == secFields || i == secFieldTerms {
 			continue // their blocks have sums
 		}
 		if i != secStamps {
@@ -101,7 +109,9 @@ func (s *segment) parse(data []byte) error {
 	s.defs = defTable{n: int(f.names), docs: int(f.docs), heads: part[secDefHeads], firsts: part[secDefFirsts], code: code, file: part[secDefs], sums: part[secDefSums],
 		containers: docTable{n: int(f.containers), paths: part[secContainers], restarts: part[secContainerRestarts]},
 		counts:     part[secDefCounts], restarts: part[secDefCountRestarts]}
-	for sec, sums := range map[int][]byte{secPostings: s.sums, secTerms: s.terms.sums, secDefs: s.defs.sums} {
+	s.fields = fieldTable{docs: int(f.docs), heads: part[secFieldHeads], file: part[secFields], sums: part[secFieldSums]}
+	s.fieldTerms = termTable{n: int(f.fieldTerms), docs: int(f.docs), heads: part[secFieldTermHeads], file: part[secFieldTerms], sums: part[secFieldTermSums]}
+	for sec, sums := range map[int][]byte{secPostings: s.sums, secTerms: s.terms.sums, secDefs: s.defs.sums, secFields: s.fields.sums, secFieldTerms: s.fieldTerms.sums} {
 		data := part[sec]
 		if len(sums) != (len(data)+sumBlock-1)/sumBlock*4 {
 			return damaged("sums of section %d", sec)
@@ -117,6 +127,9 @@ func (s *segment) parse(data []byte) error {
 		return err
 	}
 	if err := s.defs.check(); err != nil {
+		return err
+	}
+	if err := cmp.Or(s.fields.check(), s.fieldTerms.check()); err != nil {
 		return err
 	}
 	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags], part[secParts]}
@@ -149,6 +162,10 @@ func (s *segment) parse(data []byte) error {
 	}
 	return nil
 }
+
+func termsOf(s *segment) *termTable { return &s.terms }
+
+func fieldTermsOf(s *segment) *termTable { return &s.fieldTerms }
 
 func (s *segment) retain() { s.refs.Add(1) }
 

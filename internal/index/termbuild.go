@@ -32,12 +32,12 @@ type termCollector struct {
 }
 
 // take adds the terms of a job.
-func (t *termCollector) take(job int, counts *terms.Counter) {
+func (t *termCollector) take(job int, each func(func(k terms.Key, n int))) {
 	if len(t.postings) == 0 {
 		t.first = job
 	}
 	local := uint64(job-t.first) << countBits
-	counts.Each(func(k terms.Key, n int) {
+	each(func(k terms.Key, n int) {
 		t.postings = append(t.postings, uint64(k)<<keyShift|local|uint64(n))
 	})
 }
@@ -135,7 +135,7 @@ func (w *buildWorker) countTerms(job int) {
 	if w.outcomes[job].parts == unknownParts || w.outcomes[job].state != indexed {
 		return
 	}
-	w.terms.take(job, w.reader.terms)
+	w.terms.take(job, w.reader.terms.Each)
 	if len(w.terms.postings) >= maxTermPostings {
 		w.flushTerms()
 	}
@@ -159,8 +159,8 @@ type termAssembly struct {
 	docs   int
 }
 
-func (b *build) termAssembly(n int, docs int) *termAssembly {
-	a := &termAssembly{runs: b.termRuns, docs: docs, number: numberJobs(b.outcomes[:n])}
+func (b *build) termAssembly(runs []termRun, n, docs int) *termAssembly {
+	a := &termAssembly{runs: runs, docs: docs, number: numberJobs(b.outcomes[:n])}
 	sort.Slice(a.runs, func(i, j int) bool { return a.runs[i].job < a.runs[j].job })
 	return a
 }

@@ -6,16 +6,16 @@ import (
 	"quarry/internal/terms"
 )
 
-// writeTerms merges the terms.
-func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, workers int) error {
+// writeTerms merges the tables of terms that of returns.
+func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, to *termWriter, of func(*segment) *termTable, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *termPart) {
-		errs[i] = guard(func() error { j.termPart(i, out); return nil })
+		errs[i] = guard(func() error { j.termPart(i, of, out); return nil })
 	}, func(p *termPart) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return w.termLists(p)
+		return w.termLists(to, p)
 	})
 	for _, e := range errs {
 		if e != nil {
@@ -26,13 +26,13 @@ func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, workers int)
 }
 
 // termPart merges the lists of one part. It panics on damage.
-func (j *joining) termPart(i int, out *termPart) {
+func (j *joining) termPart(i int, of func(*segment) *termTable, out *termPart) {
 	out.reset()
 	lo, hi := terms.Key(i)<<termPartShift, terms.Key(i+1)<<termPartShift
 	cursors := make([]termCursor, len(j.from))
 	live := make([]bool, len(j.from))
 	for k, h := range j.from {
-		cursors[k] = h.seg.terms.from(lo)
+		cursors[k] = of(h.seg).from(lo)
 		for live[k] = cursors[k].next(); live[k] && cursors[k].key < lo; {
 			live[k] = cursors[k].next()
 		}
@@ -56,7 +56,7 @@ func (j *joining) termPart(i int, out *termPart) {
 			if !live[k] || c.key != key {
 				continue
 			}
-			ids, counts = j.from[k].seg.terms.read(&c.termEntry, ids[:0], counts[:0])
+			ids, counts = of(j.from[k].seg).read(&c.termEntry, ids[:0], counts[:0])
 			live[k] = c.next()
 			all.merge(ids, counts, j.number[k])
 		}

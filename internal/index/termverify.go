@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -31,27 +32,40 @@ func (c *checker) countTerms(id int, parts uint32) {
 	}
 }
 
+// countFields compares the values of a document, and keeps its keys.
+func (c *checker) countFields(id int, path string, flags Flags) {
+	cur := fieldCursor{t: &c.view.seg.fields}
+	had := cur.values(id)
+	if flags&withoutFields != 0 || !c.reader.fields(path, &c.found) {
+		c.found.reset()
+	}
+	if !bytes.Equal(had, c.found.values) {
+		c.fault(path, "it has other fields than the index says")
+	}
+	c.found.each(func(k terms.Key, n int) { c.fieldTerms = append(c.fieldTerms, termCount{k, uint32(id), uint8(n)}) })
+}
+
 // termLists looks for documents that are missing in the list of a term they have,
 // or are there with another count. It panics on damage.
-func (c *checker) termLists() {
-	slices.SortFunc(c.terms, func(a, b termCount) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
+func (c *checker) termLists(table *termTable, list []termCount, what string) {
+	slices.SortFunc(list, func(a, b termCount) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) })
 	var ids []uint32
 	var counts []uint8
 	wrong := map[uint32]int{}
-	for i := 0; i < len(c.terms); {
-		k := c.terms[i].key
+	for i := 0; i < len(list); {
+		k := list[i].key
 		ids, counts = ids[:0], counts[:0]
-		if e := c.view.seg.terms.find(k); e.n > 0 {
-			ids, counts = c.view.seg.terms.read(&e, ids, counts)
+		if e := table.find(k); e.n > 0 {
+			ids, counts = table.read(&e, ids, counts)
 		}
-		for ; i < len(c.terms) && c.terms[i].key == k; i++ {
-			t := &c.terms[i]
+		for ; i < len(list) && list[i].key == k; i++ {
+			t := &list[i]
 			if at, ok := slices.BinarySearch(ids, t.id); !ok || counts[at] != t.count {
 				wrong[t.id]++
 			}
 		}
 	}
 	for id, n := range wrong {
-		c.fault(c.names[id], fmt.Sprintf("%s of the file are counted otherwise in the index", plural(n, "term")))
+		c.fault(c.names[id], fmt.Sprintf("%s of the file are counted otherwise in the index", plural(n, what)))
 	}
 }

@@ -21,8 +21,8 @@ type Verified struct {
 }
 
 // Verify reads every file again and compares it with what the index says: the
-// files a walk lists, what each is, and that each has all its grams, terms and
-// definitions. It
+// files a walk lists, what each is, and that each has all its grams, terms,
+// definitions and fields. It
 // calls fault for every difference: such a difference could make a search miss
 // something or rank it wrongly, so fault should never be called. progress, if
 // set, is called for files that were read, from any goroutine.
@@ -51,7 +51,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 		for i := range errs {
 			wg.Go(func() {
 				taken := &takenBlocks{}
-				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy, taken), taken: taken, fault: tell, progress: progress}
+				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy, taken, ix.opts.Fields), taken: taken, fault: tell, progress: progress}
 				defer c.reader.close()
 				errs[i] = guard(func() error { return c.run(ctx, &next) })
 				mu.Lock()
@@ -116,6 +116,8 @@ type checker struct {
 	names          map[uint32]string // of documents
 	postings       []uint64          // gram<<32 | block
 	terms          []termCount
+	fieldTerms     []termCount
+	found          Fields
 	defs           []definedName
 }
 
@@ -136,7 +138,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		hi := min(lo+stretch, docs.n)
 		read := c.reader.bytes
 		c.names = map[uint32]string{}
-		c.postings, c.terms, c.defs = c.postings[:0], c.terms[:0], c.defs[:0]
+		c.postings, c.terms, c.defs, c.fieldTerms = c.postings[:0], c.terms[:0], c.defs[:0], c.fieldTerms[:0]
 		for id := lo; id < hi; id++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -149,7 +151,8 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		if err := c.lists(lo, hi); err != nil {
 			return err
 		}
-		c.termLists()
+		c.termLists(&c.view.seg.terms, c.terms, "term")
+		c.termLists(&c.view.seg.fieldTerms, c.fieldTerms, "key")
 		c.definitions(lo, hi)
 		if c.progress != nil {
 			c.progress(hi-lo, c.reader.bytes-read)
@@ -182,6 +185,7 @@ func (c *checker) file(id int, path string) {
 	}
 	c.names[uint32(id)] = path
 	c.countTerms(id, out.parts)
+	c.countFields(id, path, out.flags)
 	c.countDefs(id)
 	for i, grams := range c.taken.grams[dropped:] {
 		for _, g := range grams {

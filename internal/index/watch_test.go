@@ -38,7 +38,7 @@ func TestIndexFollowsTheKernel(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer watcher.Close()
-			if w.ix, err = Open(w.root, w.state, &Options{Source: watched{watcher}, MaxIgnored: []int{0, 12, 10_000}[seed%3]}); err != nil {
+			if w.ix, err = Open(w.root, w.state, &Options{Fields: wordFields, Source: watched{watcher}, MaxIgnored: []int{0, 12, 10_000}[seed%3]}); err != nil {
 				t.Fatal(err)
 			}
 			for range 80 {

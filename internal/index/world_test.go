@@ -39,6 +39,7 @@ type world struct {
 	// ignoredAsks counts the questions that ignored files were in.
 	ignoredAsks int
 	pending     Changes
+	fields      int // documents whose fields were compared
 }
 
 func newWorld(t *testing.T, seed uint64, silent bool) *world {
@@ -75,7 +76,7 @@ func memoryDir(t testing.TB) string {
 func (w *world) open() {
 	w.t.Helper()
 	// The clock of Linux file systems ticks every 10 ms at the slowest.
-	opts := &Options{Workers: 1 + w.r.IntN(3), racy: 25 * time.Millisecond, MaxIgnored: []int{0, 3, 12, 10_000}[w.r.IntN(4)]}
+	opts := &Options{Fields: wordFields, Workers: 1 + w.r.IntN(3), racy: 25 * time.Millisecond, MaxIgnored: []int{0, 3, 12, 10_000}[w.r.IntN(4)]}
 	if w.r.IntN(3) == 0 {
 		opts.budget = 20 << 10 // many segments
 	}
@@ -361,6 +362,7 @@ func (w *world) check() {
 	}
 	w.compare(c, p, listed, binary)
 	w.compareCounted(snap, ask)
+	w.compareFields(snap, ask)
 	w.comparePieces(snap, ask, expr)
 }
 

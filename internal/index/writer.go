@@ -19,12 +19,17 @@ type segmentWriter struct {
 	grams gramWriter
 	terms termWriter
 	defs  defTables
+
+	fields     fieldWriter
+	fieldTerms termWriter
+
 	sums  blockSums // of the section in hand
 	start uint64    // of it
 }
 
-func newSegmentWriter(w io.Writer) (*segmentWriter, error) {
+func newSegmentWriter(w io.Writer, extractor *Extractor) (*segmentWriter, error) {
 	s := &segmentWriter{w: w}
+	s.foot.extractor = extractor.version()
 	if err := s.put([]byte(segmentMagic)); err != nil {
 		return nil, err
 	}
@@ -73,10 +78,10 @@ func (s *segmentWriter) lists(p *part) error {
 	return s.put(p.data)
 }
 
-// termLists writes the lists of a part of the terms.
-func (s *segmentWriter) termLists(p *termPart) error {
+// termLists writes the lists of a part of a table of terms.
+func (s *segmentWriter) termLists(to *termWriter, p *termPart) error {
 	for i := range p.entries {
-		s.terms.add(&p.entries[i])
+		to.add(&p.entries[i])
 	}
 	s.sums.add(p.data)
 	return s.put(p.data)
@@ -98,9 +103,12 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	return sums, err
 }
 
-// tables writes what follows the grams: the terms and the definitions, as the
-// functions pass them on, the tables and the footer. It returns the segment's sum.
-func (s *segmentWriter) tables(d *docWriter, terms, definitions func() error) (uint32, error) {
+// streams pass on the sections that follow the grams, piece by piece.
+type streams struct{ terms, definitions, fields, fieldTerms func() error }
+
+// tables writes what follows the grams: the streams, the tables and the footer. It
+// returns the segment's sum.
+func (s *segmentWriter) tables(d *docWriter, from streams) (uint32, error) {
 	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
 	}
@@ -108,25 +116,40 @@ func (s *segmentWriter) tables(d *docWriter, terms, definitions func() error) (u
 	if err != nil {
 		return 0, err
 	}
-	if err := terms(); err != nil {
-		return 0, err
-	}
-	s.terms.place()
-	s.sums.add(s.terms.entries)
-	if err := s.put(s.terms.entries); err != nil {
-		return 0, err
-	}
-	termSums, err := s.endStream(secTerms)
+	termSums, err := s.termSection(secTerms, &s.terms, from.terms)
 	if err != nil {
 		return 0, err
 	}
-	if err := definitions(); err != nil {
+	if err := from.definitions(); err != nil {
 		return 0, err
 	}
 	if s.defs.sums, err = s.endStream(secDefs); err != nil {
 		return 0, err
 	}
-	return s.finish(d, gramSums, termSums)
+	if err := from.fields(); err != nil {
+		return 0, err
+	}
+	if s.fields.sums, err = s.endStream(secFields); err != nil {
+		return 0, err
+	}
+	fieldSums, err := s.termSection(secFieldTerms, &s.fieldTerms, from.fieldTerms)
+	if err != nil {
+		return 0, err
+	}
+	return s.finish(d, gramSums, termSums, fieldSums)
+}
+
+// termSection writes lists and their entries, and returns the sums.
+func (s *segmentWriter) termSection(id int, w *termWriter, lists func() error) ([]byte, error) {
+	if err := lists(); err != nil {
+		return nil, err
+	}
+	w.place()
+	s.sums.add(w.entries)
+	if err := s.put(w.entries); err != nil {
+		return nil, err
+	}
+	return s.endStream(id)
 }
 
 // defTables are the parts of the table of definitions that are written at the end.
@@ -160,11 +183,12 @@ func (s *segmentWriter) definitions(docs int, containers []string, sources func(
 	return nil
 }
 
-func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32, error) {
+func (s *segmentWriter) finish(d *docWriter, gramSums, termSums, fieldSums []byte) (uint32, error) {
 	var pad [8]byte
 	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), d.text
 	s.foot.blocks, s.foot.terms = uint32(d.blocks.n), uint32(s.terms.n)
 	s.foot.names, s.foot.containers = uint32(s.defs.n), uint32(s.defs.containers)
+	s.foot.fieldTerms = uint32(s.fieldTerms.n)
 	for _, sec := range []struct {
 		id   int
 		data []byte
@@ -176,6 +200,8 @@ func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32,
 		{secDefHeads, s.defs.heads}, {secDefFirsts, s.defs.firsts}, {secDefCode, s.defs.code}, {secDefSums, s.defs.sums},
 		{secContainers, s.defs.containerData}, {secContainerRestarts, s.defs.containerRestarts},
 		{secDefCounts, s.defs.counts}, {secDefCountRestarts, s.defs.countRestarts},
+		{secFieldHeads, s.fields.heads}, {secFieldSums, s.fields.sums},
+		{secFieldTermHeads, s.fieldTerms.heads}, {secFieldTermSums, fieldSums},
 	} {
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err
@@ -190,14 +216,14 @@ func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32,
 }
 
 // createSegment writes a segment under a name of its own and opens it.
-func createSegment(state *rootfs.Root, name string, fill func(w *segmentWriter) error) (*segment, error) {
+func createSegment(state *rootfs.Root, name string, extractor *Extractor, fill func(w *segmentWriter) error) (*segment, error) {
 	p, err := state.Known(name)
 	if err != nil {
 		return nil, err
 	}
 	_, err = state.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
 		buf := &buffered{w: w}
-		s, err := newSegmentWriter(buf)
+		s, err := newSegmentWriter(buf, extractor)
 		if err != nil {
 			return err
 		}
@@ -209,7 +235,7 @@ func createSegment(state *rootfs.Root, name string, fill func(w *segmentWriter) 
 	if err != nil {
 		return nil, fmt.Errorf("write segment: %w", err)
 	}
-	return openSegment(state, name, false)
+	return openSegment(state, name, extractor, false)
 }
 
 // buffered gathers small writes.

@@ -1,14 +1,17 @@
 package notebook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"quarry/fault"
+	"quarry/internal/notefields"
 	"quarry/match"
 	"quarry/search"
 )
@@ -32,6 +35,67 @@ func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs .
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+// factQuery asks for the facts of notes, by an index if it has them.
+type factQuery struct {
+	all   bool // with ignored ones
+	globs []string
+	keys  []uint64 // of notes that are wanted; none are all
+	// may, if set, tells texts that are not wanted.
+	may func(text []byte) bool
+	// look makes a value of a note, on several goroutines; nil is none. Without an
+	// index it gets the text, too.
+	look func(path string, f *notefields.Facts, text []byte) any
+	// must says that a note that can't be read is an error.
+	must bool
+}
+
+// eachFact calls yield with the values of notes, in path order.
+func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string, found any)) error {
+	type value struct {
+		path  string
+		found any
+	}
+	look := func(path string, text []byte) any {
+		if q.may != nil && !q.may(text) {
+			return nil
+		}
+		return q.look(path, notefields.Of(path, text), text)
+	}
+	var list []value
+	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: scope(q.all, q.globs...), Fields: &search.FieldQuery{
+		Keys: q.keys,
+		Look: func(path string, values []byte, _ []uint8) any {
+			return q.look(path, notefields.Known(path, values), nil)
+		},
+	}}, look, func(path string, found any) { list = append(list, value{path, found}) })
+	if err != nil {
+		return err
+	}
+	more := false
+	for _, k := range sum.Skipped {
+		if k.Reason != search.TooLarge && (!q.must || k.Reason != search.Unreadable) {
+			continue
+		}
+		n, _, err := b.readText(ctx, k.Path) // a note may be larger than what is ranked
+		switch {
+		case errors.Is(err, fault.NotFound), errors.Is(err, fault.NotText), err != nil && !q.must:
+			continue
+		case err != nil:
+			return err
+		}
+		if found := look(k.Path, bytes.Clone(n.Text)); found != nil {
+			list, more = append(list, value{k.Path, found}), true
+		}
+	}
+	if more {
+		slices.SortFunc(list, func(a, b value) int { return strings.Compare(a.path, b.path) })
+	}
+	for _, v := range list {
+		yield(v.path, v.found)
+	}
+	return nil
 }
 
 // eachNote reads files in parallel and calls f for each, in path order. A file

@@ -11,6 +11,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/notefields"
 	"quarry/internal/vault"
 )
 
@@ -150,21 +151,28 @@ type Name struct {
 // PropertyNames lists the properties of the vault, the most used first.
 func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 	counts := map[string]*Name{}
-	paths, err := b.mentioning(ctx, false, []string{`^---`}, "**/*.md")
-	if err != nil {
-		return nil, err
-	}
-	err = b.eachNote(ctx, paths, func(n *Note) error {
-		names, _ := vault.PropertyNames(n.Text)
-		for _, name := range names {
+	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+		return some(f.PropertyNames())
+	}}, func(_ string, names any) {
+		for _, name := range names.([]string) {
 			if counts[name] == nil {
 				counts[name] = &Name{Name: name}
 			}
 			counts[name].Notes++
 		}
-		return nil
 	})
 	return byCount(counts), err
+}
+
+// onlyNotes are the files that have tags and properties.
+var onlyNotes = []string{"**/*.md"}
+
+// some is a list that is not empty, else nil.
+func some(list []string) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
 }
 
 func byCount(counts map[string]*Name) []Name {
@@ -199,9 +207,9 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 // nested tag does not count for its parents.
 func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 	counts := map[string]*Name{}
-	add := func(n *Note) error {
+	add := func(tags []string) {
 		seen := map[string]bool{}
-		for _, t := range vault.Scan(n.Text).AllTags(n.Text) {
+		for _, t := range tags {
 			key := strings.ToLower(t)
 			if counts[key] == nil {
 				counts[key] = &Name{Name: t}
@@ -211,21 +219,18 @@ func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 				seen[key] = true
 			}
 		}
-		return nil
 	}
 	if path != "" {
 		n, err := b.Read(ctx, path)
 		if err != nil {
 			return nil, err
 		}
-		_ = add(n)
+		add(notefields.Of(n.Path, n.Text).Tags())
 		return byCount(counts), nil
 	}
-	paths, err := b.mentioning(ctx, false, []string{`#`, `^"?'?tags?"?'?:`}, "**/*.md")
-	if err != nil {
-		return nil, err
-	}
-	err = b.eachNote(ctx, paths, add)
+	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+		return some(f.Tags())
+	}}, func(_ string, tags any) { add(tags.([]string)) })
 	return byCount(counts), err
 }
 
@@ -235,21 +240,13 @@ func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	exprs, ok := vault.Mentions([]string{tag})
-	if !ok {
-		exprs = []string{`#`, `^"?'?tags?"?'?:`}
-	}
-	paths, err := b.mentioning(ctx, false, exprs, "**/*.md")
-	if err != nil {
-		return nil, err
-	}
 	var out []string
-	err = b.eachNote(ctx, paths, func(n *Note) error {
-		if slices.ContainsFunc(vault.Scan(n.Text).AllTags(n.Text), func(t string) bool { return vault.HasTag(t, tag) }) {
-			out = append(out, n.Path)
+	err = b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+		if hasTag(f, tag) {
+			return true
 		}
 		return nil
-	})
+	}}, func(path string, _ any) { out = append(out, path) })
 	return out, err
 }
 

@@ -7,11 +7,12 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/internal/notefields"
 	"quarry/internal/vault"
 )
 
 // noteFilter decides whether a note may be in the answer.
-type noteFilter func(path string, text []byte) bool
+type noteFilter func(path string, f *notefields.Facts) bool
 
 // readFilters takes the filters out of a query and returns its words. A filter
 // after a minus omits the notes that it would select.
@@ -33,7 +34,7 @@ func (s *noteSearch) readFilters(query string) (words string, err error) {
 			return "", err
 		}
 		if not {
-			s.filters = append(s.filters, func(path string, text []byte) bool { return !f(path, text) })
+			s.filters = append(s.filters, func(path string, facts *notefields.Facts) bool { return !f(path, facts) })
 			continue
 		}
 		s.filters = append(s.filters, f)
@@ -52,9 +53,13 @@ var noteFilters = map[string]func(value string) (noteFilter, error){
 // linkFilter: the note has a link to a note of that name, or of a path that ends
 // so. Whether such a note exists doesn't matter.
 func linkFilter(value string) (noteFilter, error) {
-	return func(_ string, text []byte) bool {
-		return slices.ContainsFunc(vault.Scan(text).Links, func(l vault.Link) bool { return l.Names(value) })
+	return func(_ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Links(), func(l vault.Link) bool { return l.Names(value) })
 	}, nil
+}
+
+func hasTag(f *notefields.Facts, tag string) bool {
+	return slices.ContainsFunc(f.Tags(), func(t string) bool { return vault.HasTag(t, tag) })
 }
 
 func tagFilter(value string) (noteFilter, error) {
@@ -62,47 +67,31 @@ func tagFilter(value string) (noteFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(_ string, text []byte) bool {
-		return slices.ContainsFunc(vault.Scan(text).AllTags(text), func(t string) bool { return vault.HasTag(t, tag) })
-	}, nil
+	return func(_ string, f *notefields.Facts) bool { return hasTag(f, tag) }, nil
 }
 
 // propertyFilter: the note has the property, or with "=" one of its values is
 // the text, in any case.
 func propertyFilter(value string) (noteFilter, error) {
 	name, want, valued := strings.Cut(value, "=")
-	return func(_ string, text []byte) bool {
-		props, err := vault.Properties(text)
-		if err != nil {
-			return false
-		}
-		for key, v := range props {
-			if !strings.EqualFold(key, name) {
-				continue
-			}
-			list, ok := v.([]any)
-			if !ok {
-				list = []any{v}
-			}
-			if !valued || slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(vault.ShowValue(v), want) }) {
-				return true
-			}
-		}
-		return false
+	return func(_ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Properties(), func(p notefields.Property) bool {
+			return strings.EqualFold(p.Name, name) && (!valued || slices.ContainsFunc(p.Values, func(v string) bool { return strings.EqualFold(v, want) }))
+		})
 	}, nil
 }
 
 func pathFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(norm.NFC.String(strings.Trim(value, "/")))
-	return func(path string, _ []byte) bool {
+	return func(path string, _ *notefields.Facts) bool {
 		return strings.Contains(strings.ToLower(norm.NFC.String(path)), value)
 	}, nil
 }
 
 func headingFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(value)
-	return func(_ string, text []byte) bool {
-		return slices.ContainsFunc(vault.Scan(text).Headings, func(h vault.Heading) bool { return strings.Contains(strings.ToLower(h.Text), value) })
+	return func(_ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Headings(), func(h string) bool { return strings.Contains(strings.ToLower(h), value) })
 	}, nil
 }
 

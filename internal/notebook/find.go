@@ -2,6 +2,7 @@ package notebook
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"slices"
 	"sort"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"quarry/fault"
+	"quarry/internal/notefields"
 	"quarry/internal/noterank"
 	"quarry/match"
 	"quarry/search"
@@ -70,7 +72,8 @@ var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name
 // rated is a note that was found, with the words of the query that it has.
 type rated struct {
 	Found
-	doc *noterank.Doc
+	doc  *noterank.Doc
+	read bool // its text was read; otherwise Score is the most it can be
 }
 
 // Search finds notes by words, best first.
@@ -89,8 +92,52 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if listed {
 		q.Limit = max(q.Limit, MaxListed)
 	}
-	var notes []rated
-	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: q.Scope, Having: s.need(), Time: q.Time}, func(path string, text []byte) any {
+	started := time.Now()
+	notes, sum, err := b.rated(ctx, s, q.Time)
+	if err != nil {
+		return nil, err
+	}
+	if len(notes) == 0 && q.Loose && !listed && sum.Stopped == "" {
+		// No word occurs as a word, but one may be a part of others: nothing is said
+		// to be missing that a plain search finds.
+		if s, err = s.parts(); err != nil {
+			return nil, err
+		}
+		if s != nil {
+			notes, sum, err = b.rated(ctx, s, timeLeft(q.Time, started))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := &Result{Total: len(notes), Listed: listed, Summary: *sum}
+	best, gone, err := b.best(ctx, s, notes, sum.Stats.Searched)
+	if err != nil {
+		return nil, err
+	}
+	out.Total -= gone
+	out.FilesMatched = out.Total
+	if out.Total > q.Limit {
+		out.Stopped = cmp.Or(out.Stopped, search.StopFiles)
+	}
+	out.Notes = make([]Found, len(best)) // the rest may be large
+	for i := range best {
+		out.Notes[i] = best[i].Found
+	}
+	return out, nil
+}
+
+// timeLeft is the rest of a limit of time; 0 is no limit.
+func timeLeft(limit time.Duration, since time.Time) time.Duration {
+	if limit <= 0 {
+		return limit
+	}
+	return max(limit-time.Since(since), 1)
+}
+
+// rated finds the notes of a query, in path order, without scores.
+func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (notes []rated, sum *search.Summary, err error) {
+	sum, err = b.ws.EachText(ctx, search.TextQuery{Scope: s.q.Scope, Having: s.need(), Names: s.names, Fields: s.fields(), Time: limit}, func(path string, text []byte) any {
 		if n := s.note(path, text); n != nil {
 			return n
 		}
@@ -100,29 +147,95 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 		n.Path = path
 		notes = append(notes, *n)
 	})
-	if err != nil {
-		return nil, err
+	return notes, sum, err
+}
+
+// best returns the best notes of those found among so many, and how many of them
+// were gone when they were read. What an index knows of a note is enough to bound
+// its score; its text decides, so notes are read in that order until the best are
+// certain.
+func (b *Book) best(ctx context.Context, s *noteSearch, notes []rated, searched int) (best []rated, gone int, err error) {
+	if s == nil {
+		return nil, 0, nil
 	}
-	s.rank(notes, sum.Stats.Searched)
-	slices.SortStableFunc(notes, func(a, b rated) int { return cmp.Compare(b.Score, a.Score) })
-	out := &Result{Total: len(notes), Listed: listed, Summary: *sum}
-	out.FilesMatched = out.Total
-	if out.Total > q.Limit {
-		notes, out.Stopped = notes[:q.Limit], cmp.Or(out.Stopped, search.StopFiles)
-	}
-	out.Notes = make([]Found, len(notes)) // the rest may be large
+	h := &byScore{notes: notes, order: make([]int, len(notes))}
 	for i := range notes {
-		out.Notes[i] = notes[i].Found
+		h.order[i] = i
 	}
-	return out, nil
+	var weights *noterank.Weights
+	if s.words != nil {
+		docs := make([]*noterank.Doc, len(notes))
+		for i := range notes {
+			docs[i] = notes[i].doc
+		}
+		weights = s.words.Weigh(docs, searched)
+		for i := range notes {
+			notes[i].Score = weights.Score(notes[i].doc)
+		}
+		heap.Init(h)
+	}
+	for len(best) < s.q.Limit && len(h.order) > 0 {
+		at := h.order[0]
+		n := &notes[at]
+		if n.read || weights == nil && !s.q.Content {
+			heap.Pop(h)
+			best = append(best, *n)
+			continue
+		}
+		text, _, err := b.readText(ctx, n.Path)
+		if err != nil && ctx.Err() != nil {
+			return nil, 0, err
+		}
+		var now *rated
+		if err == nil {
+			now = s.note(n.Path, text.Text)
+		}
+		if now == nil { // it changed since
+			heap.Pop(h)
+			gone++
+			continue
+		}
+		now.Path = n.Path
+		if *n = *now; weights != nil {
+			n.Score = weights.Score(n.doc)
+		}
+		heap.Fix(h, 0)
+	}
+	return best, gone, nil
+}
+
+// byScore is a heap of notes, the best first; equal ones are in path order.
+type byScore struct {
+	notes []rated
+	order []int
+}
+
+func (h *byScore) Len() int { return len(h.order) }
+
+func (h *byScore) Less(i, j int) bool {
+	a, b := h.order[i], h.order[j]
+	return cmp.Or(cmp.Compare(h.notes[b].Score, h.notes[a].Score), cmp.Compare(a, b)) < 0
+}
+
+func (h *byScore) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
+
+func (h *byScore) Push(x any) { h.order = append(h.order, x.(int)) }
+
+func (h *byScore) Pop() any {
+	last := h.order[len(h.order)-1]
+	h.order = h.order[:len(h.order)-1]
+	return last
 }
 
 // noteSearch is a query for notes, ready to look at texts.
 type noteSearch struct {
 	q       *Query
 	pattern *match.Pattern // what excerpts show; nil if words may be missing
-	singles []single       // each must occur; none if words may be missing
+	singles []single       // each must occur, or one if some is set; none if words may be missing
+	some    bool
+	names   []string // texts of the singles, which may be in the name instead
 	filters []noteFilter
+	plain   string          // a loose query without its filters
 	words   *noterank.Query // nil for filters alone
 }
 
@@ -141,20 +254,26 @@ func newNoteSearch(q *Query) (s *noteSearch, err error) {
 	if s.pattern, err = match.Compile(q.Query, match.Options{Syntax: match.Words, Mode: match.Text}); err != nil {
 		return nil, err
 	}
+	return s, s.strict(words)
+}
+
+// strict looks for words as they are, also inside others.
+func (s *noteSearch) strict(words []string) (err error) {
 	for _, word := range words {
 		var one single
-		as := match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}
-		if one.text, err = match.Compile(word, as); err != nil {
-			return nil, err
+		if one.text, err = match.Compile(word, asWritten); err != nil {
+			return err
 		}
-		if one.name, err = match.Compile(norm.NFC.String(word), as); err != nil {
-			return nil, err
+		if one.name, err = match.Compile(norm.NFC.String(word), asWritten); err != nil {
+			return err
 		}
 		s.singles = append(s.singles, one)
 	}
-	s.words = noterank.Strict(words)
-	return s, nil
+	s.names, s.words = words, noterank.Strict(words)
+	return nil
 }
+
+var asWritten = match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}
 
 // loose reads a query whose words may be missing, with its filters.
 func (s *noteSearch) loose() (err error) {
@@ -162,62 +281,93 @@ func (s *noteSearch) loose() (err error) {
 	if err != nil {
 		return err
 	}
-	s.words = noterank.New(rest)
+	s.plain, s.words = rest, noterank.New(rest)
 	if s.words == nil && len(s.filters) == 0 {
 		return search.ErrNoWords
 	}
 	return nil
 }
 
-// need is what the text of a note must contain: one of the words, since the
-// others may be in its name. It is nothing if other forms and accents count,
-// which a pattern can't find.
+// parts is the search for notes that have one of the words as a part of others;
+// nil if there is none.
+func (s *noteSearch) parts() (*noteSearch, error) {
+	words := noterank.Plain(s.plain)
+	if len(words) == 0 {
+		return nil, nil
+	}
+	p := &noteSearch{q: s.q, some: true, filters: s.filters}
+	var err error
+	if p.pattern, err = match.CompileAny(words, asWritten); err != nil {
+		return nil, err
+	}
+	return p, p.strict(words)
+}
+
+// need is what the text of a note must contain. It is nothing if other forms and
+// accents count, which a pattern can't find.
 func (s *noteSearch) need() match.Need {
 	if s.pattern == nil {
 		return match.Need{}
 	}
-	n := s.pattern.Need()
-	if n.Op == match.NeedAll {
-		n.Op = match.NeedEither
-	}
-	return n
+	return s.pattern.Need()
 }
 
-// rank scores the notes that were found, given the number of notes searched.
-func (s *noteSearch) rank(notes []rated, searched int) {
-	if s.words == nil {
-		return
+// fields asks an index for notes, if it counts words as the query does.
+func (s *noteSearch) fields() *search.FieldQuery {
+	if s.pattern != nil {
+		return nil
 	}
-	docs := make([]*noterank.Doc, len(notes))
-	for i := range notes {
-		docs[i] = notes[i].doc
+	f := &search.FieldQuery{Look: func(path string, values []byte, counts []uint8) any {
+		facts := notefields.Known(path, values)
+		if !s.admits(path, facts) {
+			return nil
+		}
+		n := &rated{}
+		if s.words != nil {
+			n.doc = s.words.Found(counts, facts.Words())
+		}
+		return n
+	}}
+	if s.words != nil {
+		for _, k := range s.words.Keys() {
+			f.Keys = append(f.Keys, uint64(k))
+		}
 	}
-	for i, score := range s.words.Rank(docs, searched) {
-		notes[i].Score = score
+	return f
+}
+
+// admits reports whether a note passes all filters.
+func (s *noteSearch) admits(path string, facts *notefields.Facts) bool {
+	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f(path, facts) })
+}
+
+// has reports whether a note has the singles.
+func (s *noteSearch) has(path string, text []byte) bool {
+	if len(s.singles) == 0 {
+		return true
 	}
+	name := norm.NFC.Bytes([]byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md")))
+	in := func(p *match.Pattern, text []byte) bool {
+		_, _, ok := p.NewMatcher().Find(text, 0)
+		return ok
+	}
+	has := func(w single) bool { return in(w.text, text) || in(w.name, name) }
+	if s.some {
+		return slices.ContainsFunc(s.singles, has)
+	}
+	return !slices.ContainsFunc(s.singles, func(w single) bool { return !has(w) })
 }
 
 // note rates the text of one file; nil if it is not wanted.
 func (s *noteSearch) note(path string, text []byte) *rated {
-	name := norm.NFC.Bytes([]byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md")))
-	for _, word := range s.singles {
-		if _, _, ok := word.text.NewMatcher().Find(text, 0); ok {
-			continue
-		}
-		if _, _, ok := word.name.NewMatcher().Find(name, 0); !ok {
-			return nil
-		}
+	if !s.has(path, text) || !s.admits(path, notefields.Of(path, text)) {
+		return nil
 	}
-	for _, f := range s.filters {
-		if !f(path, text) {
-			return nil
-		}
-	}
-	n := &rated{}
+	n := &rated{read: true}
 	var near []search.Span
 	if s.words != nil {
 		doc, ok := s.words.Count(path, text)
-		if !ok && s.q.Loose {
+		if !ok && s.pattern == nil {
 			return nil
 		}
 		n.doc = doc
@@ -225,7 +375,7 @@ func (s *noteSearch) note(path string, text []byte) *rated {
 			near = append(near, search.Span(doc.Near[i]))
 		}
 	}
-	if !s.q.Loose {
+	if s.pattern != nil {
 		s.pattern.NewMatcher().Each(text, func(start, end int) bool {
 			near = append(near, search.Span{Start: start, End: end})
 			return len(near) < maxExcerpts

@@ -11,10 +11,13 @@ import (
 	"unicode/utf8"
 
 	"quarry/fault"
+	"quarry/internal/notefields"
 	"quarry/internal/vault"
+	"quarry/match"
 )
 
-// Link is a link of a note with the line it stands on.
+// Link is a link of a note with the line it stands on, which Place may have to
+// find.
 type Link struct {
 	Source string
 	Line   int    // 0 in a canvas
@@ -22,6 +25,9 @@ type Link struct {
 	Link   string // as it is written: path and subpath
 	Target string // the file it means, "" for none
 	Embed  bool
+
+	unplaced string // its source, if that was not read
+	nth      int    // of the links of the source
 }
 
 // lineReach is how many bytes of a line are shown on either side of a link.
@@ -100,20 +106,114 @@ func anyCase(name string) string {
 	}, key)
 }
 
-// Backlinks returns the links to a file, by source. Only files that mention its
-// name are read.
+// Backlinks returns the links to a file, by source; Place says where they stand.
 func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 	path, err := b.resolve(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	var out []Link
-	err = b.linking(ctx, false, path, func(n *Note, l *vault.Link) {
-		if n.Path != path {
-			out = append(out, show(n, l, path))
+	ix, err := b.namesakes(ctx, false, path)
+	if err != nil {
+		return nil, err
+	}
+	ix.Add(path)
+	key := vault.NameKey(path)
+	q := factQuery{keys: []uint64{uint64(notefields.LinkKey(key))}}
+	if exprs, ok := vault.Mentions([]string{path}); ok {
+		mention, err := match.CompileAny(exprs, match.Options{Case: match.Insensitive, Mode: match.Text})
+		if err != nil {
+			return nil, err
 		}
+		q.may = func(text []byte) bool {
+			_, _, ok := mention.NewMatcher().Find(text, 0)
+			return ok
+		}
+	}
+	return b.links(ctx, q, func(source string, l *vault.Link) (string, bool) {
+		if source == path || vault.NameKey(l.Path) != key {
+			return "", false
+		}
+		target, ok := ix.ResolveLink(source, l)
+		return target, ok && target == path
 	})
+}
+
+// links lists the links that pick chooses, by source, with the targets it returns.
+// Those of sources that an index knows have no place yet.
+func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, l *vault.Link) (target string, ok bool)) (out []Link, err error) {
+	q.globs = notesGlobs
+	q.look = func(path string, f *notefields.Facts, text []byte) any {
+		var found []Link
+		if text == nil {
+			links := f.Links()
+			for i := range links {
+				if target, ok := pick(path, &links[i]); ok {
+					l := &links[i]
+					found = append(found, Link{Source: path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed, unplaced: path, nth: i})
+				}
+			}
+		} else {
+			n := &Note{Path: path, Text: text}
+			for _, l := range counted(n) {
+				if target, ok := pick(path, &l); ok {
+					found = append(found, show(n, &l, target))
+				}
+			}
+		}
+		if found == nil {
+			return nil
+		}
+		return found
+	}
+	err = b.eachFact(ctx, q, func(_ string, found any) { out = append(out, found.([]Link)...) })
 	return out, err
+}
+
+// counted are the links of a note that an index counts.
+func counted(n *Note) []vault.Link {
+	return slices.DeleteFunc(vault.ScanLinks(n.Path, n.Text), func(l vault.Link) bool { return !notefields.Counts(&l) })
+}
+
+// Place finds the lines of links in their sources. A link that is not there any
+// more has none.
+func (b *Book) Place(ctx context.Context, links []Link) error {
+	at := map[string][]int{} // source to its links
+	var sources []string
+	for i := range links {
+		if from := links[i].unplaced; from != "" {
+			if at[from] == nil {
+				sources = append(sources, from)
+			}
+			at[from] = append(at[from], i)
+		}
+	}
+	type placed struct {
+		source string
+		links  []Link
+	}
+	return inParallel(ctx, sources, func(path string) (placed, error) {
+		n, _, err := b.readText(ctx, path)
+		if err != nil {
+			return placed{}, err
+		}
+		list := counted(n)
+		p := placed{source: path}
+		for _, i := range at[path] {
+			l := links[i]
+			if l.nth < len(list) && list[l.nth].Path+list[l.nth].Subpath == l.Link {
+				where := show(n, &list[l.nth], l.Target)
+				l.Line, l.Text = where.Line, where.Text
+			}
+			l.unplaced = ""
+			p.links = append(p.links, l)
+		}
+		return p, nil
+	}, func(p placed) error {
+		for n, i := range at[p.source] {
+			links[i] = p.links[n]
+		}
+		return nil
+	})
 }
 
 // resolve finds the file a path means, in any case; ".md" may be left out.
@@ -131,39 +231,6 @@ func (b *Book) resolve(ctx context.Context, path string) (string, error) {
 		return "", fault.New(fault.InvalidArgument, fmt.Sprintf("%s is a folder", strconv.QuoteToGraphic(path)), "name a note")
 	}
 	return info.Path, nil
-}
-
-// linking calls f for every link that means a file, its own among them.
-func (b *Book) linking(ctx context.Context, all bool, path string, f func(*Note, *vault.Link)) error {
-	ix, err := b.namesakes(ctx, all, path)
-	if err != nil {
-		return err
-	}
-	ix.Add(path)
-	exprs, ok := vault.Mentions([]string{path})
-	if !ok {
-		exprs = nil
-	}
-	sources, err := b.mentioning(ctx, all, exprs, notesGlobs...)
-	if err != nil {
-		return err
-	}
-	if vault.HasLinks(path) && !contains(sources, path) {
-		sources = append(sources, path) // links to its own headings name no file
-		slices.Sort(sources)
-	}
-	key := vault.NameKey(path)
-	return b.eachNote(ctx, sources, func(n *Note) error {
-		for _, l := range vault.ScanLinks(n.Path, n.Text) {
-			if l.Path != "" && vault.NameKey(l.Path) != key {
-				continue
-			}
-			if target, ok := ix.ResolveLink(n.Path, &l); ok && target == path {
-				f(n, &l)
-			}
-		}
-		return nil
-	})
 }
 
 // Outgoing returns the links of a note, external ones left out.
@@ -197,63 +264,42 @@ func (b *Book) Outgoing(ctx context.Context, path string) ([]Link, error) {
 	return out, nil
 }
 
-// Unresolved returns the links of the vault, or of one note, that mean no file.
+// Unresolved returns the links of the vault, or of one note, that mean no file;
+// Place says where they stand.
 func (b *Book) Unresolved(ctx context.Context, path string) ([]Link, error) {
 	if path != "" {
 		links, err := b.Outgoing(ctx, path)
 		return slices.DeleteFunc(links, func(l Link) bool { return l.Target != "" }), err
 	}
-	var out []Link
-	_, err := b.all(ctx, func(n *Note, l *vault.Link, target string) {
-		if target == "" {
-			out = append(out, show(n, l, ""))
-		}
-	})
-	return out, err
-}
-
-// all calls f for every link of the vault that is not external, and returns the
-// paths of its files.
-func (b *Book) all(ctx context.Context, f func(n *Note, l *vault.Link, target string)) ([]string, error) {
 	paths, err := b.paths(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	ix := vault.NewIndex(paths)
-	sources := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !vault.HasLinks(p) })
-	type linked struct {
-		note    *Note
-		links   []vault.Link
-		targets []string
-	}
-	err = inParallel(ctx, sources, func(path string) (linked, error) {
-		n, _, err := b.readText(ctx, path)
-		if err != nil {
-			return linked{}, err
-		}
-		found := linked{note: n}
-		for _, l := range vault.ScanLinks(n.Path, n.Text) {
-			if l.External || l.Path+l.Subpath == "" {
-				continue
-			}
-			target, _ := ix.ResolveLink(n.Path, &l)
-			found.links, found.targets = append(found.links, l), append(found.targets, target)
-		}
-		return found, nil
-	}, func(found linked) error {
-		for i := range found.links {
-			f(found.note, &found.links[i], found.targets[i])
-		}
-		return nil
+	return b.links(ctx, factQuery{must: true}, func(source string, l *vault.Link) (string, bool) {
+		_, ok := ix.ResolveLink(source, l)
+		return "", !ok
 	})
-	return paths, err
 }
 
 // Orphans returns the notes that no other file links to.
 func (b *Book) Orphans(ctx context.Context) ([]string, error) {
+	paths, err := b.paths(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	ix := vault.NewIndex(paths)
 	linked := map[string]bool{}
-	paths, err := b.all(ctx, func(n *Note, _ *vault.Link, target string) {
-		if target != n.Path {
+	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, look: func(path string, f *notefields.Facts, _ []byte) any {
+		var targets []string
+		for _, l := range f.Links() {
+			if target, ok := ix.ResolveLink(path, &l); ok && target != path {
+				targets = append(targets, target)
+			}
+		}
+		return some(targets)
+	}}, func(_ string, targets any) {
+		for _, target := range targets.([]string) {
 			linked[target] = true
 		}
 	})

@@ -75,7 +75,7 @@ func readCorpus(t *testing.T) *corpus {
 	slices.Sort(c.paths)
 	c.ix = vault.NewIndex(c.paths)
 	for _, p := range c.paths {
-		c.notes = append(c.notes, takeApart(p, c.texts[p]))
+		c.notes = append(c.notes, takeApart(p, c.texts[p], vault.Scan(c.texts[p])))
 	}
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"quarry/internal/terms"
 	"quarry/internal/vault"
@@ -41,7 +42,7 @@ const saturation = 1.4 // BM25's k1
 // Query is a parsed query. It is immutable.
 type Query struct {
 	terms  []string
-	lookup map[string]int // term → index
+	lookup map[terms.Key]int // index of each term
 	strict bool
 }
 
@@ -61,11 +62,10 @@ func New(query string) *Query {
 	if len(plain) > 0 {
 		words = plain
 	}
-	q := &Query{lookup: map[string]int{}}
+	q := &Query{lookup: map[terms.Key]int{}}
 	for _, w := range words {
-		if _, ok := q.lookup[w]; !ok && len(q.terms) < maxTerms {
-			q.lookup[w] = len(q.terms)
-			q.terms = append(q.terms, w)
+		if len(q.terms) < maxTerms {
+			q.add(w)
 		}
 	}
 	if len(q.terms) == 0 {
@@ -74,18 +74,49 @@ func New(query string) *Query {
 	return q
 }
 
+// Plain are the words of a query as they are written, without those that say
+// nothing and what surrounds them.
+func Plain(query string) (words []string) {
+	var all []string
+	for _, w := range strings.Fields(query) {
+		w = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+		if w == "" || len(all) == maxTerms {
+			continue
+		}
+		if all = append(all, w); !stopWords[strings.ToLower(w)] {
+			words = append(words, w)
+		}
+	}
+	if len(words) == 0 {
+		return all
+	}
+	return words
+}
+
 // Strict is a query whose words are looked for as they are, also inside other
 // words.
 func Strict(words []string) *Query {
-	q := &Query{strict: true, lookup: map[string]int{}}
+	q := &Query{strict: true, lookup: map[terms.Key]int{}}
 	for _, w := range words {
-		w = string(foldCase([]byte(w)))
-		if _, ok := q.lookup[w]; !ok && w != "" {
-			q.lookup[w] = len(q.terms)
-			q.terms = append(q.terms, w)
+		if w = string(foldCase([]byte(w))); w != "" {
+			q.add(w)
 		}
 	}
 	return q
+}
+
+func (q *Query) add(term string) {
+	k := KeyOf([]byte(term), 0)
+	if _, ok := q.lookup[k]; !ok {
+		q.lookup[k] = len(q.terms)
+		q.terms = append(q.terms, term)
+	}
+}
+
+// term returns the index of a term in the query.
+func (q *Query) term(term []byte) (int, bool) {
+	t, ok := q.lookup[KeyOf(term, 0)]
+	return t, ok
 }
 
 // Doc is what a note has of a query.
@@ -94,6 +125,7 @@ type Doc struct {
 	length [fields]int
 	pairs  int  // neighbours in the query that are neighbours in the text
 	named  bool // the name is the query
+	unread bool // the text is unknown: pairs is the most there can be
 	// Near are the first places of words in the text, at most one a term.
 	Near []vault.Span
 }
@@ -105,8 +137,7 @@ type note struct {
 	body                      int // where the text begins
 }
 
-func takeApart(path string, text []byte) *note {
-	scan := vault.Scan(text)
+func takeApart(path string, text []byte, scan *vault.Note) *note {
 	n := &note{text: text, body: scan.FrontMatter.Body}
 	n.titles = []string{noteName(path)}
 	for _, t := range []string{scan.Title(), vault.TitleProperty(text)} {
@@ -121,9 +152,20 @@ func takeApart(path string, text []byte) *note {
 	return n
 }
 
+// each calls f with the texts of a field.
+func (n *note) each(field int, f func([]byte)) {
+	if field == body {
+		f(n.text[n.body:])
+		return
+	}
+	for _, s := range [fields][]string{title: n.titles, alias: n.aliases, heading: n.headings}[field] {
+		f([]byte(s))
+	}
+}
+
 // Count reads a note; false if it has none of the words.
 func (q *Query) Count(path string, text []byte) (*Doc, bool) {
-	n := takeApart(path, text)
+	n := takeApart(path, text, vault.Scan(text))
 	if q.strict {
 		return q.countStrict(n)
 	}
@@ -171,26 +213,23 @@ func eachTerm(text []byte, f func(start, end int, term []byte)) {
 func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term []byte))) (*Doc, bool) {
 	d := &Doc{counts: make([][fields]int, len(q.terms))}
 	any := false
-	add := func(field int, list ...string) {
-		for _, s := range list {
-			each([]byte(s), func(_, _ int, term []byte) {
+	for field := range body {
+		n.each(field, func(s []byte) {
+			each(s, func(_, _ int, term []byte) {
 				d.length[field]++
-				if t, ok := q.lookup[string(term)]; ok {
+				if t, ok := q.term(term); ok {
 					d.counts[t][field]++
 					any = true
 				}
 			})
-		}
+		})
 	}
-	add(title, n.titles...)
-	add(alias, n.aliases...)
-	add(heading, n.headings...)
-	d.named = slices.ContainsFunc(n.titles, q.same) || slices.ContainsFunc(n.aliases, q.same)
+	d.named = q.calls(n.titles) || q.calls(n.aliases)
 	last, lastAt := -1, 0
 	seen := make([]bool, len(q.terms))
 	each(n.text[n.body:], func(start, end int, term []byte) {
 		d.length[body]++
-		t, ok := q.lookup[string(term)]
+		t, ok := q.term(term)
 		if !ok {
 			return
 		}
@@ -205,8 +244,16 @@ func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term [
 			d.Near = append(d.Near, vault.Span{Start: n.body + start, End: n.body + end})
 		}
 	})
+	for t := range d.counts {
+		for field := range fields {
+			d.counts[t][field] = min(d.counts[t][field], terms.MaxCount)
+		}
+	}
 	return d, any
 }
+
+// calls reports whether one of the names is the query.
+func (q *Query) calls(names []string) bool { return slices.ContainsFunc(names, q.same) }
 
 // same reports whether a name has the words of the query and no others.
 func (q *Query) same(name string) bool {
@@ -214,7 +261,7 @@ func (q *Query) same(name string) bool {
 	seen := make([]bool, len(q.terms))
 	eachWord([]byte(name), func(_, _ int, word []byte) {
 		plain := stopWords[string(word)]
-		if term, ok := q.lookup[string(terms.Append(nil, word))]; !ok {
+		if term, ok := q.term(terms.Append(nil, word)); !ok {
 			other = other || !plain
 		} else if !seen[term] {
 			seen[term] = true
@@ -244,11 +291,29 @@ func noteName(path string) string {
 // Rank returns the scores of the notes that were found among so many. Of equal
 // scores the order of the notes decides.
 func (q *Query) Rank(docs []*Doc, notes int) []float64 {
-	var mean [fields]float64
+	w := q.Weigh(docs, notes)
+	out := make([]float64, len(docs))
+	for i, d := range docs {
+		out[i] = w.Score(d)
+	}
+	return out
+}
+
+// Weights is what scores depend on besides the note: how rare each word is among
+// the notes, and how long their fields are.
+type Weights struct {
+	idf  []float64 // by word
+	sum  float64
+	mean [fields]float64
+}
+
+// Weigh makes the weights of notes that were found among so many.
+func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
+	w := &Weights{idf: make([]float64, len(q.terms))}
 	with := make([]int, len(q.terms)) // by word: notes that have it
 	for _, d := range docs {
 		for f := range fields {
-			mean[f] += float64(d.length[f])
+			w.mean[f] += float64(d.length[f])
 		}
 		for i := range q.terms {
 			if d.counts[i] != [fields]int{} {
@@ -257,49 +322,47 @@ func (q *Query) Rank(docs []*Doc, notes int) []float64 {
 		}
 	}
 	for f := range fields {
-		mean[f] = max(mean[f]/float64(max(len(docs), 1)), 1)
+		w.mean[f] = max(w.mean[f]/float64(max(len(docs), 1)), 1)
 	}
 	notes = max(notes, len(docs))
-	idf := make([]float64, len(q.terms))
-	sum := 0.0
 	for t, n := range with {
-		idf[t] = math.Log(1 + (float64(notes-n)+0.5)/(float64(n)+0.5))
-		sum += idf[t]
+		w.idf[t] = math.Log(1 + (float64(notes-n)+0.5)/(float64(n)+0.5))
+		w.sum += w.idf[t]
 	}
-	out := make([]float64, len(docs))
-	for i, d := range docs {
-		out[i] = q.score(d, idf, sum, &mean)
-	}
-	return out
+	return w
 }
 
-func (q *Query) score(d *Doc, idf []float64, sum float64, mean *[fields]float64) float64 {
+// Score rates a note. Of one whose text is unknown it is the most it can be.
+func (w *Weights) Score(d *Doc) float64 {
 	score, covered, inTitle := 0.0, 0.0, 0.0
-	for t := range q.terms {
+	for t, idf := range w.idf {
 		tf := 0.0
 		for f := range fields {
 			if n := d.counts[t][f]; n > 0 {
-				tf += weights[f] * float64(n) / (1 - flats[f] + flats[f]*float64(d.length[f])/mean[f])
+				tf += weights[f] * float64(n) / (1 - flats[f] + flats[f]*float64(d.length[f])/w.mean[f])
 			}
 		}
 		if tf == 0 {
 			continue
 		}
-		score += idf[t] * tf * (saturation + 1) / (tf + saturation)
-		covered += idf[t]
+		score += idf * tf * (saturation + 1) / (tf + saturation)
+		covered += idf
 		if d.counts[t][title]+d.counts[t][alias] > 0 {
-			inTitle += idf[t]
+			inTitle += idf
 		}
 	}
-	if sum > 0 {
-		score *= 0.4 + 0.6*covered/sum
-		score += sum * 0.5 * inTitle / sum
+	if w.sum > 0 {
+		score *= 0.4 + 0.6*covered/w.sum
+		score += w.sum * 0.5 * inTitle / w.sum
 	}
 	if d.pairs > 0 {
-		score += 0.3 * sum * (1 - 1/(1+float64(d.pairs)))
+		score += 0.3 * w.sum * (1 - 1/(1+float64(d.pairs)))
 	}
 	if d.named {
-		score += sum
+		score += w.sum
 	}
 	return score
 }
+
+// Exact reports whether the score of a note is not just the most it can be.
+func (d *Doc) Exact() bool { return !d.unread || d.pairs == 0 }

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/internal/terms"
 )
 
 // eachWord calls f with every word of a text: its place, and its letters in one
@@ -18,6 +20,10 @@ func eachWord(text []byte, f func(start, end int, word []byte)) {
 		c := text[i]
 		if c < utf8.RuneSelf && !asciiWord[c] {
 			i++
+			continue
+		}
+		if next := eachPair(text, i, f); next > i {
+			i = next
 			continue
 		}
 		start := i
@@ -37,7 +43,7 @@ func eachWord(text []byte, f func(start, end int, word []byte)) {
 				continue
 			}
 			r, n := utf8.DecodeRune(text[i:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) || terms.WithoutSpaces(r) {
 				break
 			}
 			ascii = false
@@ -57,6 +63,40 @@ func eachWord(text []byte, f func(start, end int, word []byte)) {
 			f(start, i, word)
 		}
 	}
+}
+
+// eachPair takes the characters at an offset that belong to a script without
+// spaces between words, and returns where they end. It calls f with each pair of
+// neighbours, or with the one character there is: a word of two characters or
+// more is found by its pairs, wherever it stands.
+func eachPair(text []byte, at int, f func(start, end int, word []byte)) int {
+	if text[at] < 0xE0 { // the first of these scripts begins there
+		return at
+	}
+	before, last := -1, -1 // where the character before begins, and the one in hand
+	emit := func(start, end int) { f(start, end, norm.NFC.Append(nil, text[start:end]...)) }
+	for at < len(text) {
+		r, n := utf8.DecodeRune(text[at:])
+		if last >= 0 && unicode.IsMark(r) { // belongs to the character before it
+			at += n
+			continue
+		}
+		if !terms.WithoutSpaces(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			break
+		}
+		if before >= 0 {
+			emit(before, at)
+		}
+		before, last = last, at
+		at += n
+	}
+	switch {
+	case before >= 0:
+		emit(before, at)
+	case last >= 0:
+		emit(last, at)
+	}
+	return at
 }
 
 var asciiWord = func() (t [utf8.RuneSelf]bool) {

@@ -39,7 +39,7 @@ func (m *Member) lend() {
 	walking := m.opts.walk()
 	walking.Protected = l.shut.add
 	l.judge = walk.NewJudge(root, &walking)
-	l.ix, err = index.Open(root, state, &index.Options{Walk: walking, ReadOnly: true, Trusting: true, Workers: m.opts.Workers, Logger: m.log})
+	l.ix, err = index.Open(root, state, &index.Options{Walk: walking, ReadOnly: true, Trusting: true, Fields: m.opts.Fields, Workers: m.opts.Workers, Logger: m.log})
 	if err != nil {
 		state.Close()
 		root.Close()

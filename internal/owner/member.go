@@ -49,6 +49,9 @@ type Options struct {
 	// this process.
 	As func(v *View) (s Searches, done func() error, err error)
 
+	// Fields takes out of texts what the index keeps of them; nil for nothing.
+	Fields *index.Extractor
+
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
 }
@@ -65,6 +68,7 @@ type Searches interface {
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
+	Fields(ctx context.Context, q search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error)
 }
 
 // Member is the role of one process for the index of a root: it owns the index,

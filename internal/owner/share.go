@@ -19,7 +19,7 @@ import (
 
 // shareVersion changes with the format of the messages. Programs with different
 // versions don't understand each other and scan.
-const shareVersion = 10
+const shareVersion = 11
 
 // request is what is asked of an owner.
 type request struct {
@@ -31,6 +31,7 @@ type request struct {
 	Find    *search.FindQuery
 	Code    *search.CodeQuery
 	Symbols *search.SymbolQuery
+	Texts   *textsRequest
 	Status  bool
 }
 
@@ -41,6 +42,8 @@ const (
 	msgFind    = 'p' // a FindResult, gob
 	msgCode    = 'c' // a CodeResult, gob
 	msgSymbols = 'd' // a SymbolResult, gob
+	msgFields  = 'k' // what is known of files, as in fields.go
+	msgTexts   = 't' // a textsAnswer, gob
 	msgStatus  = 'i' // an IndexStatus, gob
 	msgNone    = 'n' // the owner has no index to answer by: scan
 )
@@ -61,7 +64,7 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 		return sendGob(send, msgStatus, st)
 	case req.Version != shareVersion:
 		return send([]byte{msgNone})
-	case !m.opening(ctx) || !m.sees(&req):
+	case !m.opening(ctx) || !m.sees(&req) || req.Texts != nil && req.Texts.Extractor != m.extractor():
 		return send([]byte{msgNone})
 	}
 	searches, done, err := m.through(&req.View)
@@ -88,6 +91,8 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 			return err
 		}
 		return sendGob(send, msgSymbols, r)
+	case req.Texts != nil:
+		return sendFields(ctx, searches, req.Texts, send)
 	case req.Search != nil:
 		var buf []byte
 		sum, err := searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {

@@ -415,7 +415,10 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		return s.tell(&answer{text: render.LinkCounts(nil, found, sources, counts, c.limits()), data: data}), nil
 	}
 	from := min(c.Int("offset"), total)
-	text, shown := render.NoteLinks(nil, found[from:], found, kind == "outgoing", c.limits())
+	text, shown, err := c.placeLinks(ctx, s, found, from, kind == "outgoing")
+	if err != nil {
+		return nil, err
+	}
 	a := &answer{text: text, data: &linksAnswer{Total: total, Links: found[from : from+shown]}}
 	if from+shown < total {
 		a.receipt = append(a.receipt, "next: "+c.next(from+shown))
@@ -424,6 +427,22 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		s.tell(a)
 	}
 	return a, nil
+}
+
+// placeLinks shows links from one on, and how many fit. Only those that may be
+// shown are looked for in their notes.
+func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, from int, outgoing bool) (text []byte, shown int, err error) {
+	rest := found[from:]
+	for n := 64; ; n *= 4 {
+		n = min(n, len(rest))
+		if err := s.Place(ctx, rest[:n]); err != nil {
+			return nil, 0, err
+		}
+		text, shown = render.NoteLinks(nil, rest, found, outgoing, c.limits())
+		if shown < n || n == len(rest) {
+			return text, shown, nil
+		}
+	}
 }
 
 // dailyAnswer is the answer of daily_note.

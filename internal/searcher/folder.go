@@ -97,6 +97,9 @@ type Index interface {
 	// Symbols does the same for definitions.
 	Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error)
 
+	// Fields does the same for what an index has of files; see Folder.Fields.
+	Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error)
+
 	// Ready reports whether this process has an index that can answer a question
 	// faster than a scan; nil is a question about paths. Fresh returns the index
 	// as of now. Covers reports whether it has the files of a folder. Lens

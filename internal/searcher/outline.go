@@ -125,7 +125,7 @@ func (r *outlineRun) read(ctx context.Context, files []string) error {
 		if skip != "" {
 			return outcome{skip: skip}, skip == search.Unreadable || skip == search.Protected || skip == search.TooLarge && symbols.Language(files[i], nil) != ""
 		}
-		return outcome{list: r.name.Outline(ctx, files[i], index.DefinitionText(text, true), r.q.Text)}, true
+		return outcome{list: r.name.Outline(ctx, files[i], index.DefinitionText(text), r.q.Text)}, true
 	}, func(i int, o outcome) error {
 		if o.skip != "" {
 			skipFile(&r.out.Summary, files[i], o.skip)

@@ -54,7 +54,9 @@ func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(pat
 	if err != nil {
 		return nil, err
 	}
-	sum, err := textsOf(ctx, d, &q, work, yield)
+	sum, err := textsOf(ctx, &q, func(ctx context.Context, sum *search.Summary) error {
+		return d.textsOf(ctx, &q, sum, work, yield)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -64,15 +66,21 @@ func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(pat
 
 // EachText does so for files on servers and in checkouts.
 func (r *Servers) EachText(ctx context.Context, q search.TextQuery, work func(path string, text []byte) any, yield func(path string, r any)) (*search.Summary, error) {
-	return textsOf(ctx, r, &q, work, yield)
+	return textsOf(ctx, &q, func(ctx context.Context, sum *search.Summary) error {
+		need := q.Having
+		if len(q.Names) > 0 && need.Op == match.NeedAll {
+			need.Op = match.NeedEither // the rest may be in the name
+		}
+		return r.eachText(ctx, &q.Scope, sum, need, work, yield)
+	})
 }
 
-func textsOf(ctx context.Context, from texts, q *search.TextQuery, work textWork, yield func(path string, r any)) (*search.Summary, error) {
+func textsOf(ctx context.Context, q *search.TextQuery, each func(ctx context.Context, sum *search.Summary) error) (*search.Summary, error) {
 	started := time.Now()
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
 	sum := &search.Summary{}
-	err := from.eachText(bounded, &q.Scope, sum, q.Having, work, yield)
+	err := each(bounded, sum)
 	if err = partly(ctx, sum, err); err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *[]lo
 	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) || len(text) > symbols.MaxText {
 		return nil
 	}
-	found := s.name.File(names, path, index.DefinitionText(text, true))
+	found := s.name.File(names, path, index.DefinitionText(text))
 	if len(found) == 0 {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/rank"
+	"quarry/internal/terms"
 	"quarry/match"
 	"quarry/search"
 )
@@ -46,17 +47,12 @@ func wordParts(query string) (parts []wordPart) {
 	for _, w := range words {
 		letters := []rune(w)
 		for i := 0; i+1 < len(letters); i++ {
-			if withoutSpaces(letters[i]) && withoutSpaces(letters[i+1]) {
+			if terms.WithoutSpaces(letters[i]) && terms.WithoutSpaces(letters[i+1]) {
 				add(string(letters[i : i+2]))
 			}
 		}
 	}
 	return parts
-}
-
-// withoutSpaces reports a character of a script that puts no spaces between words.
-func withoutSpaces(r rune) bool {
-	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
 }
 
 // partChunks ranks files by which words of a query they have as parts of others.

@@ -209,6 +209,14 @@ func (v *View) EachText(ctx context.Context, q search.TextQuery, look func(path 
 		return nil, err
 	}
 	found := map[string]any{}
+	if of := q.Fields; of != nil {
+		q.Fields = &search.FieldQuery{Keys: of.Keys, Look: func(p string, values []byte, counts []uint8) any {
+			if v.hides(p) {
+				return nil
+			}
+			return of.Look(p, values, counts)
+		}}
+	}
 	sum, err := v.ws.EachText(ctx, q, func(p string, text []byte) any {
 		if v.hides(p) {
 			return nil

@@ -43,6 +43,8 @@ func planText(p *search.Plan) string {
 		return fmt.Sprintf("index: words of %d files, %d read", p.Documents, p.Changed)
 	case search.PlanSymbols:
 		return fmt.Sprintf("index: definitions, %d files read", p.Changed)
+	case search.PlanFields:
+		return fmt.Sprintf("index: fields of %d files, %d read", p.Documents, p.Changed)
 	case search.PlanServers:
 		return fmt.Sprintf("servers: %d candidates of %d servers", p.Candidates, p.Servers)
 	case search.PlanScan, "":

@@ -69,7 +69,11 @@ func (h *Host) backlinks(ctx context.Context, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return linksOf(h.book.Backlinks(ctx, p))
+	links, err := h.book.Backlinks(ctx, p)
+	if err == nil {
+		err = h.book.Place(ctx, links)
+	}
+	return linksOf(links, err)
 }
 
 func (h *Host) tags(ctx context.Context, a args) (any, error) {

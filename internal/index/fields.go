@@ -1,0 +1,199 @@
+package index
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"quarry/internal/terms"
+	"quarry/internal/textfile"
+)
+
+// Fields are what an answer needs of a document without reading it: values that
+// only the Extractor understands, and keys that are counted, so that documents
+// are found by them. The index stores both as they are.
+
+// Extractor takes the fields out of texts. What it makes of a text depends on the
+// text, its path and the version alone.
+type Extractor struct {
+	// Version changes when a text would get other fields. Segments of another
+	// version are dropped.
+	Version uint32
+	// Has reports whether files of this name have fields.
+	Has func(path string) bool
+	// Extract adds the fields of a text to out. It is called from several
+	// goroutines.
+	Extract func(path string, text []byte, out *Fields)
+}
+
+// version is 0 for none.
+func (e *Extractor) version() uint32 {
+	if e == nil {
+		return 0
+	}
+	return e.Version
+}
+
+// Fields are those of one document.
+type Fields struct {
+	values []byte // each after its length
+	counts []fieldCount
+}
+
+type fieldCount struct {
+	key terms.Key
+	n   uint8
+}
+
+// Add adds the next value.
+func (f *Fields) Add(value []byte) {
+	f.values = binary.AppendUvarint(f.values, uint64(len(value)))
+	f.values = append(f.values, value...)
+}
+
+// Count adds a key that the document has n times; more than terms.MaxCount are
+// that many. Each key is added once.
+func (f *Fields) Count(k terms.Key, n int) {
+	f.counts = append(f.counts, fieldCount{k, uint8(min(n, terms.MaxCount))})
+}
+
+func (f *Fields) each(yield func(k terms.Key, n int)) {
+	for _, c := range f.counts {
+		yield(c.key, int(c.n))
+	}
+}
+
+func (f *Fields) reset() { f.values, f.counts = f.values[:0], f.counts[:0] }
+
+// Values are the values of a document. They are valid until the next ones.
+type Values []byte
+
+// Next returns the next value and removes it; nil after the last.
+func (v *Values) Next() []byte {
+	n, k := binary.Uvarint(*v)
+	if k <= 0 || n > uint64(len(*v)-k) {
+		*v = nil
+		return nil
+	}
+	value := (*v)[k : k+int(n)]
+	*v = (*v)[k+int(n):]
+	return value
+}
+
+// fields extracts the fields of the file that was just read. It reports false if
+// it has none.
+func (r *reader) fields(path string, out *Fields) bool {
+	out.reset()
+	if r.extractor == nil || !r.extractor.Has(path) {
+		return false
+	}
+	r.extractor.Extract(path, r.text8(), out)
+	return true
+}
+
+// text8 is the text of the file that was just read, in UTF-8.
+func (r *reader) text8() []byte {
+	if !r.invalid {
+		return r.whole
+	}
+	raw := r.whole
+	if r.marked { // the mark is text, as the file is not UTF-8
+		raw = append([]byte(textfile.UTF8BOM.BOM()), raw...)
+	}
+	return textfile.Decode1252(raw)
+}
+
+// fieldRun has the records of consecutive jobs, as in a fieldTable.
+type fieldRun struct {
+	job  int // the first
+	data []byte
+}
+
+// extract adds the fields of the file that was just read.
+func (w *buildWorker) extract(job int) {
+	if w.build.extractor == nil {
+		return
+	}
+	if len(w.fieldData) == 0 {
+		w.fieldJob = job
+	}
+	out := &w.outcomes[job]
+	if out.state != indexed || out.flags&withoutFields != 0 || !w.reader.fields(w.jobs[job].path, &w.found) {
+		w.fieldData = append(w.fieldData, 0)
+		return
+	}
+	w.fieldData = binary.AppendUvarint(w.fieldData, uint64(len(w.found.values))+1)
+	w.fieldData = append(w.fieldData, w.found.values...)
+	w.fieldTerms.take(job, w.found.each)
+	if len(w.fieldTerms.postings) >= maxTermPostings {
+		w.flushFieldTerms()
+	}
+}
+
+// withoutFields are the documents whose text is not extracted: it isn't one, or
+// nobody knows it as a whole.
+const withoutFields = Binary | AlwaysScan | Large
+
+func (w *buildWorker) flushFieldTerms() {
+	if len(w.fieldTerms.postings) == 0 {
+		return
+	}
+	r, size := w.fieldTerms.run()
+	w.held.Add(int64(size))
+	w.mu.Lock()
+	w.fieldTermRuns = append(w.fieldTermRuns, r)
+	w.mu.Unlock()
+}
+
+func (w *buildWorker) flushFields() {
+	w.flushFieldTerms()
+	if len(w.fieldData) == 0 {
+		return
+	}
+	r := fieldRun{w.fieldJob, slices.Clone(w.fieldData)}
+	w.fieldData = w.fieldData[:0]
+	w.held.Add(int64(len(r.data)))
+	w.mu.Lock()
+	w.fieldRuns = append(w.fieldRuns, r)
+	w.mu.Unlock()
+}
+
+// fields writes the records of the first n jobs.
+func (b *build) fields(w *segmentWriter, n int) error {
+	slices.SortFunc(b.fieldRuns, func(x, y fieldRun) int { return x.job - y.job })
+	for _, r := range b.fieldRuns {
+		for job, rest := r.job, r.data; len(rest) > 0 && job < n; job++ {
+			size := recordSize(rest)
+			if b.outcomes[job].state == indexed {
+				if err := w.record(rest[:size]); err != nil {
+					return err
+				}
+			}
+			rest = rest[size:]
+		}
+	}
+	return nil
+}
+
+// Known reports whether the fields of a document are in the index, if its name is
+// one that has some. If they are not, the file has to be read.
+func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large) == 0 }
+
+// Fields calls yield with the values of documents, whose numbers are in order,
+// until it returns false. A document without fields has none.
+func (c *CountedView) Fields(ids []int, yield func(id int, values Values) bool) error {
+	return c.guard(func() error {
+		cur := fieldCursor{t: &c.v.seg.fields}
+		for _, id := range ids {
+			if !yield(id, cur.values(id)) {
+				break
+			}
+		}
+		return c.v.seg.untouched()
+	})
+}
+
+// Counted appends the documents that have a key of the extractor, selected or
+// not, and how often each has it, up to terms.MaxCount.
+func (c *CountedView) Counted(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
+	return c.postings(&c.v.seg.fieldTerms, k, ids, counts)
+}

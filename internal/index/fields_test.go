@@ -1,0 +1,133 @@
+package index
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quarry/internal/terms"
+	"quarry/internal/textfile"
+)
+
+// wordFields has two values of a text, its first line and its length, and counts
+// its words. Files with an odd name have no fields.
+var wordFields = &Extractor{
+	Version: 3,
+	Has:     func(path string) bool { return len(path)%2 == 0 },
+	Extract: func(path string, text []byte, out *Fields) {
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		out.Add(append([]byte(path+":"), line...))
+		out.Add([]byte{byte(len(text)), byte(len(text) >> 8)})
+		counts := map[terms.Key]int{}
+		for _, word := range bytes.Fields(text) {
+			counts[terms.KeyOf(word)]++
+		}
+		for k, n := range counts {
+			out.Count(k, n)
+		}
+	},
+}
+
+// compareFields compares the fields of all files that the index knows with those
+// of their texts.
+func (w *world) compareFields(snap *Snapshot, ask Ask) {
+	w.t.Helper()
+	counted, err := snap.Counted(ask)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, v := range counted.Views {
+		want, had := map[int]map[terms.Key]int{}, map[int]map[terms.Key]int{}
+		keys := map[terms.Key]bool{}
+		var ids []int
+		var values []string
+		err := v.Each(func(id int, path []byte, flags Flags) bool {
+			if !v.Shows(id) || !v.Known(id) {
+				return true
+			}
+			ids = append(ids, id)
+			if flags&Binary != 0 || !wordFields.Has(string(path)) {
+				values = append(values, "")
+				return true
+			}
+			w.fields++
+			raw, err := os.ReadFile(filepath.Join(w.dir, string(path)))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			doc, err := textfile.New(raw)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			var f Fields
+			wordFields.Extract(string(path), doc.Text(), &f)
+			values = append(values, string(f.values))
+			want[id] = map[terms.Key]int{}
+			f.each(func(k terms.Key, n int) { want[id][k] = n; keys[k] = true })
+			return true
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		err = v.Fields(ids, func(id int, got Values) bool {
+			if string(got) != values[0] {
+				w.t.Fatalf("document %d has the fields %q, the index says %q", id, values[0], got)
+			}
+			values = values[1:]
+			return true
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for k := range keys {
+			list, counts, err := v.Counted(k, nil, nil)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for i, id := range list {
+				if had[int(id)] == nil {
+					had[int(id)] = map[terms.Key]int{}
+				}
+				had[int(id)][k] = int(counts[i])
+			}
+		}
+		for id := range want {
+			if !maps.Equal(want[id], had[id]) && len(want[id])+len(had[id]) > 0 {
+				w.t.Fatalf("document %d has the keys %v, the index says %v", id, want[id], had[id])
+			}
+		}
+	}
+}
+
+// An index of another extractor is built again; that of no extractor has no
+// fields.
+func TestExtractorVersion(t *testing.T) {
+	w := newWorld(t, 5, true)
+	for _, name := range []string{"aa", "bb", "cc"} {
+		w.write(name, "some text")
+	}
+	w.open()
+	w.calm()
+	if w.ix.Status().Segments == 0 {
+		t.Fatal("nothing was indexed")
+	}
+	w.ix.Close()
+	newer := *wordFields
+	newer.Version++
+	for _, c := range []struct {
+		fields *Extractor
+		want   bool
+	}{{wordFields, true}, {&newer, false}, {nil, false}} {
+		ix, err := Open(w.root, w.state, &Options{ReadOnly: true, Fields: c.fields})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := ix.Status().Segments; (n > 0) != c.want {
+			t.Errorf("version %d: %d segments are used, want some: %v", c.fields.version(), n, c.want)
+		}
+		ix.Close()
+	}
+	w.open()
+}

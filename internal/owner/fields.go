@@ -1,0 +1,128 @@
+package owner
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+
+	"quarry/match"
+	"quarry/search"
+)
+
+// textsRequest is a search.TextQuery about one folder.
+type textsRequest struct {
+	Scope  search.Scope
+	Having match.Need
+	Names  []string
+	Fields bool // what is known is asked for
+	// Extractor is the version of the client's.
+	Extractor uint32
+	Keys      []uint64
+}
+
+// textsAnswer follows what is known of files.
+type textsAnswer struct {
+	Read []string // files that the client has to read
+	search.Summary
+}
+
+// fieldsBatch is how many bytes are sent at once.
+const fieldsBatch = 64 << 10
+
+// sendFields answers a request. A file is its path, its counts and its values, each
+// after its length.
+func sendFields(ctx context.Context, searches Searches, req *textsRequest, send func([]byte) error) error {
+	q := search.TextQuery{Scope: req.Scope, Having: req.Having, Names: req.Names}
+	if req.Fields {
+		q.Fields = &search.FieldQuery{Keys: req.Keys}
+	}
+	batch := []byte{msgFields}
+	var failed error
+	read, sum, err := searches.Fields(ctx, q, func(path string, values []byte, counts []uint8) {
+		for _, b := range [][]byte{[]byte(path), counts, values} {
+			batch = append(binary.AppendUvarint(batch, uint64(len(b))), b...)
+		}
+		if len(batch) >= fieldsBatch && failed == nil {
+			failed = send(batch)
+			batch = batch[:1]
+		}
+	})
+	switch {
+	case err != nil:
+		return err
+	case sum == nil:
+		return send([]byte{msgNone})
+	case failed == nil && len(batch) > 1:
+		failed = send(batch)
+	}
+	if failed != nil {
+		return failed
+	}
+	return sendGob(send, msgTexts, &textsAnswer{read, *sum})
+}
+
+// Fields lets the owner say what it knows of files. The summary is nil if nobody
+// has answered; look may have been called nevertheless.
+func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
+	if q.NoIndex {
+		return nil, nil, nil
+	}
+	req := &textsRequest{Scope: q.Scope, Having: q.Having, Names: q.Names, Extractor: m.extractor()}
+	if q.Fields != nil {
+		req.Fields, req.Keys = true, q.Fields.Keys
+	}
+	var answer *textsAnswer
+	err = m.ask(ctx, request{Texts: req}, func(kind byte, body []byte) error {
+		switch kind {
+		case msgFields:
+			return m.eachField(body, look)
+		case msgTexts:
+			answer = &textsAnswer{}
+			return gob.NewDecoder(bytes.NewReader(body)).Decode(answer)
+		}
+		return errWire
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil || answer == nil:
+		return nil, nil, nil
+	}
+	for _, path := range answer.Read {
+		if !m.mayKnow(path) {
+			return nil, nil, nil
+		}
+	}
+	answer.Stats.Remote = true
+	return answer.Read, &answer.Summary, nil
+}
+
+// extractor is the version of what finds fields; 0 for none.
+func (m *Member) extractor() uint32 {
+	if m == nil || m.opts.Fields == nil {
+		return 0
+	}
+	return m.opts.Fields.Version
+}
+
+// eachField passes on the files of a message.
+func (m *Member) eachField(body []byte, look func(path string, values []byte, counts []uint8)) error {
+	for len(body) > 0 {
+		var part [3][]byte
+		for i := range part {
+			n, k := binary.Uvarint(body)
+			if k <= 0 || n > uint64(len(body)-k) {
+				return errWire
+			}
+			part[i] = body[k : k+int(n)]
+			body = body[k+int(n):]
+		}
+		path := string(part[0])
+		if !m.mayKnow(path) {
+			return errWire
+		}
+		look(path, part[2], part[1])
+	}
+	return nil
+}
