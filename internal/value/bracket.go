@@ -1,0 +1,206 @@
+package value
+
+import (
+	"bytes"
+
+	"quarry/internal/splice"
+)
+
+// bracketed is a list or a map in brackets, as JSON, TOML and YAML's flow style
+// write them: parts with commas between.
+type bracketed struct {
+	text    []byte
+	span    splice.Span   // with the brackets
+	parts   []splice.Span // key and value
+	comment comments
+	eol     string
+}
+
+// comments is how a format writes them.
+type comments uint8
+
+const (
+	slashes comments = iota // // to the end of the line, /* */
+	hashes                  // # to the end of the line
+)
+
+// comment is the length of the comment that s begins with, without its line ending;
+// 0 if it is none.
+func (c comments) comment(s []byte) int {
+	rest := func() int {
+		if n := bytes.IndexAny(s, "\r\n"); n >= 0 {
+			return n
+		}
+		return len(s)
+	}
+	switch {
+	case len(s) == 0:
+	case c == hashes && s[0] == '#', c == slashes && bytes.HasPrefix(s, []byte("//")):
+		return rest()
+	case c == slashes && bytes.HasPrefix(s, []byte("/*")):
+		if n := bytes.Index(s[2:], []byte("*/")); n >= 0 {
+			return n + 4
+		}
+		return len(s)
+	}
+	return 0
+}
+
+// skip is the offset of the first thing from at on that is neither white space nor
+// a comment.
+func (c comments) skip(text []byte, at int) int {
+	for at < len(text) {
+		switch n := c.comment(text[at:]); {
+		case n > 0:
+			at += n
+		case text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n':
+			at++
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// remark is the length of the blanks and comments that s begins with, up to the end
+// of the line at the latest. Of blanks alone before something else it is 0.
+func (c comments) remark(s []byte) int {
+	i, kept := 0, 0
+	for i < len(s) {
+		switch n := c.comment(s[i:]); {
+		case n > 0:
+			i += n
+			kept = i
+		case s[i] == ' ' || s[i] == '\t':
+			i++
+		case s[i] == '\r' || s[i] == '\n':
+			return i
+		default:
+			return kept
+		}
+	}
+	return i
+}
+
+// commaAfter is the offset after the comma that follows a part; 0 without one.
+func (b *bracketed) commaAfter(i int) int {
+	if at := b.comment.skip(b.text, b.parts[i].End); at < b.span.End && b.text[at] == ',' {
+		return at + 1
+	}
+	return 0
+}
+
+// oneLine reports whether it has no line ending.
+func (b *bracketed) oneLine() bool { return bytes.IndexByte(b.span.In(b.text), '\n') < 0 }
+
+// add puts a part last. It goes on a line of its own, indented so, or on the line
+// of the one before if lined is not set.
+func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
+	closing := b.span.End - 1
+	outer, _ := lineIndent(b.text, b.span.Start)
+	if len(b.parts) == 0 {
+		inner := b.text[b.span.Start+1 : closing]
+		kept := len(bytes.TrimRight(inner, " \t\r\n"))
+		if !lined {
+			if kept > 0 {
+				part = " " + part
+			}
+			return []splice.Splice{{Span: splice.Span{Start: b.span.Start + 1 + kept, End: closing}, New: part}}
+		}
+		return []splice.Splice{{Span: splice.Span{Start: b.span.Start + 1 + kept, End: closing}, New: b.eol + indent + part + b.eol + outer}}
+	}
+	last := b.parts[len(b.parts)-1].End
+	at, after := last, ""
+	var out []splice.Splice
+	if comma := b.commaAfter(len(b.parts) - 1); comma > 0 {
+		at, after = comma, ","
+		if !lined {
+			after = ""
+		}
+	} else {
+		out = append(out, splice.Splice{Span: splice.Span{Start: last, End: last}, New: ","})
+	}
+	if !lined {
+		if n := b.comment.remark(b.text[at:closing]); bytes.IndexAny(b.text[at:at+n], "#/") >= 0 {
+			at += n
+		}
+		return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.gap() + part + after})
+	}
+	at += b.comment.remark(b.text[at:closing])
+	if at == closing {
+		after += b.eol + outer
+	}
+	return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.eol + indent + part + after})
+}
+
+// gap is what stands between a comma and the part after it.
+func (b *bracketed) gap() string {
+	if len(b.parts) > 1 {
+		if comma := b.commaAfter(0); comma > 0 && comma == b.parts[1].Start {
+			return ""
+		}
+	}
+	return " "
+}
+
+// remove takes a part out, with the line or lines it has for itself. Where it was
+// the last, the comma before it goes as well.
+func (b *bracketed) remove(i int) []splice.Splice {
+	from, to := b.parts[i].Start, b.parts[i].End
+	comma := b.commaAfter(i)
+	if comma > 0 {
+		to = comma
+	}
+	indent, alone := lineIndent(b.text, from)
+	rest := b.text[to : b.span.End-1]
+	n := b.comment.remark(rest)
+	switch {
+	case alone && n < len(rest) && (rest[n] == '\n' || rest[n] == '\r'):
+		from -= len(indent)
+		if to += n; b.text[to] == '\r' {
+			to++
+		}
+		if b.text[to] == '\n' {
+			to++
+		}
+	case alone: // others follow on its line
+		to += n
+		from -= len(indent)
+		if i+1 < len(b.parts) {
+			from += len(indent)
+			to = b.blanks(to)
+		}
+	case comma > 0 && i > 0: // the blank before it goes, those after the comma stay
+		for b.text[from-1] == ' ' || b.text[from-1] == '\t' {
+			from--
+		}
+	case comma > 0 && i+1 < len(b.parts):
+		to = b.blanks(to)
+	}
+	out := []splice.Splice{{Span: splice.Span{Start: from, End: to}}}
+	if i > 0 && comma == 0 {
+		if last := b.commaAfter(i - 1); last > 0 {
+			if between := b.text[last:from]; !alone && len(bytes.TrimLeft(between, " \t")) == 0 {
+				out[0].Start = last
+			}
+			out = append([]splice.Splice{{Span: splice.Span{Start: last - 1, End: last}}}, out...)
+		}
+	}
+	return out
+}
+
+func (b *bracketed) blanks(at int) int {
+	for b.text[at] == ' ' || b.text[at] == '\t' {
+		at++
+	}
+	return at
+}
+
+// lineIndent is the white space a line begins with, and whether offset is the
+// first thing on it.
+func lineIndent(text []byte, offset int) (indent string, alone bool) {
+	start := bytes.LastIndexByte(text[:offset], '\n') + 1
+	line := text[start:offset]
+	n := len(line) - len(bytes.TrimLeft(line, " \t"))
+	return string(line[:n]), n == len(line) && start > 0
+}

@@ -1,0 +1,271 @@
+package value
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"quarry/internal/splice"
+)
+
+// maxDepth bounds how deep values nest: parsers call themselves.
+const maxDepth = 1000
+
+// jsonText edits JSON, with comments and trailing commas where they are.
+type jsonText struct {
+	d    *Doc
+	unit string // of indentation
+}
+
+func (d *Doc) parseJSON(start int) error {
+	f := &jsonText{d: d, unit: "  "}
+	d.f = f
+	body := d.text[start:]
+	if len(bytes.TrimSpace(body)) == 0 {
+		d.Root = &Node{Kind: Map, form: flow, Span: splice.Span{Start: len(d.text), End: len(d.text)}}
+		return nil
+	}
+	if tooDeep(body) {
+		return &SyntaxError{Format: JSON, Problem: "values nest too deep"}
+	}
+	top, err := hujson.Parse(body)
+	if err != nil {
+		line, problem, _ := strings.Cut(strings.TrimPrefix(err.Error(), "hujson: "), ": ")
+		e := &SyntaxError{Format: JSON, Problem: problem}
+		if _, after, ok := strings.Cut(line, "line "); ok {
+			for _, c := range after {
+				if c < '0' || c > '9' {
+					break
+				}
+				e.Line = e.Line*10 + int(c-'0')
+			}
+		}
+		if e.Line == 0 {
+			e.Problem = strings.TrimPrefix(err.Error(), "hujson: ")
+		}
+		return e
+	}
+	d.Root = jsonNode(&top, start)
+	if len(d.Root.Members) > 0 {
+		if indent, alone := lineIndent(d.text, d.Root.Members[0].Place.Start); alone && indent != "" {
+			f.unit = indent
+		}
+	}
+	return nil
+}
+
+func jsonNode(v *hujson.Value, off int) *Node {
+	n := &Node{Span: splice.Span{Start: v.StartOffset + off, End: v.EndOffset + off}, Body: v.StartOffset + off, form: flow}
+	switch x := v.Value.(type) {
+	case *hujson.Object:
+		n.Kind = Map
+		for i := range x.Members {
+			m := &x.Members[i]
+			place := splice.Span{Start: m.Name.StartOffset + off, End: m.Name.EndOffset + off}
+			n.Members = append(n.Members, &Member{Key: m.Name.Value.(hujson.Literal).String(), Place: place, Value: jsonNode(&m.Value, off)})
+		}
+	case *hujson.Array:
+		n.Kind = List
+		for i := range x.Elements {
+			n.Items = append(n.Items, jsonNode(&x.Elements[i], off))
+		}
+	case hujson.Literal:
+		n.Text = string(x)
+		switch x.Kind() {
+		case 'n':
+			n.Kind = Null
+			n.Text = ""
+		case 't', 'f':
+			n.Kind = Bool
+		case '"':
+			n.Kind, n.Text, n.form = Text, x.String(), double
+		default:
+			n.Kind = Number
+		}
+	}
+	return n
+}
+
+// FromJSON reads a value that is given as JSON.
+func FromJSON(text []byte) (*Node, error) {
+	d, err := Parse(JSON, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, &SyntaxError{Format: JSON, Problem: "the value is empty"}
+	}
+	unplaced(d.Root)
+	return d.Root, nil
+}
+
+// unplaced drops places and styles, so that a value is written as the file does it.
+func unplaced(n *Node) {
+	n.Span, n.Body, n.form = splice.Span{}, 0, block
+	for _, item := range n.Items {
+		unplaced(item)
+	}
+	for _, m := range n.Members {
+		m.Place, m.colon = splice.Span{}, 0
+		unplaced(m.Value)
+	}
+}
+
+// tooDeep counts the brackets outside of strings and comments. Up to the first
+// error of a text it sees them as the parser does.
+func tooDeep(text []byte) bool {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case '}', ']':
+			depth--
+		case '"':
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			if n := slashes.comment(text[i:]); n > 0 {
+				i += n - 1
+			}
+		}
+	}
+	return false
+}
+
+func quoteJSON(s string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// JSON is the value as JSON: with a unit of indentation on several lines, the
+// others beginning with indent, else on one. What JSON has no form for is a text.
+func (n *Node) JSON(indent, unit string) string {
+	var b strings.Builder
+	n.writeJSON(&b, indent, unit)
+	return b.String()
+}
+
+func (n *Node) writeJSON(b *strings.Builder, indent, unit string) {
+	brackets := "[]"
+	switch n.Kind {
+	case Null:
+		b.WriteString("null")
+		return
+	case Bool:
+		b.WriteString(strings.ToLower(n.Text))
+		return
+	case Number:
+		if !json.Valid([]byte(n.Text)) {
+			b.WriteString(quoteJSON(n.Text))
+			return
+		}
+		b.WriteString(n.Text)
+		return
+	case Text, Date:
+		b.WriteString(quoteJSON(n.Text))
+		return
+	case Alias:
+		b.WriteString(quoteJSON("*" + n.Text))
+		return
+	case Map:
+		brackets = "{}"
+	}
+	b.WriteByte(brackets[0])
+	inner := indent + unit
+	for i := range len(n.Items) + len(n.Members) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if unit != "" {
+			b.WriteString("\n" + inner)
+		} else if i > 0 {
+			b.WriteByte(' ')
+		}
+		if n.Kind == List {
+			n.Items[i].writeJSON(b, inner, unit)
+			continue
+		}
+		b.WriteString(quoteJSON(n.Members[i].Key) + ": ")
+		n.Members[i].Value.writeJSON(b, inner, unit)
+	}
+	if unit != "" && len(n.Items)+len(n.Members) > 0 {
+		b.WriteString("\n" + indent)
+	}
+	b.WriteByte(brackets[1])
+}
+
+func (f *jsonText) bracketed(n *Node) *bracketed {
+	b := &bracketed{text: f.d.text, span: n.Span, comment: slashes, eol: f.d.eol}
+	for _, m := range n.Members {
+		b.parts = append(b.parts, splice.Span{Start: m.Place.Start, End: m.Value.End})
+	}
+	for _, item := range n.Items {
+		b.parts = append(b.parts, item.Span)
+	}
+	return b
+}
+
+// indent is that of the parts of a map or list at a place.
+func (f *jsonText) indent(in place) string {
+	b := f.bracketed(in.node())
+	if len(b.parts) > 0 {
+		if own, alone := lineIndent(f.d.text, b.parts[0].Start); alone {
+			return own
+		}
+	}
+	return strings.Repeat(f.unit, len(in.chain))
+}
+
+func (f *jsonText) render(v *Node, indent string, lined bool) string {
+	if !lined {
+		return v.JSON("", "")
+	}
+	return strings.ReplaceAll(v.JSON(indent, f.unit), "\n", f.d.eol)
+}
+
+func (f *jsonText) replace(at place, v *Node) ([]splice.Splice, error) {
+	old := at.node()
+	// A list stays on the line it had for itself.
+	lined := v.Kind == Map || v.Kind == List && (old.Kind != List || len(old.Items) == 0 || bytes.IndexByte(old.In(f.d.text), '\n') >= 0)
+	return []splice.Splice{{Span: old.Span, New: f.render(v, f.indent(at.up()), lined)}}, nil
+}
+
+func (f *jsonText) add(in place, key string, v *Node) ([]splice.Splice, error) {
+	n := in.node()
+	if n.Len() == 0 { // an empty text
+		return []splice.Splice{{Span: n.Span, New: strings.ReplaceAll(MapOf(key, v).JSON("", f.unit), "\n", f.d.eol) + f.d.eol}}, nil
+	}
+	b := f.bracketed(n)
+	indent := f.indent(in)
+	lined := !b.oneLine() || len(b.parts) == 0 && key != "" || key != "" && !v.scalar()
+	part := f.render(v, indent, lined)
+	if key != "" {
+		colon := ": "
+		if !lined && len(n.Members) > 0 && f.d.text[n.Members[0].Value.Start-1] == ':' {
+			colon = ":"
+		}
+		part = quoteJSON(key) + colon + part
+	}
+	return b.add(part, indent, lined), nil
+}
+
+func (f *jsonText) remove(at place) ([]splice.Splice, error) {
+	return f.bracketed(at.in()).remove(at.last()), nil
+}
+
+func (f *jsonText) rename(at place, key string) ([]splice.Splice, error) {
+	return []splice.Splice{{Span: at.member().Place, New: quoteJSON(key)}}, nil
+}

@@ -1,0 +1,200 @@
+package value
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry/internal/splice"
+)
+
+// Kind is what a value is.
+type Kind uint8
+
+const (
+	Null Kind = iota
+	Bool
+	Number
+	Text
+	Date // of TOML
+	List
+	Map
+	Alias // of YAML; Text is the anchor's name
+)
+
+var kindNames = [...]string{"null", "true or false", "a number", "a text", "a date", "a list", "a map", "an alias"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// Node is a value and where it stands. One that is to be written has no place.
+type Node struct {
+	Kind    Kind
+	Text    string    // of a scalar: a text as it is meant, all else as it is written
+	Items   []*Node   // of a List
+	Members []*Member // of a Map, in the order they stand
+	// Span covers the value, with the anchor and the tag of YAML. It is empty for a
+	// value that nobody wrote, as after "key:".
+	splice.Span
+	// Body is where the value itself begins, after an anchor and a tag.
+	Body int
+
+	Tag, Anchor string
+	// Plain says that a Text is written without quotes, as dates of front matter.
+	Plain  bool
+	form   form
+	used   bool   // some alias means this anchor
+	dashes []int  // of the items of a block list of YAML
+	toml   *table // of a Map or List of TOML that headings or dotted keys made
+}
+
+// form is how a value is written.
+type form uint8
+
+const (
+	block   form = iota // by lines
+	flow                // in brackets
+	pair                // a map without brackets in a flow list: [a: 1]
+	plain               // scalars
+	single              // 'x'
+	double              // "x"
+	literal             // a block scalar
+)
+
+// Member is a key of a map with its value.
+type Member struct {
+	Key   string
+	Place splice.Span   // of the key
+	also  []splice.Span // further places of the key, in headings of TOML
+	colon int           // after the colon or the equals sign; 0 without one
+	odd   bool          // a key that isn't a plain scalar on one line
+	Value *Node
+}
+
+// Str is a text.
+func Str(s string) *Node { return &Node{Kind: Text, Text: s, form: plain} }
+
+// ListOf is a list of values.
+func ListOf(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
+
+// MapOf is a map of one member.
+func MapOf(key string, v *Node) *Node {
+	return &Node{Kind: Map, Members: []*Member{{Key: key, Value: v}}}
+}
+
+// Get is the value of a key; nil without it. Of a key that is there twice it is the
+// last.
+func (n *Node) Get(key string) *Node {
+	var out *Node
+	if n != nil {
+		for _, m := range n.Members {
+			if m.Key == key && !m.odd {
+				out = m.Value
+			}
+		}
+	}
+	return out
+}
+
+func (n *Node) scalar() bool { return n.Kind != List && n.Kind != Map }
+
+// same compares what two values mean. Members may stand in another order if the
+// format doesn't tell.
+func same(a, b *Node, ordered bool) bool {
+	if a.Kind != b.Kind || a.Text != b.Text || a.Tag != b.Tag || a.Anchor != b.Anchor || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
+		return false
+	}
+	for i := range a.Items {
+		if !same(a.Items[i], b.Items[i], ordered) {
+			return false
+		}
+	}
+	if !ordered && len(a.Members) > 1 {
+		byKey := func(x, y *Member) int { return strings.Compare(x.Key, y.Key) }
+		a, b = &Node{Members: slices.SortedStableFunc(slices.Values(a.Members), byKey)}, &Node{Members: slices.SortedStableFunc(slices.Values(b.Members), byKey)}
+	}
+	for i, m := range a.Members {
+		if m.Key != b.Members[i].Key || m.odd != b.Members[i].odd || !same(m.Value, b.Members[i].Value, ordered) {
+			return false
+		}
+	}
+	return true
+}
+
+// Go is the value as encoding/json decodes it into any, its numbers as
+// json.Number would keep them. Two members of one name are an error.
+func (n *Node) Go() (any, error) {
+	switch n.Kind {
+	case Null:
+		return nil, nil
+	case Bool:
+		return strings.EqualFold(n.Text, "true"), nil
+	case Number:
+		return goNumber(n.Text), nil
+	case List:
+		out := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			v, err := item.Go()
+			if err != nil {
+				return nil, err
+			}
+			out[i] = v
+		}
+		return out, nil
+	case Map:
+		out := make(map[string]any, len(n.Members))
+		for _, m := range n.Members {
+			if _, twice := out[m.Key]; twice {
+				return nil, fmt.Errorf("%q is there twice", m.Key)
+			}
+			v, err := m.Value.Go()
+			if err != nil {
+				return nil, err
+			}
+			out[m.Key] = v
+		}
+		return out, nil
+	case Alias:
+		return "*" + n.Text, nil
+	}
+	return n.Text, nil
+}
+
+// goNumber is a number of any format: an int if it is one, else a float, else its
+// text.
+func goNumber(s string) any {
+	clean := strings.ReplaceAll(s, "_", "")
+	if i, err := strconv.ParseInt(clean, 0, 64); err == nil && (len(clean) < 2 || clean[0] != '0' || clean[1] > '9') {
+		return i
+	}
+	if i, err := strconv.ParseInt(clean, 10, 64); err == nil {
+		return i
+	}
+	if f, err := strconv.ParseFloat(clean, 64); err == nil && f-f == 0 {
+		return f
+	}
+	return s
+}
+
+// leadsTo is how a person would look for a key: what a map has, or how long a list
+// is.
+func (n *Node) leadsTo() string {
+	switch n.Kind {
+	case Map:
+		var names []string
+		for i, m := range n.Members {
+			if i == 20 {
+				names = append(names, fmt.Sprintf("and %d more", len(n.Members)-i))
+				break
+			}
+			names = append(names, m.Key)
+		}
+		if len(names) == 0 {
+			return "it is empty"
+		}
+		return "it has " + strings.Join(names, ", ")
+	case List:
+		return fmt.Sprintf("it has %d items, [0] to [%d]", len(n.Items), len(n.Items)-1)
+	}
+	return "it is " + n.Kind.String()
+}

@@ -1,0 +1,364 @@
+// Package value reads and changes values in configuration files by their paths:
+// JSON with or without comments, YAML, TOML, ini, and the front matter of notes.
+//
+// A change is a list of splices, so the bytes outside them stay: comments, order,
+// quotes, indentation and line endings. Every result is parsed again and must be
+// the old document with exactly the wanted change; what can't be had so is refused
+// with a [Refused], never approximated. The package opens no files.
+package value
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/splice"
+)
+
+// Format is how a file writes its values.
+type Format uint8
+
+const (
+	None Format = iota
+	JSON        // with comments and trailing commas where they are
+	YAML
+	TOML
+	INI
+	FrontMatter // YAML between --- at the top of a note
+)
+
+var formatNames = [...]string{"", "JSON", "YAML", "TOML", "ini", "front matter"}
+
+func (f Format) String() string { return formatNames[f] }
+
+var byExtension = map[string]Format{
+	".json": JSON, ".jsonc": JSON, ".code-workspace": JSON, ".webmanifest": JSON, ".ipynb": JSON, ".canvas": JSON, ".geojson": JSON, ".har": JSON,
+	".yaml": YAML, ".yml": YAML, ".cff": YAML,
+	".toml": TOML,
+	".ini":  INI, ".cfg": INI, ".conf": INI, ".desktop": INI, ".service": INI, ".socket": INI, ".timer": INI, ".target": INI, ".mount": INI, ".properties": INI,
+	".md": FrontMatter, ".mdx": FrontMatter, ".markdown": FrontMatter, ".qmd": FrontMatter,
+}
+
+var byName = map[string]Format{
+	".babelrc": JSON, ".eslintrc": JSON, ".prettierrc": JSON, ".swcrc": JSON, "composer.lock": JSON, "flake.lock": JSON, "deno.lock": JSON,
+	".clang-format": YAML, ".clang-tidy": YAML, ".yamllint": YAML,
+	"cargo.lock": TOML, "poetry.lock": TOML, "uv.lock": TOML, "pipfile": TOML,
+	".editorconfig": INI, ".gitconfig": INI, ".gitmodules": INI, ".npmrc": INI, ".pylintrc": INI, ".flake8": INI, ".coveragerc": INI,
+}
+
+// FormatOf tells the format of a file by its name; None if it has none of ours.
+func FormatOf(name string) Format {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	if f := byName[base]; f != None {
+		return f
+	}
+	return byExtension[path.Ext(base)]
+}
+
+// The largest texts that are read. YAML takes half a second a megabyte.
+const (
+	maxSize = 16 << 20
+	maxYAML = 4 << 20
+)
+
+// Doc is a text that was read.
+type Doc struct {
+	Root    *Node
+	format  Format
+	text    []byte
+	eol     string
+	several bool // documents of YAML: Root is the list of them
+	f       editor
+}
+
+// editor is what a format does to its text. Nodes are those of its document.
+type editor interface {
+	// replace gives the value at a place another value.
+	replace(at place, v *Node) ([]splice.Splice, error)
+	// add puts a member, or an item if the key is "", last into a map or a list.
+	add(in place, key string, v *Node) ([]splice.Splice, error)
+	// remove takes out what is at a place.
+	remove(at place) ([]splice.Splice, error)
+	// rename gives the member at a place another key.
+	rename(at place, key string) ([]splice.Splice, error)
+}
+
+// place is a value and what it is in: the nodes from the top down to it, and for
+// each but the first its number in the one before.
+type place struct {
+	chain []*Node
+	index []int
+}
+
+func (p place) node() *Node { return p.chain[len(p.chain)-1] }
+
+// in is the map or list that has the value; nil for the top.
+func (p place) in() *Node {
+	if len(p.chain) < 2 {
+		return nil
+	}
+	return p.chain[len(p.chain)-2]
+}
+
+func (p place) up() place {
+	return place{p.chain[:len(p.chain)-1], p.index[:max(len(p.index)-1, 0)]}
+}
+
+func (p place) last() int { return p.index[len(p.index)-1] }
+
+// member is the member of a map that has the value; nil for an item or the top.
+func (p place) member() *Member {
+	if in := p.in(); in != nil && in.Kind == Map {
+		return in.Members[p.last()]
+	}
+	return nil
+}
+
+func (p place) down(i int) place {
+	n := p.node()
+	var next *Node
+	if n.Kind == Map {
+		next = n.Members[i].Value
+	} else {
+		next = n.Items[i]
+	}
+	return place{append(p.chain[:len(p.chain):len(p.chain)], next), append(p.index[:len(p.index):len(p.index)], i)}
+}
+
+const mark = "\xef\xbb\xbf" // a byte order mark
+
+// Parse reads a text. A text that can't be read is a *SyntaxError.
+func Parse(format Format, text []byte) (*Doc, error) {
+	d := &Doc{format: format, text: text, eol: "\n"}
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		d.eol = "\r\n"
+	}
+	limit := maxSize
+	if format == YAML {
+		limit = maxYAML
+	}
+	if len(text) > limit {
+		return nil, fault.New(fault.TooLarge, fmt.Sprintf("%d MB of %s; at most %d are read", len(text)>>20, format, limit>>20), "edit the text of the file instead")
+	}
+	start := 0
+	if bytes.HasPrefix(text, []byte(mark)) {
+		start = len(mark)
+	}
+	var err error
+	switch format {
+	case JSON:
+		err = d.parseJSON(start)
+	case YAML:
+		err = d.parseYAML(splice.Span{Start: start, End: len(text)})
+	case FrontMatter:
+		err = d.parseFrontMatter()
+	case TOML:
+		err = d.parseTOML(start)
+	case INI:
+		err = d.parseINI(start)
+	default:
+		err = fault.New(fault.InvalidArgument, "values are read in JSON, YAML, TOML, ini and front matter", "the name of the file says which it is")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// SyntaxError says why a text can't be read.
+type SyntaxError struct {
+	Format  Format
+	Line    int // 0 if unknown
+	Problem string
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("the %s can't be read: %s", e.Format, e.Problem)
+	}
+	return fmt.Sprintf("the %s can't be read: line %d: %s", e.Format, e.Line, e.Problem)
+}
+
+// Code is InvalidArgument.
+func (e *SyntaxError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *SyntaxError) Is(target error) bool { return target == e.Code() }
+
+// Hint says what to do.
+func (e *SyntaxError) Hint() string { return "repair the file, or edit its text instead" }
+
+// Reason says why a change was refused.
+type Reason string
+
+// Reasons.
+const (
+	Anchored    Reason = "anchor"        // other places use the value
+	Twice       Reason = "duplicate key" // nobody can say which one counts
+	Cramped     Reason = "shared lines"  // it stands where it can't be taken out alone
+	Unwritable  Reason = "no such value" // the format can't write it there
+	WouldChange Reason = "would change"  // the result would differ in more than the value
+	Shape       Reason = "another shape" // a step of the path is neither a map nor a list
+)
+
+// Refused is a change that can't be made without touching more than the value.
+type Refused struct {
+	Reason Reason
+	Path   Path
+	Why    string
+}
+
+func (e *Refused) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Why) }
+
+// Code is InvalidArgument.
+func (e *Refused) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *Refused) Is(target error) bool { return target == e.Code() }
+
+// Hint says what to do instead.
+func (e *Refused) Hint() string { return "nothing was changed; edit the text of the file instead" }
+
+// refuse makes a Refused; Edit fills in the path.
+func refuse(r Reason, format string, args ...any) error {
+	return &Refused{Reason: r, Why: fmt.Sprintf(format, args...)}
+}
+
+// MissingError says that a path leads nowhere.
+type MissingError struct {
+	Path Path
+	Have string // what is at its last step that exists
+}
+
+func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.Path) }
+
+// Code is NotFound.
+func (e *MissingError) Code() fault.Code { return fault.NotFound }
+
+// Is makes errors.Is find the code.
+func (e *MissingError) Is(target error) bool { return target == e.Code() }
+
+// Hint says what is there.
+func (e *MissingError) Hint() string { return e.Have }
+
+// Find gives the value at a path.
+func (d *Doc) Find(p Path) (*Node, error) {
+	at, rest, err := d.find(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rest) > 0:
+		return nil, d.missing(p, len(p)-len(rest), at)
+	}
+	return at.node(), nil
+}
+
+// Lines are the first and the last line of a value, with its key.
+func (d *Doc) Lines(p Path) (first, last int, err error) {
+	at, rest, err := d.find(p)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case len(rest) > 0:
+		return 0, 0, d.missing(p, len(p)-len(rest), at)
+	}
+	span := d.extent(at)
+	line := func(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
+	end := max(span.Start, span.End)
+	if end > span.Start && d.text[end-1] == '\n' {
+		end--
+	}
+	return line(span.Start), line(end), nil
+}
+
+// extent is a value with its key. That of a table of TOML goes from its first line
+// to its last.
+func (d *Doc) extent(at place) splice.Span {
+	n := at.node()
+	span := n.Span
+	if n.toml != nil {
+		if t, ok := d.f.(*tomlText); ok {
+			span = t.extent(n, span)
+		}
+	} else if m := at.member(); m != nil && m.Place.End > 0 {
+		span = splice.Span{Start: min(m.Place.Start, n.Start), End: max(m.Place.End, n.End)}
+	}
+	return span
+}
+
+func (d *Doc) missing(p Path, known int, at place) error {
+	have := at.node().leadsTo()
+	if known > 0 {
+		have = fmt.Sprintf("%s is there; %s", p[:known], have)
+	}
+	if d.several && known == 0 {
+		have = fmt.Sprintf("the file has %d documents: begin with [0], or [kind=Service]", len(d.Root.Items))
+	}
+	return &MissingError{Path: p, Have: have}
+}
+
+// find goes along a path as far as it exists. rest is what is missing.
+func (d *Doc) find(p Path) (at place, rest Path, err error) {
+	at = place{chain: []*Node{d.Root}}
+	for i, s := range p {
+		n := at.node()
+		next, err := choose(n, s)
+		if err != nil {
+			if r, ok := err.(*Refused); ok {
+				r.Path = p[:i+1]
+			}
+			return at, nil, err
+		}
+		if next < 0 {
+			return at, p[i:], nil
+		}
+		at = at.down(next)
+	}
+	return at, nil, nil
+}
+
+// choose finds the member or item that a step names; -1 if there is none.
+func choose(n *Node, s Step) (int, error) {
+	found, twice := -1, false
+	switch {
+	case n.Kind == Alias:
+		return -1, refuse(Anchored, "it goes through the alias *%s; name the value where &%s stands", n.Text, n.Text)
+	case n.Kind == Map && s.Kind == ByKey:
+		for i, m := range n.Members {
+			if m.Key == s.Key && !m.odd {
+				found, twice = i, found >= 0
+			}
+		}
+		if twice {
+			return -1, refuse(Twice, "%q is there twice", s.Key)
+		}
+	case n.Kind == List && s.Kind == ByField:
+		for i, item := range n.Items {
+			if v := item.Get(s.Field); v != nil && v.scalar() && v.Text == s.Equals && v.Kind != Alias {
+				found, twice = i, found >= 0
+			}
+		}
+		if twice {
+			return -1, refuse(Twice, "several items have %s: %s; choose one by its index", s.Field, s.Equals)
+		}
+	case n.Kind == List:
+		i := s.Index
+		if s.Kind == Next {
+			return -1, nil
+		}
+		if s.Kind == ByKey { // steps.2.run
+			if n, _ := fmt.Sscanf(s.Key, "%d", &i); n != 1 || fmt.Sprint(i) != s.Key {
+				return -1, nil
+			}
+		}
+		if i < 0 {
+			i += len(n.Items)
+		}
+		if i >= 0 && i < len(n.Items) {
+			found = i
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,576 @@
+package value
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/splice"
+)
+
+// yamlText edits YAML: the whole text, or the lines of front matter.
+type yamlText struct {
+	d     *Doc
+	lines splice.Span // what is YAML of the text
+	front bool        // between --- and ---
+	found bool        // there is front matter
+}
+
+// FindFrontMatter finds the lines between a first line "---" and a line "---" or
+// "...": all with the fences, and those between. A block that doesn't close is text.
+func FindFrontMatter(text []byte) (all, inner splice.Span, found bool) {
+	start := 0
+	if bytes.HasPrefix(text, []byte(mark)) {
+		start = len(mark)
+	}
+	none := splice.Span{Start: start, End: start}
+	at := lineEnd(text, start)
+	if !isFence(text[start:at], "---") || at == start || text[at-1] != '\n' {
+		return none, none, false
+	}
+	inner = splice.Span{Start: at}
+	for at < len(text) {
+		next := lineEnd(text, at)
+		if line := text[at:next]; isFence(line, "---") || isFence(line, "...") {
+			inner.End = at
+			return splice.Span{Start: start, End: next}, inner, true
+		}
+		at = next
+	}
+	return none, none, false
+}
+
+func isFence(line []byte, mark string) bool {
+	rest, ok := bytes.CutPrefix(line, []byte(mark))
+	return ok && len(bytes.TrimRight(rest, " \t\r\n")) == 0
+}
+
+// maxFrontMatter is the largest front matter that is read.
+const maxFrontMatter = 1 << 20
+
+func (d *Doc) parseFrontMatter() error {
+	_, inner, found := FindFrontMatter(d.text)
+	if inner.Len() > maxFrontMatter {
+		return &SyntaxError{Format: FrontMatter, Problem: fmt.Sprintf("it has %d KB, and at most %d are read", inner.Len()>>10, maxFrontMatter>>10)}
+	}
+	if err := d.parseYAML(inner); err != nil {
+		return err
+	}
+	f := d.f.(*yamlText)
+	f.front, f.found = true, found
+	if d.several || d.Root.Kind != Map {
+		return &SyntaxError{Format: FrontMatter, Problem: "it is not a block of \"key: value\" lines"}
+	}
+	return nil
+}
+
+func (d *Doc) parseYAML(lines splice.Span) (err error) {
+	f := &yamlText{d: d, lines: lines}
+	d.f = f
+	fail := func(err error) error {
+		e := &SyntaxError{Format: d.format, Problem: strings.TrimPrefix(err.Error(), "yaml: ")}
+		if n, rest, ok := strings.Cut(strings.TrimPrefix(e.Problem, "line "), ": "); ok && e.Problem != n {
+			if line, err := strconv.Atoi(n); err == nil {
+				e.Line, e.Problem = line+bytes.Count(d.text[:lines.Start], []byte("\n")), rest
+			}
+		}
+		return e
+	}
+	// yaml.v3 turns its own failures into errors; this is for the others.
+	defer func() {
+		if r := recover(); r != nil {
+			err = fail(fmt.Errorf("the parser failed: %v", r))
+		}
+	}()
+	text := lines.In(d.text)
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	r := &yamlReader{text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
+	var docs []*Node
+	for {
+		var doc yaml.Node
+		if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fail(err)
+		}
+		root, err := r.document(&doc)
+		if err != nil {
+			return err
+		}
+		docs = append(docs, root)
+	}
+	for _, a := range r.aliases {
+		if n := r.anchors[a]; n != nil {
+			n.used = true
+		}
+	}
+	switch len(docs) {
+	case 0:
+		d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
+	case 1:
+		d.Root = docs[0]
+		if d.Root.Kind == Null && d.Root.Len() == 0 && d.Root.Anchor == "" && d.Root.Tag == "" { // comments alone
+			d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
+		}
+	default:
+		d.several = true
+		d.Root = &Node{Kind: List, Items: docs, Span: lines}
+	}
+	return nil
+}
+
+// yamlReader finds the spans of yaml.v3's nodes, which know only where they begin.
+type yamlReader struct {
+	text    []byte // up to the end of the YAML
+	cur     yamlCursor
+	off     int
+	end     int // of what was read so far
+	anchors map[*yaml.Node]*Node
+	aliases []*yaml.Node
+}
+
+func (r *yamlReader) lost(n *yaml.Node) error {
+	return &SyntaxError{Format: YAML, Line: 1 + bytes.Count(r.text[:r.end], []byte("\n")), Problem: "a form that is not understood: " + strconv.Quote(clip(n.Value))}
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40]
+	}
+	return s
+}
+
+func (r *yamlReader) document(doc *yaml.Node) (*Node, error) {
+	if len(doc.Content) == 0 {
+		return &Node{Kind: Null, Span: splice.Span{Start: r.end, End: r.end}}, nil
+	}
+	n := doc.Content[0]
+	if empty(n) {
+		at, _ := r.cur.seek(n.Line, n.Column)
+		r.end = max(r.end, r.off+at)
+		return &Node{Kind: Null, Span: splice.Span{Start: r.end, End: r.end}}, nil
+	}
+	return r.node(n, false)
+}
+
+// empty reports a node that nobody wrote.
+func empty(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
+}
+
+// node reads a node and all below it. r.end is after it then.
+func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
+	at, ok := r.cur.seek(n.Line, n.Column)
+	if at += r.off; !ok || at < r.end {
+		return nil, r.lost(n)
+	}
+	out := &Node{Span: splice.Span{Start: at}, Anchor: n.Anchor}
+	if n.Style&yaml.TaggedStyle != 0 {
+		out.Tag = n.Tag
+	}
+	if n.Anchor != "" {
+		r.anchors[n] = out
+	}
+	// The anchor and the tag, in either order; the value may be on another line.
+	r.end = at
+	for n.Kind != yaml.AliasNode && r.end < len(r.text) && (r.text[r.end] == '&' && n.Anchor != "" || r.text[r.end] == '!' && (out.Tag != "" || r.end == at)) {
+		to := r.end
+		for to < len(r.text) && r.text[to] > ' ' && (!inFlow || !bytes.ContainsRune([]byte(",[]{}"), rune(r.text[to]))) {
+			to++
+		}
+		r.end = to
+		if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style&^yaml.TaggedStyle == 0 {
+			if next := hashes.skip(r.text, to); next >= len(r.text) || r.text[next] != '&' && r.text[next] != '!' || n.Anchor == "" || out.Tag == "" {
+				break
+			}
+		}
+		r.end = hashes.skip(r.text, to)
+	}
+	out.Body = r.end
+	var err error
+	switch n.Kind {
+	case yaml.AliasNode:
+		out.Kind, out.Text = Alias, n.Value
+		r.aliases = append(r.aliases, n.Alias)
+		r.end += 1 + len(n.Value)
+	case yaml.ScalarNode:
+		err = r.scalar(n, out, inFlow)
+	case yaml.SequenceNode:
+		out.Kind = List
+		if n.Style&yaml.FlowStyle != 0 {
+			err = r.flow(n, out)
+		} else {
+			err = r.blockList(n, out)
+		}
+	case yaml.MappingNode:
+		out.Kind = Map
+		switch {
+		case n.Style&yaml.FlowStyle != 0 && r.end < len(r.text) && r.text[r.end] == '{':
+			err = r.flow(n, out)
+		case n.Style&yaml.FlowStyle != 0:
+			out.form = pair
+			err = r.members(n, out, true)
+		default:
+			err = r.members(n, out, false)
+		}
+	default:
+		return nil, r.lost(n)
+	}
+	out.End = r.end
+	return out, err
+}
+
+// value reads the value of a key or an item after its mark.
+func (r *yamlReader) value(n *yaml.Node, inFlow bool) (*Node, error) {
+	if empty(n) {
+		return &Node{Kind: Null, Span: splice.Span{Start: r.end, End: r.end}, Body: r.end, form: plain}, nil
+	}
+	return r.node(n, inFlow)
+}
+
+func (r *yamlReader) blockList(n *yaml.Node, out *Node) error {
+	for i, item := range n.Content {
+		at := r.end
+		if i > 0 {
+			at = r.mark(at, '-')
+		}
+		if at >= len(r.text) || r.text[at] != '-' {
+			return r.lost(item)
+		}
+		r.end = at + 1
+		v, err := r.value(item, false)
+		if err != nil {
+			return err
+		}
+		out.Items = append(out.Items, v)
+		out.dashes = append(out.dashes, at)
+	}
+	return nil
+}
+
+// mark finds a character after white space and comments.
+func (r *yamlReader) mark(at int, c byte) int {
+	if at = hashes.skip(r.text, at); at < len(r.text) && r.text[at] == c {
+		return at
+	}
+	return len(r.text)
+}
+
+// members reads the keys of a map, without its brackets.
+func (r *yamlReader) members(n *yaml.Node, out *Node, inFlow bool) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		m := &Member{Key: k.Value}
+		if empty(k) { // ": value", or "? : value"
+			m.odd = true
+			m.Place = splice.Span{Start: r.end, End: r.end}
+		} else {
+			key, err := r.node(k, inFlow)
+			if err != nil {
+				return err
+			}
+			m.Place = key.Span
+			m.odd = !key.scalar() || key.Kind == Alias || key.form == literal || key.Anchor != "" || key.Tag != "" || bytes.IndexByte(key.In(r.text), '\n') >= 0 || r.explicit(key.Start)
+		}
+		colon := r.mark(r.end, ':')
+		if m.odd && colon < len(r.text) && r.text[colon] == '?' {
+			return r.lost(k)
+		}
+		if colon < len(r.text) {
+			m.colon, r.end = colon+1, colon+1
+		} else if !empty(v) {
+			return r.lost(v)
+		}
+		var err error
+		if m.Value, err = r.value(v, inFlow); err != nil {
+			return err
+		}
+		out.Members = append(out.Members, m)
+	}
+	return nil
+}
+
+// explicit reports a key after a question mark.
+func (r *yamlReader) explicit(at int) bool {
+	line := bytes.TrimRight(r.text[bytes.LastIndexByte(r.text[:at], '\n')+1:at], " \t")
+	return bytes.HasSuffix(line, []byte("?"))
+}
+
+// flow reads a list or a map in brackets.
+func (r *yamlReader) flow(n *yaml.Node, out *Node) error {
+	out.form = flow
+	r.end++
+	if n.Kind == yaml.MappingNode {
+		if err := r.flowMembers(n, out); err != nil {
+			return err
+		}
+	} else {
+		for _, item := range n.Content {
+			v, err := r.value(item, true)
+			if err != nil {
+				return err
+			}
+			out.Items = append(out.Items, v)
+			r.comma()
+		}
+	}
+	at := hashes.skip(r.text, r.end)
+	if at >= len(r.text) || r.text[at] != ']' && r.text[at] != '}' {
+		return r.lost(n)
+	}
+	r.end = at + 1
+	return nil
+}
+
+// comma goes past a comma.
+func (r *yamlReader) comma() {
+	if at := hashes.skip(r.text, r.end); at < len(r.text) && r.text[at] == ',' {
+		r.end = at + 1
+	}
+}
+
+func (r *yamlReader) flowMembers(n *yaml.Node, out *Node) error {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		m := &Member{Key: k.Value}
+		if empty(k) {
+			return r.lost(k)
+		}
+		key, err := r.node(k, true)
+		if err != nil {
+			return err
+		}
+		m.Place = key.Span
+		m.odd = !key.scalar() || key.Kind == Alias || key.Anchor != "" || key.Tag != "" || bytes.IndexByte(key.In(r.text), '\n') >= 0 || r.explicit(key.Start)
+		if at := r.mark(r.end, ':'); at < len(r.text) {
+			m.colon, r.end = at+1, at+1
+		} else if !empty(v) {
+			return r.lost(v)
+		}
+		if m.Value, err = r.value(v, true); err != nil {
+			return err
+		}
+		out.Members = append(out.Members, m)
+		r.comma()
+	}
+	return nil
+}
+
+// scalar finds the end of a scalar, and what it is.
+func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
+	out.Text, out.Kind, out.form = n.Value, Text, plain
+	var ok bool
+	switch {
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		out.form = double
+		if n.Style&yaml.SingleQuotedStyle != 0 {
+			out.form = single
+		}
+		r.end, ok = quotedEnd(r.text, r.end)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		out.form = literal
+		r.end, ok = r.literalEnd(r.end, n)
+	default:
+		if out.Tag == "" {
+			out.Kind = coreKind(n.Value)
+		}
+		if out.Kind == Null {
+			out.Text = ""
+		}
+		r.end, ok = plainEnd(r.text, r.end, n.Value)
+	}
+	if !ok {
+		return r.lost(n)
+	}
+	return nil
+}
+
+// quotedEnd is after the quoted scalar at an offset.
+func quotedEnd(text []byte, at int) (int, bool) {
+	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
+		return at, false
+	}
+	quote := text[at]
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i + 1, true
+		}
+	}
+	return at, false
+}
+
+// plainEnd is after a plain scalar. One on several lines is folded: a line break is
+// a blank in the value, and more of them are one less.
+func plainEnd(text []byte, at int, value string) (int, bool) {
+	for i := 0; i < len(value); {
+		if at >= len(text) {
+			return at, false
+		}
+		breaks, to := 0, at
+		for to < len(text) {
+			if n := yamlBreak(text[to:]); n > 0 {
+				breaks, to = breaks+1, to+n
+			} else if text[to] == ' ' || text[to] == '\t' {
+				to++
+			} else {
+				break
+			}
+		}
+		switch {
+		case breaks == 1 && value[i] == ' ':
+			at, i = to, i+1
+		case breaks > 1:
+			n := 0
+			for i+n < len(value) && yamlBreak([]byte(value[i+n:])) > 0 {
+				n += yamlBreak([]byte(value[i+n:]))
+			}
+			if n == 0 {
+				return at, false
+			}
+			at, i = to, i+n
+		case text[at] == value[i]:
+			at, i = at+1, i+1
+		default:
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// literalEnd is after the last line of a block scalar that has text; of one that
+// keeps its blank lines, after those.
+func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
+	head := r.text[at:]
+	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	if len(head) == 0 || head[0] != '|' && head[0] != '>' {
+		return at, false
+	}
+	keeps := bytes.IndexByte(bytes.SplitN(head, []byte(" "), 2)[0], '+') >= 0
+	end := at + len(head)
+	next := lineEnd(r.text, end)
+	indent := -1
+	if i := bytes.IndexAny(head, "123456789 \t#"); i > 0 && head[i] >= '1' && head[i] <= '9' {
+		indent = r.indentAbove(at) + int(head[i]-'0')
+	}
+	for next < len(r.text) {
+		to := lineEnd(r.text, next)
+		line := bytes.TrimRight(r.text[next:to], "\r\n")
+		spaces := len(line) - len(bytes.TrimLeft(line, " "))
+		switch {
+		case len(bytes.TrimSpace(line)) == 0 && (indent < 0 || spaces < indent || spaces == len(line)):
+			if keeps {
+				end = next + len(line)
+			}
+		case indent < 0 && spaces > r.indentAbove(at):
+			indent = spaces
+			end = next + len(line)
+		case indent >= 0 && spaces >= indent:
+			end = next + len(line)
+		default:
+			return end, true
+		}
+		next = to
+	}
+	return end, true
+}
+
+// indentAbove is the indentation that the lines of a block scalar exceed: that of
+// the key or the dash it belongs to, and -1 at the top.
+func (r *yamlReader) indentAbove(at int) int {
+	start := bytes.LastIndexByte(r.text[:at], '\n') + 1
+	if start < r.off {
+		start = r.off
+	}
+	line := r.text[start:at]
+	rest := bytes.TrimLeft(line, " ")
+	deep := len(line) - len(rest)
+	if len(rest) == 0 || bytes.HasPrefix(rest, []byte("---")) {
+		return -1
+	}
+	for bytes.HasPrefix(rest, []byte("- ")) { // the last dash, or the key after it
+		next := bytes.TrimLeft(rest[1:], " ")
+		if len(next) == 0 {
+			break
+		}
+		if next[0] == '&' || next[0] == '!' {
+			break
+		}
+		deep += len(rest) - len(next)
+		rest = next
+	}
+	return deep
+}
+
+// coreKind is what a plain scalar is by the core schema of YAML 1.2.
+func coreKind(s string) Kind {
+	switch s {
+	case "", "~", "null", "Null", "NULL":
+		return Null
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return Bool
+	}
+	if yamlNumber.MatchString(s) {
+		return Number
+	}
+	return Text
+}
+
+var yamlNumber = regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+
+// yamlCursor turns the line and column of YAML nodes into offsets. The parser
+// counts characters and ends lines also at a lone CR, NEL, LS and PS. Asked in
+// document order it reads the text once, so one long line stays linear.
+type yamlCursor struct {
+	text      []byte
+	line, col int // line of at, counted from 1
+	at        int
+}
+
+// seek returns the offset of a position, false if there is none.
+func (c *yamlCursor) seek(line, col int) (int, bool) {
+	if line < c.line || line == c.line && col < c.col {
+		c.line, c.col, c.at = 1, 1, 0
+	}
+	for c.at < len(c.text) && (c.line < line || c.line == line && c.col < col) {
+		if n := yamlBreak(c.text[c.at:]); n > 0 {
+			if c.line == line {
+				break
+			}
+			c.at, c.line, c.col = c.at+n, c.line+1, 1
+			continue
+		}
+		_, n := utf8.DecodeRune(c.text[c.at:])
+		c.at += n
+		c.col++
+	}
+	return c.at, c.line == line && c.col == col
+}
+
+// yamlBreak returns the length of the line break s starts with, 0 for none.
+func yamlBreak(s []byte) int {
+	switch {
+	case bytes.HasPrefix(s, []byte("\r\n")):
+		return 2
+	case s[0] == '\n' || s[0] == '\r':
+		return 1
+	case bytes.HasPrefix(s, []byte("\u0085")):
+		return 2
+	case bytes.HasPrefix(s, []byte("\u2028")) || bytes.HasPrefix(s, []byte("\u2029")):
+		return 3
+	}
+	return 0
+}

@@ -1,0 +1,410 @@
+package value
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"quarry/internal/splice"
+)
+
+// FromGo is a Go value, as YAML would write it.
+func FromGo(v any) (n *Node, err error) {
+	defer func() {
+		if r := recover(); r != nil { // Encode panics on channels and functions
+			n, err = nil, fmt.Errorf("%v", r)
+		}
+	}()
+	var y yaml.Node
+	if err := y.Encode(v); err != nil {
+		return nil, err
+	}
+	return fromYAML(&y), nil
+}
+
+func fromYAML(y *yaml.Node) *Node {
+	n := &Node{Text: y.Value, Anchor: y.Anchor}
+	switch y.Kind {
+	case yaml.DocumentNode:
+		return fromYAML(y.Content[0])
+	case yaml.MappingNode:
+		n.Kind = Map
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			n.Members = append(n.Members, &Member{Key: y.Content[i].Value, Value: fromYAML(y.Content[i+1])})
+		}
+	case yaml.SequenceNode:
+		n.Kind = List
+		for _, item := range y.Content {
+			n.Items = append(n.Items, fromYAML(item))
+		}
+	case yaml.AliasNode:
+		n.Kind = Alias
+	default:
+		switch y.ShortTag() {
+		case "!!null":
+			n.Kind, n.Text = Null, ""
+		case "!!bool":
+			n.Kind = Bool
+		case "!!int", "!!float":
+			n.Kind = Number
+		case "!!timestamp":
+			n.Kind, n.Plain = Text, true
+		default:
+			n.Kind = Text
+		}
+	}
+	return n
+}
+
+// toYAML is a value for yaml.v3 to write, in brackets or not.
+func toYAML(n *Node, inFlow bool) *yaml.Node {
+	y := &yaml.Node{Kind: yaml.ScalarNode, Value: n.Text, Tag: "!!str"}
+	switch n.Kind {
+	case Null:
+		y.Tag, y.Value = "!!null", "null"
+	case Bool:
+		y.Tag = "!!bool"
+	case Number:
+		y.Tag = "!!float"
+		if strings.Trim(n.Text, "+-0123456789") == "" {
+			y.Tag = "!!int"
+		}
+	case List, Map:
+		*y = yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		if n.Kind == Map {
+			*y = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		}
+		if inFlow || n.form == flow {
+			y.Style = yaml.FlowStyle
+		}
+		for _, item := range n.Items {
+			y.Content = append(y.Content, toYAML(item, inFlow || n.form == flow))
+		}
+		for _, m := range n.Members {
+			y.Content = append(y.Content, toYAML(Str(m.Key), true), toYAML(m.Value, inFlow || n.form == flow))
+		}
+	case Alias:
+		*y = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: n.Text}
+	default:
+		switch {
+		case n.Plain:
+			y.Tag = "!!timestamp"
+		case n.form == single:
+			y.Style = yaml.SingleQuotedStyle
+		case n.form == double:
+			y.Style = yaml.DoubleQuotedStyle
+		case inFlow && strings.Contains(n.Text, "\n"):
+			y.Style = yaml.DoubleQuotedStyle
+		}
+	}
+	if n.Tag != "" && n.Tag != "!!str" {
+		y.Tag = n.Tag
+	}
+	return y
+}
+
+// encode writes a node with the line endings of the text, without the last.
+func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = refuse(Unwritable, "YAML can't write it: %v", r)
+		}
+	}()
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(y); err != nil {
+		return "", refuse(Unwritable, "YAML can't write it: %v", err)
+	}
+	if err := enc.Close(); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// indented puts blanks before all lines but the first and those that are empty.
+func (f *yamlText) indented(s, indent string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		if i > 0 && lines[i] != "" {
+			lines[i] = indent + lines[i]
+		}
+	}
+	return strings.Join(lines, f.d.eol)
+}
+
+// pairText writes "key: value".
+func (f *yamlText) pairText(key string, v *Node, indent string) (string, error) {
+	s, err := f.encode(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{toYAML(Str(key), true), toYAML(v, false)}})
+	return f.indented(s, indent), err
+}
+
+// flowText writes a value for brackets.
+func (f *yamlText) flowText(v *Node) (string, error) {
+	s, err := f.encode(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Content: []*yaml.Node{toYAML(v, true)}})
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
+	if strings.Contains(s, "\n") {
+		return "", refuse(Unwritable, "it would take several lines in brackets")
+	}
+	return s, err
+}
+
+// keyText writes a key.
+func (f *yamlText) keyText(key string) (string, error) {
+	s, err := f.pairText(key, &Node{Kind: Number, Text: "0"}, "")
+	if err != nil || strings.HasPrefix(s, "?") || strings.Contains(s, "\n") {
+		return "", refuse(Unwritable, "%q can't be a key on one line", clip(key))
+	}
+	return strings.TrimSuffix(s, ": 0"), nil
+}
+
+// inBrackets reports a place within brackets.
+func inBrackets(p place) bool {
+	for _, n := range p.chain[:len(p.chain)-1] {
+		if n.form == flow || n.form == pair {
+			return true
+		}
+	}
+	return false
+}
+
+// column is the blanks that would stand before an offset.
+func (f *yamlText) column(at int) string {
+	start := max(bytes.LastIndexByte(f.d.text[:at], '\n')+1, f.lines.Start)
+	return strings.Repeat(" ", utf8.RuneCount(f.d.text[start:at]))
+}
+
+// markOf is after the colon or the dash before a value, and the blanks that its lines
+// are indented by at least: those of the key or the dash.
+func (f *yamlText) markOf(at place) (mark int, indent string, ok bool) {
+	in := at.in()
+	switch {
+	case in == nil || in.form == pair:
+		return 0, "", false
+	case in.Kind == Map:
+		m := in.Members[at.last()]
+		return m.colon, f.column(m.Place.Start), m.colon > 0 && !m.odd
+	case len(in.dashes) > at.last():
+		dash := in.dashes[at.last()]
+		return dash + 1, f.column(dash), true
+	}
+	return 0, "", false
+}
+
+func (f *yamlText) end(at int) int {
+	if i := bytes.IndexAny(f.d.text[at:f.lines.End], "\r\n"); i >= 0 {
+		return at + i
+	}
+	return f.lines.End
+}
+
+func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
+	old, text := at.node(), f.d.text
+	if old.Kind == Text && v.Kind == Text && (old.form == single || old.form == double) && !v.Plain && !strings.Contains(v.Text, "\n") {
+		v = &Node{Kind: Text, Text: v.Text, form: old.form}
+	}
+	if inBrackets(at) {
+		s, err := f.flowText(v)
+		if err == nil && old.Len() == 0 {
+			s = " " + s
+		}
+		return []splice.Splice{{Span: old.Span, New: s}}, err
+	}
+	mark, indent, ok := f.markOf(at)
+	if !ok {
+		return nil, refuse(Cramped, "its key has an unusual form")
+	}
+	s, err := f.pairText("k", v, indent)
+	if err != nil {
+		return nil, err
+	}
+	written := strings.TrimPrefix(s, "k:") // " value", or an ending and lines
+	lined := strings.Contains(written, f.d.eol)
+	short := bytes.IndexByte(old.In(text), '\n') < 0 && bytes.IndexByte(text[mark:old.Start], '\n') < 0
+	lineEnd := f.end(mark)
+	switch {
+	case !lined && short && old.Len() > 0:
+		return []splice.Splice{{Span: old.Span, New: strings.TrimPrefix(written, " ")}}, nil
+	case old.Len() == 0 && len(bytes.TrimSpace(text[mark:lineEnd])) == 0:
+		return []splice.Splice{{Span: splice.Span{Start: mark, End: lineEnd}, New: written}}, nil
+	case old.Len() == 0 && !lined:
+		return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}}, nil
+	}
+	rest := splice.Span{Start: mark, End: max(old.End, mark)}
+	if strings.HasPrefix(written, f.d.eol) || !lined {
+		// A comment after the key stays there.
+		if short && len(bytes.TrimSpace(text[rest.End:lineEnd])) > 0 {
+			return []splice.Splice{{Span: rest}, {Span: splice.Span{Start: lineEnd, End: lineEnd}, New: written}}, nil
+		}
+		if !short && hashes.comment(bytes.TrimLeft(text[mark:lineEnd], " \t")) > 0 {
+			rest.Start = lineEnd
+			if !lined {
+				return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
+			}
+		}
+	} else if short && len(bytes.TrimSpace(text[rest.End:lineEnd])) > 0 {
+		return nil, refuse(Cramped, "the comment after it would become a part of the text") // of a block scalar
+	}
+	return []splice.Splice{{Span: rest, New: written}}, nil
+}
+
+func (f *yamlText) bracketed(n *Node) *bracketed {
+	b := &bracketed{text: f.d.text, span: splice.Span{Start: n.Body, End: n.End}, comment: hashes, eol: f.d.eol}
+	for _, m := range n.Members {
+		b.parts = append(b.parts, splice.Span{Start: m.Place.Start, End: max(m.Value.End, m.Place.End)})
+	}
+	for _, item := range n.Items {
+		b.parts = append(b.parts, item.Span)
+	}
+	return b
+}
+
+func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
+	n := in.node()
+	if key == "" && n.Kind == Map {
+		return nil, refuse(Unwritable, "the key is empty")
+	}
+	switch {
+	case f.front && !f.found:
+		s, err := f.pairText(key, v, "")
+		eol := f.d.eol
+		return []splice.Splice{{Span: f.lines, New: "---" + eol + s + eol + "---" + eol}}, err
+	case n.form == pair:
+		return nil, refuse(Cramped, "it is a pair without braces")
+	case n.form == flow && f.front && len(in.chain) == 1:
+		return nil, refuse(Cramped, "the front matter is written in braces")
+	case n.form == flow:
+		return f.addInBrackets(in, key, v)
+	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // after all comments
+		s, err := f.pairText(key, v, "")
+		at := f.lines.End
+		if at > f.lines.Start && f.d.text[at-1] != '\n' {
+			s = f.d.eol + s
+		}
+		return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: s + f.d.eol}}, err
+	}
+	at := f.end(n.End)
+	var indent, s string
+	var err error
+	if n.Kind == List {
+		indent = f.column(n.dashes[0])
+		s, err = f.encode(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{toYAML(v, false)}})
+		s = f.indented(s, indent)
+	} else {
+		if n.Members[0].odd {
+			return nil, refuse(Cramped, "its first key has an unusual form")
+		}
+		indent = f.column(n.Members[0].Place.Start)
+		s, err = f.pairText(key, v, indent)
+	}
+	return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: f.d.eol + indent + s}}, err
+}
+
+func (f *yamlText) addInBrackets(in place, key string, v *Node) ([]splice.Splice, error) {
+	n := in.node()
+	s, err := f.flowText(v)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		k, err := f.keyText(key)
+		if err != nil {
+			return nil, err
+		}
+		s = k + ": " + s
+	}
+	b := f.bracketed(n)
+	lined, indent := false, ""
+	if len(b.parts) > 0 && !b.oneLine() {
+		indent, lined = lineIndent(f.d.text, b.parts[len(b.parts)-1].Start)
+	}
+	return b.add(s, indent, lined), nil
+}
+
+func (f *yamlText) remove(at place) ([]splice.Splice, error) {
+	in, i := at.in(), at.last()
+	switch {
+	case in.form == pair:
+		return nil, refuse(Cramped, "it is a pair without braces")
+	case in.form == flow && f.front && len(at.chain) == 2:
+		return nil, refuse(Cramped, "the front matter is written in braces")
+	case in.form == flow:
+		return f.bracketed(in).remove(i), nil
+	}
+	_, indent, ok := f.markOf(at)
+	if !ok {
+		return nil, refuse(Cramped, "its key has an unusual form")
+	}
+	start := func(i int) int {
+		if in.Kind == List {
+			return in.dashes[i]
+		}
+		return in.Members[i].Place.Start
+	}
+	count := len(in.Members) + len(in.Items)
+	if count == 1 && len(at.chain) > 2 {
+		v := &Node{Kind: in.Kind, form: flow}
+		if in.Anchor != "" || in.Tag != "" {
+			return nil, refuse(Cramped, "what would be left has an anchor or a tag")
+		}
+		return f.replace(at.up(), v)
+	}
+	if count == 1 && in.Kind == List {
+		return nil, refuse(Cramped, "it is the only item of the document")
+	}
+	from := start(i)
+	text := f.d.text
+	line := max(bytes.LastIndexByte(text[:from], '\n')+1, f.lines.Start)
+	end, limit := max(at.node().End, at.node().Start), f.lines.End
+	if i+1 < count {
+		limit = max(bytes.LastIndexByte(text[:start(i+1)], '\n')+1, f.lines.Start)
+	}
+	if len(bytes.TrimSpace(text[line:from])) > 0 { // after a dash
+		if i+1 == count {
+			return nil, refuse(Cramped, "it shares its line")
+		}
+		next := start(i + 1)
+		if hashes.skip(text, end) < next || bytes.IndexByte(text[end:next], '#') >= 0 {
+			return nil, refuse(Cramped, "a comment stands between it and what follows")
+		}
+		return []splice.Splice{{Span: splice.Span{Start: from, End: next}}}, nil
+	}
+	if limit <= line {
+		return nil, refuse(Cramped, "it shares its line")
+	}
+	to := f.lastLine(end, limit, len(indent), i+1 == count)
+	return []splice.Splice{{Span: splice.Span{Start: line, End: to}}}, nil
+}
+
+// lastLine is after the line of an entry's end and the comments below that are
+// deeper than its key: those belong to it. Others belong to what follows.
+func (f *yamlText) lastLine(end, limit, deep int, last bool) int {
+	to := min(lineEnd(f.d.text, end), f.lines.End)
+	for at := to; at < limit; {
+		next := min(lineEnd(f.d.text, at), limit)
+		line := bytes.TrimRight(f.d.text[at:next], "\r\n")
+		body := bytes.TrimLeft(line, " \t")
+		if len(body) > 0 && (body[0] != '#' || len(line)-len(body) <= deep) {
+			break
+		}
+		if at = next; len(body) > 0 {
+			to = next
+		}
+	}
+	return to
+}
+
+func (f *yamlText) rename(at place, key string) ([]splice.Splice, error) {
+	m := at.member()
+	if m.odd {
+		return nil, refuse(Cramped, "its key has an unusual form")
+	}
+	if f.front && len(at.chain) == 2 && at.in().form == flow {
+		return nil, refuse(Cramped, "the front matter is written in braces")
+	}
+	k, err := f.keyText(key)
+	return []splice.Splice{{Span: m.Place, New: k}}, err
+}
