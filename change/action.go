@@ -16,6 +16,7 @@ const (
 	DeletedLines Verb = "delete"
 	Appended     Verb = "append"
 	Prepended    Verb = "prepend"
+	Valued       Verb = "value" // a value by its path
 
 	Created    Verb = "create"
 	Overwrote  Verb = "overwrite"
@@ -68,6 +69,8 @@ func (a Action) String() string {
 		return fmt.Sprintf("deleted %s from line %d in %s", count(a.Count, "line"), a.Line, name)
 	case Appended, Prepended:
 		return fmt.Sprintf("%sed text in %s", a.Verb, name)
+	case Valued:
+		return fmt.Sprintf("changed %s in %s", count(a.Count, "value"), name)
 	case Created:
 		return fmt.Sprintf("created %s (%s)", name, count(a.Count, "byte"))
 	case Overwrote:

@@ -22,6 +22,9 @@ const (
 	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
 	AppendText                   // New is appended, after a line break if the last line has none
 	ApplyHunk                    // Hunk is applied where its context matches exactly
+	SetValue                     // the value At becomes New, which is JSON
+	DeleteValue                  // the value At is deleted, with its key
+	RenameKey                    // the key of the value At becomes New
 )
 
 // Edit is one edit of a text file. Texts, lines and spans are those of the file
@@ -51,6 +54,13 @@ type Edit struct {
 	// line endings of New stay as they are.
 	Start, End int
 	Verbatim   bool
+
+	// At is the path of a value in a file of JSON, YAML, TOML or ini, or in the YAML
+	// header of markdown: jobs.build.steps[2].run, servers[name=quarry].args,
+	// paths."/users".get; tags[+] is the place after the last item. What is missing on
+	// the way to a value is made. The bytes outside the value stay; what can't be
+	// changed so is refused.
+	At string
 
 	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
 	// (to be added) or "\\" (the line before has no line ending). First is the
@@ -87,7 +97,7 @@ const (
 
 // Outcome tells what one edit did.
 type Outcome struct {
-	Kind Verb `json:"kind"` // Replaced, Inserted, DeletedLines, Appended or Prepended
+	Kind Verb `json:"kind"` // Replaced, Inserted, DeletedLines, Appended, Prepended or Valued
 	// Count is the number of occurrences replaced, lines inserted or lines
 	// deleted.
 	Count int `json:"count"`

@@ -100,6 +100,8 @@ var layers = []layer{
 		{"internal/policy", "what may be touched, by name and path; pure"},
 		{"internal/glob", "the glob dialects"},
 		{"internal/textedit", "edits on bytes and their diffs, pure"},
+		{"internal/value", "values of JSON, YAML, TOML, ini and front matter by path, pure"},
+		{"internal/splice", "byte splices, pure"},
 		{"internal/lineage", "where the bytes of a file come from, through its changes"},
 		{"internal/textfile", "encodings, binary test, lines"},
 	}},

@@ -153,6 +153,8 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 			out[i].Kind = change.DeletedLines
 		case change.AppendText:
 			out[i].Kind = change.Appended
+		case change.SetValue, change.DeleteValue, change.RenameKey:
+			out[i].Kind = change.Valued
 		}
 	}
 	return out

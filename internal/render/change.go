@@ -91,6 +91,8 @@ func Edited(c *change.Change) string {
 			return fmt.Sprintf("Deleted line %d (1 line) in %s.", e.Line, name)
 		}
 		return fmt.Sprintf("Deleted lines %d-%d (%d lines) in %s.", e.Line, e.Line+e.Count-1, e.Count, name)
+	case change.Valued:
+		return fmt.Sprintf("Changed %s in %s.", Count(e.Count, "value"), name)
 	case change.Appended:
 		return fmt.Sprintf("Appended to %s.", name)
 	case change.Prepended:

@@ -68,7 +68,7 @@ func (v *View) Edit(ctx context.Context, p string, edits ...change.Edit) error {
 	if err != nil {
 		return err
 	}
-	ch, err := textedit.Apply(doc, atEnd(doc, edits)...)
+	ch, err := textedit.ApplyTo(p, textfile.InMemory(doc), textedit.DefaultMaxSize, atEnd(doc, edits)...)
 	if err != nil {
 		return err
 	}

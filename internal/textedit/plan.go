@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/internal/splice"
 	"quarry/internal/textfile"
 )
 
@@ -25,6 +26,8 @@ type planner struct {
 	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
 	nears   int              // explanations so far
 	spaced  *spaced          // the lines of the file, once other white space is looked for
+
+	valued map[int][]splice.Splice // for edits of values by path, by their number
 
 	size, limit int64 // of the new file, as far as it is planned, in bytes of text
 	eol         endings
@@ -102,6 +105,8 @@ func (p *planner) plan(e change.Edit) (Outcome, error) {
 		return p.replaceSpan(e)
 	case change.ApplyHunk:
 		return p.applyHunk(e)
+	case change.SetValue, change.DeleteValue, change.RenameKey:
+		return p.changeValue(e)
 	}
 	return Outcome{}, invalid("unknown edit %d", e.Verb)
 }

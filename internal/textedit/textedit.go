@@ -97,7 +97,7 @@ func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 const DefaultMaxSize = 256 << 20
 
 // ApplyTo is Apply for any text, with a limit of its own. The name of the file says
-// what white space means in it, for edits that are Lenient. A file that is larger
+// what white space means in it, for edits that are Lenient, and how it writes values. A file that is larger
 // already may be edited as long as it does not grow. The size is known before any
 // of the new text is made, so what is refused costs nothing. An error of reading
 // the text comes first.
@@ -113,6 +113,9 @@ func apply(name string, d *textfile.Text, limit int64, edits []change.Edit) (*Ch
 	p := &planner{doc: d, name: name, size: d.RawLen(), limit: max(limit, d.RawLen())}
 	c := &Change{doc: d, edits: edits, Outcomes: make([]Outcome, len(edits))}
 	if err := affordable(d, edits); err != nil {
+		return nil, err
+	}
+	if err := p.values(edits); err != nil {
 		return nil, err
 	}
 	var failed []error

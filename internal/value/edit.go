@@ -34,6 +34,9 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.breaks {
+		return nil, refuse(Cramped, "the text has line breaks other than \\n and \\r\\n, which programs read in different ways")
+	}
 	if err := d.shared(at, len(rest) > 0); err != nil {
 		return nil, err
 	}
@@ -128,9 +131,8 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	top := len(at.chain) == 1
 	switch {
-	case n.Kind == Map && first.Kind == ByKey, n.Kind == Null && first.Kind == ByKey && top:
+	case n.Kind == Map && first.Kind == ByKey:
 		out, err := d.f.add(at, first.Key, v)
 		grown := &Node{Kind: Map, Members: append(slices.Clone(n.Members), &Member{Key: first.Key, Value: v}), Tag: n.Tag, Anchor: n.Anchor}
 		return out, at.with(grown), err
@@ -138,7 +140,7 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 		out, err := d.f.add(at, "", v)
 		grown := &Node{Kind: List, Items: append(slices.Clone(n.Items), v), Tag: n.Tag, Anchor: n.Anchor}
 		return out, at.with(grown), err
-	case n.Kind == Null && !top: // "env:" without a value
+	case n.Kind == Null && len(at.chain) > 1: // "env:" without a value
 		v, err := nested(e.At, rest, e.Value)
 		if err != nil {
 			return nil, nil, err

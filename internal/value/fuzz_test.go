@@ -16,7 +16,7 @@ var fuzzTexts = []struct {
 	{YAML, "\"a\": 'x''y'\r\nb:\r\n- 1\r\n- # c\r\n  z: \"\\u00e9\"\r\n"},
 	{TOML, "a.b = 1\n[c] # d\ne = [ 'f', # g\n]\nh = { i = 1, j.k = 2 }\n[[l]]\n[l.m]\nn = \"\"\"o\"\"\"\n[[l]]\n"},
 	{INI, "a=b\n[c]\nd : e\n  f\n; g\n\th\n"},
-	{FrontMatter, "---\na: 1\ntags: [x, y]\nb:\n  - c\n---\nbody\n"},
+	{Header, "---\na: 1\ntags: [x, y]\nb:\n  - c\n---\nbody\n"},
 }
 
 // FuzzEdit: whatever the text and the change, an accepted change keeps the bytes

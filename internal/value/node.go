@@ -40,7 +40,7 @@ type Node struct {
 	Body int
 
 	Tag, Anchor string
-	// Plain says that a Text is written without quotes, as dates of front matter.
+	// Plain says that a Text is written without quotes, as dates of headers.
 	Plain  bool
 	form   form
 	used   bool   // some alias means this anchor

@@ -261,7 +261,7 @@ func TestRandom(t *testing.T) {
 	made, tried := map[Format]int{}, map[Format]int{}
 	for seed := range run.Cases() {
 		rng := stress.Rand(seed)
-		format := []Format{JSON, YAML, TOML, INI, FrontMatter}[rng.IntN(5)]
+		format := []Format{JSON, YAML, TOML, INI, Header}[rng.IntN(5)]
 		w := &writer{rng: rng, eol: "\n"}
 		if rng.IntN(5) == 0 {
 			w.eol = "\r\n"
@@ -273,7 +273,7 @@ func TestRandom(t *testing.T) {
 			w.toml()
 		case INI:
 			w.ini()
-		case FrontMatter:
+		case Header:
 			w.b.WriteString("---" + w.eol)
 			w.yamlMap("", 2)
 			w.b.WriteString("---" + w.eol + "body: x" + w.eol)
@@ -295,7 +295,7 @@ func TestRandom(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []Format{JSON, YAML, TOML, INI, FrontMatter} {
+	for _, f := range []Format{JSON, YAML, TOML, INI, Header} {
 		t.Logf("%s: %d of %d changes made", f, made[f], tried[f])
 		if made[f]*4 < tried[f] {
 			t.Errorf("%s: only %d of %d changes were made", f, made[f], tried[f])

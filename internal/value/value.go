@@ -1,5 +1,5 @@
 // Package value reads and changes values in configuration files by their paths:
-// JSON with or without comments, YAML, TOML, ini, and the front matter of notes.
+// JSON with or without comments, YAML, TOML, ini, and the YAML header of markdown.
 //
 // A change is a list of splices, so the bytes outside them stay: comments, order,
 // quotes, indentation and line endings. Every result is parsed again and must be
@@ -26,10 +26,10 @@ const (
 	YAML
 	TOML
 	INI
-	FrontMatter // YAML between --- at the top of a note
+	Header // YAML between --- at the top of markdown
 )
 
-var formatNames = [...]string{"", "JSON", "YAML", "TOML", "ini", "front matter"}
+var formatNames = [...]string{"", "JSON", "YAML", "TOML", "ini", "YAML header"}
 
 func (f Format) String() string { return formatNames[f] }
 
@@ -38,7 +38,7 @@ var byExtension = map[string]Format{
 	".yaml": YAML, ".yml": YAML, ".cff": YAML,
 	".toml": TOML,
 	".ini":  INI, ".cfg": INI, ".conf": INI, ".desktop": INI, ".service": INI, ".socket": INI, ".timer": INI, ".target": INI, ".mount": INI, ".properties": INI,
-	".md": FrontMatter, ".mdx": FrontMatter, ".markdown": FrontMatter, ".qmd": FrontMatter,
+	".md": Header, ".mdx": Header, ".markdown": Header, ".qmd": Header,
 }
 
 var byName = map[string]Format{
@@ -70,6 +70,7 @@ type Doc struct {
 	text    []byte
 	eol     string
 	several bool // documents of YAML: Root is the list of them
+	breaks  bool // line breaks that only some programs take for such
 	f       editor
 }
 
@@ -152,14 +153,14 @@ func Parse(format Format, text []byte) (*Doc, error) {
 		err = d.parseJSON(start)
 	case YAML:
 		err = d.parseYAML(splice.Span{Start: start, End: len(text)})
-	case FrontMatter:
-		err = d.parseFrontMatter()
+	case Header:
+		err = d.parseHeader()
 	case TOML:
 		err = d.parseTOML(start)
 	case INI:
 		err = d.parseINI(start)
 	default:
-		err = fault.New(fault.InvalidArgument, "values are read in JSON, YAML, TOML, ini and front matter", "the name of the file says which it is")
+		err = fault.New(fault.InvalidArgument, "values are read in JSON, YAML, TOML, ini and YAML headers", "the name of the file says which it is")
 	}
 	if err != nil {
 		return nil, err

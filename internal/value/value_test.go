@@ -116,9 +116,9 @@ func TestYAML(t *testing.T) {
 	})
 }
 
-func TestFrontMatter(t *testing.T) {
+func TestHeader(t *testing.T) {
 	const doc = "---\ntitle: x # t\ntags:\n- a\n---\n# T\ntitle: y\n"
-	checkChanges(t, FrontMatter, []changeCase{
+	checkChanges(t, Header, []changeCase{
 		{"a text", doc, `title = "z"`, strings.Replace(doc, "x #", "z #", 1)},
 		{"a tag", doc, `tags[+] = "b"`, strings.Replace(doc, "- a\n", "- a\n- b\n", 1)},
 		{"a new key", doc, `d = 1`, strings.Replace(doc, "- a\n", "- a\nd: 1\n", 1)},

@@ -15,17 +15,17 @@ import (
 	"quarry/internal/splice"
 )
 
-// yamlText edits YAML: the whole text, or the lines of front matter.
+// yamlText edits YAML: the whole text, or the lines of a header.
 type yamlText struct {
 	d     *Doc
 	lines splice.Span // what is YAML of the text
 	front bool        // between --- and ---
-	found bool        // there is front matter
+	found bool        // there is a header
 }
 
-// FindFrontMatter finds the lines between a first line "---" and a line "---" or
+// FindHeader finds the lines between a first line "---" and a line "---" or
 // "...": all with the fences, and those between. A block that doesn't close is text.
-func FindFrontMatter(text []byte) (all, inner splice.Span, found bool) {
+func FindHeader(text []byte) (all, inner splice.Span, found bool) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(mark)) {
 		start = len(mark)
@@ -52,13 +52,13 @@ func isFence(line []byte, mark string) bool {
 	return ok && len(bytes.TrimRight(rest, " \t\r\n")) == 0
 }
 
-// maxFrontMatter is the largest front matter that is read.
-const maxFrontMatter = 1 << 20
+// maxHeader is the largest header that is read.
+const maxHeader = 1 << 20
 
-func (d *Doc) parseFrontMatter() error {
-	_, inner, found := FindFrontMatter(d.text)
-	if inner.Len() > maxFrontMatter {
-		return &SyntaxError{Format: FrontMatter, Problem: fmt.Sprintf("it has %d KB, and at most %d are read", inner.Len()>>10, maxFrontMatter>>10)}
+func (d *Doc) parseHeader() error {
+	_, inner, found := FindHeader(d.text)
+	if inner.Len() > maxHeader {
+		return &SyntaxError{Format: Header, Problem: fmt.Sprintf("it has %d KB, and at most %d are read", inner.Len()>>10, maxHeader>>10)}
 	}
 	if err := d.parseYAML(inner); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (d *Doc) parseFrontMatter() error {
 	f := d.f.(*yamlText)
 	f.front, f.found = true, found
 	if d.several || d.Root.Kind != Map {
-		return &SyntaxError{Format: FrontMatter, Problem: "it is not a block of \"key: value\" lines"}
+		return &SyntaxError{Format: Header, Problem: "it is not a block of \"key: value\" lines"}
 	}
 	return nil
 }
@@ -90,6 +90,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		}
 	}()
 	text := lines.In(d.text)
+	d.breaks = oddBreak.Match(text)
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	r := &yamlReader{text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
 	var docs []*Node
@@ -125,6 +126,9 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	}
 	return nil
 }
+
+// oddBreak is a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
+var oddBreak = regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
 
 // yamlReader finds the spans of yaml.v3's nodes, which know only where they begin.
 type yamlReader struct {

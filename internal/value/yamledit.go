@@ -275,7 +275,7 @@ func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	case n.form == pair:
 		return nil, refuse(Cramped, "it is a pair without braces")
 	case n.form == flow && f.front && len(in.chain) == 1:
-		return nil, refuse(Cramped, "the front matter is written in braces")
+		return nil, refuse(Cramped, "the header is written in braces")
 	case n.form == flow:
 		return f.addInBrackets(in, key, v)
 	case n.Kind == Map && len(n.Members) == 0 || f.front && len(in.chain) == 1: // after all comments
@@ -330,7 +330,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	case in.form == pair:
 		return nil, refuse(Cramped, "it is a pair without braces")
 	case in.form == flow && f.front && len(at.chain) == 2:
-		return nil, refuse(Cramped, "the front matter is written in braces")
+		return nil, refuse(Cramped, "the header is written in braces")
 	case in.form == flow:
 		return f.bracketed(in).remove(i), nil
 	}
@@ -403,7 +403,7 @@ func (f *yamlText) rename(at place, key string) ([]splice.Splice, error) {
 		return nil, refuse(Cramped, "its key has an unusual form")
 	}
 	if f.front && len(at.chain) == 2 && at.in().form == flow {
-		return nil, refuse(Cramped, "the front matter is written in braces")
+		return nil, refuse(Cramped, "the header is written in braces")
 	}
 	k, err := f.keyText(key)
 	return []splice.Splice{{Span: m.Place, New: k}}, err

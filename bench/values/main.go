@@ -1,0 +1,114 @@
+// Values changes values of real configuration files by path and asks readers that
+// aren't ours what became of them: jq for JSON, npm's jsonc-parser where that has
+// comments, npm's yaml and smol-toml, and Python's configparser.
+//
+//	go run ./bench/values -repos A:B:C [-n 2000] [-seed 1] [-npm node_modules] [-show]
+//
+// A repository may be a bare one. Each file gets five changes: a value of the same
+// kind, a text that needs quotes, a deletion, an addition, another key. The value
+// must be right for the outside reader and all others as they were, and the bytes
+// before and after the lines of the value the same. A result that was damaged on
+// purpose must be noticed, or nothing is reported.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"quarry/internal/value"
+)
+
+func main() {
+	repos := flag.String("repos", os.Getenv("QUARRY_GIT_REPOS"), "git repositories, with : between them")
+	n := flag.Int("n", 2000, "files")
+	seed := flag.Uint64("seed", 1, "of the random numbers")
+	npm := flag.String("npm", os.Getenv("QUARRY_NPM"), "the folder node_modules with yaml, smol-toml and jsonc-parser")
+	show := flag.Bool("show", false, "print each refusal")
+	flag.Parse()
+	if err := run(strings.Split(*repos, ":"), *npm, *n, *seed, *show); err != nil {
+		fmt.Fprintln(os.Stderr, "values:", err)
+		os.Exit(1)
+	}
+}
+
+// tally is what became of the changes of one format.
+type tally struct {
+	files, unread, changes, made int
+	refused                      map[value.Reason]int
+	wrong, outside               int
+}
+
+func run(repos []string, npm string, n int, seed uint64, show bool) error {
+	o, err := startReaders(npm)
+	if err != nil {
+		fmt.Println("skipped:", err)
+		return nil
+	}
+	defer o.close()
+	if err := noticesDamage(o); err != nil {
+		return err
+	}
+	files, err := collect(repos, n, seed)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no configuration files: name repositories with -repos")
+	}
+	tallies := map[value.Format]*tally{}
+	skipped := 0
+	for i, f := range files {
+		t := tallies[f.format]
+		if t == nil {
+			t = &tally{refused: map[value.Reason]int{}}
+			tallies[f.format] = t
+		}
+		before, err := o.read(f.format, f.text)
+		if err != nil {
+			skipped++ // the outside reader can't read it
+			continue
+		}
+		t.files++
+		trial := &trial{o: o, f: f, before: before, rng: rand.New(rand.NewPCG(seed, uint64(i))), t: t, show: show}
+		trial.run()
+	}
+	return report(tallies, skipped)
+}
+
+func report(tallies map[value.Format]*tally, skipped int) error {
+	fmt.Println("| format | files | changes | made | refused | wrong value | bytes outside |")
+	fmt.Println("|---|---|---|---|---|---|---|")
+	all := &tally{refused: map[value.Reason]int{}}
+	row := func(name string, t *tally) {
+		no := 0
+		for _, k := range t.refused {
+			no += k
+		}
+		fmt.Printf("| %s | %d | %d | %d | %d (%.1f %%) | %d | %d |\n", name, t.files, t.changes, t.made, no, 100*float64(no)/float64(max(t.changes, 1)), t.wrong, t.outside)
+	}
+	for _, f := range slices.Sorted(maps.Keys(tallies)) {
+		t := tallies[f]
+		row(f.String(), t)
+		all.files, all.changes, all.made, all.wrong, all.outside = all.files+t.files, all.changes+t.changes, all.made+t.made, all.wrong+t.wrong, all.outside+t.outside
+		for r, k := range t.refused {
+			all.refused[r] += k
+		}
+	}
+	row("all", all)
+	for _, r := range slices.Sorted(maps.Keys(all.refused)) {
+		fmt.Printf("refused, %s: %d\n", r, all.refused[r])
+	}
+	fmt.Printf("%d files were skipped: the outside reader can't read them\n", skipped)
+	if all.wrong+all.outside > 0 {
+		return fmt.Errorf("%d values are wrong, %d changes touched other bytes", all.wrong, all.outside)
+	}
+	if all.made == 0 {
+		return fmt.Errorf("no change was made")
+	}
+	return nil
+}

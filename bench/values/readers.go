@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"quarry/internal/value"
+)
+
+// readers are programs that read configuration files. They answer with JSON.
+type readers struct {
+	node, python *reader
+	dir          string
+}
+
+// reader is one of them, asked a line at a time.
+type reader struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// nodeScript reads {"format", "text"} and prints {"value"} or {"error"}. What JSON
+// can't say, as a date, becomes a text that says so.
+const nodeScript = `
+const { createRequire } = require('module');
+const need = createRequire(process.argv[2] + '/');
+const yaml = need('yaml'), toml = need('smol-toml'), jsonc = need('jsonc-parser');
+function plain(v) {
+  if (typeof v === 'bigint') return 'int ' + v;
+  if (typeof v === 'number' && !Number.isFinite(v)) return 'float ' + v;
+  if (v instanceof Date) return 'date ' + (v.toISOString ? v.toISOString() : String(v));
+  if (v instanceof Map) { const o = {}; for (const [k, x] of v) o[typeof k === 'string' ? k : 'key ' + JSON.stringify(plain(k))] = plain(x); return o; }
+  if (Array.isArray(v)) return v.map(plain);
+  if (v instanceof Set) return { set: [...v].map(plain) };
+  if (v && typeof v === 'object') { const o = {}; for (const k of Object.keys(v)) Object.defineProperty(o, k, { value: plain(v[k]), enumerable: true }); return o; }
+  return v === undefined ? null : v;
+}
+function read(format, text) {
+  if (text.charCodeAt(0) === 0xFEFF) text = text.slice(1);
+  if (format === 'TOML') return toml.parse(text, { integersAsBigInt: true });
+  if (format === 'JSON') { const errors = []; const v = jsonc.parse(text, errors, { allowTrailingComma: true }); if (errors.length) throw new Error(JSON.stringify(errors)); return v; }
+  if (format === 'YAML header') {
+    const m = /^---[ \t]*\r?\n([\s\S]*?)^(?:---|\.\.\.)[ \t]*$/m.exec(text);
+    if (!m || m.index !== 0) return null;
+    text = m[1];
+  }
+  const docs = yaml.parseAllDocuments(text, { uniqueKeys: false, logLevel: 'silent', stringKeys: false, intAsBigInt: true });
+  if (!Array.isArray(docs) || docs.length === 0) return null;
+  const out = docs.map(d => { if (d.errors.length) throw d.errors[0]; return d.toJS({ mapAsMap: true, maxAliasCount: -1 }); });
+  return out.length === 1 ? out[0] : out;
+}
+require('readline').createInterface({ input: process.stdin }).on('line', line => {
+  const { format, text } = JSON.parse(line);
+  let answer;
+  try { answer = { value: plain(read(format, text)) }; } catch (e) { answer = { error: String(e.message || e) }; }
+  process.stdout.write(JSON.stringify(answer) + '\n');
+});
+`
+
+const pythonScript = `
+import sys, json, configparser
+for line in sys.stdin:
+    text = json.loads(line)['text']
+    if text.startswith('\ufeff'): text = text[1:]
+    p = configparser.RawConfigParser(strict=False, allow_no_value=True, default_section='\x02')
+    p.optionxform = str
+    try:
+        p.read_string('[\x01]\n' + text)
+        out = dict(p['\x01'])
+        for s in p.sections():
+            if s != '\x01': out[s] = dict(p[s])
+        print(json.dumps({'value': out}), flush=True)
+    except Exception as e:
+        print(json.dumps({'error': str(e)}), flush=True)
+`
+
+func startReaders(npm string) (*readers, error) {
+	for _, name := range []string{"node", "python3", "jq"} {
+		if _, err := exec.LookPath(name); err != nil {
+			return nil, fmt.Errorf("%s is not installed", name)
+		}
+	}
+	for _, name := range []string{"yaml", "smol-toml", "jsonc-parser"} {
+		if _, err := os.Stat(filepath.Join(npm, name)); err != nil {
+			return nil, fmt.Errorf("npm's %s is not in %q: make values-install brings it", name, npm)
+		}
+	}
+	dir, err := os.MkdirTemp("", "quarry-values")
+	if err != nil {
+		return nil, err
+	}
+	script := filepath.Join(dir, "read.cjs")
+	if err := os.WriteFile(script, []byte(nodeScript), 0o600); err != nil {
+		return nil, err
+	}
+	npm, err = filepath.Abs(npm)
+	if err != nil {
+		return nil, err
+	}
+	r := &readers{dir: dir}
+	if r.node, err = startReader("node", script, npm); err != nil {
+		return nil, err
+	}
+	r.python, err = startReader("python3", "-c", pythonScript)
+	return r, err
+}
+
+func startReader(name string, args ...string) (*reader, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	return &reader{cmd, in, bufio.NewReaderSize(out, 1<<20)}, cmd.Start()
+}
+
+func (r *readers) close() {
+	for _, one := range []*reader{r.node, r.python} {
+		one.in.Close()
+		_ = one.cmd.Wait() // it ends with its input
+	}
+	os.RemoveAll(r.dir)
+}
+
+// read asks the reader of a format. Numbers stay as they are written in its answer.
+func (r *readers) read(format value.Format, text []byte) (any, error) {
+	if format == value.JSON {
+		cmd := exec.Command("jq", "-c", ".")
+		cmd.Stdin = bytes.NewReader(text)
+		if out, err := cmd.Output(); err == nil && bytes.Count(out, []byte("\n")) == 1 {
+			return decode(out)
+		}
+	}
+	to := r.node
+	if format == value.INI {
+		to = r.python
+	}
+	line, err := json.Marshal(map[string]string{"format": format.String(), "text": string(text)})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := to.in.Write(append(line, '\n')); err != nil {
+		return nil, err
+	}
+	out, err := to.out.ReadBytes('\n')
+	if err != nil {
+		return nil, err
+	}
+	answer, err := decode(out)
+	if err != nil {
+		return nil, err
+	}
+	m := answer.(map[string]any)
+	if problem, bad := m["error"]; bad {
+		return nil, errors.New(fmt.Sprint(problem))
+	}
+	return m["value"], nil
+}
+
+func decode(data []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}

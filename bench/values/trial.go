@@ -1,0 +1,384 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"quarry/internal/splice"
+	"quarry/internal/value"
+)
+
+// noticesDamage makes a change, damages the result, and demands that the comparison
+// sees it.
+func noticesDamage(o *readers) error {
+	f := file{name: "planted.yml", format: value.YAML, text: []byte("a: 1\nb: x # c\n")}
+	before, err := o.read(f.format, f.text)
+	if err != nil {
+		return err
+	}
+	for _, after := range []string{"a: 2\nb: y # c\n", "a: 2\n", "a: [2\nb: x # c\n"} {
+		t := &trial{o: o, f: f, before: before, t: &tally{}, quiet: true}
+		t.judge(place{path: value.Keys("a"), node: &value.Node{}}, t.set(value.Keys("a"), "2"), nil, []byte(after))
+		if t.t.wrong != 1 {
+			return fmt.Errorf("the comparison takes %q for right", after)
+		}
+	}
+	return nil
+}
+
+// trial is the five changes of one file.
+type trial struct {
+	o      *readers
+	f      file
+	before any // by the outside reader
+	rng    *rand.Rand
+	t      *tally
+	show   bool
+	quiet  bool
+}
+
+// place is a value that can be changed.
+type place struct {
+	path value.Path
+	node *value.Node
+}
+
+// places lists all values below the top.
+func places(n *value.Node, at value.Path, out []place) []place {
+	for _, m := range n.Members {
+		p := append(slices.Clone(at), value.Step{Key: m.Key})
+		out = places(m.Value, p, append(out, place{p, m.Value}))
+	}
+	for i, item := range n.Items {
+		p := append(slices.Clone(at), value.Step{Kind: value.ByIndex, Index: i})
+		out = places(item, p, append(out, place{p, item}))
+	}
+	return out
+}
+
+var awkward = []string{`"a: b # c"`, `"yes"`, `"it's \"q\""`, `"é — ü"`, `"12"`, `"- x"`, `""`, `"{{ x }}"`, `"C:\\dir"`, `"@x"`, `"null"`, `"a, b"`}
+
+func (t *trial) run() {
+	d, err := value.Parse(t.f.format, t.f.text)
+	if err != nil {
+		t.t.unread++
+		t.t.changes += 5
+		t.t.refused["not read"] += 5
+		if t.show {
+			fmt.Printf("not read: %s: %v\n", t.f.name, err)
+		}
+		return
+	}
+	all := places(d.Root, nil, nil)
+	if len(all) == 0 {
+		return
+	}
+	scalars := slices.DeleteFunc(slices.Clone(all), func(p place) bool {
+		return p.node.Kind == value.List || p.node.Kind == value.Map || p.node.Kind == value.Alias
+	})
+	boxes := slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.node.Kind != value.List && p.node.Kind != value.Map })
+	keyed := slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.path[len(p.path)-1].Kind != value.ByKey })
+	if len(scalars) > 0 {
+		p := t.pick(scalars)
+		t.change(p, t.set(p.path, alike(p.node)))
+		p = t.pick(scalars)
+		t.change(p, t.set(p.path, awkward[t.rng.IntN(len(awkward))]))
+	}
+	p := t.pick(all)
+	t.change(p, value.Edit{At: p.path, Delete: true})
+	if len(boxes) > 0 {
+		p = t.pick(boxes)
+		step := value.Step{Key: "quarry_new"}
+		if p.node.Kind == value.List {
+			step = value.Step{Kind: value.Next}
+		}
+		t.change(p, t.set(append(slices.Clone(p.path), step), t.addition(p.node)))
+	} else {
+		t.change(place{nil, d.Root}, t.set(value.Keys("quarry_new"), `"x y"`))
+	}
+	if len(keyed) > 0 {
+		p = t.pick(keyed)
+		t.change(p, value.Edit{At: p.path, Rename: "quarry_renamed"})
+	}
+}
+
+func (t *trial) pick(list []place) place { return list[t.rng.IntN(len(list))] }
+
+func (t *trial) set(at value.Path, text string) value.Edit {
+	v, err := value.FromJSON([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return value.Edit{At: at, Value: v}
+}
+
+// alike is another value of the same kind.
+func alike(n *value.Node) string {
+	switch n.Kind {
+	case value.Bool:
+		if strings.EqualFold(n.Text, "true") {
+			return "false"
+		}
+		return "true"
+	case value.Number:
+		return "4711"
+	}
+	return `"quarry-test"`
+}
+
+// addition is what a map or list gets: of a list, something like what it has.
+func (t *trial) addition(n *value.Node) string {
+	if n.Kind == value.List && len(n.Items) > 0 && n.Items[0].Kind == value.Map {
+		return `{"quarry_name": "x", "quarry_list": [1, "b"]}`
+	}
+	if t.f.format == value.INI {
+		return `"x y"`
+	}
+	return []string{`"x y"`, `17`, `["a", "b"]`, `{"k": "v", "n": 1}`}[t.rng.IntN(4)]
+}
+
+// change makes one change and asks the outside reader.
+func (t *trial) change(p place, e value.Edit) {
+	t.t.changes++
+	out, err := value.Apply(t.f.format, t.f.text, e)
+	if err != nil {
+		reason := value.Reason("other")
+		if r, ok := errors.AsType[*value.Refused](err); ok {
+			reason = r.Reason
+		}
+		t.t.refused[reason]++
+		if t.show {
+			fmt.Printf("%s: %s: %v (%s)\n", reason, t.f.name, err, kindOfEdit(e))
+		}
+		return
+	}
+	after, err := splice.Apply(t.f.text, out)
+	if err != nil {
+		t.wrong(e, err.Error(), after)
+		return
+	}
+	t.t.made++
+	t.judge(p, e, out, after)
+}
+
+func kindOfEdit(e value.Edit) string {
+	switch {
+	case e.Delete:
+		return "delete"
+	case e.Rename != "":
+		return "rename"
+	}
+	return "set " + e.Value.JSON("", "")
+}
+
+func (t *trial) wrong(e value.Edit, why string, after []byte) {
+	t.t.wrong++
+	if t.quiet {
+		return
+	}
+	fmt.Printf("WRONG %s: %s at %s: %s\n", t.f.name, kindOfEdit(e), e.At, why)
+	if t.show {
+		fmt.Printf("--- before\n%s\n--- after\n%s\n", t.f.text, after)
+	}
+}
+
+// judge compares the outside reader's values, and the bytes around the change.
+func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) {
+	got, err := t.o.read(t.f.format, after)
+	if err != nil {
+		t.wrong(e, "the outside reader can't read it: "+err.Error(), after)
+		return
+	}
+	want, err := wanted(t.before, e, t.f.format)
+	if err != nil {
+		t.wrong(e, "read in another way: "+err.Error(), after)
+		return
+	}
+	equal := reflect.DeepEqual(got, want)
+	if !equal && e.Delete && t.f.format == value.TOML {
+		equal = reflect.DeepEqual(pruned(got, e.At[:len(e.At)-1]), pruned(want, e.At[:len(e.At)-1]))
+	}
+	if !equal {
+		t.wrong(e, fmt.Sprintf("got %s, want %s", short(got), short(want)), after)
+		return
+	}
+	if why := outside(t.f, p, e, out, after); why != "" {
+		t.t.outside++
+		fmt.Printf("OUTSIDE %s: %s at %s: %s\n", t.f.name, kindOfEdit(e), e.At, why)
+	}
+}
+
+func short(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[:min(len(b), 1500)])
+}
+
+// outside checks that only bytes on the lines of the value went away, and that none
+// did for what is added.
+func outside(f file, p place, e value.Edit, out []splice.Splice, after []byte) string {
+	d, err := value.Parse(f.format, f.text)
+	if err != nil {
+		return err.Error()
+	}
+	first, last := 1, 1+bytes.Count(f.text, []byte("\n"))
+	if len(p.path) > 0 {
+		if first, last, err = d.Lines(p.path); err != nil {
+			return err.Error()
+		}
+	}
+	line := func(at int) int { return 1 + bytes.Count(f.text[:at], []byte("\n")) }
+	adding := e.Value != nil && len(e.At) > len(p.path)
+	for _, s := range out {
+		gone := string(s.In(f.text))
+		if adding && strings.TrimSpace(gone) != "" && strings.Trim(gone, "{}[] \t\r\n") != "" {
+			return fmt.Sprintf("%q is gone", gone)
+		}
+		if e.Delete && f.format != value.TOML && line(s.Start) < first-1 || !e.Delete && !adding && e.Rename == "" && (line(s.Start) < first || line(s.End) > last) {
+			return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
+		}
+		if e.Value != nil && !adding && strings.Contains(gone, "\n") && !strings.Contains(string(p.node.In(f.text)), "\n") {
+			return fmt.Sprintf("%q is gone", gone)
+		}
+	}
+	return ""
+}
+
+// wanted is the document of the outside reader after a change.
+func wanted(v any, e value.Edit, format value.Format) (any, error) {
+	return rebuilt(v, e.At, e, format)
+}
+
+func rebuilt(v any, at value.Path, e value.Edit, format value.Format) (any, error) {
+	last := len(at) == 1
+	switch box := v.(type) {
+	case nil:
+		if last && e.Value != nil && at[0].Kind == value.ByKey { // nothing was there
+			return map[string]any{at[0].Key: asRead(e.Value, format)}, nil
+		}
+	case map[string]any:
+		out := maps.Clone(box)
+		key := at[0].Key
+		old, there := box[key]
+		switch {
+		case at[0].Kind != value.ByKey:
+			return nil, fmt.Errorf("%v is a map", at)
+		case !there && !(last && e.Value != nil):
+			return nil, fmt.Errorf("there is no %q", key)
+		case last && e.Delete:
+			delete(out, key)
+			if len(out) == 0 && format == value.Header || format == value.YAML && len(out) == 0 && len(e.At) == 1 {
+				return nil, nil
+			}
+		case last && e.Rename != "":
+			delete(out, key)
+			out[e.Rename] = old
+		case last:
+			out[key] = asRead(e.Value, format)
+		default:
+			next, err := rebuilt(old, at[1:], e, format)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = next
+		}
+		return out, nil
+	case []any:
+		if at[0].Kind == value.Next {
+			return append(slices.Clone(box), asRead(e.Value, format)), nil
+		}
+		i := at[0].Index
+		if at[0].Kind != value.ByIndex || i >= len(box) {
+			return nil, fmt.Errorf("%v is not in a list of %d", at, len(box))
+		}
+		out := slices.Clone(box)
+		switch {
+		case last && e.Delete:
+			return slices.Delete(out, i, i+1), nil
+		case last:
+			out[i] = asRead(e.Value, format)
+		default:
+			next, err := rebuilt(box[i], at[1:], e, format)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = next
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("%v is a %T", at, v)
+}
+
+// pruned is a document without the maps and lists on a path that are empty: tables
+// of TOML that no heading names go with the last of what is in them.
+func pruned(v any, at value.Path) any {
+	if len(at) == 0 {
+		return v
+	}
+	empty := func(v any) bool {
+		m, isMap := v.(map[string]any)
+		l, isList := v.([]any)
+		return isMap && len(m) == 0 || isList && len(l) == 0
+	}
+	switch box := v.(type) {
+	case map[string]any:
+		if next, ok := box[at[0].Key]; ok && at[0].Kind == value.ByKey {
+			if next = pruned(next, at[1:]); empty(next) {
+				delete(box, at[0].Key)
+			} else {
+				box[at[0].Key] = next
+			}
+		}
+	case []any:
+		if i := at[0].Index; at[0].Kind == value.ByIndex && i < len(box) {
+			box[i] = pruned(box[i], at[1:])
+		}
+	}
+	return v
+}
+
+// asRead is a new value as the outside reader gives it.
+func asRead(n *value.Node, format value.Format) any {
+	switch n.Kind {
+	case value.List:
+		out := []any{}
+		for _, item := range n.Items {
+			out = append(out, asRead(item, format))
+		}
+		return out
+	case value.Map:
+		out := map[string]any{}
+		for _, m := range n.Members {
+			out[m.Key] = asRead(m.Value, format)
+		}
+		return out
+	case value.Bool:
+		if format == value.INI {
+			return n.Text
+		}
+		return n.Text == "true"
+	case value.Number:
+		switch format {
+		case value.INI:
+			return n.Text
+		case value.JSON:
+			return json.Number(n.Text)
+		}
+		if strings.ContainsAny(n.Text, ".e") {
+			return json.Number(n.Text)
+		}
+		return "int " + n.Text
+	case value.Null:
+		return nil
+	}
+	return n.Text
+}

@@ -1,0 +1,85 @@
+package textedit
+
+import (
+	"errors"
+	"fmt"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/splice"
+	"quarry/internal/value"
+)
+
+// maxValued is the largest text in which values are changed by path: it is parsed
+// in memory.
+const maxValued = 16 << 20
+
+// values works out all edits of values at once: a key that one makes is there for
+// the next, and their paths are still those of the text before.
+func (p *planner) values(edits []change.Edit) error {
+	var list []value.Edit
+	var from []int // their numbers in edits
+	for i, e := range edits {
+		if e.Verb < change.SetValue || e.Verb > change.RenameKey {
+			continue
+		}
+		v, err := valueEdit(e)
+		if err != nil {
+			return wrap(edits, i, err)
+		}
+		list, from = append(list, v), append(from, i)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	format := value.FormatOf(p.name)
+	switch {
+	case format == value.None:
+		return wrap(edits, from[0], fault.New(fault.InvalidArgument, fmt.Sprintf("%q is not known as JSON, YAML, TOML, ini or markdown with a YAML header", p.name), "edit its text instead"))
+	case p.doc.Len() > maxValued:
+		return wrap(edits, from[0], fault.New(fault.TooLarge, fmt.Sprintf("the file has %d MB; values are changed in at most %d", p.doc.Len()>>20, maxValued>>20), "edit its text instead"))
+	}
+	out, err := value.Apply(format, p.doc.Slice(0, p.doc.Len()), list...)
+	if err != nil {
+		at := 0
+		if one, ok := errors.AsType[*value.EditError](err); ok {
+			at, err = one.Index, one.Err
+		}
+		return wrap(edits, from[at], err)
+	}
+	// Splices of several edits may have become one: they all count for the first.
+	p.valued = map[int][]splice.Splice{from[0]: out}
+	return nil
+}
+
+func valueEdit(e change.Edit) (value.Edit, error) {
+	at, err := value.ParsePath(e.At)
+	if err != nil {
+		return value.Edit{}, invalid("%v", err)
+	}
+	out := value.Edit{At: at}
+	switch e.Verb {
+	case change.DeleteValue:
+		out.Delete = true
+	case change.RenameKey:
+		if out.Rename = e.New; e.New == "" {
+			return out, invalid("the new name of %s is empty", at)
+		}
+	default:
+		if out.Value, err = value.FromJSON([]byte(e.New)); err != nil {
+			return out, invalid("the value for %s has to be JSON: %v", at, err)
+		}
+	}
+	return out, nil
+}
+
+func (p *planner) changeValue(change.Edit) (Outcome, error) {
+	out := Outcome{Count: 1}
+	for _, s := range p.valued[p.edit] {
+		p.add(s.Start, s.End, s.New, p.endingAt(s.Start))
+		if out.Line == 0 {
+			out.Line = p.doc.LineAt(s.Start)
+		}
+	}
+	return out, nil
+}
