@@ -26,6 +26,11 @@ type ReviewOptions struct {
 	// Clients are the names of the clients whose changes are held back; none
 	// means all.
 	Clients []string
+	// Rules are those by which changes are accepted, held back or refused, read anew
+	// for each change; nil is none. If they can't be read, every change is held back.
+	// OnlyRules makes what no rule fits, instead of holding it back.
+	Rules     func() ([]string, error)
+	OnlyRules bool
 	// Waiting, if set, is called every 10 s while a change waits.
 	Waiting func(ctx context.Context, proposal string, waited time.Duration)
 	// OnEnd, if set, runs f once the connection that a call came from has ended:
@@ -40,7 +45,7 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	if err != nil {
 		return nil, err
 	}
-	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Progress: o.Waiting, OnEnd: o.OnEnd}, nil
+	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Rules: o.Rules, OnlyRules: o.OnlyRules, Progress: o.Waiting, OnEnd: o.OnEnd}, nil
 }
 
 // Reviewed reports whether changes of the workspace may have to wait for a

@@ -13,6 +13,8 @@ type Change struct {
 	Client Client    `json:"client,omitzero"`
 	// Proposal is the id of the proposal it was made of, if a person has reviewed it.
 	Proposal string `json:"proposal,omitempty"`
+	// Rule is the rule of the owner that accepted it, if nobody looked at it.
+	Rule string `json:"rule,omitempty"`
 	// Paths are the files and folders it concerns, the one asked for first; a
 	// move has the old and the new one.
 	Paths []string `json:"paths"`

@@ -12,6 +12,8 @@ type Set struct {
 	// Proposal is the id of the proposal that was accepted; "" is a change that
 	// nobody reviewed.
 	Proposal string `json:",omitempty"`
+	// Rule is the rule of the owner by which it was accepted; "" is none.
+	Rule string `json:",omitempty"`
 	// Digest is that of a plan. The set is refused if its result would differ
 	// from the plan. "" means that there is no plan.
 	Digest string
@@ -112,9 +114,10 @@ type Options struct {
 	Tool string
 	// Summary is one line for people; "" is worded from the change.
 	Summary string
-	// Client is the program that asked, and Proposal what a person has accepted.
-	Client   Client
-	Proposal string
+	// Client is the program that asked, and Proposal what a person has accepted, or
+	// Rule the rule that did.
+	Client         Client
+	Proposal, Rule string
 	// Text is that of Op, for Write.
 	Text bool
 	// Parts are what an undo is about; none is the whole change. What is undone of
@@ -147,7 +150,7 @@ func (o Options) Set(tool string, op Op) Set {
 	if o.Tool != "" {
 		tool = o.Tool
 	}
-	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client, Proposal: o.Proposal}
+	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client, Proposal: o.Proposal, Rule: o.Rule}
 }
 
 // DeleteOptions say how to delete; nil is fine.

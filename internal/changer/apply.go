@@ -34,7 +34,7 @@ const maxPlans = 8
 // carries out the steps in order. If one fails, those before it are rolled back.
 // c gets the id, and warnings.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
-	record := journal.Change{Tool: c.Tool, Client: c.Client, Proposal: c.Proposal, Did: c.Did, Ops: opsOf(steps)}
+	record := journal.Change{Tool: c.Tool, Client: c.Client, Proposal: acceptedBy(c), Did: c.Did, Ops: opsOf(steps)}
 	tx, err := w.begin(ctx, c, record)
 	if err != nil {
 		return err

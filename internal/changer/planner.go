@@ -195,7 +195,7 @@ func (p *planner) finish(tasks []*task) {
 		c.Version, c.Size, c.Created, c.Edits, c.Trash = "", 0, false, nil, nil
 	}
 	did(c, a, p.set.Summary, p.set.Client)
-	c.Proposal = p.set.Proposal
+	c.Proposal, c.Rule = p.set.Proposal, p.set.Rule
 }
 
 // content plans new content for a file. A file with several names is written

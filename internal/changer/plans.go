@@ -61,7 +61,7 @@ func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 	if asked.Summary != "" {
 		set.Summary = asked.Summary
 	}
-	set.Proposal = asked.Proposal
+	set.Proposal, set.Rule = asked.Proposal, asked.Rule
 	set.Tool, set.Client, set.FullDiff, set.AllLines = toolOf(asked.Tool, set.Tool), asked.Client, asked.FullDiff, asked.AllLines
 	return set, nil
 }

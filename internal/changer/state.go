@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -318,18 +319,35 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 // masked is a change of hidden files: it shows only that there was one, and when.
 func masked(c change.Change) change.Change {
 	m := change.Change{
-		ID: c.ID, Time: c.Time, Tool: c.Tool, Proposal: c.Proposal, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
+		ID: c.ID, Time: c.Time, Tool: c.Tool, Proposal: c.Proposal, Rule: c.Rule, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
 		Did: change.Action{Verb: change.Noted, Text: "changed files that are not shown here"}, NoUndo: errHidden.Error(),
 	}
 	m.Summary = m.Did.String()
 	return m
 }
 
+// ruleMark begins what the journal has in place of a proposal's id for a change that a
+// rule accepted. No id begins so.
+const ruleMark = "rule: "
+
+// acceptedBy is who accepted a change, as the journal has it.
+func acceptedBy(c *change.Change) string {
+	if c.Proposal == "" && c.Rule != "" {
+		return ruleMark + c.Rule
+	}
+	return c.Proposal
+}
+
 // changeOf is an entry of the journal as a Change, without its diff.
 func changeOf(e journal.Entry) change.Change {
 	c := change.Change{
-		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Proposal: e.Proposal, Did: e.Did, Paths: names(e.Paths()),
+		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),
 		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), PartOf: string(e.PartOf), Pending: e.Status == journal.Pending,
+	}
+	if rule, by := strings.CutPrefix(e.Proposal, ruleMark); by {
+		c.Rule = rule
+	} else {
+		c.Proposal = e.Proposal
 	}
 	for _, id := range e.PartlyBy {
 		c.PartlyBy = append(c.PartlyBy, string(id))

@@ -141,6 +141,27 @@ func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result
 	return journal.Result{}, err
 }
 
+// maxTrashed is the most of a file in a trash that is read to be shown.
+const maxTrashed = 16 << 20
+
+// binned is the content of a file that an operation put in a trash; nil if it is
+// not there any more or may not be read.
+func (w *Changer) binned(op journal.Op) []byte {
+	if _, err := w.root.Known(op.Path.String()); err != nil {
+		return nil
+	}
+	op.Old = op.New // the mark of what is in the trash
+	bin, item, err := w.inTrash(op)
+	if err != nil || item.Info.Type != rootfs.TypeFile {
+		return nil
+	}
+	data, err := bin.Read(item, maxTrashed)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
 // missingInTrash finds what a plan needs from a trash and is missing there.
 func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	var found []change.Conflict

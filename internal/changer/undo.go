@@ -89,7 +89,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		Undoes: string(plan.Change.Undoes), PartOf: string(plan.Change.PartOf), Warnings: warnings,
 	}
 	did(c, plan.Change.Did, o.Summary, o.Client)
-	c.Proposal = o.Proposal
+	c.Proposal, c.Rule = o.Proposal, o.Rule
 	limits := diffLimits()
 	if o.FullDiff && o.DryRun {
 		limits = fullDiff(o.AllLines)
@@ -113,7 +113,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	if o.DryRun {
 		return c, nil
 	}
-	plan.Change.Tool, plan.Change.Client, plan.Change.Proposal, plan.Change.Did = c.Tool, c.Client, c.Proposal, c.Did
+	plan.Change.Tool, plan.Change.Client, plan.Change.Proposal, plan.Change.Did = c.Tool, c.Client, acceptedBy(c), c.Did
 	if err := w.undo(ctx, c, plan); err != nil {
 		return nil, err
 	}
@@ -407,9 +407,12 @@ func (w *Changer) stepDiff(e journal.Entry, i int, reverse bool, opts *textedit.
 			d.Modes = [2]fs.FileMode{op.NewMode, op.Mode}
 		}
 	case journal.Trash, journal.Restore:
-		d.Kind = change.DiffTrashed
-		if (op.Kind == journal.Restore) != reverse {
+		if d.Kind = change.DiffTrashed; (op.Kind == journal.Restore) != reverse {
 			d.Kind = change.DiffRestored
+		}
+		if op.Kind == journal.Trash && !reverse {
+			gone := diffOf(d.Old, "", w.binned(op), nil, opts)
+			d.Hunks, d.Cut = gone.Hunks, gone.Cut
 		}
 	default:
 		return w.opDiff(e, i, reverse, opts)

@@ -179,6 +179,8 @@ var keys = sync.OnceValue(func() []Key {
 
 		{Section: "review", Name: "wait", Kind: Duration, Default: "45s", Example: `"20s"`,
 			About: "how long a call waits for the decision of a person; after that the client goes on and learns it later"},
+		{Section: "review", Name: "rules", Kind: List, Example: `["accept docs/**", "refuse *.lock", "ask lines>200"]`,
+			About: "which changes of agents are accepted, wait for a person or are refused, with or without --review; the strictest rule counts"},
 
 		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},

@@ -42,9 +42,10 @@ type Options struct {
 	Structured bool
 	// Roots are the folders whose files are resources, with file:// addresses.
 	Roots []Root
-	// Called is called for each call of a tool, before it is answered; nil is
-	// fine.
-	Called func(tool.Client, *tool.Tool)
+	// Connected is called when a client has said who it is, and Called for each call
+	// of a tool, before it is answered; nil is fine.
+	Connected func(tool.Client)
+	Called    func(tool.Client, *tool.Tool)
 	// Logger gets messages about failures; nil logs nothing.
 	Logger *slog.Logger
 	// Grace is how long calls under way may take to end once the server is
@@ -60,6 +61,7 @@ type Server struct {
 	log        *slog.Logger
 	grace      time.Duration
 	structured bool
+	connected  func(tool.Client)
 	called     func(tool.Client, *tool.Tool)
 	calls      sessionCalls
 	sessions   sessions
@@ -73,7 +75,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	if opts == nil {
 		opts = &Options{}
 	}
-	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, called: opts.Called}
+	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -243,8 +245,28 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 			return res, err
 		}
 		res, err = next(ctx, method, req)
+		if err == nil && (method == "initialize" || method == "server/discover") {
+			s.greet(req)
+		}
 		return res, s.clearer(err, req)
 	}
+}
+
+// greet tells that a client is there.
+func (s *Server) greet(req mcp.Request) {
+	from, ok := req.(interface{ ClientInfo() *mcp.Implementation })
+	if s.connected == nil || !ok {
+		return
+	}
+	info := from.ClientInfo()
+	if info == nil {
+		return
+	}
+	c := tool.Client{Name: info.Name, Version: info.Version}
+	if session, ok := req.GetSession().(*mcp.ServerSession); ok && session != nil {
+		c.Session = s.sessions.of(session).ID
+	}
+	s.connected(c)
 }
 
 // clearer names the tool that an unknown one most likely means.

@@ -31,6 +31,8 @@ type wireChange struct {
 	UndoneBy string    `json:"undone_by,omitempty"`
 	Pending  bool      `json:"pending,omitempty"`
 	NoUndo   string    `json:"no_undo,omitempty"`
+	Rule     string    `json:"rule,omitempty"` // the rule that accepted it
+	Proposal string    `json:"proposal,omitempty"`
 	Partly   string    `json:"partly,omitempty"` // what is on disk of a change that is half applied
 }
 
@@ -43,7 +45,7 @@ const (
 func changeOf(c *change.Change) wireChange {
 	w := wireChange{
 		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: change.OneLine(c.Tool, change.MaxName), Summary: change.OneLine(c.Summary, maxSummary), Files: len(c.Paths),
-		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Paths: []string{},
+		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Rule: change.OneLine(c.Rule, maxSummary), Proposal: c.Proposal, Paths: []string{},
 	}
 	if c.Partly != nil {
 		w.Partly = c.Partly.String()

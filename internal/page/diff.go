@@ -19,7 +19,7 @@ type diffFile struct {
 	Old   string     `json:"old,omitempty"` // where it was, if that is another path
 	Kind  string     `json:"kind"`          // edit, create, delete, move, trash, restore, note
 	Note  string     `json:"note,omitempty"`
-	Add   int        `json:"add"`
+	Add   int        `json:"add"` // lines, shown or not
 	Del   int        `json:"del"`
 	Cut   int        `json:"cut,omitempty"` // changed lines that are not shown
 	Hunks []diffHunk `json:"hunks,omitempty"`
@@ -94,6 +94,10 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 			list = list[:k]
 		}
 		f.read(d.Hunks)
+		if n := d.Cut.Added + d.Cut.Removed; n > 0 {
+			_, f.Add, f.Del = d.Counts()
+			f.Cut = n
+		}
 		list = append(list, f)
 	}
 	return list

@@ -92,8 +92,10 @@ func (p *pulse) look(ctx context.Context, index bool) {
 			r.Sweep() // an agent that was killed tells nobody
 		}
 		if stamp, err := r.Stamp(); err == nil && stamp != p.stamp {
-			p.stamp, p.waiting = stamp, p.s.waiting()
-			p.tell("review", map[string]any{"stamp": stamp, "waiting": p.waiting})
+			open := p.s.waiting()
+			open.Stamp = stamp
+			p.stamp, p.waiting = stamp, open.Waiting
+			p.tell("review", open)
 		}
 	}
 	if index {

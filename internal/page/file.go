@@ -98,6 +98,38 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, out)
 }
 
+// maxFound bounds the lines that find names.
+const maxFound = 20_000
+
+// find names the lines of a file that have a text, in any letter case. The page draws
+// only the lines in sight, so the browser can't find the others.
+func (s *Server) find(w http.ResponseWriter, r *http.Request) {
+	v := r.URL.Query()
+	text, file := v.Get("q"), pathOf(v.Get("path"))
+	if text == "" || len(text) > maxQuery || file == "" {
+		fail(w, badRequest("nothing to find, or nowhere"))
+		return
+	}
+	out := struct {
+		Lines []int `json:"lines"`
+		More  bool  `json:"more"`
+	}{Lines: []int{}}
+	q := search.Query{Pattern: text, Scope: search.Scope{Paths: []string{file}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true}, Limits: search.Limits{Lines: maxFound, LineBytes: 1}}
+	q.Match.Syntax, q.Match.Case = match.Literal, match.Insensitive
+	sum, err := s.ws.SearchEach(r.Context(), q, func(f *search.FileMatch) error {
+		for _, l := range f.Lines {
+			out.Lines = append(out.Lines, l.Number)
+		}
+		return nil
+	})
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out.More = sum.Stopped != ""
+	respond(w, http.StatusOK, out)
+}
+
 func setIn[V any](m map[int]V, k int, v V) map[int]V {
 	if m == nil {
 		m = map[int]V{}

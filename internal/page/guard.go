@@ -1,8 +1,10 @@
 package page
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -83,6 +85,20 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	respond(w, http.StatusOK, map[string]string{"token": s.token})
+}
+
+// hello proves that this server knows the token, without telling it. A tab that lost
+// its server asks it before it sends the token again: another program may have the
+// port now.
+func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
+	nonce := r.URL.Query().Get("nonce")
+	if len(nonce) < 32 || len(nonce) > 128 {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	mac := hmac.New(sha256.New, []byte(s.token))
+	mac.Write([]byte("quarry hello " + r.Host + " " + nonce))
+	respond(w, http.StatusOK, map[string]string{"proof": hex.EncodeToString(mac.Sum(nil))})
 }
 
 // private lets a request with the token through.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/presence"
 )
 
@@ -144,23 +145,49 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 		"index": s.indexState(r.Context()), "searches": s.times.all(), "rules": rules, "dir": s.ws.Dir(), "name": s.opts.Name,
 		"roots": s.roots(r.Context(), true), "started": s.started.UnixMilli(), "now": time.Now().UnixMilli(), "version": s.opts.Version,
 	}
-	if s.opts.Clients != nil {
-		list, err := s.opts.Clients()
-		if err != nil {
-			s.log.Warn("clients", "error", err)
-		}
-		out["clients"] = append([]presence.Client{}, list...)
-	}
-	if log, err := s.journal(r.Context(), 0); err == nil {
+	log, err := s.journal(r.Context(), 0)
+	if err == nil {
 		j := map[string]any{"changes": len(log.Changes), "dropped": log.Dropped, "damaged": log.Damaged}
 		if n := len(log.Changes); n > 0 {
 			j["oldest"], j["newest"] = log.Changes[n-1].Time, log.Changes[0].Time
 		}
 		out["journal"] = j
 	} else {
+		log = &change.Log{}
 		out["journal"] = map[string]any{"error": err.Error()}
 	}
+	if s.opts.Clients != nil {
+		list, err := s.opts.Clients()
+		if err != nil {
+			s.log.Warn("clients", "error", err)
+		}
+		out["clients"] = clientsOf(list, log)
+	}
 	respond(w, http.StatusOK, out)
+}
+
+// wireClient is a client that is connected.
+type wireClient struct {
+	presence.Client
+	Changes int `json:"changes"` // that were made, not asked for
+}
+
+// clientsOf counts what clients changed since they are there, from the journal: a
+// call may have been refused, or tried only.
+func clientsOf(list []presence.Client, log *change.Log) []wireClient {
+	out := []wireClient{}
+	for _, c := range list {
+		w := wireClient{Client: c}
+		w.Sessions = nil // the page has no use for them
+		for i := range log.Changes {
+			by := &log.Changes[i]
+			if !by.Pending && slices.Contains(c.Sessions, by.Client.Session) {
+				w.Changes++
+			}
+		}
+		out = append(out, w)
+	}
+	return out
 }
 
 // checks runs what quarry doctor runs.

@@ -59,6 +59,8 @@ type Options struct {
 	ReadOnly bool
 	// Rules are the workspace's policy, for the page to show.
 	Rules []Rule
+	// RuleBooks are the rules for changes, one for each root; none shows none.
+	RuleBooks []RuleBook
 	// Checks are run for the health view, as quarry doctor does; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
 	// Clients tells who is connected; nil shows nobody.
@@ -72,8 +74,10 @@ type Options struct {
 	// If they are nil, the choice ends with the run.
 	Theme     func() string
 	KeepTheme func(theme string) error
-	// Token is the secret; "" makes one up.
-	Token string
+	// Token is the secret, and Host the name of the page below localhost, as
+	// "quarry-….localhost"; "" makes one up. A page with the token and the host of an
+	// earlier run, on the same port, is found again by the tabs of that run.
+	Token, Host string
 	// Logger hears of what goes wrong; nil is silent.
 	Logger *slog.Logger
 }
@@ -100,7 +104,7 @@ type Server struct {
 	opts    Options
 	editor  editor
 	token   string
-	name    string // of this run, below localhost
+	name    string // below localhost
 	log     *slog.Logger
 	started time.Time
 	times   *timings
@@ -131,11 +135,11 @@ func New(opts Options) (*Server, error) {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.token == "" {
-		s.token = secret()
+		s.token = NewToken()
 	}
-	var b [8]byte
-	rand.Read(b[:]) // it never fails
-	s.name = fmt.Sprintf("quarry-%x.localhost", b)
+	if s.name = opts.Host; s.name == "" {
+		s.name = NewHost()
+	}
 	s.pulse = newPulse(s)
 	s.handler = s.guard(s.mux())
 	return s, nil
@@ -179,8 +183,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// secret makes up 256 bits that an address can hold.
-func secret() string {
+// NewHost makes up a name that no other program had.
+func NewHost() string {
+	var b [8]byte
+	rand.Read(b[:]) // it never fails
+	return fmt.Sprintf("quarry-%x.localhost", b)
+}
+
+// NewToken makes up 256 bits that an address can hold.
+func NewToken() string {
 	var b [32]byte
 	rand.Read(b[:]) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
@@ -193,7 +204,7 @@ func (s *Server) Address(l net.Listener) string { return s.address(l) + "#token=
 // AddressOnce is an address that can be opened once: a browser keeps it in its
 // history, where the script of the page can't remove it.
 func (s *Server) AddressOnce(l net.Listener) string {
-	ticket := secret()
+	ticket := NewToken()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tickets[ticket] = true

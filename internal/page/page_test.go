@@ -26,6 +26,7 @@ type served struct {
 	dir    string
 	base   string // http://127.0.0.1:port
 	listen net.Listener
+	state  string // the state folder
 	// proposals is the folder of serveReview.
 	proposals string
 	end       func(testing.TB) // ends the server; the test's end does it too
@@ -77,7 +78,7 @@ func serveOn(t testing.TB, l net.Listener, files map[string]string, with func(*O
 			t.Errorf("Close = %v", err)
 		}
 	})
-	return &served{Server: s, ws: ws, dir: dir, base: "http://" + l.Addr().String(), listen: l, end: end}
+	return &served{Server: s, ws: ws, dir: dir, state: state, base: "http://" + l.Addr().String(), listen: l, end: end}
 }
 
 func write(t testing.TB, path, text string) {

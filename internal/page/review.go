@@ -48,6 +48,7 @@ type wireProposal struct {
 	Change  string    `json:"change,omitempty"`
 	Problem string    `json:"problem,omitempty"`
 	Undo    string    `json:"undo,omitempty"`
+	Rule    string    `json:"rule,omitempty"`  // the rule that asks
 	Whole   bool      `json:"whole,omitempty"` // it can't be decided in parts
 }
 
@@ -77,7 +78,7 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
 		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Does: p.Does(), State: string(p.State), Until: p.Until,
-		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(), Stale: stale,
+		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Stale: stale,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()
 	w.Add, w.Del = p.Lines()
@@ -113,7 +114,8 @@ func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 	return s.opts.Review.Get(r.PathValue("id"))
 }
 
-// proposal shows one, or with file and from the decisions of a file from one on.
+// proposal shows one, or with file and from the decisions of a file from one on, or
+// with look only its state and which files changed since.
 func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 	p, err := s.asked(r)
 	if err != nil {
@@ -121,6 +123,11 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := r.URL.Query()
+	if v.Get("look") == "1" {
+		row, _ := s.proposalOf(r.Context(), p)
+		respond(w, http.StatusOK, map[string]any{"proposal": row})
+		return
+	}
 	if v.Get("file") == "" {
 		respond(w, http.StatusOK, s.wholeProposal(r.Context(), p))
 		return
@@ -305,13 +312,33 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, s.wholeProposal(ctx, p))
 }
 
-// waiting counts the proposals without a decision.
-func (s *Server) waiting() int {
+// wireWaiting are the proposals without a decision. Stamp changes with them.
+type wireWaiting struct {
+	Waiting int        `json:"waiting"`
+	Open    []wireOpen `json:"open"`
+	Stamp   string     `json:"stamp,omitempty"`
+}
+
+type wireOpen struct {
+	ID    string    `json:"id"`
+	Made  time.Time `json:"made"`
+	Until time.Time `json:"until,omitzero"`
+}
+
+// maxOpen bounds the proposals that an event names.
+const maxOpen = 200
+
+func (s *Server) waiting() wireWaiting {
+	w := wireWaiting{Open: []wireOpen{}}
 	if s.opts.Review == nil {
-		return 0
+		return w
 	}
 	list, _ := s.opts.Review.Pending()
-	return len(list)
+	w.Waiting = len(list)
+	for _, p := range list[:min(len(list), maxOpen)] {
+		w.Open = append(w.Open, wireOpen{p.ID, p.Made, p.Until})
+	}
+	return w
 }
 
 // clientName is who a client says it is; who has no name is the person. No client

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func TestBrowserReview(t *testing.T) {
 	b.has(".hunk.now", "1 of 3")
 	b.keys("r")
 	b.has(".hunk.now", "2 of 3")
-	b.keys("c")
+	b.keys("j", "k", "c") // without them it is about the one just refused
 	b.until(`document.activeElement.matches("textarea")`)
 	b.keys("keep it", kb.Escape)
 	const said = `[...document.querySelectorAll(".say:not([hidden])")].some((e) => e.textContent.includes("keep it"))`
@@ -104,6 +105,8 @@ func TestBrowserReviewStale(t *testing.T) {
 	b := s.open(t, "/review/"+id, 380, 800, "dark")
 	b.has(".notice.warn", "Files changed since")
 	b.until(`document.querySelector(".entry .tag.warn") || document.querySelector(".dfile .tag.warn")`)
+	b.keys("a") // it is below the fold
+	b.until(visible)
 	b.keys("a")
 	b.has(".decide", "changed since the proposal")
 	b.until(`document.querySelector(".decide .primary").disabled`)
@@ -164,7 +167,18 @@ func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, files, hunks in
 		write(t, filepath.Join(s.dir, name), old.String())
 		ops = append(ops, change.Op{Verb: change.WriteFile, Path: name, Content: []byte(now.String())})
 	}
-	_, err := agent.Apply(t.Context(), change.Set{Tool: "apply_changes", Client: change.Client{Name: "you"}, Ops: ops})
+	return pendingID(t, agent, change.Set{Tool: "apply_changes", Client: change.Client{Name: "you"}, Ops: ops})
+}
+
+// proposer makes proposals.
+type proposer interface {
+	Apply(ctx context.Context, set change.Set) (*change.Change, error)
+}
+
+// pendingID is the proposal that a set becomes.
+func pendingID(t testing.TB, by proposer, set change.Set) string {
+	t.Helper()
+	_, err := by.Apply(t.Context(), set)
 	var pending *review.PendingError
 	if !errors.As(err, &pending) {
 		t.Fatalf("apply = %v", err)
@@ -235,7 +249,7 @@ func TestBrowserLargeProposal(t *testing.T) {
 	b.until(`document.activeElement.dataset.k === "600" && document.activeElement.dataset.f === "1"`)
 	b.keys("a")
 	b.until(`document.activeElement.dataset.k === "601"`)
-	b.click(".decide .ghost")
+	eval[chromedp.Void](b, `[...document.querySelectorAll(".decide button")].find((x) => x.textContent === "Refuse the rest").click()`)
 	b.has(".decide", "1199 refused")
 	// A second enter while the decision is under way does nothing.
 	b.until(`document.activeElement.matches(".decide .primary")`)

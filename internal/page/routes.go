@@ -21,8 +21,12 @@ type route struct {
 	handle       http.HandlerFunc
 }
 
-// enterPath takes a ticket in place of the token.
-const enterPath = "/api/enter"
+// enterPath takes a ticket in place of the token; helloPath is asked before the
+// token is sent.
+const (
+	enterPath = "/api/enter"
+	helloPath = "/api/hello"
+)
 
 func (s *Server) routes() []route {
 	list := []route{
@@ -37,10 +41,12 @@ func (s *Server) routes() []route {
 		{"GET", "/assets/{name}", true, s.asset},
 
 		{"POST", enterPath, false, s.enter},
+		{"GET", helloPath, false, s.hello},
 		{"GET", "/api/about", false, s.about},
 		{"GET", "/api/search", false, s.search},
 		{"GET", "/api/suggest", false, s.suggest},
 		{"GET", "/api/file", false, s.file},
+		{"GET", "/api/find", false, s.find},
 		{"GET", "/api/colours", false, s.fileColours},
 		{"GET", "/api/changes", false, s.changes},
 		{"GET", "/api/counts", false, s.lineCounts},
@@ -51,6 +57,9 @@ func (s *Server) routes() []route {
 		{"GET", "/api/review/{id}", false, s.proposal},
 		{"GET", "/api/review/{id}/whole", false, s.wholeFile},
 		{"POST", "/api/review/{id}", false, s.decide},
+		{"GET", "/api/rules", false, s.rules},
+		{"POST", "/api/rules", false, s.saveRules},
+		{"POST", "/api/rules/try", false, s.tryRules},
 		{"GET", "/api/health", false, s.health},
 		{"GET", "/api/checks", false, s.checks},
 		{"POST", "/api/theme", false, s.keepTheme},
@@ -63,7 +72,7 @@ func (s *Server) mux() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := r.handle
-		if !r.fixed && r.path != enterPath {
+		if !r.fixed && r.path != enterPath && r.path != helloPath {
 			h = s.private(h)
 		}
 		mux.HandleFunc(r.method+" "+r.path, h)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"quarry"
 	"quarry/match"
@@ -64,6 +65,9 @@ type wireDone struct {
 	Millis     float64        `json:"ms"`
 	First      float64        `json:"first_ms"`
 	Unit       string         `json:"unit"` // what Lines counts
+	// Types and Folders are where the matching lines are, if they were counted.
+	Types   map[string]int `json:"types,omitempty"`
+	Folders map[string]int `json:"folders,omitempty"`
 }
 
 type wireSkip struct {
@@ -233,8 +237,10 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 			q.Limits = search.Limits{Lines: countTo, Time: 2 * time.Second}
 		}
 	}
+	where := facets{types: map[string]int{}, folders: map[string]int{}}
 	sum, err := s.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		if a.count || a.exact {
+			where.add(f.Path, f.Matched)
 			return nil
 		}
 		out := fileOf(f)
@@ -250,8 +256,35 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 	if run.cut && d.Stopped == "" {
 		d.Stopped, d.Exact = "file", false
 	}
+	if a.count || a.exact {
+		d.Types, d.Folders = where.types, where.folders
+	}
 	return d, nil
 }
+
+// facets count matching lines by the type of their file and by its folder, two
+// levels deep.
+type facets struct{ types, folders map[string]int }
+
+func (c *facets) add(p string, lines int) {
+	base := path.Base(p)
+	kind := "(none)"
+	if dot := strings.LastIndexByte(base, '.'); dot > 0 {
+		kind = base[dot+1:]
+	}
+	dirs := strings.Split(p, "/")
+	count(c.types, kind, lines)
+	count(c.folders, strings.Join(dirs[:min(len(dirs)-1, 2)], "/"), lines)
+}
+
+func count(in map[string]int, key string, lines int) {
+	if _, known := in[key]; key != "" && (known || len(in) < maxFacets) && utf8.ValidString(key) {
+		in[key] += lines
+	}
+}
+
+// maxFacets bounds the kinds of files, and the folders, that are counted.
+const maxFacets = 2000
 
 // cut marks a file of which maxFileHits lines were asked for and found. Whatever
 // follows the last of them may match, so it is no context.

@@ -32,11 +32,20 @@ type Client struct {
 	Last      time.Time `json:"last,omitzero"`
 	LastTool  string    `json:"last_tool,omitempty"`
 	Calls     int       `json:"calls"`
-	Changes   int       `json:"changes"` // calls of tools that change files
+	// Sessions name its connections, the last ones.
+	Sessions []string `json:"sessions,omitempty"`
 }
+
+// maxSessions bounds the connections that are named of a client: over HTTP each
+// request may be one.
+const maxSessions = 50
 
 // writeEvery is the least time between two writes of a server's file.
 const writeEvery = 500 * time.Millisecond
+
+// newFor is the age from which a file whose lock can be had is removed: a server
+// makes the file a moment before it takes the lock.
+const newFor = 10 * time.Second
 
 // maxFile bounds the file of one server.
 const maxFile = 1 << 20
@@ -86,11 +95,27 @@ func (s *Server) Close() error {
 	return errors.Join(s.root.Remove(s.path), s.log.Close(), s.root.Close())
 }
 
-// Called notes a call of a tool. What can't be written is not told; a call
-// never fails for it.
-func (s *Server) Called(name, version, tool string, changing bool) {
+// Connected notes that a client is there; session names its connection.
+func (s *Server) Connected(name, version, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.client(name, version, session)
+	s.writeSoon()
+}
+
+// Called notes a call of a tool. What can't be written is not told; a call
+// never fails for it.
+func (s *Server) Called(name, version, session, tool string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.client(name, version, session)
+	c.Last, c.LastTool = time.Now(), tool
+	c.Calls++
+	s.writeSoon()
+}
+
+// client finds a client, or adds it. The caller holds mu.
+func (s *Server) client(name, version, session string) *Client {
 	i := slices.IndexFunc(s.clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
 		c := s.like
@@ -98,10 +123,15 @@ func (s *Server) Called(name, version, tool string, changing bool) {
 		s.clients, i = append(s.clients, c), len(s.clients)
 	}
 	c := &s.clients[i]
-	c.Last, c.LastTool = time.Now(), tool
-	if c.Calls++; changing {
-		c.Changes++
+	if session != "" && !slices.Contains(c.Sessions, session) {
+		c.Sessions = append(c.Sessions, session)
+		c.Sessions = c.Sessions[max(0, len(c.Sessions)-maxSessions):]
 	}
+	return c
+}
+
+// writeSoon writes, now or in a moment. The caller holds mu.
+func (s *Server) writeSoon() {
 	if s.later != nil {
 		return
 	}
@@ -164,7 +194,7 @@ func read(root *rootfs.Root, path rootfs.Path) []Client {
 	}
 	defer log.Close()
 	if free, err := log.TryLock(true); err != nil || free {
-		if free {
+		if info, err := root.Stat(path); free && err == nil && time.Since(info.ModTime) > newFor {
 			_ = root.Remove(path)
 		}
 		return nil

@@ -19,14 +19,17 @@ func TestPresence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Called("cursor", "1.9", "edit_file", true)
-	b.Called("claude-code", "2.1", "search_files", false)
+	a.Called("cursor", "1.9", "s1", "edit_file")
+	b.Connected("claude-code", "2.1", "s2")
 	list, err := List(dir)
 	if err != nil || len(list) != 2 || list[0].Name != "claude-code" || list[1].Name != "cursor" {
 		t.Fatalf("list = %+v, %v", list, err)
 	}
-	if c := list[1]; c.Calls != 1 || c.Changes != 1 || c.LastTool != "edit_file" || !c.Review || c.Profile != "quarry" || c.PID != os.Getpid() {
+	if c := list[1]; c.Calls != 1 || len(c.Sessions) != 1 || c.LastTool != "edit_file" || !c.Review || c.Profile != "quarry" || c.PID != os.Getpid() {
 		t.Errorf("cursor = %+v", c)
+	}
+	if c := list[0]; c.Calls != 0 || c.Version != "2.1" { // it has only said who it is
+		t.Errorf("claude-code = %+v", c)
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -45,6 +48,15 @@ func TestPresence(t *testing.T) {
 	if list, err := List(dir); err != nil || len(list) != 0 {
 		t.Errorf("a ghost: %+v, %v", list, err)
 	}
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("the file of a server that begins is gone: %v", err)
+	}
+	if err := os.Chtimes(left, time.Time{}, time.Now().Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(dir); err != nil || len(list) != 0 {
+		t.Errorf("an old ghost: %+v, %v", list, err)
+	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the file of a killed process stays: %v", err)
 	}
@@ -60,7 +72,7 @@ func TestBurst(t *testing.T) {
 	}
 	defer s.Close()
 	for _, tool := range []string{"read_file", "search_files", "move_file"} {
-		s.Called("cursor", "1", tool, tool == "move_file")
+		s.Called("cursor", "1", "s", tool)
 	}
 	var list []Client
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -68,7 +80,7 @@ func TestBurst(t *testing.T) {
 			break
 		}
 	}
-	if len(list) != 1 || list[0].Calls != 3 || list[0].Changes != 1 || list[0].LastTool != "move_file" {
+	if len(list) != 1 || list[0].Calls != 3 || len(list[0].Sessions) != 1 || list[0].LastTool != "move_file" {
 		t.Errorf("list = %+v, %v", list, err)
 	}
 }

@@ -39,6 +39,10 @@ type Gate struct {
 	// Clients are held back; none means all. Clients choose their own names, so
 	// letter case is ignored, and a client without a name is held back too.
 	Clients []string
+	// Rules are those of the owner now, as text; nil is none. OnlyRules says that what
+	// no rule fits is made, and not held back.
+	Rules     func() ([]string, error)
+	OnlyRules bool
 	// Progress is called while a call waits; nil is fine.
 	Progress func(ctx context.Context, id string, waited time.Duration)
 	// OnEnd runs f once the connection of a call has ended; nil if nobody knows.
@@ -55,16 +59,37 @@ func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.Backend.Clo
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
-// Restore is refused, because a person can't see it in a proposal.
+// Restore is refused, because a person can't see it in a proposal. Where only rules
+// hold changes back, it is refused if they don't accept what it brings back.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
-	if g.keepsBack(o.Client) && !o.DryRun {
+	if o.DryRun {
+		return g.Backend.Restore(ctx, what, to, o)
+	}
+	rules, otherwise := g.rules(o.Client)
+	if otherwise != Accept {
 		return nil, errHeld
+	}
+	if len(rules.list) > 0 {
+		dry := o
+		dry.DryRun = true
+		plan, err := g.Backend.Restore(ctx, what, to, dry)
+		if err != nil {
+			return nil, err
+		}
+		if r := g.ruling(ctx, rules, otherwise, &change.Set{}, plan, o.Client); r.Action != Accept {
+			return nil, &RuledOutError{r.Rule, r.Path}
+		}
 	}
 	return g.Backend.Restore(ctx, what, to, o)
 }
 
 // EmptyTrash is refused.
-func (g *Gate) EmptyTrash(context.Context, time.Time) (int, error) { return 0, errHeld }
+func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
+	if g.OnlyRules {
+		return g.Backend.EmptyTrash(ctx, before)
+	}
+	return 0, errHeld
+}
 
 // Log lists proposals that wait for a decision before the changes that were
 // made.
@@ -72,6 +97,9 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	log, err := g.Backend.Log(limit)
 	if err != nil {
 		return nil, err
+	}
+	if lines, err := g.ruleLines(); g.OnlyRules && err == nil && len(lines) == 0 {
+		return log, nil
 	}
 	list, _ := g.Store.Pending() // one that can't be read keeps nothing back
 	var waiting []change.Change
@@ -90,23 +118,44 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	return log, nil
 }
 
-// Apply proposes a set and waits for the decision.
+// maxJudged is how often a set is judged anew because files changed meanwhile.
+const maxJudged = 4
+
+// Apply makes a set that the rules accept, or proposes it and waits for the decision.
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
-	if !g.keepsBack(set.Client) {
+	rules, otherwise := g.rules(set.Client)
+	if otherwise == Accept && len(rules.list) == 0 {
 		return g.Backend.Apply(ctx, set)
 	}
-	full := set
-	full.FullDiff = true
-	plan, err := g.Plan(ctx, full)
-	if err != nil {
-		return nil, err
+	set.Rule = "" // only a rule says so
+	for try := 1; ; try++ {
+		full := set
+		full.FullDiff = true
+		plan, err := g.Plan(ctx, full)
+		if err != nil {
+			return nil, err
+		}
+		if plan.Unchanged {
+			plan.DryRun, plan.Digest = false, ""
+			return plan, nil
+		}
+		switch r := g.ruling(ctx, rules, otherwise, &set, plan, set.Client); r.Action {
+		case Refuse:
+			return nil, &RuledOutError{r.Rule, r.Path}
+		case Accept:
+			// Exactly what was judged: a link may lead elsewhere by now.
+			bound := set
+			bound.Rule, bound.Digest = r.Rule, firstText(plan.Digest, set.Digest)
+			c, err := g.Backend.Apply(ctx, bound)
+			if fault.CodeOf(err) == fault.Conflict && try < maxJudged {
+				continue
+			}
+			return c, err
+		default:
+			p := &Proposal{Client: set.Client, Tool: plan.Tool, Summary: plan.Summary, Set: set, Digest: firstText(plan.Digest, set.Digest), Files: g.files(ctx, &set, plan), Rule: r.Rule}
+			return g.propose(ctx, p, plan)
+		}
 	}
-	if plan.Unchanged {
-		plan.DryRun, plan.Digest = false, ""
-		return plan, nil
-	}
-	p := &Proposal{Client: set.Client, Tool: plan.Tool, Summary: plan.Summary, Set: set, Digest: firstText(plan.Digest, set.Digest), Files: g.files(ctx, &set, plan)}
-	return g.propose(ctx, p, plan)
 }
 
 // Undo proposes to undo a change, or withdraws a proposal.
@@ -114,18 +163,27 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	if IsID(id) {
 		return g.withdraw(id, o)
 	}
-	if !g.keepsBack(o.Client) {
+	rules, otherwise := g.rules(o.Client)
+	if otherwise == Accept && len(rules.list) == 0 {
 		return g.Backend.Undo(ctx, id, o)
 	}
 	dry := o
-	dry.DryRun, dry.SkipConflicts = true, false
+	dry.DryRun, dry.SkipConflicts, dry.Rule = true, false, ""
 	dry.FullDiff = dry.FullDiff || !o.DryRun
 	plan, err := g.Backend.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
+	r := g.ruling(ctx, rules, otherwise, &change.Set{}, plan, o.Client)
+	switch r.Action {
+	case Refuse:
+		return nil, &RuledOutError{r.Rule, r.Path}
+	case Accept:
+		o.Rule, o.SkipConflicts = r.Rule, false
+		return g.Backend.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
+	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan),
+		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,
 	}, plan)
 }
 

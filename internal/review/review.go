@@ -61,6 +61,9 @@ type Proposal struct {
 	Parts []change.UndoPart `json:"parts,omitempty"`
 	Files []File            `json:"files"`
 
+	// Rule is the rule that asks; "" is the gate itself.
+	Rule string `json:"rule,omitempty"`
+
 	Decided time.Time `json:"decided,omitzero"`
 	By      string    `json:"by,omitempty"` // page or shell
 	Comment string    `json:"comment,omitempty"`

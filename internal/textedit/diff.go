@@ -413,7 +413,14 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	at := start
 	for _, c := range changes {
 		w.old(' ', at, c.a)
-		w.old('-', c.a, c.a+c.count)
+		// Where not all of a change can be shown, it is no deletion: half of the
+		// room is for its new lines.
+		shown := c.count
+		if room := w.left; c.count+c.added() > room {
+			shown = min(c.count, max(room-c.added(), (room+1)/2))
+			w.cut.Removed += c.count - shown
+		}
+		w.old('-', c.a, c.a+shown)
 		for _, l := range c.lines {
 			w.line('+', l)
 		}

@@ -245,6 +245,18 @@ func (b *Bin) in(id string, f func(c *can, name string)) bool {
 	return false
 }
 
+// Read returns the content of an item that is a file of at most so many bytes.
+func (b *Bin) Read(item Item, limit int64) ([]byte, error) {
+	data, err := []byte(nil), error(ErrNotFound)
+	b.in(item.ID, func(c *can, name string) {
+		var at rootfs.Path
+		if at, err = c.file(name); err == nil {
+			data, _, err = c.root.ReadContent(at, limit)
+		}
+	})
+	return data, err
+}
+
 // Restore moves an item back to where it was, or to another path if to is not
 // the root. It never overwrites, and makes the folders that are missing.
 func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {

@@ -16,17 +16,28 @@ import (
 	"quarry/tool"
 )
 
-// gate makes the changes of agents wait for a person, if that was requested.
-func (a *agent) gate(root string, opts *quarry.Options) error {
-	on := a.review
+// reviews reports whether changes in a root wait for a person.
+func (a *agent) reviews(root string) bool {
 	if v, ok := a.s.ForRoot(root, "mcp.review"); ok {
-		on = v.Text == "true"
+		return v.Text == "true"
 	}
-	if !on || a.noGate || opts.ReadOnly {
-		if len(a.reviewed) > 0 && !on {
-			return errors.New("--review-client is for --review")
-		}
+	return a.review
+}
+
+// gate makes the changes of agents wait for a person, if that was requested, and
+// follow the owner's rules in any case.
+func (a *agent) gate(root string, opts *quarry.Options) error {
+	on := a.reviews(root)
+	if len(a.reviewed) > 0 && !on {
+		return errors.New("--review-client is for --review")
+	}
+	if a.noGate || opts.ReadOnly {
 		return nil
+	}
+	if set, err := a.s.ReviewRules(root); err != nil {
+		return err
+	} else if _, err := review.ParseRules(set.List); err != nil {
+		return fmt.Errorf("%s: review.rules: %w", set.Where, err)
 	}
 	dir, err := a.s.ReviewDir(root)
 	if err != nil {
@@ -36,7 +47,11 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	if err != nil {
 		return err
 	}
-	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Waiting: func(ctx context.Context, id string, waited time.Duration) {
+	rules := func() ([]string, error) {
+		set, err := a.s.ReviewRules(root)
+		return set.List, err
+	}
+	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Rules: rules, OnlyRules: !on, Waiting: func(ctx context.Context, id string, waited time.Duration) {
 		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
 	}, OnEnd: func(ctx context.Context, f func()) {
 		if s := tool.SessionOf(ctx); s != nil && a.stays {
@@ -89,7 +104,7 @@ func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Lo
 		if r.Workspace.Dir() == "" {
 			continue
 		}
-		like := presence.Client{Profile: cmp.Or(f.profile, "quarry"), ReadOnly: f.readOnly, Review: r.Workspace.Reviewed(), Transport: "stdio"}
+		like := presence.Client{Profile: cmp.Or(f.profile, "quarry"), ReadOnly: f.readOnly, Review: r.Workspace.Reviewed() && f.reviews(r.Workspace.Dir()), Transport: "stdio"}
 		if f.http != "" {
 			like.Transport = "http"
 		}
@@ -107,9 +122,14 @@ func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Lo
 	if len(servers) == 0 {
 		return
 	}
+	set.connected = func(c tool.Client) {
+		for _, s := range servers {
+			s.Connected(cmp.Or(c.Name, "unknown"), c.Version, c.Session)
+		}
+	}
 	set.called = func(c tool.Client, t *tool.Tool) {
 		for _, s := range servers {
-			s.Called(cmp.Or(c.Name, "unknown"), c.Version, t.Name, !t.Hints.ReadOnly)
+			s.Called(cmp.Or(c.Name, "unknown"), c.Version, c.Session, t.Name)
 		}
 	}
 	end := set.close

@@ -43,6 +43,7 @@ type toolset struct {
 	tools        *tool.Registry
 	instructions string
 	roots        []mcpserver.Root
+	connected    func(tool.Client)
 	called       func(tool.Client, *tool.Tool)
 	close        func() error
 }
@@ -118,7 +119,7 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
 		Version: env.Version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
-		Structured: f.data || profile.InJSON(f.profile), Called: set.called,
+		Structured: f.data || profile.InJSON(f.profile), Connected: set.connected, Called: set.called,
 	})
 	if err == nil {
 		if listener != nil {

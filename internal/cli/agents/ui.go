@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -106,6 +107,9 @@ func (f *uiFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if f.port != 0 {
+		opts.Host, opts.Token = f.sameAsBefore(dirsOf(roots))
+	}
 	server, err := page.New(opts)
 	if err != nil {
 		return err
@@ -144,9 +148,36 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 	return page.Options{
 		Workspace: ws, Name: strings.Join(names, ", "), Version: env.Version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
 		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
-		Clients: func() ([]presence.Client, error) { return f.clientsOf(roots) },
-		Theme:   f.theme, KeepTheme: f.keepTheme,
+		RuleBooks: f.ruleBooks(roots),
+		Clients:   func() ([]presence.Client, error) { return f.clientsOf(roots) },
+		Theme:     f.theme, KeepTheme: f.keepTheme,
 	}
+}
+
+// sameAsBefore is the name and the token that the page of these folders had on this
+// port, so that its tabs find it again. They are kept where a login's own files are;
+// where they can't be, the page has new ones.
+func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
+	host, token = page.NewHost(), page.NewToken()
+	dir, err := config.RuntimeDir(f.s.Env())
+	if err != nil || os.MkdirAll(dir, 0o700) != nil {
+		return host, token
+	}
+	sum := sha256.Sum256([]byte(strings.Join(dirs, "\x00")))
+	name := filepath.Join(dir, fmt.Sprintf("page-%d-%x", f.port, sum[:8]))
+	if data, info, err := rootfs.ReadPlain(name, 4096); err == nil && (runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0) {
+		if had := strings.Fields(string(data)); len(had) == 2 && len(had[1]) >= 32 {
+			return had[0], had[1]
+		}
+	}
+	_ = os.Remove(name) // one that others can read, or that is damaged
+	if file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_, err = fmt.Fprintf(file, "%s %s\n", host, token)
+		if errors.Join(err, file.Close()) != nil {
+			_ = os.Remove(name)
+		}
+	}
+	return host, token
 }
 
 // theme is the one that was chosen on a page before; "" is the system's.
@@ -191,6 +222,45 @@ func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page
 		opts.Review = stores[0]
 	}
 	return stores, nil
+}
+
+// ruleBooks are the rules for changes in each root, in quarry.toml.
+func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
+	var list []page.RuleBook
+	for _, r := range roots {
+		dir := r.Workspace.Dir()
+		list = append(list, page.RuleBook{
+			Root: r.Name, Workspace: r.Workspace,
+			Load: func() ([]string, string, review.Action, error) {
+				set, err := f.s.ReviewRules(dir)
+				otherwise := review.Accept
+				if file, err := f.s.File(); err == nil {
+					if on, err := file.Get(f.s.Env(), dir, "mcp.review"); err == nil && on.Text == "true" {
+						otherwise = review.Ask
+					}
+				}
+				return set.List, set.Where, otherwise, err
+			},
+			Save: func(rules []string) error {
+				set, err := f.s.ReviewRules(dir)
+				switch {
+				case err != nil:
+					return err
+				case f.s.Conf == nil || f.s.Conf.Off:
+					return errors.New("--no-config: this page reads no quarry.toml, so it writes none")
+				case set.Source == config.FromEnvironment:
+					return fmt.Errorf("%s sets the rules, and counts before quarry.toml", set.Where)
+				}
+				v := &config.Value{List: rules}
+				if len(rules) == 0 && set.Source != config.FromFile {
+					v = nil
+				}
+				_, _, err = config.ChangeFile(f.s.Env(), set.Key, dir, v)
+				return err
+			},
+		})
+	}
+	return list
 }
 
 // clientsOf are those connected to any of the roots. A server of several tells

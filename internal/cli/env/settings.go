@@ -112,6 +112,19 @@ func (s Streams) ReviewWait(root string) (time.Duration, error) {
 	return wait, err
 }
 
+// ReviewRules are the rules for changes in a root, read anew: they count from the
+// moment they are written.
+func (s Streams) ReviewRules(root string) (config.Setting, error) {
+	file := &config.File{}
+	if s.Conf != nil && !s.Conf.Off {
+		var err error
+		if file, err = config.Load(s.Env()); err != nil {
+			return config.Setting{}, err
+		}
+	}
+	return file.Get(s.Env(), root, "review.rules")
+}
+
 // IndexCap sets how much all indexes together may take.
 func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	file, err := s.File()

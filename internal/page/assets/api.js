@@ -114,14 +114,34 @@ function address(path, params) {
   return u;
 }
 
+// doubt says that the server was lost. Another program may have the port when it
+// answers again, so it has to prove that it knows the token before it gets it.
+let doubt = false;
+export function distrust() { doubt = true; }
+
+async function prove() {
+  if (!self.crypto?.subtle) { doubt = false; return; }
+  const bytes = new TextEncoder(), nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, "0")).join("");
+  const res = await fetch(address("/api/hello", { nonce }), ours).catch(lost);
+  const proof = res.ok ? (await res.json().catch(() => null))?.proof : "";
+  const key = await crypto.subtle.importKey("raw", bytes.encode(token), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  const want = Array.from(new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes.encode(`quarry hello ${location.host} ${nonce}`))), (b) => b.toString(16).padStart(2, "0")).join("");
+  if (proof === want) { doubt = false; return; }
+  if (!/^[0-9a-f]{64}$/.test(proof ?? "")) lost(new Error("another program")); // ours may come back
+  forget();
+  throw new Problem(401, null);
+}
+
 // lost words what a browser says when there was no answer, or not all of it.
 function lost(e) {
+  if (e.name !== "AbortError") doubt = true;
   throw e.name === "AbortError" ? e : new Problem(0, { error: { message: "the server does not answer", hint: "start it again with quarry ui" } });
 }
 
 const ours = { cache: "no-store", credentials: "omit", redirect: "error" };
 
 export async function request(path, params, init = {}) {
+  if (doubt && token) await prove();
   const res = await fetch(address(path, params), { ...init, ...ours, headers: { "X-Quarry-Token": token, ...init.headers } }).catch(lost);
   if (res.ok) return res;
   if (res.status === 401) forget(); // other tabs are not to get it

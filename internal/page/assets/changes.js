@@ -1,22 +1,12 @@
 // The journal as a timeline, and each change as a diff.
 
 import { get, post } from "./api.js";
-import { app } from "./app.js";
-import { ago, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
+import { app } from "./frame.js";
+import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
 let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false, here = false;
-
-// badge is two letters of a client, in a colour of its own.
-function badge(client) {
-  let sum = 0;
-  for (const c of client) sum = (sum * 31 + c.codePointAt(0)) % 9973;
-  const words = client.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim().split(" ");
-  const letters = client === "you" ? "$" : (words.length > 1 ? words[0].slice(0, 1) + words[1].slice(0, 1) : words[0].slice(0, 2)).toLowerCase() || "?";
-  return h("span", { class: `who w${client === "you" ? "" : sum % 6}`, "aria-hidden": "true" }, letters);
-}
-export { badge };
 
 function addressOf(id, change = {}) {
   const p = new URLSearchParams();
@@ -104,12 +94,16 @@ function barOf(res) {
   pathInput.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { app.go(addressOf("", { path: pathInput.value.trim() }), { push: false }); }, 200); });
   const hadFocus = document.activeElement?.classList?.contains("barinput");
   app.bar("changes-bar",
-    clients.length > 1 ? h("div", { class: "seg", role: "group", "aria-label": "Client" }, [["", "All"], ...clients.slice(0, 5).map(([c]) => [c, c])].map(([c, label]) =>
-      h("button", { type: "button", "aria-pressed": String(st.client === c), onclick: () => app.go(addressOf("", { client: c })) }, safe(label, true)))) : null,
-    h("span", { class: "pick" }, h("select", { class: "chip", "aria-label": "Time", onchange: (e) => app.go(addressOf("", { since: e.target.value })) }, spans.map(([v, label]) => { const o = h("option", { value: v }, label); o.selected = v === st.since; return o; })), icon("down")),
+    clients.length > 1 || st.client ? pickOne("Client", [["", "all clients"], ...clients.map(([c, count]) => [c, `${c} (${n(count)})`])], st.client, (client) => ({ client })) : null,
+    pickOne("Time", spans, st.since, (since) => ({ since })),
     pathInput, h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, h("b", null, n(res.matching)), res.matching === res.total ? ` ${res.total === 1 ? "change" : "changes"}` : ` of ${plural(res.total, "change")}`));
   if (hadFocus) { pathInput.focus(); pathInput.setSelectionRange(pathInput.value.length, pathInput.value.length); }
+}
+
+// pickOne is a filter with all its values.
+function pickOne(label, values, chosen, change) {
+  return h("span", { class: "pick" }, h("select", { class: "chip", "aria-label": label, onchange: (e) => app.go(addressOf("", change(e.target.value))) }, values.map(([v, text]) => { const o = h("option", { value: v }, safe(text, true)); o.selected = v === chosen; return o; })), icon("down"));
 }
 
 function append(changes) {
@@ -128,6 +122,7 @@ function append(changes) {
 
 function entry(c) {
   const meta = [h("span", null, safe(c.client, true)), h("code", null, safe(c.tool, true)), h("span", null, c.files === 1 ? safe(realPath(c.paths[0]).split("/").pop(), true) : plural(c.files, "path"))];
+  if (c.rule) meta.push(h("span", { class: "tag acc", title: c.rule }, "by rule"));
   if (c.undone_by) meta.push(h("span", { class: "tag" }, "undone"));
   if (c.partly) meta.push(h("span", { class: "tag bad" }, "half applied"), h("span", null, safe(`${c.partly}. Undo brings the old files back.`, true)));
   else if (c.pending) meta.push(h("span", { class: "tag warn" }, "in progress"));
@@ -265,7 +260,7 @@ async function refreshDetail() {
     : res.undo ? h("span", { class: "tag ok" }, icon("check"), "can be undone") : h("span", { class: "tag warn" }, icon("warn"), res.conflicts ? "files changed since" : "can't be undone");
   const head = h("div", { class: "dhead" },
     h("div", { class: "row" }, h("h1", null, safe(c.summary || c.tool, true)), h("div", { class: "btns" }, layout.control(), undoButton)),
-    h("div", { class: "facts" }, h("span", null, badge(c.client), safe(c.client, true)), h("span", null, h("code", null, safe(c.tool, true))), h("span", { title: ago(c.time) }, `${day(c.time)} ${clock(c.time)}`), h("span", null, plural(files.length, "file"), " ", pm(add, del)), h("span", { class: "mono dim" }, c.id), c.undoes ? h("span", null, "undoes ", h("a", { href: addressOf(c.undoes) }, c.undoes)) : null, state),
+    h("div", { class: "facts" }, h("span", null, badge(c.client), safe(c.client, true)), h("span", null, h("code", null, safe(c.tool, true))), h("span", { title: ago(c.time) }, `${day(c.time)} ${clock(c.time)}`), h("span", null, plural(files.length, "file"), " ", pm(add, del)), h("span", { class: "mono dim" }, c.id), c.rule ? h("span", { class: "byrule" }, "accepted by the rule ", h("code", null, safe(c.rule, true))) : c.proposal ? h("span", null, "reviewed as ", h("a", { href: `/review/${encodeURIComponent(c.proposal)}` }, c.proposal)) : null, c.undoes ? h("span", null, "undoes ", h("a", { href: addressOf(c.undoes) }, c.undoes)) : null, state),
     files.length > 1 ? h("div", { class: "flist" }, files.slice(0, 40).map((f, i) => h("a", { class: "chip", href: `#f${i}`, onclick: (e) => { e.preventDefault(); e.stopPropagation(); toFile(i); } }, safe(realPath(f.path).split("/").pop(), true), " ", pm(f.add, f.del))), files.length > 40 ? h("span", { class: "dim sm" }, `and ${n(files.length - 40)} more`) : null) : null);
   els.detail.replaceChildren(back(), head);
   if (c.partly) els.detail.append(notice("bad", "warn", h("p", null, h("b", null, "This change is half applied. "), safe(`${c.partly}. Undo brings the old files back.`))));

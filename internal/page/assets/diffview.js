@@ -1,10 +1,11 @@
 // A diff. One markup for both layouts: removed and added rows, a second copy
 // of each context row for the right side, and fillers; the style sheet picks.
 
-import { app } from "./app.js";
+import { app } from "./frame.js";
 import { btn, code, h, icon, n, notice, pathNode, plural, realPath } from "./dom.js";
 
 const kinds = { create: "new", delete: "deleted", move: "moved", trash: "to the trash", restore: "restored", note: "" };
+const will = { ...kinds, create: "will be new", delete: "will be deleted", move: "will move" };
 
 export const pm = (add, del) => h("span", { class: "pm" }, h("span", { class: "plus" }, `+${n(add)}`), " ", h("span", { class: "minus" }, `−${n(del)}`));
 
@@ -40,11 +41,13 @@ export function hunkBody(hunk) {
   return h("div", { class: "diff", tabindex: "0", role: "group", "aria-label": "Diff" }, rows);
 }
 
-export function fileHead(f, ...more) {
+// fileHead is the head of a file; what is not written yet is in the future.
+export function fileHead(f, future, ...more) {
+  const kind = (future ? will : kinds)[f.kind];
   return h("div", { class: "head wrap" }, icon("file"),
     h("span", { class: "grow names" }, f.old && f.old !== f.path ? [pathNode(f.old), h("span", { class: "dim" }, " → ")] : null, pathNode(f.path)),
     f.hunks || f.add || f.del ? pm(f.add, f.del) : null,
-    kinds[f.kind] ? h("span", { class: f.kind === "delete" ? "tag bad" : "tag" }, kinds[f.kind]) : null, more);
+    kind ? h("span", { class: f.kind === "delete" ? "tag bad" : "tag" }, kind) : null, more);
 }
 
 export function firstLine(f) {
@@ -75,7 +78,7 @@ export function fileCard(f, i, load) {
   };
   if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));
   else fill(f.hunks);
-  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, fileActions(f)), body);
+  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f)), body);
 }
 
 // appendLazily adds cards as the reader comes near the end: a change may have
@@ -105,7 +108,7 @@ export const layout = {
   },
   apply() {
     const v = layout.value;
-    document.documentElement.classList.toggle("split", v === "split" || (v === "auto" && app.wide));
+    document.documentElement.classList.toggle("split", v === "split" || (v === "auto" && app.broad));
     for (const b of document.querySelectorAll("[data-layout]")) b.setAttribute("aria-pressed", String(b.dataset.layout === v));
   },
   next() {

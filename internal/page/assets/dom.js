@@ -191,3 +191,12 @@ export function notice(kind, ic, ...children) {
 export function command(text) {
   return h("div", { class: "cmd" }, h("code", { class: "grow" }, text), btn("", { ic: "copy", cls: "ghost small icon", "aria-label": "Copy the command", onclick: () => navigator.clipboard?.writeText(text) }));
 }
+
+// badge is two letters of a client, in a colour of its own.
+export function badge(client) {
+  let sum = 0;
+  for (const c of client) sum = (sum * 31 + c.codePointAt(0)) % 9973;
+  const words = client.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim().split(" ");
+  const letters = client === "you" ? "$" : (words.length > 1 ? words[0].slice(0, 1) + words[1].slice(0, 1) : words[0].slice(0, 2)).toLowerCase() || "?";
+  return h("span", { class: `who w${client === "you" ? "" : sum % 6}`, "aria-hidden": "true" }, letters);
+}

@@ -1,7 +1,7 @@
 // How the index, the journal and the searches are doing.
 
 import { get } from "./api.js";
-import { app } from "./app.js";
+import { app } from "./frame.js";
 import { ago, bytes, clock, h, icon, ms, n, notice, plural, s, safe } from "./dom.js";
 
 let els, timer = 0, number = 0, visit = 0, data = null, checks = null, at = 0;

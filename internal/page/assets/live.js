@@ -1,7 +1,7 @@
 // What happens, as the tabs hear it. A browser has six connections to a server,
 // so one tab listens for all: the one that holds a lock. It tells the others.
 
-import { Problem, request, sharedName, texts } from "./api.js";
+import { Problem, distrust, request, sharedName, texts } from "./api.js";
 
 const silence = 25000; // the server says something every 10 s
 
@@ -38,6 +38,7 @@ async function listen(onEvent, onState, signal) {
       signal?.removeEventListener("abort", end);
     }
     if (signal?.aborted) return;
+    distrust();
     onState(false);
     await new Promise((resolve) => { events.woken = resolve; setTimeout(resolve, wait); });
     wait = Math.min(wait * 1.6, 8000);

@@ -2,7 +2,7 @@
 // document. Every line has the same height, so the scroll bar is right.
 
 import { get } from "./api.js";
-import { app } from "./app.js";
+import { app } from "./frame.js";
 import { btn, code, h, n, notice, oddName, pathNode, realPath, safe } from "./dom.js";
 
 const chunk = 300;        // lines fetched at once
@@ -19,7 +19,7 @@ export class Peek {
 
   hide() {
     this.number++;
-    this.path = null;
+    this.path = this.finder = null;
     this.el.replaceChildren();
   }
 
@@ -28,7 +28,9 @@ export class Peek {
   async show(path, line, question) {
     const { q, mode } = question, before = this.asked;
     this.marks = mode === "words" ? wordsOf(q) : () => null;
-    this.asked = q && (mode === "text" || mode === "regex") ? { q, mode, case: question.case, word: question.word } : {};
+    this.searched = q && (mode === "text" || mode === "regex") ? { q, mode, case: question.case, word: question.word } : {};
+    if (this.path !== path) this.finder = null;
+    this.asked = this.finder?.q ? { q: this.finder.q } : this.searched;
     if (this.path === path && this.scroller) {
       if (JSON.stringify(before) !== JSON.stringify(this.asked)) { this.chunks.clear(); this.fetching = 0; this.draw(true); }
       if (this.line !== line) { this.line = line; this.header(); this.jump(false); }
@@ -73,7 +75,75 @@ export class Peek {
       btn("Copy path:line", { ic: "copy", cls: "ghost small", key: "y", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
       editor.address ? btn(`Open in ${editor.name}`, { ic: "open", cls: "small", key: "o", onclick: () => app.openInEditor(this.path, this.line) }) : null,
       btn("", { ic: "x", cls: "ghost small icon onlywide", "aria-label": "Close the file", onclick: this.onClose }));
-    if (this.scroller) this.el.replaceChildren(this.head, this.scroller, this.foot);
+    if (!this.scroller) return;
+    const focused = document.activeElement, y = this.scroller.scrollTop;
+    this.el.replaceChildren(this.head, ...(this.finder ? [this.finder.el] : []), this.scroller, this.foot);
+    if (this.el.contains(focused) && focused !== document.activeElement) { focused.focus({ preventScroll: true }); this.scroller.scrollTop = y; }
+  }
+
+  focus() { if (this.scroller) this.scroller.focus({ preventScroll: true }); else this.wantsFocus = true; }
+
+  has(el) { return !!this.path && this.el.contains(el); }
+
+  // step moves the marked line.
+  step(by) {
+    if (!this.scroller) return;
+    this.to(Math.max(1, Math.min(this.info.total, this.line + by)));
+  }
+
+  to(line) {
+    this.line = line;
+    this.onLine(this.path, line);
+    this.header();
+    this.jump(false);
+  }
+
+  // ---- find in the file: the browser's own finds only the lines that are drawn.
+
+  find() {
+    if (!this.scroller) return;
+    if (!this.finder) {
+      const input = h("input", { type: "text", class: "barinput grow", placeholder: "Find in this file", "aria-label": "Find in this file", spellcheck: "false", autocomplete: "off" });
+      const f = this.finder = { q: "", lines: [], at: -1, input, count: h("span", { class: "num dim sm", role: "status" }) };
+      f.el = h("div", { class: "finder" }, input, f.count, btn("", { ic: "up", cls: "ghost small icon", "aria-label": "Previous match", onclick: () => this.found(-1) }), btn("", { ic: "down", cls: "ghost small icon", "aria-label": "Next match", onclick: () => this.found(1) }), btn("", { ic: "x", cls: "ghost small icon", "aria-label": "Close find", onclick: () => this.endFind() }));
+      let timer = 0;
+      input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => this.look(), 120); });
+      input.addEventListener("keydown", async (e) => { if (e.key === "Enter") { e.preventDefault(); if (f.q !== input.value) { clearTimeout(timer); await this.look(); } else this.found(e.shiftKey ? -1 : 1); } });
+      this.header();
+    }
+    this.finder.input.focus();
+    this.finder.input.select();
+  }
+
+  async look() {
+    const f = this.finder, q = f.input.value, { path } = this;
+    let res = { lines: [], more: false };
+    try { if (q) res = await get("/api/find", { path, q }); } catch (e) { app.fail(e); }
+    if (this.finder !== f || this.path !== path || f.input.value !== q) return;
+    Object.assign(f, { q, lines: res.lines, more: res.more, at: -1 });
+    this.asked = q ? { q } : this.searched;
+    this.chunks.clear();
+    this.fetching = 0;
+    f.at = Math.max(-1, f.lines.findIndex((l) => l >= this.line) - 1);
+    if (f.lines.length) this.found(1, false); else { f.count.textContent = q ? "no match" : ""; this.draw(true); }
+  }
+
+  found(by) {
+    const f = this.finder;
+    if (!f.lines.length) return;
+    f.at = (f.at + by + f.lines.length) % f.lines.length;
+    f.count.textContent = `${n(f.at + 1)} of ${n(f.lines.length)}${f.more ? " or more" : ""}`;
+    this.to(f.lines[f.at]);
+  }
+
+  endFind() {
+    this.finder = null;
+    this.asked = this.searched;
+    this.chunks.clear();
+    this.fetching = 0;
+    this.header();
+    this.draw(true);
+    this.focus();
   }
 
   build() {
@@ -105,6 +175,7 @@ export class Peek {
       this.draw(true);
     });
     this.jump(true);
+    if (this.wantsFocus) { this.wantsFocus = false; this.focus(); }
   }
 
   jump(always) {

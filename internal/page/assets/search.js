@@ -2,7 +2,7 @@
 // number is dropped.
 
 import { get, stream } from "./api.js";
-import { app } from "./app.js";
+import { app } from "./frame.js";
 import { btn, code, h, icon, ms, n, notice, oddName, pathNode, plural, realPath, safe } from "./dom.js";
 import { Peek } from "./peek.js";
 
@@ -20,7 +20,7 @@ const blank = { q: "", mode: "text", case: "", word: "", glob: "", type: "", hid
 let state = { ...blank };
 let box, els, peek;
 let number = 0, running = null, keyed = 0;
-let facets = { key: "", types: new Map(), folders: new Map() };
+let facets = { key: "", types: new Map(), folders: new Map(), more: false };
 let answer = null; // of the last request: its files, its receipt
 let watcher = null;
 
@@ -150,6 +150,7 @@ function enter(main) {
     if (!a || e.ctrlKey || e.metaKey) return;
     e.preventDefault();
     select(a, { open: true });
+    if (!e.detail) peek.focus(); // by a key
   });
   answer = null;
   state = { ...blank, q: "\0" }; // whatever the address says is new
@@ -440,6 +441,7 @@ async function count(how) {
         Object.assign(d, { considered: one.done.considered, skipped: one.done.skipped, examples: one.done.examples });
         if (d.stopped === "file" && d.lines === answer.hits) d.stopped = ""; // none is missing
       }
+      countFacets(one.done);
       status(answer, false);
       fillReceipt(d);
       if (d.stopped) showCut(answer); else els.tail.replaceChildren();
@@ -524,6 +526,7 @@ function fillRail() {
 function facetsFor() {
   const key = JSON.stringify([state.q, state.mode, state.case, state.word, state.hidden, state.ignored]);
   if (facets.key !== key) facets = { key, types: new Map(), folders: new Map() };
+  facets.more = false;
   for (const m of [facets.types, facets.folders]) for (const k of m.keys()) m.set(k, 0);
   els.facetsShown = "";
 }
@@ -536,6 +539,13 @@ function countFacet(f) {
   if (parts.length) facets.folders.set(parts.join("/"), (facets.folders.get(parts.join("/")) ?? 0) + count);
 }
 
+// countFacets takes the counts of all that was found, shown or not.
+function countFacets(d) {
+  drawFiles(answer, Infinity); // what is drawn later would be counted again
+  for (const [m, counts] of [[facets.types, d.types], [facets.folders, d.folders]]) for (const [k, v] of Object.entries(counts ?? {})) m.set(k, v);
+  facets.more = !!d.stopped;
+}
+
 let facetTimer = 0;
 function fillFacets() {
   clearTimeout(facetTimer);
@@ -543,13 +553,14 @@ function fillFacets() {
     const top = (m) => [...m].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 8);
     const chosen = new Set(state.type.split(",").filter(Boolean));
     for (const t of chosen) if (!facets.types.has(t)) facets.types.set(t, 0);
+    const many = (count) => n(count) + (facets.more && count ? "+" : ""); // at least so many
     const types = top(facets.types), folders = top(facets.folders);
     els.types.replaceChildren(...(types.length > 1 || chosen.size ? [h("h3", null, "Type"), ...types.map(([t, count]) => h("label", { class: "facet" },
       h("input", { type: "checkbox", checked: chosen.has(t), onchange: (e) => { e.target.checked ? chosen.add(t) : chosen.delete(t); set({ type: [...chosen].sort().join(","), at: "" }); } }),
-      " ", safe(t, true), h("span", { class: "num" }, n(count))))] : []));
+      " ", safe(t, true), h("span", { class: "num" }, many(count))))] : []));
     els.folders.replaceChildren(...(folders.length > 1 || state.glob.endsWith("/**") ? [h("h3", null, "Folder"), ...folders.map(([dir, count]) => {
       const g = `/${dir.replaceAll(/[*?[{\\,]/g, "\\$&")}/**`;
-      return h("label", { class: "facet" }, h("input", { type: "checkbox", checked: state.glob === g, onchange: (e) => set({ glob: e.target.checked ? g : "", at: "" }) }), " ", h("span", { class: "fname" }, safe(dir, true)), h("span", { class: "num" }, n(count)));
+      return h("label", { class: "facet" }, h("input", { type: "checkbox", checked: state.glob === g, onchange: (e) => set({ glob: e.target.checked ? g : "", at: "" }) }), " ", h("span", { class: "fname" }, safe(dir, true)), h("span", { class: "num" }, many(count)));
     })] : []));
   }, 30);
 }
@@ -598,8 +609,9 @@ function select(a, { open = false, focus = true } = {}) {
   if (focus) a.focus({ preventScroll: true });
   reveal(a);
   const to = a.getAttribute("href");
+  clearTimeout(select.timer);
   if (open) app.go(to, { push: true });
-  else if (app.wide) { clearTimeout(select.timer); select.timer = setTimeout(() => app.go(to, { push: false }), 60); }
+  else if (app.wide) { select.timer = setTimeout(() => app.go(to, { push: false }), 60); }
 }
 
 function reveal(el) {
@@ -613,6 +625,10 @@ function move(step) {
   const i = els.selected ? all.indexOf(els.selected) + step : step > 0 ? 0 : all.length - 1;
   select(all[Math.max(0, Math.min(i, all.length - 1))]);
 }
+
+// In the file the keys are those of the file.
+const inPane = () => peek.has(document.activeElement);
+const step = (by) => (inPane() ? peek.step(by) : move(by));
 
 function moveFile(step) {
   const files = [...els.list.querySelectorAll("article.file")];
@@ -663,7 +679,13 @@ export const search = {
   bindBox, enter, leave, update,
   resized: () => showFile(),
   live(name) { if (name === "journal") peek.refresh(); },
+  find() { // ctrl+f
+    if (!state.at || app.wide && !peek.has(document.activeElement)) return false;
+    peek.find();
+    return true;
+  },
   escape(field) {
+    if (peek.has(field)) { peek.endFind(); return true; }
     if (field !== box.q) return false;
     field.blur();
     const a = hitsNow()[0];
@@ -680,12 +702,12 @@ export const search = {
     }
   },
   keys: {
-    j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1),
-    Enter: () => { if (!els.selected) return false; app.go(els.selected.getAttribute("href")); },
+    j: () => step(1), k: () => step(-1), ArrowDown: () => inPane() ? false : move(1), ArrowUp: () => inPane() ? false : move(-1), n: () => moveFile(1), p: () => moveFile(-1),
+    Enter: () => { if (!els.selected || inPane()) return false; app.go(els.selected.getAttribute("href")); peek.focus(); },
     o: () => { if (!state.at) return false; app.openInEditor(...splitAt(state.at)); },
     y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
     f: () => { const d = els.rail.querySelector("details"); d.open = app.wide || !d.open; els.glob.focus(); },
     m: () => more_(),
-    Escape: () => { if (state.at) closeFile(); else return false; },
+    Escape: () => { if (inPane() && app.wide && els.selected) els.selected.focus(); else if (state.at) closeFile(); else return false; },
   },
 };

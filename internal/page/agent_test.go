@@ -1,0 +1,132 @@
+package page
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry"
+	"quarry/internal/mcpserver"
+	"quarry/internal/presence"
+	"quarry/internal/review"
+	"quarry/tool"
+	"quarry/toolset"
+)
+
+// agent is an MCP client of a server of its own, as an agent has one.
+type agent struct {
+	t       testing.TB
+	session *mcp.ClientSession
+}
+
+// agents is a page beside agents: what they change waits for a decision on it.
+type agents struct {
+	*served
+	present string // the folder of presence
+	rulesOf func() ([]string, error)
+}
+
+func serveAgents(t testing.TB, files map[string]string) *agents {
+	t.Helper()
+	s, _ := serveReview(t, files)
+	a := &agents{served: s, present: t.TempDir()}
+	s.opts.Clients = func() ([]presence.Client, error) { return presence.List(a.present) }
+	return a
+}
+
+// agent connects one. wait is how long its calls wait for a decision; 0 is a server
+// without the gate.
+func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
+	t.Helper()
+	opts := &quarry.Options{StateDir: a.state}
+	if wait != 0 {
+		opts.Review = &quarry.ReviewOptions{Dir: a.proposals, Wait: wait, Stays: true, Rules: a.rulesOf}
+	}
+	ws, err := quarry.Open(a.dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := toolset.New(ws, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := presence.Open(a.present, presence.Client{Review: wait != 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := mcpserver.New(tools, &mcpserver.Options{
+		Connected: func(c tool.Client) { there.Connected(c.Name, c.Version, c.Session) },
+		Called:    func(c tool.Client, u *tool.Tool) { there.Called(c.Name, c.Version, c.Session, u.Name) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.ServeStdio(ctx, fromClient, toClient) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = session.Close()
+		toServer.Close()
+		cancel()
+		<-done
+		there.Close()
+		if err := ws.Close(); err != nil {
+			t.Errorf("close = %v", err)
+		}
+	})
+	return &agent{t, session}
+}
+
+// call calls a tool and returns the text of its answer.
+func (a *agent) call(name string, args map[string]any) string {
+	a.t.Helper()
+	res, err := a.session.CallTool(context.Background(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		a.t.Errorf("%s = %v", name, err)
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range res.Content {
+		if text, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(text.Text)
+		}
+	}
+	return b.String()
+}
+
+// start calls a tool whose answer comes later.
+func (a *agent) start(name string, args map[string]any) <-chan string {
+	out := make(chan string, 1)
+	go func() { out <- a.call(name, args) }()
+	return out
+}
+
+// waiting waits until so many proposals wait, and returns the newest.
+func (a *agents) waiting(t testing.TB, count int) *review.Proposal {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if list, err := a.opts.Review.Pending(); err == nil && len(list) == count {
+			return list[0]
+		}
+	}
+	t.Fatalf("there are never %d proposals", count)
+	return nil
+}
+
+func edits(pairs ...string) []any {
+	var list []any
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, map[string]any{"old_text": pairs[i], "new_text": pairs[i+1]})
+	}
+	return list
+}

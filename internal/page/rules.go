@@ -1,0 +1,139 @@
+package page
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"quarry/change"
+	"quarry/internal/review"
+)
+
+// RuleBook is the rules for changes in one root.
+type RuleBook struct {
+	Root      string // its name; "" for the only one
+	Workspace interface {
+		Changes(ctx context.Context, limit int) (*change.Log, error)
+		Diff(ctx context.Context, id string) (*change.Change, error)
+	}
+	// Load reads the rules, where they stand, and what becomes of changes that no rule
+	// fits.
+	Load func() (rules []string, where string, otherwise review.Action, err error)
+	// Save writes them.
+	Save func(rules []string) error
+}
+
+// triedOn is how many changes rules are tried on before they are saved.
+const triedOn = 50
+
+type wireRules struct {
+	Root      string   `json:"root"`
+	Rules     []string `json:"rules"`
+	Where     string   `json:"where,omitempty"`
+	Otherwise string   `json:"otherwise"`
+	Problem   string   `json:"problem,omitempty"`
+}
+
+func (b *RuleBook) wire() wireRules {
+	rules, where, otherwise, err := b.Load()
+	w := wireRules{Root: b.Root, Rules: append([]string{}, rules...), Where: where, Otherwise: otherwise.String()}
+	if err == nil {
+		_, err = review.ParseRules(rules)
+	}
+	if err != nil {
+		w.Problem = err.Error()
+	}
+	return w
+}
+
+func (s *Server) rules(w http.ResponseWriter, r *http.Request) {
+	list := []wireRules{}
+	for i := range s.opts.RuleBooks {
+		list = append(list, s.opts.RuleBooks[i].wire())
+	}
+	respond(w, http.StatusOK, map[string]any{"books": list, "read_only": s.opts.ReadOnly})
+}
+
+// ruleRequest names a root and rules for it.
+type ruleRequest struct {
+	Root  string   `json:"root"`
+	Rules []string `json:"rules"`
+	// Tried is what the trial of these rules returned.
+	Tried string `json:"tried"`
+}
+
+func (s *Server) readRules(w http.ResponseWriter, r *http.Request) (*RuleBook, *ruleRequest, *review.Rules, error) {
+	var req ruleRequest
+	if err := readBody(w, r, &req); err != nil {
+		return nil, nil, nil, err
+	}
+	for i := range s.opts.RuleBooks {
+		if b := &s.opts.RuleBooks[i]; b.Root == req.Root {
+			rules, err := review.ParseRules(req.Rules)
+			if err != nil {
+				return nil, nil, nil, badRequest(err.Error())
+			}
+			return b, &req, rules, nil
+		}
+	}
+	return nil, nil, nil, badRequest("unknown root " + strconv.Quote(req.Root))
+}
+
+// stamp names rules of a root that were tried on this page.
+func (s *Server) stamp(req *ruleRequest) string {
+	data, _ := json.Marshal([]any{s.token, req.Root, req.Rules}) // texts can be marshalled
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// wireTried is a change, and what rules would have done with it.
+type wireTried struct {
+	wireChange
+	Action string `json:"action"`
+	Why    string `json:"why,omitempty"` // the rule that decides
+	Path   string `json:"at,omitempty"`
+}
+
+// tryRules says what rules would have done with the last changes.
+func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) {
+	b, req, rules, err := s.readRules(w, r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	_, _, otherwise, _ := b.Load()
+	tried, err := review.Try(r.Context(), b.Workspace, rules, otherwise, triedOn)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	rows, counts := []wireTried{}, map[string]int{}
+	for i := range tried {
+		t := &tried[i]
+		rows = append(rows, wireTried{changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)})
+		counts[t.Action.String()]++
+	}
+	respond(w, http.StatusOK, map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)})
+}
+
+// saveRules writes rules that were tried.
+func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) {
+	b, req, _, err := s.readRules(w, r)
+	switch {
+	case err != nil:
+	case s.opts.ReadOnly:
+		err = badRequest("this page is read-only")
+	case req.Tried != s.stamp(req):
+		err = badRequest("rules are tried on the last changes before they are saved")
+	default:
+		err = b.Save(req.Rules)
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	respond(w, http.StatusOK, b.wire())
+}

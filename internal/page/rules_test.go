@@ -1,0 +1,103 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"quarry/internal/review"
+)
+
+// book keeps rules in memory, in place of quarry.toml.
+type book struct {
+	mu    sync.Mutex
+	rules []string // guarded by mu
+}
+
+func (b *book) load() ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.rules, nil
+}
+
+// TestBrowserRules: a person tries rules on what agents did and saves them; from then
+// on an agent's change follows them, and is marked.
+func TestBrowserRules(t *testing.T) {
+	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "src/x.go": "x\n", "go.lock": "l\n"})
+	kept := &book{}
+	s.opts.RuleBooks = []RuleBook{{
+		Workspace: s.ws,
+		Load: func() ([]string, string, review.Action, error) {
+			rules, err := kept.load()
+			return rules, "quarry.toml:1", review.Ask, err
+		},
+		Save: func(rules []string) error {
+			kept.mu.Lock()
+			defer kept.mu.Unlock()
+			kept.rules = rules
+			return nil
+		},
+	}}
+	s.rulesOf = kept.load
+	agent := s.agent(t, "claude-code", time.Minute)
+	write := func(path, text string) <-chan string {
+		return agent.start("write_file", map[string]any{"path": path, "content": text})
+	}
+	for path, text := range map[string]string{"docs/a.md": "two\n", "src/x.go": "y\n"} {
+		answer := write(path, text)
+		if _, err := s.opts.Review.Decide(t.Context(), s.opts.Decide, s.waiting(t, 1).ID, review.Decision{By: "page", Rest: review.Yes}); err != nil {
+			t.Fatal(err)
+		}
+		<-answer
+	}
+	b := s.open(t, "/review", 1600, 1000, "light")
+	b.has(".bar", "Nothing waits")
+	b.keys("e")
+	b.until(`document.querySelector("dialog.rules textarea")`)
+	type_ := func(rules string) {
+		t.Helper()
+		eval[chromedp.Void](b, `(() => { const a = document.querySelector("dialog.rules textarea"); a.value = `+quote(rules)+`; a.dispatchEvent(new Event("input")); })()`)
+	}
+	press := func(label string) {
+		t.Helper()
+		eval[chromedp.Void](b, `[...document.querySelectorAll("dialog.rules button")].find((x) => x.textContent === `+quote(label)+`).click()`)
+	}
+	const saved = `![...document.querySelectorAll("dialog.rules button")].find((x) => x.textContent === "Save").disabled`
+	type_("accept docs/** client:claude-code")
+	press("Try on the last 50 changes")
+	b.has(".trial", "its own word")
+	type_("accept docs/**\nrefuse *.lock")
+	press("Try on the last 50 changes")
+	b.has(".trial", "1 accepted, 1 asked, 0 refused")
+	b.until(saved)
+	type_("accept **")
+	if eval[bool](b, saved) {
+		t.Error("rules can be saved that were not tried")
+	}
+	type_("accept docs/**\nrefuse *.lock")
+	press("Save")
+	b.has(".toast", "Saved: 2 rules")
+	press("Close")
+	if got := <-write("docs/a.md", "three\n"); !strings.Contains(got, "docs/a.md") || s.text(t, "docs/a.md") != "three\n" {
+		t.Errorf("what a rule accepts: %s", got)
+	}
+	if got := <-write("go.lock", "m\n"); !strings.Contains(got, `user's rule "refuse *.lock"`) || s.text(t, "go.lock") != "l\n" {
+		t.Errorf("what a rule refuses: %s", got)
+	}
+	b.keys("2")
+	b.has(".entry", "by rule")
+	b.has(".facts .byrule", "accept docs/**")
+	// Nothing is saved without a trial, whoever asks.
+	for _, body := range []string{`{"root": "", "rules": ["accept **"], "tried": ""}`, `{"root": "", "rules": ["accept **"]}`, `{"root": "x", "rules": []}`, `{"root": "", "rules": ["what"]}`} {
+		if res, text := s.request(t, "POST", "/api/rules", body); res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s = %d %s", body, res.StatusCode, text)
+		}
+	}
+	if rules, _ := kept.load(); len(rules) != 2 {
+		t.Errorf("the rules are %q", rules)
+	}
+}

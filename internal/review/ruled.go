@@ -1,0 +1,297 @@
+package review
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// RuledOutError refuses a change by a rule of the owner.
+type RuledOutError struct{ Rule, Path string }
+
+func (e *RuledOutError) Error() string {
+	return fmt.Sprintf("the user's rule %q keeps %s as it is; nothing was changed", e.Rule, strconv.QuoteToGraphic(e.Path))
+}
+
+// Code is Conflict, as for a change that a person refused.
+func (e *RuledOutError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *RuledOutError) Is(target error) bool { return target == e.Code() }
+
+// Hint says how to go on.
+func (e *RuledOutError) Hint() string { return "leave the file as it is, or ask the user" }
+
+// rules are those of the owner now. If they can't be read, nothing is accepted: a
+// person decides.
+func (g *Gate) rules(c change.Client) (*Rules, Action) {
+	otherwise := Accept
+	if !g.OnlyRules && g.keepsBack(c) {
+		otherwise = Ask
+	}
+	lines, err := g.ruleLines()
+	if err == nil {
+		var r *Rules
+		if r, err = ParseRules(lines); err == nil {
+			return r, otherwise
+		}
+	}
+	return &Rules{}, Ask
+}
+
+func (g *Gate) ruleLines() ([]string, error) {
+	if g.Rules == nil {
+		return nil, nil
+	}
+	return g.Rules()
+}
+
+// ruling judges a plan. The set is empty for an undo.
+func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *change.Set, plan *change.Change, c change.Client) Ruling {
+	a := Asked{Tool: plan.Tool, Client: c, Parts: g.ruleParts(ctx, r, set, plan)}
+	if r.sized() {
+		if log, err := g.Backend.Log(0); err == nil {
+			h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
+				c, err := g.Backend.Diff(id)
+				if err != nil {
+					return nil, err
+				}
+				return c.Diffs, nil
+			}}
+			a.Before = func(p string) int { return h.lines(p, 0) }
+		} else {
+			a.Before = func(string) int { return unknownLines }
+		}
+	}
+	if len(a.Parts) == 0 && otherwise != Accept {
+		return Ruling{Action: otherwise}
+	}
+	return r.Judge(a, otherwise)
+}
+
+// unknownLines is the size of what can't be counted: more than any rule allows.
+const unknownLines = 1 << 30
+
+// ruleParts are all paths that a plan touches, as they are resolved: those of its
+// files, of links it rewrites, of folders it makes, and everything in a folder that it
+// moves or deletes.
+func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *change.Change) []RulePart {
+	if len(r.list) == 0 {
+		return nil
+	}
+	parts := ruleParts{lines: map[string]int{}}
+	for _, f := range plan.Files {
+		parts.add(f.Path, f.Added+f.Removed)
+		parts.add(f.To, f.Added+f.Removed)
+	}
+	for _, d := range plan.Diffs {
+		_, added, removed := d.Counts()
+		parts.add(d.Old, added+removed)
+		parts.add(d.New, added+removed)
+	}
+	for _, list := range [][]string{plan.Paths, plan.Folders} {
+		for _, p := range list {
+			parts.add(p, 0)
+		}
+	}
+	if plan.Links != nil {
+		for _, p := range plan.Links.Files {
+			parts.add(p, 0)
+		}
+	}
+	reported := map[int]bool{}
+	for _, f := range plan.Files {
+		for _, k := range f.Ops {
+			reported[k] = true
+		}
+	}
+	for i, op := range set.Ops {
+		if !reported[i] && len(plan.Paths) == 0 {
+			parts.add(path.Clean(op.Path), 0)
+			parts.add(op.To, 0)
+		}
+	}
+	for _, f := range filesOf(set, plan) {
+		if f.Op == change.DeletePath || f.Op == change.MovePath {
+			g.whole(ctx, r, &parts, f)
+		}
+	}
+	return parts.list()
+}
+
+// whole adds what is in a folder that is moved or deleted, and the lines of a file
+// that is deleted.
+func (g *Gate) whole(ctx context.Context, r *Rules, parts *ruleParts, f File) {
+	info, err := g.Stat(ctx, f.Path)
+	if err != nil {
+		return
+	}
+	if !info.Folder {
+		if f.Op == change.DeletePath && r.sized() {
+			parts.add(f.Path, g.lineCount(ctx, f.Path))
+		}
+		return
+	}
+	entries, err := below(ctx, g, f.Path)
+	if err != nil {
+		parts.add(f.Path, unknownLines)
+		return
+	}
+	for _, e := range entries {
+		n := 0
+		if f.Op == change.DeletePath && r.sized() && !e.Folder {
+			n = g.lineCount(ctx, e.Path)
+		}
+		parts.add(e.Path, n)
+		if rest, inside := strings.CutPrefix(e.Path, f.Path+"/"); inside && f.To != "" {
+			parts.add(f.To+"/"+rest, 0)
+		}
+	}
+}
+
+func (g *Gate) lineCount(ctx context.Context, p string) int {
+	data, err := g.ReadBytes(ctx, p, maxHashed)
+	if err != nil {
+		return unknownLines
+	}
+	return len(splitAfter(data))
+}
+
+// ruleParts collects paths in the order they come, with the most lines of each.
+type ruleParts struct {
+	order []string
+	lines map[string]int
+}
+
+func (p *ruleParts) add(name string, lines int) {
+	if name == "" {
+		return
+	}
+	had, known := p.lines[name]
+	if !known {
+		p.order = append(p.order, name)
+	}
+	p.lines[name] = max(had, lines)
+}
+
+func (p *ruleParts) list() []RulePart {
+	list := make([]RulePart, 0, len(p.order))
+	for _, name := range p.order {
+		list = append(list, RulePart{name, p.lines[name]})
+	}
+	return list
+}
+
+// history counts what clients changed in a file. A large change that is split into
+// small ones is as large as before, whatever connection each came over.
+type history struct {
+	log  []change.Change // newest first
+	diff func(id string) ([]change.PathDiff, error)
+	had  map[string][]change.PathDiff
+}
+
+// lines counts those of a path that clients changed, from an entry of the log back to
+// the last change of it that a person accepted. A file that was moved is followed.
+func (h *history) lines(p string, from int) int {
+	names, total := map[string]bool{p: true}, 0
+	for i := from; i < len(h.log) && total < unknownLines; i++ {
+		c := &h.log[i]
+		if c.Client.Name == "" && c.Client.Session == "" || !touchesAny(c.Paths, names) {
+			continue
+		}
+		if c.Proposal != "" {
+			break
+		}
+		diffs, err := h.diffs(c.ID)
+		if err != nil {
+			return unknownLines
+		}
+		for _, d := range diffs {
+			if names[d.New] || names[d.Old] {
+				_, added, removed := d.Counts()
+				total += added + removed
+				if d.Kind == change.DiffRenamed {
+					names[d.Old] = true
+				}
+			}
+		}
+	}
+	return total
+}
+
+func touchesAny(paths []string, names map[string]bool) bool {
+	for _, p := range paths {
+		if names[p] {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *history) diffs(id string) ([]change.PathDiff, error) {
+	if d, ok := h.had[id]; ok {
+		return d, nil
+	}
+	d, err := h.diff(id)
+	if err == nil {
+		if h.had == nil {
+			h.had = map[string][]change.PathDiff{}
+		}
+		h.had[id] = d
+	}
+	return d, err
+}
+
+// Tried is a change of the log, and what rules would have done with it.
+type Tried struct {
+	Change change.Change
+	Ruling
+}
+
+// Try says what rules would have done with the last changes of clients, newest first.
+// It changes nothing. otherwise is for what no rule fits.
+func Try(ctx context.Context, ws interface {
+	Changes(ctx context.Context, limit int) (*change.Log, error)
+	Diff(ctx context.Context, id string) (*change.Change, error)
+}, r *Rules, otherwise Action, most int) ([]Tried, error) {
+	log, err := ws.Changes(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
+		c, err := ws.Diff(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return c.Diffs, nil
+	}}
+	list := []Tried{}
+	for i := range log.Changes {
+		c := &log.Changes[i]
+		if c.Client.Name == "" && c.Client.Session == "" || c.Pending {
+			continue
+		}
+		if len(list) == most {
+			break
+		}
+		parts := ruleParts{lines: map[string]int{}}
+		for _, p := range c.Paths {
+			parts.add(p, 0)
+		}
+		if diffs, err := h.diffs(c.ID); err == nil {
+			for _, d := range diffs {
+				_, added, removed := d.Counts()
+				parts.add(d.Old, added+removed)
+				parts.add(d.New, added+removed)
+			}
+		}
+		a := Asked{Tool: c.Tool, Client: c.Client, Parts: parts.list(), Before: func(p string) int { return h.lines(p, i+1) }}
+		list = append(list, Tried{*c, r.Judge(a, otherwise)})
+	}
+	return list, nil
+}

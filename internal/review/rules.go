@@ -1,0 +1,298 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"quarry/change"
+	"quarry/internal/glob"
+)
+
+// Action is what becomes of a change, from the mildest to the strictest.
+type Action uint8
+
+const (
+	Accept Action = iota // it is made
+	Ask                  // a person decides
+	Refuse               // it is not made, and nobody is asked
+)
+
+func (a Action) String() string { return [...]string{"accept", "ask", "refuse"}[a] }
+
+// Rules say which changes are made, which a person decides and which are refused.
+// They are the owner's: nothing that a client can call makes, changes or tries one.
+//
+// Of the rules that fit a part of a change the strictest counts, in whatever order
+// they stand, and of the parts of a change the strictest. So a change is accepted by
+// rule only if every part of it is. Paths are those of the plan, with links resolved.
+// A client's name is only its own word: a rule with one may ask or refuse, and never
+// accept.
+type Rules struct{ list []Rule }
+
+// Rule is one of them, as a line of text: an action, then what has to fit. Of several
+// globs one has to.
+//
+//	accept docs/**
+//	refuse *.lock
+//	ask lines>200
+//	ask client:cursor tool:delete_file "my notes/**"
+type Rule struct {
+	Text   string
+	Action Action
+
+	globs, folded []*glob.Glob // the same; folded is for names in any letter case
+	tool, client  string
+	over, atMost  int // changed lines; -1 is none
+}
+
+// maxRules bounds the rules of a workspace.
+const maxRules = 200
+
+// ParseRules reads rules, one a line.
+func ParseRules(lines []string) (*Rules, error) {
+	if len(lines) > maxRules {
+		return nil, fmt.Errorf("there are %d rules: %d are possible", len(lines), maxRules)
+	}
+	r := &Rules{}
+	for _, l := range lines {
+		rule, err := parseRule(l)
+		if err != nil {
+			return nil, fmt.Errorf("rule %q: %w", l, err)
+		}
+		r.list = append(r.list, rule)
+	}
+	return r, nil
+}
+
+func parseRule(text string) (Rule, error) {
+	rule := Rule{Text: strings.TrimSpace(text), over: -1, atMost: -1}
+	words, err := splitRule(rule.Text)
+	if err != nil {
+		return rule, err
+	}
+	if len(words) == 0 {
+		return rule, errors.New("it is empty: write accept, ask or refuse, and what it is about")
+	}
+	switch words[0].text {
+	case "accept":
+		rule.Action = Accept
+	case "ask":
+		rule.Action = Ask
+	case "refuse":
+		rule.Action = Refuse
+	default:
+		return rule, fmt.Errorf("%q is no action: it begins with accept, ask or refuse", words[0].text)
+	}
+	if len(words) == 1 {
+		return rule, errors.New("it fits every change: name a path glob (** for all), tool:NAME, client:NAME or lines>N")
+	}
+	for _, w := range words[1:] {
+		if err := rule.take(w); err != nil {
+			return rule, err
+		}
+	}
+	if rule.Action == Accept && rule.client != "" {
+		return rule, errors.New("a rule that accepts can't name a client: a client's name is only its own word")
+	}
+	return rule, nil
+}
+
+// take reads one condition.
+func (r *Rule) take(w word) error {
+	kind, value, named := strings.Cut(w.text, ":")
+	switch {
+	case w.quoted:
+	case named && kind == "tool":
+		return setOnce(&r.tool, value, "tool")
+	case named && kind == "client":
+		return setOnce(&r.client, value, "client")
+	case strings.HasPrefix(w.text, "lines>"):
+		return r.size(&r.over, w.text[len("lines>"):])
+	case strings.HasPrefix(w.text, "lines<="):
+		return r.size(&r.atMost, w.text[len("lines<="):])
+	case strings.HasPrefix(w.text, "lines"):
+		return fmt.Errorf("invalid size %q: write lines>200 or lines<=20", w.text)
+	}
+	pattern := strings.TrimSuffix(w.text, "/") // what is in a folder is covered anyway
+	if pattern == "" || strings.HasPrefix(pattern, "!") {
+		return fmt.Errorf("invalid path glob %q: negation is not possible, write a rule that is stricter", w.text)
+	}
+	for _, one := range []struct {
+		into    *[]*glob.Glob
+		pattern string
+	}{{&r.globs, pattern}, {&r.folded, fold(pattern)}} {
+		g, err := glob.Compile(one.pattern, glob.Gitignore)
+		if err != nil {
+			return fmt.Errorf("path glob %q: %w", w.text, err)
+		}
+		*one.into = append(*one.into, g)
+	}
+	return nil
+}
+
+func setOnce(into *string, value, what string) error {
+	if value == "" || *into != "" {
+		return fmt.Errorf("it needs one name after %s:", what)
+	}
+	*into = value
+	return nil
+}
+
+func (r *Rule) size(into *int, text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || *into >= 0 {
+		return fmt.Errorf("invalid number of lines %q", text)
+	}
+	*into = n
+	return nil
+}
+
+// word is a part of a rule. A quoted one is a path glob, whatever it says.
+type word struct {
+	text   string
+	quoted bool
+}
+
+func splitRule(text string) ([]word, error) {
+	var list []word
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		if text[0] == '"' {
+			quoted, err := strconv.QuotedPrefix(text)
+			if err != nil {
+				return nil, errors.New("a quotation mark has no end")
+			}
+			inner, err := strconv.Unquote(quoted)
+			if err != nil {
+				return nil, err
+			}
+			list, text = append(list, word{inner, true}), text[len(quoted):]
+			continue
+		}
+		end := strings.IndexAny(text, " \t")
+		if end < 0 {
+			end = len(text)
+		}
+		list, text = append(list, word{text: text[:end]}), text[end:]
+	}
+	return list, nil
+}
+
+// Texts are the rules as text.
+func (r *Rules) Texts() []string {
+	list := []string{}
+	if r != nil {
+		for i := range r.list {
+			list = append(list, r.list[i].Text)
+		}
+	}
+	return list
+}
+
+// sized reports whether a rule asks for the size of changes.
+func (r *Rules) sized() bool {
+	for i := range r.list {
+		if r.list[i].over >= 0 || r.list[i].atMost >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Asked is a change that rules judge.
+type Asked struct {
+	Tool   string
+	Client change.Client
+	Parts  []RulePart
+	// Before counts the lines of a path that clients changed since a person last
+	// looked; nil is none.
+	Before func(path string) int
+}
+
+// RulePart is a path that a change touches, with the lines it adds and removes there.
+type RulePart struct {
+	Path  string
+	Lines int
+}
+
+// Ruling is what rules say of a change, and why.
+type Ruling struct {
+	Action Action
+	Rule   string // the rule that decided; "" is none
+	Path   string // the part it decided about
+}
+
+// Judge says what becomes of a change; otherwise is for parts that no rule fits.
+func (r *Rules) Judge(a Asked, otherwise Action) Ruling {
+	out := Ruling{Action: otherwise}
+	for i, p := range a.Parts {
+		one := r.part(a, p, otherwise)
+		if i == 0 || one.Action > out.Action || one.Action == out.Action && out.Rule == "" {
+			out = one
+		}
+	}
+	return out
+}
+
+func (r *Rules) part(a Asked, p RulePart, otherwise Action) Ruling {
+	lines := -1
+	size := func() int {
+		if lines < 0 {
+			if lines = p.Lines; a.Before != nil {
+				lines += a.Before(p.Path)
+			}
+		}
+		return lines
+	}
+	out := Ruling{Action: otherwise, Path: p.Path}
+	found := false
+	for i := range r.list {
+		rule := &r.list[i]
+		if (!found || rule.Action > out.Action) && rule.fits(a, p.Path, size) {
+			out.Action, out.Rule, found = rule.Action, rule.Text, true
+		}
+	}
+	return out
+}
+
+// fits reports whether a rule is about a part. Where it tightens, a name in another
+// letter case or spelling fits too, and so does a client without a name.
+func (r *Rule) fits(a Asked, p string, size func() int) bool {
+	tightens := r.Action != Accept
+	if r.tool != "" && !strings.EqualFold(r.tool, a.Tool) {
+		return false
+	}
+	if r.client != "" && a.Client.Name != "" && !strings.EqualFold(r.client, a.Client.Name) {
+		return false
+	}
+	if len(r.globs) > 0 && !covers(r.globs, p) && !(tightens && covers(r.folded, fold(p))) {
+		return false
+	}
+	return (r.over < 0 || size() > r.over) && (r.atMost < 0 || size() <= r.atMost)
+}
+
+// covers reports whether a glob matches a path or a folder that it is in.
+func covers(globs []*glob.Glob, p string) bool {
+	for ; p != "." && p != "/"; p = path.Dir(p) {
+		for _, g := range globs {
+			if g.Match(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fold is a path as systems see it that ignore letter case, and dots and spaces at
+// the end of a name.
+func fold(p string) string {
+	parts := strings.Split(strings.ToLower(p), "/")
+	for i, s := range parts {
+		if t := strings.TrimRight(s, ". "); t != "" {
+			parts[i] = t
+		}
+	}
+	return strings.Join(parts, "/")
+}
