@@ -39,6 +39,9 @@ func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args);
 // Objects returns a list of objects.
 func (a Args) Objects(name string) []Args { o, _ := a.values[name].([]Args); return o }
 
+// JSON returns an Any parameter as it was given, nil when it isn't set.
+func (a Args) JSON(name string) json.RawMessage { r, _ := a.values[name].(json.RawMessage); return r }
+
 // decode reads JSON arguments. It is lenient, since models write "10" for 10, but
 // it does not guess: an unknown key is an error.
 func (t *Tool) decode(raw json.RawMessage) (Args, error) {
@@ -186,7 +189,7 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 	for i := range params {
 		p := &params[i]
 		raw := bytes.TrimSpace(object[p.Name])
-		if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` && p.emptyIsAbsent() {
+		if len(raw) == 0 || string(raw) == "null" && p.Kind != Any || string(raw) == `""` && p.emptyIsAbsent() {
 			if p.Required {
 				return Args{}, p.missing(prefix)
 			}
@@ -294,6 +297,8 @@ func (p *Param) value(raw []byte, prefix string) (any, error) {
 		return p.stringsValue(raw, prefix)
 	case Objects:
 		return p.objectsValue(raw, prefix)
+	case Any:
+		return json.RawMessage(raw), nil
 	}
 	inner := raw
 	var s string

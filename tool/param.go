@@ -15,9 +15,10 @@ const (
 	Strings // a list of strings
 	Object  // with Fields
 	Objects // a list of objects with Fields
+	Any     // any JSON value, also null
 )
 
-var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array"}
+var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array", ""}
 
 // Param is one parameter of a tool. Its schema, its check and its text in the
 // documentation all come from here.
@@ -67,7 +68,7 @@ func (t *Tool) InputSchema() json.RawMessage {
 
 // schema is the part of JSON schema that tools need, in the order it prints.
 type schema struct {
-	Type        string     `json:"type"`
+	Type        string     `json:"type,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Properties  properties `json:"properties,omitempty"`
 	Required    []string   `json:"required,omitempty"`

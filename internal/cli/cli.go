@@ -114,7 +114,7 @@ type maker struct {
 func commands() []maker {
 	return []maker{
 		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
-		{"read", newRead}, {"edit", newEdit}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
+		{"read", newRead}, {"edit", newEdit}, {"value", newValue}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace},
 		{"look", agents.NewLook}, {"change", agents.NewChange},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},

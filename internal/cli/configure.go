@@ -163,7 +163,7 @@ func pathArgument(cmd *cobra.Command, args []string) int {
 	case "find":
 		_, paths := splitFindArgs(args, cmd.Flags().Changed("glob"))
 		return len(args) - len(paths)
-	case "read", "edit", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "trash restore":
+	case "read", "edit", "value", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "trash restore":
 		return 0
 	}
 	return len(args)

@@ -36,6 +36,7 @@ var withoutKey = map[string]string{
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
 	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer", "lacking": "is about one search", "where": "is about one change", "add": "is about one change", "keep-texts": "is about one change",
 
+	"value delete": "is about one change", "value append": "is about one change", "value rename": "is about one change", "value text": "changes what a text means",
 	"look expression": "the script", "change expression": "the script",
 	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",
 	"search word-regexp": "changes what a pattern means", "search line-regexp": "changes what a pattern means",

@@ -40,6 +40,11 @@ func applyList(ctx context.Context, c *call) (*answer, error) {
 // changeOp reads one entry of changes: exactly one kind of change.
 func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	op := change.Op{Path: c.clean(ctx, one.String("path")), Version: one.String("expected_version")}
+	if one.String("at") != "" || one.Given("value") && string(one.JSON("value")) != "null" {
+		e, err := valueEdit(one)
+		op.Path, op.Edits = c.existing(op.Path), []change.Edit{e}
+		return op, err
+	}
 	edit, hasEdit, err := changeEdit(one)
 	if err != nil {
 		return op, err
@@ -51,7 +56,7 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 		}
 	}
 	if kinds != 1 {
-		return op, errors.New("give exactly one of old_text, start_line, content, delete and move_to (move_to may have old_text)")
+		return op, errors.New("give exactly one of old_text, start_line, at, content, delete and move_to (move_to may have old_text)")
 	}
 	if hasEdit {
 		op.Edits = []change.Edit{edit}
@@ -69,6 +74,31 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 		op.Verb, op.To = change.MovePath, c.clean(ctx, one.String("move_to"))
 	}
 	return op, nil
+}
+
+// valueEdit reads a change of a value by its path.
+func valueEdit(one tool.Args) (change.Edit, error) {
+	e := change.Edit{At: one.String("at")}
+	kinds := 0
+	others := one.Bool("delete") || one.Given("move_to")
+	if one.Given("value") && !(others && string(one.JSON("value")) == "null") { // of models that fill in everything
+		e.Verb, e.New, kinds = change.SetValue, string(one.JSON("value")), kinds+1
+	}
+	if one.Bool("delete") {
+		e.Verb, kinds = change.DeleteValue, kinds+1
+	}
+	if one.Given("move_to") {
+		e.Verb, e.New, kinds = change.RenameKey, one.String("move_to"), kinds+1
+	}
+	for _, other := range []string{"old_text", "new_text", "content", "start_line", "end_line", "replace_all"} {
+		if one.Given(other) {
+			return e, fmt.Errorf("%s can't be given together with at; make it a change of its own", other)
+		}
+	}
+	if e.At == "" || kinds != 1 {
+		return e, errors.New("give at, the path of a value, and exactly one of value, delete and move_to, its new key")
+	}
+	return e, nil
 }
 
 // changeEdit reads old_text, or a range of lines with the version they were

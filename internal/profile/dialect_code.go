@@ -103,6 +103,7 @@ var codeDialect = dialect{
 					str("content", "Whole file, new or not"),
 					boolean("delete", ""),
 					str("move_to", "New path"),
+					unlisted(paramAt), unlisted(paramValue),
 					unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
 				}},
 				paramDryRun,

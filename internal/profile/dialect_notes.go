@@ -19,7 +19,8 @@ var notesDialect = dialect{
 		named(quarryTools, "list_files", "get_file_info", "organize_note", "read_file",
 			"edit_file", "write_file", "create_folder", "delete_file", "move_file"),
 		noteTools,
-		named(quarryTools, "apply_changes", "replace_in_files", "list_changes", "undo_change"),
+		quieter(named(quarryTools, "apply_changes"), "changes", "at", "value"), // set_property says it shorter
+		named(quarryTools, "replace_in_files", "list_changes", "undo_change"),
 	),
 	asked:     []spec{lookSpec, changeSpec},
 	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
@@ -151,4 +152,22 @@ func periods() []string {
 		names = append(names, string(p))
 	}
 	return names
+}
+
+// quieter is a tool with some fields of a parameter understood and not listed.
+func quieter(tools []spec, param string, fields ...string) []spec {
+	for i := range tools {
+		params := slices.Clone(tools[i].params)
+		for j, p := range params {
+			if p.Name != param {
+				continue
+			}
+			params[j].Fields = slices.Clone(p.Fields)
+			for k, f := range p.Fields {
+				params[j].Fields[k].Unlisted = f.Unlisted || slices.Contains(fields, f.Name)
+			}
+		}
+		tools[i].params = params
+	}
+	return tools
 }

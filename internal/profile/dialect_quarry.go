@@ -132,7 +132,7 @@ var quarryTools = []spec{
 		name: "read_file", title: "Read a file",
 		about: "Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
 		params: []tool.Param{
-			optional(required("path", "File; also a.go:10-40,80-95 or a.go#Store.Open")), // or paths
+			optional(required("path", "File; also a.go:10-40,80-95, a.go#Store.Open or a.yml#jobs.build")), // or paths
 			integer("start_line", "First line", 1),
 			integer("end_line", "Last line", 1),
 			integer("tail", "Number of last lines to read", 1),
@@ -185,6 +185,7 @@ var quarryTools = []spec{
 				boolean("replace_all", ""),
 				integer("start_line", "Lines to replace by new_text; needs expected_version", 1),
 				integer("end_line", "", 1),
+				paramAt, paramValue,
 				str("content", "Whole file, new or not"),
 				boolean("delete", ""),
 				str("move_to", "New path"),

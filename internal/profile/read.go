@@ -15,6 +15,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/internal/value"
 	"quarry/search"
 	"quarry/tool"
 )
@@ -151,6 +152,12 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 	path := c.existing(c.clean(ctx, given))
 	m := partForm().FindStringSubmatch(path)
 	if m == nil {
+		// Keys of a value may have what names of definitions can't: dependencies.@types/node.
+		if file, at, ok := strings.Cut(path, "#"); ok && value.FormatOf(file) != value.None {
+			if _, err := c.ws.Stat(ctx, path); err != nil {
+				return []part{{path: c.existing(file), symbol: at}}
+			}
+		}
 		return []part{{path: path}}
 	}
 	path = c.noteFor(ctx, path)
@@ -190,7 +197,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	}
 	if p.symbol != "" {
 		if _, err := c.ws.Stat(ctx, path); err == nil {
-			if start, end, err = c.symbolLinesOf(ctx, path, p.symbol); err != nil {
+			if start, end, err = c.partLines(ctx, path, p.symbol); err != nil {
 				return nil, err
 			}
 		}

@@ -24,7 +24,7 @@ var lookSpec = spec{
 	about: `Answer several questions in one call with a Starlark script (Python's look; no imports, no f-strings, no try). Only what it prints comes back. Functions give values; show(x) prints any of them tersely, definitions in full.
 search(regex, path=, glob=, exclude=, literal=, ignore_case=, multiline=, limit=1000) → hits: .path .line .text .symbol (the definition around)
 definition("Store.Open") → .path .start .end .text .others; symbols(name or path=, kind=) → definitions; references(name), callers(name, path=, exclude="*_test.go") → uses in code: .path .line .text .symbol .test
-rank("words", k=10) → relevant pieces; files("*.go", path=) → paths; read(path, start, end, symbol=) → text; lines(…) → numbered lines; findall(regex, text)
+rank("words", k=10) → relevant pieces; files("*.go", path=) → paths; read(path, start, end, symbol=) → text; lines(…) → numbered lines; findall(regex, text); value("ci.yml", "jobs.build.steps[2].run") of JSON, YAML, TOML, ini
 Notes: links(path), backlinks(path), tags(path), tagged(tag), properties(path)
 help("search") says more. Example: for h in search("Deprecated", glob="*.go"): show(definition(h.symbol))`,
 	params: []tool.Param{need(str("script", "Starlark"))},
@@ -34,7 +34,7 @@ help("search") says more. Example: for h in search("Deprecated", glob="*.go"): s
 var changeSpec = spec{
 	name: "change", title: "Change with a script",
 	about: `Change any number of files with a Starlark script, as one change that is made whole or not at all: an error changes nothing. Has look's functions, which see what the script changed before, and
-replace(path, old, new, count=1, within="Store.Open"): the text must occur exactly count times; sub(regex, new, path=, glob=, count=) in all files, $1 is a group; insert(path, text, after=line); write(path, text); move(path, to); delete(path)
+replace(path, old, new, count=1, within="Store.Open"): the text must occur exactly count times; sub(regex, new, path=, glob=, count=) in all files, $1 is a group; insert(path, text, after=line); set_value(path, at, value, delete=); write(path, text); move(path, to); delete(path)
 Notes: add_tag(path, tag), set_property(path, name, value), rename_heading(path, old, new)
 Shows the changed lines. Example: for u in references("OldName"): …; sub(r"\bOldName\b", "NewName", glob="*.go")`,
 	params: []tool.Param{need(str("script", "Starlark")), paramDryRun},

@@ -10,6 +10,8 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/internal/textfile"
+	"quarry/internal/value"
 	"quarry/search"
 	"quarry/tool"
 )
@@ -360,6 +362,50 @@ func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
 		text += fmt.Sprintf(" and %d more", n-membersShown)
 	}
 	return "\nMethods: " + text
+}
+
+// partLines gives the lines of a part that is named after #: a value of a
+// configuration file, or a definition. Headings of markdown go before its values.
+func (c *call) partLines(ctx context.Context, path, name string) (start, end int, err error) {
+	format := value.FormatOf(path)
+	if format != value.None && format != value.Header {
+		if start, end, err = c.valueLines(ctx, format, path, name); err == nil {
+			return start, end, nil
+		}
+	}
+	start, end, symbolErr := c.symbolLinesOf(ctx, path, name)
+	switch {
+	case symbolErr == nil:
+		return start, end, nil
+	case format == value.Header:
+		if start, end, err := c.valueLines(ctx, format, path, name); err == nil {
+			return start, end, nil
+		}
+	case format != value.None:
+		return 0, 0, err // it says what is there
+	}
+	return 0, 0, symbolErr
+}
+
+// valueLines gives the lines of a value by its path.
+func (c *call) valueLines(ctx context.Context, format value.Format, path, name string) (start, end int, err error) {
+	at, err := value.ParsePath(name)
+	if err != nil {
+		return 0, 0, invalid("%v", err)
+	}
+	data, err := c.ws.ReadBytes(ctx, path, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	doc, err := textfile.New(data)
+	if err != nil {
+		return 0, 0, err
+	}
+	d, err := value.Parse(format, doc.Text())
+	if err != nil {
+		return 0, 0, err
+	}
+	return d.Lines(at)
 }
 
 // symbolLinesOf gives the lines of a symbol in a file.

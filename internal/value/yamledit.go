@@ -226,7 +226,7 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	short := bytes.IndexByte(old.In(text), '\n') < 0 && bytes.IndexByte(text[mark:old.Start], '\n') < 0
 	lineEnd := f.end(mark)
 	switch {
-	case !lined && short && old.Len() > 0:
+	case !lined && old.Len() > 0 && (short || old.scalar() && bytes.IndexByte(old.In(text), '\n') < 0):
 		return []splice.Splice{{Span: old.Span, New: strings.TrimPrefix(written, " ")}}, nil
 	case old.Len() == 0 && len(bytes.TrimSpace(text[mark:lineEnd])) == 0:
 		return []splice.Splice{{Span: splice.Span{Start: mark, End: lineEnd}, New: written}}, nil

@@ -120,6 +120,15 @@ func (h *Host) Answer(ctx context.Context, name string, data json.RawMessage) (a
 	if err := json.Unmarshal(data, &a); err != nil {
 		return nil, err
 	}
+	if name == "set_value" { // its numbers keep their digits
+		var exact struct{ Value json.RawMessage }
+		if err := json.Unmarshal(data, &exact); err != nil {
+			return nil, err
+		}
+		if delete(a, "value"); exact.Value != nil {
+			a["value"] = exact.Value
+		}
+	}
 	if answer := reading[name]; answer != nil {
 		return answer(h, ctx, a)
 	}
@@ -143,12 +152,12 @@ func init() {
 	reading = map[string]answering{
 		"search": (*Host).search, "symbols": (*Host).symbols, "definition": (*Host).definition,
 		"references": (*Host).references, "callers": (*Host).callers, "rank": (*Host).rank, "files": (*Host).files,
-		"read": (*Host).read, "lines": (*Host).lines, "findall": (*Host).findall,
+		"read": (*Host).read, "lines": (*Host).lines, "findall": (*Host).findall, "value": (*Host).value,
 		"links": (*Host).links, "backlinks": (*Host).backlinks, "tags": (*Host).tags, "tagged": (*Host).tagged,
 		"properties": (*Host).properties, "frontmatter": (*Host).properties,
 	}
 	changing = map[string]answering{
-		"replace": (*Host).replace, "sub": (*Host).sub, "insert": (*Host).insert, "write": (*Host).write, "move": (*Host).move,
+		"replace": (*Host).replace, "sub": (*Host).sub, "insert": (*Host).insert, "write": (*Host).write, "move": (*Host).move, "set_value": (*Host).setValue,
 		"delete": (*Host).remove, "add_tag": (*Host).addTag, "set_property": (*Host).setProperty, "rename_heading": (*Host).renameHeading,
 	}
 }
