@@ -7,9 +7,7 @@
 package clients
 
 import (
-	"bytes"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"quarry/internal/config"
@@ -32,34 +30,6 @@ type Client struct {
 	UserFile func(p Places) string
 }
 
-// Set puts an entry into the text of a client's settings. What an entry of that name
-// has beside the command stays: env, timeout, disabled, alwaysAllow and whatever a
-// client may add. An entry of another kind, as that of a server at an address, is
-// replaced.
-func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
-	if c.toml {
-		return setTable(old, c.key, name, e)
-	}
-	servers, err := c.Servers(old)
-	if len(bytes.TrimSpace(bytes.TrimPrefix(old, utf8BOM))) > 0 && err != nil {
-		return nil, err
-	}
-	entry, _ := servers[name].(map[string]any)
-	if entry["command"] == nil {
-		return setMember(old, []string{c.key, name}, e)
-	}
-	text := old
-	for _, m := range e.members() {
-		if reflect.DeepEqual(entry[m.name], m.value) {
-			continue // its bytes stay, however it is laid out
-		}
-		if text, err = setMember(text, []string{c.key, name, m.name}, m.value); err != nil {
-			return nil, err
-		}
-	}
-	return text, nil
-}
-
 // EntryText is an entry alone, in the object it goes into.
 func (c *Client) EntryText(name string, e *Entry) string {
 	text, err := c.Set(nil, name, e)
@@ -67,27 +37,6 @@ func (c *Client) EntryText(name string, e *Entry) string {
 		return err.Error() + "\n"
 	}
 	return string(text)
-}
-
-// Servers reads the entries of a client's settings.
-func (c *Client) Servers(text []byte) (map[string]any, error) {
-	var all map[string]any
-	if c.toml {
-		var err error
-		if all, err = readTOML(text); err != nil {
-			return nil, err
-		}
-	} else {
-		top, err := parse(bytes.TrimPrefix(text, utf8BOM))
-		if err != nil {
-			return nil, err
-		}
-		if all, err = plain(top); err != nil {
-			return nil, err
-		}
-	}
-	list, _ := all[c.key].(map[string]any)
-	return list, nil
 }
 
 // Entry is how clients describe a server they start. The order is the one

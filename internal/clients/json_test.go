@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"quarry/internal/value"
 )
 
 // One value is set; every other byte stays.
@@ -31,7 +33,7 @@ func TestSetMember(t *testing.T) {
 		{"a byte order mark", "\xef\xbb\xbf{}", "\xef\xbb\xbf{\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
 		{"numbers keep their digits", "{\"n\": 12345678901234567890.10}", "{\"n\": 12345678901234567890.10,\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
 	} {
-		got, err := setMember([]byte(c.before), []string{"servers", "quarry"}, entry)
+		got, err := setMember(value.JSON, []byte(c.before), []string{"servers", "quarry"}, entry)
 		if err != nil || string(got) != c.after {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.after)
 		}
@@ -46,7 +48,7 @@ func TestSetMemberRefuses(t *testing.T) {
 		"an endless comment": `{ /* `, "single quotes": `{'a': 1}`, "no comma": `{"a": 1 "b": 2}`, "a bare name": `{a: 1}`,
 		"too deep": strings.Repeat(`{"a":`, 500), "an escape that is none": `{"a": "\q"}`, "a line in a string": "{\"a\": \"x\ny\"}",
 	} {
-		if got, err := setMember([]byte(text), []string{"servers", "quarry"}, 1); err == nil {
+		if got, err := setMember(value.JSON, []byte(text), []string{"servers", "quarry"}, 1); err == nil {
 			t.Errorf("%s: %q became %q", name, text, got)
 		}
 	}
@@ -59,19 +61,22 @@ func FuzzSetMember(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got, err := setMember(text, []string{"servers", "quarry"}, "new")
+		got, err := setMember(value.JSON, text, []string{"servers", "quarry"}, "new")
 		if err != nil {
 			return
 		}
-		top, err := parse(bytes.TrimPrefix(got, utf8BOM))
+		d, err := value.Parse(value.JSON, got)
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, got, err)
 		}
-		after, err := plain(top)
+		var after map[string]any
+		plain := json.NewDecoder(strings.NewReader(d.Root.JSON("", "")))
+		plain.UseNumber()
+		err = plain.Decode(&after)
 		if servers, _ := after["servers"].(map[string]any); err != nil || servers["quarry"] != "new" {
 			t.Fatalf("%q became %q: %v", text, got, err)
 		}
-		again, err := setMember(got, []string{"servers", "quarry"}, "new")
+		again, err := setMember(value.JSON, got, []string{"servers", "quarry"}, "new")
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%q, then %q: %v", got, again, err)
 		}

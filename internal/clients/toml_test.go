@@ -1,11 +1,16 @@
 package clients
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/value"
 )
+
+var codex = &Client{key: "mcp_servers", toml: true}
 
 func TestSetTable(t *testing.T) {
 	e := &Entry{Command: `C:\bin\quarry "x"`, Args: []string{"mcp", "--root", "a b"}}
@@ -22,7 +27,7 @@ func TestSetTable(t *testing.T) {
 			"[mcp_servers.quarry]\nenabled = false\ncommand = \"C:\\\\bin\\\\quarry \\\"x\\\"\" # here\nargs = [\"mcp\", \"--root\", \"a b\"]\ntimeout = 60\n"},
 		{"Windows' line endings", "a = 1\r\n", "a = 1\r\n\r\n" + strings.ReplaceAll(table, "\n", "\r\n")},
 	} {
-		got, err := setTable([]byte(c.old), "mcp_servers", "quarry", e)
+		got, err := codex.Set([]byte(c.old), "quarry", e)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -30,21 +35,28 @@ func TestSetTable(t *testing.T) {
 		if diff := cmp.Diff(c.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
-		again, err := setTable(got, "mcp_servers", "quarry", e)
+		again, err := codex.Set(got, "quarry", e)
 		if err != nil || string(again) != string(got) {
 			t.Errorf("%s: a second time changes it: %v\n%s", c.name, err, again)
 		}
 	}
+	if got, err := codex.Set([]byte("a = \n"), "quarry", e); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("not TOML: %v, %s", err, got)
+	}
+}
+
+// Entries in other forms than a table with a heading are changed where they stand.
+func TestSetTableForms(t *testing.T) {
+	e := &Entry{Command: "q", Args: []string{"mcp"}}
 	for _, c := range []struct{ name, old, want string }{
-		{"not TOML", "a = \n", "line 1"},
-		{"an inline table", "mcp_servers = { other = { command = \"o\" } }\n", "can't be changed"},
-		{"an inline entry", "[mcp_servers]\nquarry = { command = \"o\" }\n", "can't be replaced"},
-		{"dotted keys", "mcp_servers.quarry.command = \"o\"\n", "can't be replaced"},
-		{"a heading in a text", "x = \"\"\"\n[mcp_servers.quarry]\ncommand = 1\n\"\"\"\n", "can't be changed"},
+		{"an inline table", "mcp_servers = { other = { command = \"o\" } }\n", "mcp_servers = { other = { command = \"o\" }, quarry = { command = \"q\", args = [\"mcp\"] } }\n"},
+		{"an inline entry", "[mcp_servers]\nquarry = { command = \"o\" } # ours\n", "[mcp_servers]\nquarry = { command = \"q\", args = [\"mcp\"] } # ours\n"},
+		{"dotted keys", "mcp_servers.quarry.command = \"o\"\n", "mcp_servers.quarry.command = \"q\"\nmcp_servers.quarry.args = [\"mcp\"]\n"},
+		{"a heading in a text", "x = \"\"\"\n[mcp_servers.quarry]\ncommand = 1\n\"\"\"\n", "x = \"\"\"\n[mcp_servers.quarry]\ncommand = 1\n\"\"\"\n\n[mcp_servers.quarry]\ncommand = \"q\"\nargs = [\"mcp\"]\n"},
 	} {
-		got, err := setTable([]byte(c.old), "mcp_servers", "quarry", e)
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, %s; want %q", c.name, err, got, c.want)
+		got, err := codex.Set([]byte(c.old), "quarry", e)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v, %q; want %q", c.name, err, got, c.want)
 		}
 	}
 }
@@ -56,17 +68,31 @@ func FuzzSetTable(f *testing.F) {
 	}
 	e := &Entry{Command: "quarry", Args: []string{"mcp"}}
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
-		before, err := readTOML(text)
+		before, err := readSettings(value.TOML, text)
 		if err != nil {
 			return
 		}
-		out, err := setTable(text, "mcp_servers", name, e)
+		out, err := codex.Set(text, name, e)
 		if err != nil {
 			return
 		}
-		after, err := readTOML(out)
-		if err != nil || !sameBeside(before, after, "mcp_servers", name) || !e.sameAs(entryOf(after, "mcp_servers", name)) {
-			t.Errorf("%q becomes %q: %v", text, out, err)
+		after, err := readSettings(value.TOML, out)
+		if err != nil {
+			t.Fatalf("%q becomes %q: %v", text, out, err)
+		}
+		entry, _ := after["mcp_servers"].(map[string]any)[name].(map[string]any)
+		if entry["command"] != "quarry" || !reflect.DeepEqual(entry["args"], []any{"mcp"}) {
+			t.Fatalf("%q becomes %q", text, out)
+		}
+		for _, all := range []map[string]any{before, after} { // beside the entry
+			if servers, ok := all["mcp_servers"].(map[string]any); ok {
+				if delete(servers, name); len(servers) == 0 {
+					delete(all, "mcp_servers")
+				}
+			}
+		}
+		if !reflect.DeepEqual(before, after) {
+			t.Errorf("%q becomes %q: %v, then %v", text, out, before, after)
 		}
 	})
 }

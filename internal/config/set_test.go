@@ -22,6 +22,7 @@ func TestChange(t *testing.T) {
 		{"[search]\nhidden = false # why\n", "search.hidden", "", "true", "[search]\nhidden = true # why\n"},
 		{"# top\n[search]\ncontext = 2\n\n[mcp]\n", "search.hidden", "", "yes", "# top\n[search]\ncontext = 2\nhidden = true\n\n[mcp]\n"},
 		{"search.context = 2\n[mcp]\n", "search.hidden", "", "true", "search.context = 2\nsearch.hidden = true\n[mcp]\n"},
+		{"search = {context = 2}\n", "search.hidden", "", "true", "search = {context = 2, hidden = true}\n"},
 		{"[search]\ncontext = 2", "search.hidden", "", "true", "[search]\ncontext = 2\nhidden = true\n"},
 		{"[search]\r\ncontext = 2\r\n", "search.hidden", "", "true", "[search]\r\ncontext = 2\r\nhidden = true\r\n"},
 		{"[search]\nglob = [\n  \"a#]\", # x ]\n  'b',\n]\ncontext = 1\n", "search.glob", "", "*.go", "[search]\nglob = [\"*.go\"]\ncontext = 1\n"},
@@ -52,7 +53,6 @@ func TestChangeRefuses(t *testing.T) {
 	hidden, _ := Lookup("search.hidden")
 	yes := Value{Text: "true"}
 	for text, want := range map[string]string{
-		"search = {context = 2}\n":   "in braces",
 		"[search]\nhiden = true\n":   "unknown key",
 		"[search\n":                  "quarry.toml:1",
 		"search.hidden = \"true\"\n": "has to be",

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"quarry/internal/value"
 )
 
 // Value is what a key is set to.
@@ -34,6 +36,29 @@ func (v Value) format(k Kind) string {
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}
 	return v.Text
+}
+
+// node is the value as package value writes it.
+func (v Value) node(k Kind) *value.Node {
+	switch k {
+	case Bool:
+		return &value.Node{Kind: value.Bool, Text: v.Text}
+	case Int:
+		return &value.Node{Kind: value.Number, Text: v.Text}
+	case Duration:
+		return value.Str(ShortDuration(v.Text))
+	case Size:
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			return value.Str(SizeText(n))
+		}
+	case List:
+		items := make([]*value.Node, len(v.List))
+		for i, s := range v.List {
+			items[i] = value.Str(s)
+		}
+		return value.ListOf(items...)
+	}
+	return value.Str(v.Text)
 }
 
 // ShortDuration leaves out the zero parts that Go writes: 1h for 1h0m0s.

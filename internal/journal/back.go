@@ -163,7 +163,7 @@ func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (be
 		return nil, nil, err
 	}
 	if version == op.New {
-		before, err = splice(now, back)
+		before, err = spliced(now, back)
 		return before, now, verified(before, op.Old, e, err)
 	}
 	if !op.hasDiff {

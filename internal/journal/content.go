@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/splice"
 )
 
 // maxInline is the largest content that goes into the log itself, where it
@@ -194,26 +195,22 @@ func decodeDiff(b, old []byte) ([]byte, error) {
 	if err := d.end(); err != nil {
 		return nil, err
 	}
-	return splice(old, edits)
+	return spliced(old, edits)
 }
 
-// splice applies edits that may be damaged.
-func splice(old []byte, edits []rootfs.Edit) ([]byte, error) {
-	size, at := int64(len(old)), int64(0)
-	for _, e := range edits {
-		if e.Off < at || e.Off > int64(len(old)) || e.Len > int64(len(old))-e.Off {
+// spliced applies edits that may be damaged: those of a whole record overlap
+// nowhere and come in order.
+func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
+	list := make([]splice.Splice, len(edits))
+	at := int64(0)
+	for i, e := range edits {
+		if e.Off < at || e.Len < 0 || e.Off > int64(len(old)) || e.Len > int64(len(old))-e.Off {
 			return nil, errBody
 		}
 		at = e.Off + e.Len
-		size += int64(len(e.Data)) - e.Len
+		list[i] = splice.Splice{Span: splice.Span{Start: int(e.Off), End: int(at)}, New: string(e.Data)}
 	}
-	out := make([]byte, 0, size)
-	at = 0
-	for _, e := range edits {
-		out = append(append(out, old[at:e.Off]...), e.Data...)
-		at = e.Off + e.Len
-	}
-	return append(out, old[at:]...), nil
+	return splice.Apply(old, list)
 }
 
 // span is the one edit that leads from old to new.

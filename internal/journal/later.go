@@ -39,7 +39,7 @@ func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := splice(old, edits); err != nil {
+	if _, err := spliced(old, edits); err != nil {
 		return nil, nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
 	}
 	for k, edit := range edits {

@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/splice"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 )
@@ -53,7 +54,7 @@ func (v *View) open(ctx context.Context, p string) (*file, error) {
 	if seen := v.seen[p]; seen != version {
 		return nil, fault.New(fault.Conflict, fault.Printable(p)+" changed while the script ran; nothing was changed", "run the script again")
 	}
-	return &file{from: p, base: data, raw: data, pieces: pieces{{start: 0, end: len(data)}}, version: version}, nil
+	return &file{from: p, base: data, raw: data, pieces: splice.Base(len(data)), version: version}, nil
 }
 
 // Edit stages edits of one text file. They refer to the text as it is now, after
@@ -76,7 +77,7 @@ func (v *View) Edit(ctx context.Context, p string, edits ...change.Edit) error {
 	shift := 0
 	for s := range ch.Splices() {
 		text := bytes.Clone(s.New)
-		next.pieces = next.pieces.splice(int(s.Start)+shift, int(s.End)+shift, text)
+		next.pieces = next.pieces.Splice(int(s.Start)+shift, int(s.End)+shift, text)
 		shift += len(text) - int(s.End-s.Start)
 	}
 	next.raw = bytes.Clone(ch.Bytes())
@@ -124,7 +125,7 @@ func (v *View) Write(ctx context.Context, p string, content []byte) error {
 	next := *f
 	next.raw, next.gone, next.written = content, false, true
 	start, end := common(f.raw, content)
-	next.pieces = next.pieces.splice(start, len(f.raw)-end, content[start:len(content)-end])
+	next.pieces = next.pieces.Splice(start, len(f.raw)-end, content[start:len(content)-end])
 	v.put(p, &next)
 	return nil
 }
@@ -350,7 +351,10 @@ func (f *file) edits() (edits []change.Edit, text bool, err error) {
 	}
 	if doc.Encoding() == now.Encoding() && bytes.HasSuffix(doc.Raw(), doc.Text()) && bytes.HasSuffix(now.Raw(), now.Text()) {
 		mark := len(doc.Raw()) - len(doc.Text())
-		edits := f.pieces.spans(len(f.base)) // UTF-8, with or without a mark
+		var edits []change.Edit // UTF-8, with or without a mark
+		for _, s := range f.pieces.Splices(len(f.base)) {
+			edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New, Verbatim: true})
+		}
 		for i := range edits {
 			if edits[i].Start -= mark; edits[i].Start < 0 {
 				return nil, false, nil // the mark itself was changed

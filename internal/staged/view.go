@@ -23,6 +23,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/splice"
 	"quarry/internal/textfile"
 	"quarry/search"
 )
@@ -40,10 +41,10 @@ type View struct {
 
 // file is a file that a staged change is about.
 type file struct {
-	from    string // where it is on the disk, "" for a new one
-	base    []byte // what it has there
-	raw     []byte // what it has after the changes
-	pieces  pieces // of raw
+	from    string      // where it is on the disk, "" for a new one
+	base    []byte      // what it has there
+	raw     []byte      // what it has after the changes
+	pieces  splice.Text // of raw
 	gone    bool
 	version string            // of base
 	written bool              // overwritten as a whole

@@ -41,7 +41,9 @@ type Node struct {
 
 	Tag, Anchor string
 	// Plain says that a Text is written without quotes, as dates of headers.
-	Plain  bool
+	Plain bool
+	// Flow says that a new map or list of YAML is written in brackets.
+	Flow   bool
 	form   form
 	used   bool   // some alias means this anchor
 	dashes []int  // of the items of a block list of YAML
@@ -94,6 +96,22 @@ func (n *Node) Get(key string) *Node {
 		}
 	}
 	return out
+}
+
+// InBrackets reports a map or a list that is written in brackets.
+func (n *Node) InBrackets() bool { return n.form == flow }
+
+// Quote is the mark a text is written in: ' or ", | for a block of lines, 0 without.
+func (n *Node) Quote() byte {
+	switch n.form {
+	case single:
+		return '\''
+	case double:
+		return '"'
+	case literal:
+		return '|'
+	}
+	return 0
 }
 
 func (n *Node) scalar() bool { return n.Kind != List && n.Kind != Map }

@@ -328,8 +328,12 @@ func choose(n *Node, s Step) (int, error) {
 		return -1, refuse(Anchored, "it goes through the alias *%s; name the value where &%s stands", n.Text, n.Text)
 	case n.Kind == Map && s.Kind == ByKey:
 		for i, m := range n.Members {
-			if m.Key == s.Key && !m.odd {
-				found, twice = i, found >= 0
+			switch {
+			case m.Key != s.Key:
+			case m.odd:
+				return -1, refuse(Cramped, "its key has an unusual form")
+			default:
+				found, twice = i, twice || found >= 0
 			}
 		}
 		if twice {
@@ -338,7 +342,7 @@ func choose(n *Node, s Step) (int, error) {
 	case n.Kind == List && s.Kind == ByField:
 		for i, item := range n.Items {
 			if v := item.Get(s.Field); v != nil && v.scalar() && v.Text == s.Equals && v.Kind != Alias {
-				found, twice = i, found >= 0
+				found, twice = i, twice || found >= 0
 			}
 		}
 		if twice {

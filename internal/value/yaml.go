@@ -280,7 +280,9 @@ func (r *yamlReader) members(n *yaml.Node, out *Node, inFlow bool) error {
 			if err != nil {
 				return err
 			}
-			m.Place = key.Span
+			if m.Place = key.Span; !key.scalar() || key.Kind == Alias {
+				m.Key = ""
+			}
 			m.odd = !key.scalar() || key.Kind == Alias || key.form == literal || key.Anchor != "" || key.Tag != "" || bytes.IndexByte(key.In(r.text), '\n') >= 0 || r.explicit(key.Start)
 		}
 		colon := r.mark(r.end, ':')
@@ -351,7 +353,9 @@ func (r *yamlReader) flowMembers(n *yaml.Node, out *Node) error {
 		if err != nil {
 			return err
 		}
-		m.Place = key.Span
+		if m.Place = key.Span; !key.scalar() || key.Kind == Alias {
+			m.Key = ""
+		}
 		m.odd = !key.scalar() || key.Kind == Alias || key.Anchor != "" || key.Tag != "" || bytes.IndexByte(key.In(r.text), '\n') >= 0 || r.explicit(key.Start)
 		if at := r.mark(r.end, ':'); at < len(r.text) {
 			m.colon, r.end = at+1, at+1
@@ -388,6 +392,7 @@ func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
 		if out.Kind == Null {
 			out.Text = ""
 		}
+		out.Plain = n.Tag == "!!timestamp" && out.Tag == ""
 		r.end, ok = plainEnd(r.text, r.end, n.Value)
 	}
 	if !ok {

@@ -77,14 +77,15 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 		if n.Kind == Map {
 			*y = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		}
-		if inFlow || n.form == flow {
+		inFlow = inFlow || n.Flow || n.form == flow
+		if inFlow {
 			y.Style = yaml.FlowStyle
 		}
 		for _, item := range n.Items {
-			y.Content = append(y.Content, toYAML(item, inFlow || n.form == flow))
+			y.Content = append(y.Content, toYAML(item, inFlow))
 		}
 		for _, m := range n.Members {
-			y.Content = append(y.Content, toYAML(Str(m.Key), true), toYAML(m.Value, inFlow || n.form == flow))
+			y.Content = append(y.Content, toYAML(Str(m.Key), true), toYAML(m.Value, inFlow))
 		}
 	case Alias:
 		*y = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: n.Text}
@@ -375,13 +376,13 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	if limit <= line {
 		return nil, refuse(Cramped, "it shares its line")
 	}
-	to := f.lastLine(end, limit, len(indent), i+1 == count)
+	to := f.lastLine(end, limit, len(indent))
 	return []splice.Splice{{Span: splice.Span{Start: line, End: to}}}, nil
 }
 
 // lastLine is after the line of an entry's end and the comments below that are
 // deeper than its key: those belong to it. Others belong to what follows.
-func (f *yamlText) lastLine(end, limit, deep int, last bool) int {
+func (f *yamlText) lastLine(end, limit, deep int) int {
 	to := min(lineEnd(f.d.text, end), f.lines.End)
 	for at := to; at < limit; {
 		next := min(lineEnd(f.d.text, at), limit)
@@ -407,4 +408,28 @@ func (f *yamlText) rename(at place, key string) ([]splice.Splice, error) {
 	}
 	k, err := f.keyText(key)
 	return []splice.Splice{{Span: m.Place, New: k}}, err
+}
+
+// Entries are the lines of the keys at the top of YAML, without the last ending, in
+// their order: the key, its value, and comments deeper than the key. The span of one
+// that shares its lines is empty.
+func (d *Doc) Entries() []splice.Span {
+	out := make([]splice.Span, len(d.Root.Members))
+	f, ok := d.f.(*yamlText)
+	if !ok || d.Root.form != block {
+		return out
+	}
+	for i, m := range d.Root.Members {
+		start := max(bytes.LastIndexByte(d.text[:m.Place.Start], '\n')+1, f.lines.Start)
+		limit := f.lines.End
+		if i+1 < len(d.Root.Members) {
+			limit = max(bytes.LastIndexByte(d.text[:d.Root.Members[i+1].Place.Start], '\n')+1, f.lines.Start)
+		}
+		if limit <= start {
+			continue
+		}
+		end := f.lastLine(max(m.Value.End, m.Place.End), limit, len(f.column(m.Place.Start)))
+		out[i] = splice.Span{Start: start, End: start + len(bytes.TrimRight(d.text[start:end], "\r\n"))}
+	}
+	return out
 }

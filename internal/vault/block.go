@@ -116,7 +116,7 @@ func (b *blockScanner) run(start int) {
 // open records that an outermost block begins with the line at an offset.
 func (b *blockScanner) open(kind BlockKind, at int) {
 	if len(b.containers) == 0 {
-		b.note.Blocks = append(b.note.Blocks, Block{Kind: kind, Span: Span{at, at}})
+		b.note.Blocks = append(b.note.Blocks, Block{Kind: kind, Span: Span{Start: at, End: at}})
 	}
 }
 
@@ -163,7 +163,7 @@ func (b *blockScanner) resume(at int) int {
 	b.extend(at-2, end) // with the closing marks
 	if len(bytes.TrimSpace(b.text[at:end])) > 0 {
 		b.leaf = paragraph
-		b.para = append(b.para, Span{at, next})
+		b.para = append(b.para, Span{Start: at, End: next})
 	}
 	return next
 }
@@ -204,7 +204,7 @@ func (b *blockScanner) addLine(start, end, next int) int {
 		if !all || opened || b.leaf != indented {
 			b.closeTo(matched)
 			b.open(BlockCode, start)
-			b.leaf, b.code = indented, Span{start + c.pos, next}
+			b.leaf, b.code = indented, Span{Start: start + c.pos, End: next}
 		}
 		b.code.End = next
 		return 0
@@ -219,7 +219,7 @@ func (b *blockScanner) addLine(start, end, next int) int {
 		b.open(BlockParagraph, start)
 	}
 	b.leaf = paragraph
-	b.para = append(b.para, Span{start + c.pos, next})
+	b.para = append(b.para, Span{Start: start + c.pos, End: next})
 	return 0
 }
 
@@ -307,7 +307,7 @@ func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
 	if len(b.containers) == 0 {
 		b.list = kind
 	}
-	b.note.Items = append(b.note.Items, Item{Level: level, Span: Span{start + pos, start + len(c.line)}})
+	b.note.Items = append(b.note.Items, Item{Level: level, Span: Span{Start: start + pos, End: start + len(c.line)}})
 	c.pos, c.col = pos+w, c.col+cols+w
 	after, end := c.indent()
 	empty := end == len(c.line)
@@ -324,13 +324,13 @@ func (b *blockScanner) startLeaf(c cursor, pos, start, end, next, matched int, a
 	if f, ok := openFence(rest); ok {
 		b.closeTo(matched)
 		b.open(BlockCode, start)
-		b.leaf, b.fence, b.code = fenced, f, Span{next, next}
+		b.leaf, b.fence, b.code = fenced, f, Span{Start: next, End: next}
 		return true, 0
 	}
 	if level, from, to := atxHeading(rest); level > 0 {
 		b.closeTo(matched)
 		b.open(BlockHeading, start)
-		b.heading(level, Span{start + pos + from, start + pos + to}, Span{start + pos, end})
+		b.heading(level, Span{Start: start + pos + from, End: start + pos + to}, Span{Start: start + pos, End: end})
 		return true, 0
 	}
 	if all && b.leaf == paragraph {
@@ -379,7 +379,7 @@ func (b *blockScanner) commentText(at, to int) {
 	p := prose{table: true, aside: true}
 	for at < to {
 		_, next := lineEnd(b.text[:to], at)
-		p.lines = append(p.lines, Span{at, next})
+		p.lines = append(p.lines, Span{Start: at, End: next})
 		at = next
 	}
 	b.jobs = append(b.jobs, p)
@@ -560,8 +560,8 @@ func (b *blockScanner) setext(level, end int) bool {
 	}
 	from, to := trim(p, at, len(p))
 	off := b.para[0].Start
-	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text), Span: Span{off + at, end},
-		TextSpan: Span{off + from, off + to}, Nested: len(b.containers) > 0, Setext: true})
+	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text), Span: Span{Start: off + at, End: end},
+		TextSpan: Span{Start: off + from, End: off + to}, Nested: len(b.containers) > 0, Setext: true})
 	b.closeLeaf()
 	if len(b.containers) == 0 {
 		b.note.Blocks[len(b.note.Blocks)-1].Kind = BlockHeading

@@ -146,12 +146,12 @@ func (c *canvasScanner) file(path, subpath decoded) {
 	if len(path.text) == 0 {
 		return
 	}
-	p := path.span(Span{0, len(path.text)})
+	p := path.span(Span{Start: 0, End: len(path.text)})
 	l := Link{Kind: CanvasFile, Path: string(path.text), PathSpan: p, Span: p, quote: jsonString,
-		SubpathSpan: Span{p.End, p.End}, AliasSpan: Span{p.End, p.End}}
+		SubpathSpan: Span{Start: p.End, End: p.End}, AliasSpan: Span{Start: p.End, End: p.End}}
 	l.External = isExternal(l.Path)
 	if len(subpath.text) > 0 {
-		l.Subpath, l.SubpathSpan = string(subpath.text), subpath.span(Span{0, len(subpath.text)})
+		l.Subpath, l.SubpathSpan = string(subpath.text), subpath.span(Span{Start: 0, End: len(subpath.text)})
 	}
 	c.links = append(c.links, l)
 }

@@ -102,7 +102,7 @@ func ours(src []byte) string {
 		default:
 			at[l.Span.Start] = fmt.Sprintf("link %v %s", l.Embed, l.PathSpan.In(src))
 			if l.Kind == Markdown {
-				at[l.Span.Start] = fmt.Sprintf("link %v %s", l.Embed, Span{l.PathSpan.Start, l.SubpathSpan.End}.In(src))
+				at[l.Span.Start] = fmt.Sprintf("link %v %s", l.Embed, Span{Start: l.PathSpan.Start, End: l.SubpathSpan.End}.In(src))
 			}
 		}
 	}

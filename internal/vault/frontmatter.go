@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"quarry/fault"
+	"quarry/internal/value"
 )
 
 // FrontMatter says where the properties of a note stand.
@@ -24,28 +25,8 @@ type FrontMatter struct {
 // FindFrontMatter finds the block between a first line "---" and a line "---"
 // or "...". A block that doesn't close is text.
 func FindFrontMatter(text []byte) FrontMatter {
-	start := 0
-	if bytes.HasPrefix(text, []byte(bom)) {
-		start = len(bom)
-	}
-	none := FrontMatter{Body: start}
-	end, at := lineEnd(text, start)
-	if !isFence(text[start:end], "---") || at == end {
-		return none
-	}
-	yamlStart := at
-	for at < len(text) {
-		end, next := lineEnd(text, at)
-		if line := text[at:end]; isFence(line, "---") || isFence(line, "...") {
-			return FrontMatter{Found: true, Span: Span{start, next}, YAML: Span{yamlStart, at}, Body: next}
-		}
-		at = next
-	}
-	return none
-}
-
-func isFence(line []byte, mark string) bool {
-	return bytes.HasPrefix(line, []byte(mark)) && len(bytes.TrimRight(line[len(mark):], " \t")) == 0
+	all, inner, found := value.FindHeader(text)
+	return FrontMatter{Found: found, Span: all, YAML: inner, Body: all.End}
 }
 
 // Refusals of a change to front matter.
@@ -210,38 +191,46 @@ func stringsOf(text []byte, spaces bool, keys ...string) []string {
 	return out
 }
 
+// header reads the front matter for a change.
+func header(text []byte) (*value.Doc, error) {
+	d, err := value.Parse(value.Header, text)
+	if err != nil {
+		if _, err := parseYAML(FindFrontMatter(text).YAML.In(text)); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%w: %v", ErrUnsafeSplice, err)
+	}
+	if d.Root.InBrackets() {
+		return nil, ErrNotMapping
+	}
+	return d, nil
+}
+
+// changeProperty makes changes of one property; package value sees to it that
+// nothing else changes.
+func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, error) {
+	if strings.TrimSpace(key) == "" {
+		return nil, errors.New("front matter: the key is empty")
+	}
+	if _, err := header(text); err != nil {
+		return nil, err
+	}
+	out, err := value.Apply(value.Header, text, edits...)
+	if refused, ok := errors.AsType[*value.Refused](err); ok {
+		return nil, fmt.Errorf("%w: %s: %s", ErrUnsafeSplice, key, refused.Why)
+	}
+	return out, err
+}
+
 // SetProperty returns the splices that give key a value: in place if the key
 // exists, else at the end of the front matter, else in new front matter.
-// Nothing else changes; this is verified by parsing the result. If it can't be
-// done, the error is [ErrUnsafeSplice].
-func SetProperty(text []byte, key string, value any) ([]Splice, error) {
-	fm := FindFrontMatter(text)
-	value = plainDates(value)
-	entry, err := renderEntry(key, value)
+// Nothing else changes. If that can't be had, the error is [ErrUnsafeSplice].
+func SetProperty(text []byte, key string, v any) ([]Splice, error) {
+	n, err := value.FromGo(plainDates(v))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("front matter: %s: %w", key, err)
 	}
-	eol := lineEnding(text)
-	entry = strings.ReplaceAll(entry, "\n", eol)
-	if !fm.Found {
-		return []Splice{{Span{fm.Body, fm.Body}, "---" + eol + entry + "---" + eol}}, nil
-	}
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
-	if err != nil {
-		return nil, err
-	}
-	var s Splice
-	place, found, err := findKey(yml, root, key)
-	switch {
-	case err != nil:
-		return nil, err
-	case !found:
-		s = Splice{Span{len(yml), len(yml)}, entry}
-	default:
-		s = place.replace(yml, entry[:len(entry)-len(eol)], eol)
-	}
-	return checked(yml, root, key, s, fm.YAML.Start, value, false)
+	return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: n})
 }
 
 // plainDates makes dates given as text dates without quotes, as Obsidian writes
@@ -265,17 +254,15 @@ func plainDates(value any) any {
 // RemoveProperty returns the splices that remove key with its value; none if it
 // is missing.
 func RemoveProperty(text []byte, key string) ([]Splice, error) {
-	fm := FindFrontMatter(text)
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
-	if err != nil || root == nil {
-		return nil, err
+	return ifThere(changeProperty(text, key, value.Edit{At: value.Keys(key), Delete: true}))
+}
+
+// ifThere makes no change of a property that is missing.
+func ifThere(out []Splice, err error) ([]Splice, error) {
+	if _, missing := errors.AsType[*value.MissingError](err); missing {
+		return nil, nil
 	}
-	place, found, err := findKey(yml, root, key)
-	if err != nil || !found {
-		return nil, err
-	}
-	return checked(yml, root, key, Splice{Span: Span{place.line, place.next}}, fm.YAML.Start, nil, true)
+	return out, err
 }
 
 func lineEnding(text []byte) string {
@@ -283,63 +270,6 @@ func lineEnding(text []byte) string {
 		return "\r\n"
 	}
 	return "\n"
-}
-
-// renderEntry writes "key: value" with its line ending.
-func renderEntry(key string, value any) (out string, err error) {
-	defer func() {
-		if r := recover(); r != nil { // Marshal panics on channels and functions
-			out, err = "", fmt.Errorf("front matter: %s: %v", key, r)
-		}
-	}()
-	if strings.TrimSpace(key) == "" {
-		return "", errors.New("front matter: the key is empty")
-	}
-	var buf bytes.Buffer
-	enc := yaml.NewEncoder(&buf)
-	enc.SetIndent(2)
-	if err := enc.Encode(map[string]any{key: value}); err != nil {
-		return "", fmt.Errorf("front matter: %s: %w", key, err)
-	}
-	if err := enc.Close(); err != nil {
-		return "", fmt.Errorf("front matter: %s: %w", key, err)
-	}
-	return buf.String(), nil
-}
-
-// checked verifies on the parsed result that only the key changed.
-func checked(yml []byte, root *yaml.Node, key string, s Splice, off int, value any, removed bool) ([]Splice, error) {
-	changed, err := ApplySplices(yml, []Splice{s})
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrUnsafeSplice, key, err)
-	}
-	// Where the block ends must not change either: a value with a line "---".
-	framed := append(append([]byte("---\n"), changed...), "---\n"...)
-	if fm := FindFrontMatter(framed); fm.Body != len(framed) {
-		return nil, fmt.Errorf("%w: %s: the value would end the block", ErrUnsafeSplice, key)
-	}
-	after, err := parseYAML(changed)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %v", ErrUnsafeSplice, key, err)
-	}
-	if !sameBut(root, after, key) {
-		return nil, fmt.Errorf("%w: %s: other keys would change", ErrUnsafeSplice, key)
-	}
-	if got := valueOf(after, key); removed != (got == nil) || !removed && !hasValue(got, key, value) {
-		return nil, fmt.Errorf("%w: %s: the value would not read back", ErrUnsafeSplice, key)
-	}
-	s.Start += off
-	s.End += off
-	return []Splice{s}, nil
-}
-
-func hasValue(got *yaml.Node, key string, value any) bool {
-	text, err := renderEntry(key, value)
-	if err != nil {
-		return false
-	}
-	want, err := parseYAML([]byte(text))
-	return err == nil && sameNode(got, valueOf(want, key))
 }
 
 func valueOf(root *yaml.Node, key string) *yaml.Node {
@@ -351,29 +281,4 @@ func valueOf(root *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// sameBut compares two mappings, order included, without one key.
-func sameBut(a, b *yaml.Node, key string) bool {
-	rest := func(n *yaml.Node) []*yaml.Node {
-		var out []*yaml.Node
-		if n != nil {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if n.Content[i].Value != key {
-					out = append(out, n.Content[i], n.Content[i+1])
-				}
-			}
-		}
-		return out
-	}
-	return slices.EqualFunc(rest(a), rest(b), sameNode)
-}
-
-// sameNode compares meaning: kind, tag, value and anchors, not place or style.
-func sameNode(a, b *yaml.Node) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Kind == b.Kind && a.Tag == b.Tag && a.Value == b.Value && a.Anchor == b.Anchor &&
-		slices.EqualFunc(a.Content, b.Content, sameNode)
 }

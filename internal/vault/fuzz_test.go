@@ -70,7 +70,7 @@ func FuzzCanvas(f *testing.F) {
 				continue
 			}
 			q, _ := l.quote.encode("new \"na\\me\"\x01.md")
-			out, err := ApplySplices(text, []Splice{{l.PathSpan, q}})
+			out, err := ApplySplices(text, []Splice{{Span: l.PathSpan, New: q}})
 			if err != nil || !json.Valid([]byte(strings.TrimPrefix(string(out), bom))) {
 				t.Fatalf("%q: %v", out, err)
 			}

@@ -95,14 +95,14 @@ func (b *blockScanner) htmlLine(at, end, next int) {
 	case htmlData:
 		closed = indexAfter(line, "]]>")
 	default:
-		b.para = append(b.para, Span{at, next})
+		b.para = append(b.para, Span{Start: at, End: next})
 		return
 	}
 	if closed < 0 {
 		return
 	}
 	if len(bytes.TrimSpace(line[closed:])) > 0 {
-		b.para = append(b.para, Span{at + closed, next})
+		b.para = append(b.para, Span{Start: at + closed, End: next})
 	}
 	b.closeLeaf()
 }

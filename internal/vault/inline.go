@@ -103,7 +103,7 @@ func (s *inlineScanner) codeSpan() {
 	start, n := s.i, countByte(s.p[s.i:], '`')
 	defer func() {
 		if s.i > start+n && !s.aside {
-			s.note.Code = append(s.note.Code, s.shift(Span{start, s.i}))
+			s.note.Code = append(s.note.Code, s.shift(Span{Start: start, End: s.i}))
 		}
 	}()
 	// The closer is nearly always the next run; only a paragraph full of runs
@@ -192,7 +192,7 @@ func (s *inlineScanner) angle() {
 		return
 	}
 	if n := autolink(rest); n > 0 {
-		s.external(Span{s.i, s.i + n}, Span{s.i + 1, s.i + n - 1})
+		s.external(Span{Start: s.i, End: s.i + n}, Span{Start: s.i + 1, End: s.i + n - 1})
 		s.i += n
 		return
 	}
@@ -280,11 +280,11 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func (s *inlineScanner) external(whole, path Span) {
 	s.note.Links = append(s.note.Links, Link{Kind: Autolink, External: true, aside: s.aside,
-		Span: s.shift(whole), PathSpan: s.shift(path), SubpathSpan: s.shift(Span{path.End, path.End}),
-		AliasSpan: s.shift(Span{path.End, path.End}), Path: string(path.In(s.p))})
+		Span: s.shift(whole), PathSpan: s.shift(path), SubpathSpan: s.shift(Span{Start: path.End, End: path.End}),
+		AliasSpan: s.shift(Span{Start: path.End, End: path.End}), Path: string(path.In(s.p))})
 }
 
-func (s *inlineScanner) shift(p Span) Span { return Span{p.Start + s.off, p.End + s.off} }
+func (s *inlineScanner) shift(p Span) Span { return Span{Start: p.Start + s.off, End: p.End + s.off} }
 
 func (s *inlineScanner) bareURL() {
 	rest := s.p[s.i:]
@@ -300,7 +300,7 @@ func (s *inlineScanner) bareURL() {
 	for n > 7 && bytes.IndexByte([]byte(".,:;!?*_~'"), rest[n-1]) >= 0 {
 		n--
 	}
-	s.external(Span{s.i, s.i + n}, Span{s.i, s.i + n})
+	s.external(Span{Start: s.i, End: s.i + n}, Span{Start: s.i, End: s.i + n})
 	s.i += n
 }
 
@@ -320,7 +320,7 @@ func (s *inlineScanner) tag() {
 		s.i += n
 	}
 	if !numeric {
-		s.note.Tags = append(s.note.Tags, Tag{Name: string(s.p[start+1 : s.i]), Span: s.shift(Span{start, s.i})})
+		s.note.Tags = append(s.note.Tags, Tag{Name: string(s.p[start+1 : s.i]), Span: s.shift(Span{Start: start, End: s.i})})
 	}
 }
 
@@ -354,7 +354,7 @@ func (s *inlineScanner) blockID() {
 		end++
 	}
 	if j > s.i && (end == len(s.p) || s.p[end] == '\n') {
-		s.note.BlockIDs = append(s.note.BlockIDs, BlockID{ID: string(s.p[s.i:j]), Span: s.shift(Span{start, j})})
+		s.note.BlockIDs = append(s.note.BlockIDs, BlockID{ID: string(s.p[s.i:j]), Span: s.shift(Span{Start: start, End: j})})
 		s.i = end
 	}
 }

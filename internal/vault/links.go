@@ -31,7 +31,7 @@ func (s *inlineScanner) wiki() bool {
 	if s.i > 0 && s.bang == s.i-1 {
 		l.Embed, start = true, s.i-1
 	}
-	l.Span, l.aside = Span{start, end + 2}, s.aside
+	l.Span, l.aside = Span{Start: start, End: end + 2}, s.aside
 	l.move(s.off)
 	s.note.Links = append(s.note.Links, l)
 	s.i = end + 2
@@ -42,10 +42,10 @@ func (s *inlineScanner) wiki() bool {
 func parseWiki(p []byte, from, end int) (Link, bool) {
 	var l Link
 	targetEnd := end
-	l.AliasSpan = Span{end, end}
+	l.AliasSpan = Span{Start: end, End: end}
 	if bar := bytes.IndexByte(p[from:end], '|'); bar >= 0 {
 		targetEnd = from + bar
-		l.AliasSpan = Span{targetEnd + 1, end}
+		l.AliasSpan = Span{Start: targetEnd + 1, End: end}
 		if bar > 0 && p[targetEnd-1] == '\\' {
 			targetEnd--
 			l.table = true
@@ -57,7 +57,7 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 	a, z := trim(p, from, targetEnd)
 	if a == z && targetEnd < end { // [[|x]]: to Obsidian the bar is part of the target
 		a, z = trim(p, from, end)
-		l.AliasSpan, l.table = Span{end, end}, false
+		l.AliasSpan, l.table = Span{Start: end, End: end}, false
 	}
 	if a == z {
 		return l, false
@@ -67,7 +67,7 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 		pathEnd = a + hash
 	}
 	_, trimmed := trim(p, a, pathEnd)
-	l.PathSpan, l.SubpathSpan = Span{a, trimmed}, Span{pathEnd, z}
+	l.PathSpan, l.SubpathSpan = Span{Start: a, End: trimmed}, Span{Start: pathEnd, End: z}
 	l.Path, l.Subpath = string(p[a:trimmed]), string(p[pathEnd:z])
 	l.Alias = strings.TrimSpace(string(l.AliasSpan.In(p)))
 	l.External = strings.Contains(l.Path, "://") && isExternal(l.Path) // "Meeting: x" is a name
@@ -121,7 +121,7 @@ func (s *inlineScanner) close() {
 	}
 	l := d.link(s.p)
 	l.Kind, l.Embed, l.aside = Markdown, b.image, s.aside
-	l.Span, l.AliasSpan = Span{start, d.end}, Span{b.at + 1, at}
+	l.Span, l.AliasSpan = Span{Start: start, End: d.end}, Span{Start: b.at + 1, End: at}
 	l.Alias = string(l.AliasSpan.In(s.p))
 	l.move(s.off)
 	s.note.Links = append(s.note.Links, l)
@@ -133,10 +133,10 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 	if len(s.refs) == 0 {
 		return false
 	}
-	label, end := Span{b.at + 1, at}, at+1
+	label, end := Span{Start: b.at + 1, End: at}, at+1
 	if next, ok := labelEnd(s.p, at+1); ok {
 		if end = next; len(bytes.TrimSpace(s.p[at+2:next-1])) > 0 {
-			label = Span{at + 2, next - 1}
+			label = Span{Start: at + 2, End: next - 1}
 		} else if next > at+3 {
 			return false // [ ] is no label
 		}
@@ -151,7 +151,7 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 	if s.aside {
 		return false
 	}
-	s.note.Uses = append(s.note.Uses, Use{Span: s.shift(Span{start, end}), Label: string(label.In(s.p)), Image: b.image, Path: def.Path})
+	s.note.Uses = append(s.note.Uses, Use{Span: s.shift(Span{Start: start, End: end}), Label: string(label.In(s.p)), Image: b.image, Path: def.Path})
 	s.i = end
 	return true
 }
@@ -209,7 +209,7 @@ func parseDefinition(p []byte, at int) (l Link, end int, ok bool) {
 	}
 	l = d.link(p)
 	l.Kind = Reference
-	l.Span, l.AliasSpan = Span{at, d.end}, Span{at + 1, i}
+	l.Span, l.AliasSpan = Span{Start: at, End: d.end}, Span{Start: at + 1, End: i}
 	l.Alias = string(l.AliasSpan.In(p))
 	return l, end, true
 }
@@ -270,7 +270,7 @@ func parseDestination(p []byte, i int) (destination, bool) {
 		for j := i + 1; j < len(p); j++ {
 			switch p[j] {
 			case '>':
-				return destination{raw: Span{i + 1, j}, angle: true, end: j + 1}, true
+				return destination{raw: Span{Start: i + 1, End: j}, angle: true, end: j + 1}, true
 			case '<', '\n':
 				return destination{}, false
 			case '\\':
@@ -303,7 +303,7 @@ func parseDestination(p []byte, i int) (destination, bool) {
 			depth--
 		}
 	}
-	return destination{raw: Span{i, j}, end: j}, depth == 0
+	return destination{raw: Span{Start: i, End: j}, end: j}, depth == 0
 }
 
 // parseTitle reads a quoted title and returns where it ends.
@@ -346,10 +346,10 @@ func (d destination) link(p []byte) Link {
 	if hash := fragmentStart(raw); hash >= 0 {
 		pathEnd = d.raw.Start + hash
 	}
-	l := Link{angle: d.angle, PathSpan: Span{d.raw.Start, pathEnd}, SubpathSpan: Span{pathEnd, d.raw.End}}
+	l := Link{angle: d.angle, PathSpan: Span{Start: d.raw.Start, End: pathEnd}, SubpathSpan: Span{Start: pathEnd, End: d.raw.End}}
 	l.External = isExternal(string(unescapeMarkdown(raw)))
 	if l.External {
-		l.PathSpan, l.SubpathSpan = d.raw, Span{d.raw.End, d.raw.End}
+		l.PathSpan, l.SubpathSpan = d.raw, Span{Start: d.raw.End, End: d.raw.End}
 		l.Path = string(raw)
 		return l
 	}

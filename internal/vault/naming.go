@@ -151,5 +151,5 @@ func Prepend(text []byte, content string) Splice {
 	if fm.Found && text[fm.Body-1] != '\n' && content != "" {
 		content = eol + content
 	}
-	return Splice{Span{fm.Body, fm.Body}, content}
+	return Splice{Span: Span{Start: fm.Body, End: fm.Body}, New: content}
 }

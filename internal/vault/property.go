@@ -1,7 +1,7 @@
 package vault
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"quarry/fault"
+	"quarry/internal/value"
 )
 
 // ErrNotMergeable says that a value can't be added to the one a property has.
@@ -19,171 +20,76 @@ var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added
 // the note doesn't have it. Only the bytes of the key change. A note that has
 // the new name too is refused.
 func RenameProperty(text []byte, from, to string) ([]Splice, error) {
-	fm := FindFrontMatter(text)
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
-	if err != nil || root == nil {
-		return nil, err
+	if strings.TrimSpace(to) == "" {
+		return nil, errors.New("front matter: the key is empty")
 	}
-	place, found, err := findKey(yml, root, from)
-	if err != nil || !found || from == to {
-		return nil, err
-	}
-	if valueOf(root, to) != nil {
-		return nil, fmt.Errorf("%w: %s: the note has a property %s already", ErrUnsafeSplice, from, to)
-	}
-	entry, err := renderEntry(to, "x")
-	if err != nil {
-		return nil, err
-	}
-	key := entry[:entryColon(entry)-1]
-	start := place.line + len(yml[place.line:place.colon]) - len(trimLeftBlank(yml[place.line:place.colon]))
-	s := Splice{Span{start, place.colon - 1}, key}
-	changed, err := ApplySplices(yml, []Splice{s})
-	if err != nil {
-		return nil, err
-	}
-	after, err := parseYAML(changed)
-	if err != nil || after == nil || !sameRenamed(root, after, from, to) {
-		return nil, fmt.Errorf("%w: %s", ErrUnsafeSplice, from)
-	}
-	s.Start, s.End = s.Start+fm.YAML.Start, s.End+fm.YAML.Start
-	return []Splice{s}, nil
-}
-
-func trimLeftBlank(s []byte) []byte {
-	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
-		s = s[1:]
-	}
-	return s
-}
-
-// sameRenamed: b is a with one key called otherwise.
-func sameRenamed(a, b *yaml.Node, from, to string) bool {
-	if len(a.Content) != len(b.Content) {
-		return false
-	}
-	for i := range a.Content {
-		if i%2 == 0 && a.Content[i].Value == from {
-			if b.Content[i].Value != to {
-				return false
-			}
-			continue
-		}
-		if !sameNode(a.Content[i], b.Content[i]) {
-			return false
-		}
-	}
-	return true
+	return ifThere(changeProperty(text, from, value.Edit{At: value.Keys(from), Rename: to}))
 }
 
 // AddToProperty returns the splices that add a value to a property: items to a
 // list, text to a text, members to a mapping; at the end, or at the beginning.
-// A property that is missing is made. An item added to the end of a list with
-// one item per line becomes a new line; the other lines keep their bytes.
-func AddToProperty(text []byte, key string, value any, first bool) ([]Splice, error) {
-	fm := FindFrontMatter(text)
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
+// A property that is missing is made. What is added to the end leaves the bytes of
+// the rest; at the beginning a list or a mapping is written anew.
+func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error) {
+	d, err := header(text)
 	if err != nil {
 		return nil, err
 	}
-	old := valueOf(root, key)
-	if old == nil || old.Tag == "!!null" {
-		return SetProperty(text, key, value)
+	old := d.Root.Get(key)
+	if old == nil || old.Kind == value.Null {
+		return SetProperty(text, key, v)
 	}
-	var add yaml.Node
-	if err := encodeNode(value, &add); err != nil {
-		return nil, fmt.Errorf("front matter: %s: %w", key, err)
-	}
-	merged, err := mergeNodes(old, &add, first)
+	add, err := value.FromGo(v)
 	if err != nil {
 		return nil, fmt.Errorf("front matter: %s: %w", key, err)
 	}
-	if old.Kind == yaml.SequenceNode && old.Style&yaml.FlowStyle == 0 && len(old.Content) > 0 && !first {
-		if out, err := appendItems(text, fm, root, key, old, merged); err == nil {
-			return out, nil
-		}
+	edits, err := additions(key, old, add, first)
+	if err != nil {
+		return nil, fmt.Errorf("front matter: %s: %w", key, err)
 	}
-	return SetProperty(text, key, merged)
+	return changeProperty(text, key, edits...)
 }
 
-// appendItems writes the items a list gets as lines after its last.
-func appendItems(text []byte, fm FrontMatter, root *yaml.Node, key string, old, merged *yaml.Node) ([]Splice, error) {
-	yml := fm.YAML.In(text)
-	place, found, err := findKey(yml, root, key)
-	if err != nil || !found {
-		return nil, fmt.Errorf("%w: %s", ErrUnsafeSplice, key)
-	}
-	eol := lineEnding(text)
-	indent := strings.Repeat(" ", max(old.Column-1, 0))
-	var b strings.Builder
-	for _, item := range merged.Content[len(old.Content):] {
-		if item.Kind != yaml.ScalarNode {
-			return nil, ErrUnsafeSplice
-		}
-		entry, err := renderEntry("k", item)
-		if err != nil || strings.Count(entry, "\n") != 1 {
-			return nil, ErrUnsafeSplice
-		}
-		b.WriteString(eol + indent + "- " + strings.TrimSuffix(strings.TrimPrefix(entry, "k: "), "\n"))
-	}
-	s := Splice{Span{place.end, place.end}, b.String()}
-	return checked(yml, root, key, s, fm.YAML.Start, merged, false)
-}
-
-func encodeNode(value any, into *yaml.Node) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	return into.Encode(value)
-}
-
-// mergeNodes returns old and add as one value, in this order.
-func mergeNodes(old, add *yaml.Node, first bool) (*yaml.Node, error) {
-	out := *old
-	out.HeadComment, out.LineComment, out.FootComment = "", "", ""
+// additions are the edits that add a value to another.
+func additions(key string, old, add *value.Node, first bool) (edits []value.Edit, err error) {
+	at := value.Keys(key)
+	anew := &value.Node{Kind: old.Kind}
 	switch {
 	case old.Anchor != "":
 		return nil, ErrUnsafeSplice
-	case old.Kind == yaml.SequenceNode:
-		items := []*yaml.Node{add}
-		if add.Kind == yaml.SequenceNode {
-			items = add.Content
+	case old.Kind == value.List:
+		items := []*value.Node{add}
+		if add.Kind == value.List {
+			items = add.Items
 		}
-		if first {
-			out.Content = slices.Concat(items, old.Content)
-		} else {
-			out.Content = slices.Concat(old.Content, items)
+		for _, item := range items {
+			edits = append(edits, value.Edit{At: append(value.Keys(key), value.Step{Kind: value.Next}), Value: item})
 		}
-	case old.Kind == yaml.MappingNode && add.Kind == yaml.MappingNode:
-		rest := add.Content
-		if first {
-			out.Content = slices.Clone(rest)
-			rest = old.Content
-		} else {
-			out.Content = slices.Clone(old.Content)
+		anew.Items = slices.Concat(items, old.Items)
+	case old.Kind == value.Map && add.Kind == value.Map:
+		anew.Members = slices.Clone(add.Members)
+		for _, m := range add.Members {
+			edits = append(edits, value.Edit{At: value.Keys(key, m.Key), Value: m.Value})
 		}
-		for i := 0; i+1 < len(rest); i += 2 {
-			at := slices.IndexFunc(out.Content, func(n *yaml.Node) bool { return n.Value == rest[i].Value })
-			switch {
-			case at < 0 || at%2 == 1:
-				out.Content = append(out.Content, rest[i], rest[i+1])
-			case !first:
-				out.Content[at+1] = rest[i+1]
+		for _, m := range old.Members {
+			if add.Get(m.Key) == nil {
+				anew.Members = append(anew.Members, m)
 			}
 		}
-	case old.Tag == "!!str" && add.Tag == "!!str":
-		out.Value, out.Style = old.Value+add.Value, 0
+	case old.Kind == value.Text && add.Kind == value.Text:
+		both := old.Text + add.Text
 		if first {
-			out.Value = add.Value + old.Value
+			both = add.Text + old.Text
 		}
+		return []value.Edit{{At: at, Value: value.Str(both)}}, nil
 	default:
 		return nil, ErrNotMergeable
 	}
-	return &out, nil
+	if first {
+		anew.Flow = old.InBrackets()
+		return []value.Edit{{At: at, Value: anew}}, nil
+	}
+	return edits, nil
 }
 
 // PropertyNames returns the properties of a note in the order they stand.
@@ -201,54 +107,35 @@ func PropertyNames(text []byte) ([]string, error) {
 
 // PropertySpan returns where a property stands, key and value.
 func PropertySpan(text []byte, key string) (Span, error) {
-	fm := FindFrontMatter(text)
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
+	d, err := header(text)
 	if err != nil {
 		return Span{}, err
 	}
-	place, found, err := findKey(yml, root, key)
-	if err != nil {
-		return Span{}, err
-	}
-	if !found {
+	at := slices.IndexFunc(d.Root.Members, func(m *value.Member) bool { return m.Key == key })
+	if at < 0 {
 		names, _ := PropertyNames(text)
 		return Span{}, &NoPartError{Kind: "property", Want: key, Have: names}
 	}
-	return Span{place.line + fm.YAML.Start, place.end + fm.YAML.Start}, nil
+	_, err = d.Find(value.Keys(key))
+	span := d.Entries()[at]
+	if err != nil || span.Len() == 0 {
+		return Span{}, fmt.Errorf("%w: %s", ErrUnsafeSplice, key)
+	}
+	return span, nil
 }
 
 // PropertySpans returns where all properties stand, in the order of PropertyNames. The
 // span of one that can't be told from another is empty.
 func PropertySpans(text []byte) ([]Span, error) {
-	fm := FindFrontMatter(text)
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
-	if err != nil || root == nil {
-		return nil, err
-	}
-	spans := make([]Span, len(root.Content)/2)
-	if root.Style&yaml.FlowStyle != 0 {
-		return spans, nil
-	}
-	cur := newYAMLCursor(yml)
-	starts := make([]int, len(spans)+1)
-	starts[len(spans)] = len(yml)
-	for i := range spans {
-		k := root.Content[2*i]
-		at, ok := cur.seek(k.Line, k.Column)
-		if !ok {
-			return spans, nil
+	d, err := value.Parse(value.Header, text)
+	if err != nil {
+		root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+		if err != nil || root == nil {
+			return nil, err
 		}
-		starts[i] = bytes.LastIndexByte(yml[:at], '\n') + 1
+		return make([]Span, len(root.Content)/2), nil
 	}
-	for i := range spans {
-		if from, limit := starts[i], starts[i+1]; from < limit {
-			end, _ := lastContentLine(yml, from, limit)
-			spans[i] = Span{from + fm.YAML.Start, end + fm.YAML.Start}
-		}
-	}
-	return spans, nil
+	return d.Entries(), nil
 }
 
 // TitleProperty returns the text of the property title, "" for none.

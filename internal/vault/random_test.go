@@ -80,9 +80,9 @@ func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
 	values := []any{"v", 12, true, nil, []any{"p", 2}, "a: b", "2024-02-03", map[string]any{"m": 1}}
 	v := values[rng.IntN(len(values))]
 	splices, err := SetProperty(text, "k", v)
-	whole := Span{fm.YAML.Start, fm.YAML.End}
+	whole := Span{Start: fm.YAML.Start, End: fm.YAML.End}
 	if !fm.Found {
-		whole = Span{fm.Body, fm.Body}
+		whole = Span{Start: fm.Body, End: fm.Body}
 	}
 	out = append(out, randomEdit{fmt.Sprintf("set k %v", v), splices, err, whole})
 	splices, err = RemoveProperty(text, "list")

@@ -172,7 +172,7 @@ func (w *writer) splices(p string) []Splice {
 	if !ok {
 		return nil
 	}
-	out := []Splice{{l.PathSpan, quoted}}
+	out := []Splice{{Span: l.PathSpan, New: quoted}}
 	if s, ok := w.alias(p); ok {
 		out = append(out, s)
 	}
@@ -217,7 +217,7 @@ func (w *writer) asMarkdown() []Splice {
 	if !ok {
 		return nil
 	}
-	return []Splice{{l.Span, quoted}}
+	return []Splice{{Span: l.Span, New: quoted}}
 }
 
 // stem is a file's name as shown: without ".md".
@@ -252,7 +252,7 @@ func (w *writer) alias(p string) (Splice, bool) {
 		return Splice{}, false // the shown text may stay the same, but the link must not break
 	}
 	a, z := trim(w.text, l.AliasSpan.Start, l.AliasSpan.End)
-	return Splice{Span{a, z}, quoted}, true
+	return Splice{Span: Span{Start: a, End: z}, New: quoted}, true
 }
 
 // encode writes text inside the quotes a link stands in.

@@ -46,7 +46,7 @@ func EditSection(text []byte, path string, e PartEdit) ([]Splice, error) {
 	n := Scan(text)
 	sections := n.Sections(text)
 	if strings.TrimSpace(path) == "" {
-		whole := Section{Span: Span{n.FrontMatter.Body, len(text)}, Body: Span{n.FrontMatter.Body, len(text)}, Parent: -1}
+		whole := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
 		return editSection(text, n, &whole, e)
 	}
 	at, err := FindSection(sections, path)
@@ -63,7 +63,7 @@ func EditSection(text []byte, path string, e PartEdit) ([]Splice, error) {
 // createSection adds the headings a path lacks, each one level below the last.
 func createSection(text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
 	names := splitPath(path)
-	parent := Section{Span: Span{n.FrontMatter.Body, len(text)}, Body: Span{n.FrontMatter.Body, len(text)}, Parent: -1}
+	parent := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
 	level, known := 0, 0
 	for i := len(names) - 1; i > 0; i-- {
 		if at, err := FindSection(sections, strings.Join(names[:i], PathSeparator)); err == nil {
@@ -110,9 +110,9 @@ func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error)
 		if blank {
 			content = "\n" + strings.TrimLeft(content, "\r\n")
 		}
-		return lines(text, Span{last, last}, content), nil
+		return lines(text, Span{Start: last, End: last}, content), nil
 	case OpPrepend:
-		return lines(text, Span{s.Body.Start, s.Body.Start}, content), nil
+		return lines(text, Span{Start: s.Body.Start, End: s.Body.Start}, content), nil
 	case OpReplace:
 		content = dropHeading(content, s)
 		from := s.Body.Start
@@ -128,11 +128,11 @@ func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error)
 		} else {
 			content = ""
 		}
-		return lines(text, Span{min(from, last), last}, content), nil
+		return lines(text, Span{Start: min(from, last), End: last}, content), nil
 	case OpBefore:
-		return lines(text, Span{s.Span.Start, s.Span.Start}, content), nil
+		return lines(text, Span{Start: s.Span.Start, End: s.Span.Start}, content), nil
 	case OpAfter:
-		return lines(text, Span{s.Span.End, s.Span.End}, content), nil
+		return lines(text, Span{Start: s.Span.End, End: s.Span.End}, content), nil
 	}
 	return Splice{}, ErrOperation
 }
@@ -202,7 +202,7 @@ func lines(text []byte, at Span, content string) Splice {
 	case !strings.HasSuffix(content, eol):
 		content += eol
 	}
-	return Splice{at, content}
+	return Splice{Span: at, New: content}
 }
 
 // keepsHeadings verifies that the headings outside a splice stay what they are.
@@ -236,8 +236,8 @@ func keepsHeadings(text []byte, n *Note, s Splice) bool {
 	off := len(after.Headings) - len(n.Headings)
 	for i := rest; i < len(n.Headings); i++ {
 		h := n.Headings[i]
-		h.Span = Span{h.Span.Start + shift, h.Span.End + shift}
-		h.TextSpan = Span{h.TextSpan.Start + shift, h.TextSpan.End + shift}
+		h.Span = Span{Start: h.Span.Start + shift, End: h.Span.End + shift}
+		h.TextSpan = Span{Start: h.TextSpan.Start + shift, End: h.TextSpan.End + shift}
 		if h != after.Headings[i+off] {
 			return false
 		}
@@ -281,30 +281,30 @@ func blockSplice(text []byte, p Part, e PartEdit) (Splice, error) {
 	switch e.Operation {
 	case OpAppend:
 		if p.Alone {
-			return Splice{Span{p.Content.End, p.Content.End}, lineEnding(text) + inline}, nil
+			return Splice{Span: Span{Start: p.Content.End, End: p.Content.End}, New: lineEnding(text) + inline}, nil
 		}
-		return Splice{Span{p.Content.End, p.Content.End}, inline}, nil
+		return Splice{Span: Span{Start: p.Content.End, End: p.Content.End}, New: inline}, nil
 	case OpPrepend:
 		at := p.Content.Start
 		if p.Kind == BlockTable {
 			at = tableRows(text, p.Content)
 		}
 		if p.Alone {
-			return lines(text, Span{at, at}, content), nil
+			return lines(text, Span{Start: at, End: at}, content), nil
 		}
-		return Splice{Span{at, at}, inline}, nil
+		return Splice{Span: Span{Start: at, End: at}, New: inline}, nil
 	case OpReplace:
 		span := p.Content
 		if p.Kind == BlockTable && !hasTableHead(content) {
 			span.Start = min(tableRows(text, p.Content), span.End)
 		}
-		return Splice{span, strings.TrimRight(inline, "\r\n")}, nil
+		return Splice{Span: span, New: strings.TrimRight(inline, "\r\n")}, nil
 	case OpBefore:
 		at := lineStart(text, p.Span.Start)
-		return lines(text, Span{at, at}, content), nil
+		return lines(text, Span{Start: at, End: at}, content), nil
 	case OpAfter:
 		_, at := lineEnd(text, max(p.Span.End, p.ID.Span.End))
-		return lines(text, Span{at, at}, content), nil
+		return lines(text, Span{Start: at, End: at}, content), nil
 	}
 	return Splice{}, ErrOperation
 }

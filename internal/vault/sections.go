@@ -45,7 +45,7 @@ func (n *Note) Sections(text []byte) []Section {
 		line += bytes.Count(text[at:start], []byte("\n"))
 		at = start
 		_, next := lineEnd(text, h.Span.End)
-		s := Section{Heading: h, Line: line, Parent: -1, Span: Span{start, len(text)}, Body: Span{next, len(text)}}
+		s := Section{Heading: h, Line: line, Parent: -1, Span: Span{Start: start, End: len(text)}, Body: Span{Start: next, End: len(text)}}
 		if len(open) > 0 {
 			s.Parent = open[len(open)-1]
 			s.Path = slices.Clone(out[s.Parent].Path)
@@ -311,7 +311,7 @@ func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 		return Part{}, false
 	}
 	b := n.Blocks[at]
-	whole, inner := Span{}, Span{lineStart(text, id.Span.Start), id.Span.End}
+	whole, inner := Span{}, Span{Start: lineStart(text, id.Span.Start), End: id.Span.End}
 	whole.Start, whole.End = trim(text, b.Span.Start, b.Span.End)
 	if whole == id.Span { // alone
 		if at == 0 {
@@ -326,7 +326,7 @@ func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 		if end > 0 && text[end-1] == '\r' {
 			end--
 		}
-		return Part{ID: id, Kind: b.Kind, Alone: true, Span: Span{b.Span.Start, end}, Content: Span{b.Span.Start, end}}, true
+		return Part{ID: id, Kind: b.Kind, Alone: true, Span: Span{Start: b.Span.Start, End: end}, Content: Span{Start: b.Span.Start, End: end}}, true
 	}
 	span := b.Span
 	kind := b.Kind
@@ -335,7 +335,7 @@ func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 			span = it.Span
 		}
 	}
-	content := Span{span.Start, id.Span.Start}
+	content := Span{Start: span.Start, End: id.Span.Start}
 	_, content.End = trim(text, content.Start, content.End)
 	return Part{ID: id, Kind: kind, Span: span, Content: content}, true
 }

@@ -101,7 +101,7 @@ func RenameHeading(path string, text []byte, section, to string, sources []strin
 		return nil, err
 	}
 	h := sections[at].Heading
-	r := &Relink{Path: path, Own: Splice{h.TextSpan, to}}
+	r := &Relink{Path: path, Own: Splice{Span: h.TextSpan, New: to}}
 	changed, err := ApplySplices(text, []Splice{r.Own})
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 	if other, err := n.FindBlock(text, to); err == nil && other.ID.Span != p.ID.Span {
 		return nil, fault.New(fault.AlreadyExists, fmt.Sprintf("the note has a block ^%s already", to), "")
 	}
-	r := &Relink{Path: path, Own: Splice{Span{p.ID.Span.Start + 1, p.ID.Span.End}, to}}
+	r := &Relink{Path: path, Own: Splice{Span: Span{Start: p.ID.Span.Start + 1, End: p.ID.Span.End}, New: to}}
 	rename := func(subpath string) (string, bool, bool) {
 		old, ok := strings.CutPrefix(subpath, "#^")
 		return "#^" + to, ok && strings.EqualFold(old, p.ID.ID), true
@@ -258,14 +258,14 @@ func (l *Link) subpathSplices(text []byte, to string) ([]Splice, bool) {
 	if !ok {
 		return nil, false
 	}
-	out := []Splice{{l.SubpathSpan, quoted}}
+	out := []Splice{{Span: l.SubpathSpan, New: quoted}}
 	old := strings.TrimPrefix(l.Subpath, "#")
 	if l.AliasSpan.Len() > 0 && old != "" && !strings.HasPrefix(old, "^") {
 		for _, sep := range []string{" > ", "#"} {
 			if strings.ReplaceAll(l.Alias, sep, "#") == old {
 				alias, ok := l.quote.encode(strings.ReplaceAll(to[1:], "#", sep))
 				if ok && strings.TrimSpace(string(l.AliasSpan.In(text))) == l.Alias {
-					out = append(out, Splice{l.AliasSpan, alias})
+					out = append(out, Splice{Span: l.AliasSpan, New: alias})
 				}
 				break
 			}

@@ -3,14 +3,12 @@ package vault
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
-
 	"quarry/fault"
+	"quarry/internal/value"
 )
 
 // ErrTag is for a name that can't be a tag.
@@ -63,49 +61,21 @@ func AddTag(text []byte, tag string) ([]Splice, error) {
 	if at := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, "tags") || strings.EqualFold(n, "tag") }); at >= 0 {
 		key = names[at]
 	}
-	fm := FindFrontMatter(text)
-	root, err := parseYAML(fm.YAML.In(text))
+	d, err := header(text)
 	if err != nil {
 		return nil, err
 	}
-	old := valueOf(root, key)
-	switch {
-	case old != nil && old.Kind == yaml.SequenceNode:
-		if s, ok := fillItem(text, fm, root, key, old, tag); ok {
-			return s, nil
-		}
-	case old != nil && old.Kind == yaml.ScalarNode && old.Tag != "!!null":
-		return SetProperty(text, key, append(FrontMatterTags(text), tag))
-	case old == nil || old.Tag == "!!null":
+	switch old := d.Root.Get(key); {
+	case old == nil || old.Kind == value.Null:
 		return SetProperty(text, key, []string{tag})
+	case old.Kind == value.List:
+		if i := slices.IndexFunc(old.Items, func(n *value.Node) bool { return n.Kind == value.Null }); i >= 0 {
+			return changeProperty(text, key, value.Edit{At: append(value.Keys(key), value.Step{Kind: value.ByIndex, Index: i}), Value: value.Str(tag)})
+		}
+	case old.Kind != value.Map && old.Kind != value.Alias:
+		return SetProperty(text, key, append(FrontMatterTags(text), tag))
 	}
 	return AddToProperty(text, key, tag, false)
-}
-
-// emptyItem is a line of a list that has no value.
-var emptyItem = regexp.MustCompile(`(?m)^[ \t]*-([ \t]*)\r?$`)
-
-// fillItem puts a value into the one empty item of a list.
-func fillItem(text []byte, fm FrontMatter, root *yaml.Node, key string, list *yaml.Node, value string) ([]Splice, bool) {
-	filled := *list
-	filled.Content = slices.Clone(list.Content)
-	at := slices.IndexFunc(list.Content, func(n *yaml.Node) bool { return n.Tag == "!!null" })
-	if at < 0 {
-		return nil, false
-	}
-	filled.Content[at] = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
-	yml := fm.YAML.In(text)
-	place, found, err := findKey(yml, root, key)
-	if err != nil || !found {
-		return nil, false
-	}
-	empty := emptyItem.FindAllSubmatchIndex(yml[place.line:place.end], -1)
-	if len(empty) != 1 {
-		return nil, false
-	}
-	s := Splice{Span{place.line + empty[0][2], place.line + empty[0][3]}, " " + value}
-	out, err := checked(yml, root, key, s, fm.YAML.Start, &filled, false)
-	return out, err == nil
 }
 
 // RenameTag returns the splices that rename a tag, and those nested in it, in
@@ -123,13 +93,13 @@ func RenameTag(text []byte, from, to string) ([]Splice, error) {
 	var out []Splice
 	for _, t := range n.Tags {
 		if HasTag(t.Name, from) {
-			out = append(out, renamedTag(Span{t.Span.Start + 1, t.Span.End}, t.Name, from, to))
+			out = append(out, renamedTag(Span{Start: t.Span.Start + 1, End: t.Span.End}, t.Name, from, to))
 		}
 	}
 	if !n.FrontMatter.Found || !slices.ContainsFunc(FrontMatterTags(text), func(t string) bool { return HasTag(t, from) }) {
 		return out, nil
 	}
-	props, err := renamePropertyTags(text, n.FrontMatter, from, to)
+	props, err := renamePropertyTags(text, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -143,39 +113,34 @@ func renamedTag(at Span, name, from, to string) Splice {
 		_, n := utf8.DecodeRuneInString(name[end-at.Start:])
 		end += n
 	}
-	return Splice{Span{at.Start, end}, to}
+	return Splice{Span: Span{Start: at.Start, End: end}, New: to}
 }
 
 // renamePropertyTags renames the tags of the properties, where they stand on one
 // line each.
-func renamePropertyTags(text []byte, fm FrontMatter, from, to string) ([]Splice, error) {
-	yml := fm.YAML.In(text)
-	root, err := parseYAML(yml)
-	if err != nil || root == nil {
-		return nil, err
+func renamePropertyTags(text []byte, from, to string) ([]Splice, error) {
+	d, err := value.Parse(value.Header, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: tags: %v", ErrUnsafeSplice, err)
 	}
 	var splices []Splice
-	cur := newYAMLCursor(yml)
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if k := strings.ToLower(root.Content[i].Value); k != "tags" && k != "tag" {
+	for _, m := range d.Root.Members {
+		if k := strings.ToLower(m.Key); k != "tags" && k != "tag" {
 			continue
 		}
-		values := []*yaml.Node{root.Content[i+1]}
-		if values[0].Kind == yaml.SequenceNode {
-			values = values[0].Content
+		values := []*value.Node{m.Value}
+		if m.Value.Kind == value.List {
+			values = m.Value.Items
 		}
 		for _, v := range values {
-			if v.Kind != yaml.ScalarNode {
-				continue
-			}
-			found, err := scalarTags(yml, cur, v, from, to)
+			found, err := scalarTags(text, v, from, to)
 			if err != nil {
 				return nil, err
 			}
 			splices = append(splices, found...)
 		}
 	}
-	changed, err := ApplySplices(yml, splices)
+	changed, err := ApplySplices(text, splices)
 	if err != nil {
 		return nil, err
 	}
@@ -185,42 +150,41 @@ func renamePropertyTags(text []byte, fm FrontMatter, from, to string) ([]Splice,
 			want[i] = renameIn(t, from, to)
 		}
 	}
-	if got := FrontMatterTags(slices.Concat([]byte("---\n"), changed, []byte("---\n"))); !slices.Equal(got, want) {
+	if got := FrontMatterTags(changed); !slices.Equal(got, want) {
 		return nil, fmt.Errorf("%w: tags", ErrUnsafeSplice)
-	}
-	for i := range splices {
-		splices[i].Start, splices[i].End = splices[i].Start+fm.YAML.Start, splices[i].End+fm.YAML.Start
 	}
 	return splices, nil
 }
 
 func renameIn(tag, from, to string) string {
-	s := renamedTag(Span{0, len(tag)}, tag, from, to)
+	s := renamedTag(Span{Start: 0, End: len(tag)}, tag, from, to)
 	return s.New + tag[s.End:]
 }
 
 // scalarTags finds the tags of one value: the whole, or words between commas.
-func scalarTags(yml []byte, cur *yamlCursor, v *yaml.Node, from, to string) ([]Splice, error) {
-	at, ok := cur.seek(v.Line, v.Column)
-	end, ok2 := scalarEnd(yml, at, v)
-	if !ok || !ok2 {
-		if strings.Contains(fold(v.Value), fold(from)) {
+func scalarTags(text []byte, v *value.Node, from, to string) ([]Splice, error) {
+	if v.Kind == value.List || v.Kind == value.Map || v.Kind == value.Alias {
+		return nil, nil
+	}
+	at, end := v.Body, v.End
+	if bytes.IndexByte(text[at:end], '\n') >= 0 {
+		if strings.Contains(fold(v.Text), fold(from)) {
 			return nil, fmt.Errorf("%w: tags over several lines", ErrUnsafeSplice)
 		}
 		return nil, nil
 	}
 	var out []Splice
 	for at < end {
-		if bytes.IndexByte([]byte(" ,\"'\t#"), yml[at]) >= 0 {
+		if bytes.IndexByte([]byte(" ,\"'\t#"), text[at]) >= 0 {
 			at++
 			continue
 		}
 		word := at
-		for at < end && bytes.IndexByte([]byte(" ,\"'\t"), yml[at]) < 0 {
+		for at < end && bytes.IndexByte([]byte(" ,\"'\t"), text[at]) < 0 {
 			at++
 		}
-		if name := string(yml[word:at]); HasTag(name, from) {
-			out = append(out, renamedTag(Span{word, at}, name, from, to))
+		if name := string(text[word:at]); HasTag(name, from) {
+			out = append(out, renamedTag(Span{Start: word, End: at}, name, from, to))
 		}
 	}
 	return out, nil

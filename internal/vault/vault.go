@@ -19,9 +19,9 @@
 package vault
 
 import (
-	"fmt"
-	"slices"
 	"strings"
+
+	"quarry/internal/splice"
 )
 
 // Files is what a [Graph] needs to see of a vault.
@@ -32,43 +32,14 @@ type Files interface {
 	Read(path string) ([]byte, error)
 }
 
-// Span is a half-open range of byte offsets.
-type Span struct{ Start, End int }
+// Span is a half-open range of byte offsets, and Splice replaces the bytes of one.
+type (
+	Span   = splice.Span
+	Splice = splice.Splice
+)
 
-// Len is the number of bytes in the span.
-func (s Span) Len() int { return s.End - s.Start }
-
-// In returns the bytes of text the span covers.
-func (s Span) In(text []byte) []byte { return text[s.Start:s.End] }
-
-// Splice replaces the bytes of a span.
-type Splice struct {
-	Span
-	New string
-}
-
-// ApplySplices returns text with the splices carried out. Splices may come in any
-// order; overlapping or out-of-range ones are an error.
-func ApplySplices(text []byte, splices []Splice) ([]byte, error) {
-	sorted := slices.Clone(splices)
-	slices.SortStableFunc(sorted, func(a, b Splice) int { return a.Start - b.Start })
-	size, at := len(text), 0
-	for _, s := range sorted {
-		if s.Start < at || s.End < s.Start || s.End > len(text) {
-			return nil, fmt.Errorf("splice %d-%d overlaps another or leaves the text of %d bytes", s.Start, s.End, len(text))
-		}
-		size += len(s.New) - s.Len()
-		at = s.End
-	}
-	out := make([]byte, 0, size)
-	at = 0
-	for _, s := range sorted {
-		out = append(out, text[at:s.Start]...)
-		out = append(out, s.New...)
-		at = s.End
-	}
-	return append(out, text[at:]...), nil
-}
+// ApplySplices returns text with the splices made.
+func ApplySplices(text []byte, splices []Splice) ([]byte, error) { return splice.Apply(text, splices) }
 
 const bom = "\xef\xbb\xbf"
 

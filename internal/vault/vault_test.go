@@ -300,11 +300,11 @@ func (m memory) has(path string) bool {
 }
 
 func TestApplySplices(t *testing.T) {
-	got, err := ApplySplices([]byte("0123456789"), []Splice{{Span{8, 9}, "x"}, {Span{0, 2}, ""}, {Span{4, 4}, "ab"}})
+	got, err := ApplySplices([]byte("0123456789"), []Splice{{Span: Span{Start: 8, End: 9}, New: "x"}, {Span: Span{Start: 0, End: 2}, New: ""}, {Span: Span{Start: 4, End: 4}, New: "ab"}})
 	if err != nil || string(got) != "23ab4567x9" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	for _, bad := range [][]Splice{{{Span{0, 2}, ""}, {Span{1, 3}, ""}}, {{Span{5, 11}, ""}}, {{Span{3, 2}, ""}}, {{Span{-1, 2}, ""}}} {
+	for _, bad := range [][]Splice{{{Span: Span{Start: 0, End: 2}, New: ""}, {Span: Span{Start: 1, End: 3}, New: ""}}, {{Span: Span{Start: 5, End: 11}, New: ""}}, {{Span: Span{Start: 3, End: 2}, New: ""}}, {{Span: Span{Start: -1, End: 2}, New: ""}}} {
 		if _, err := ApplySplices([]byte("0123456789"), bad); err == nil {
 			t.Errorf("%v: no error", bad)
 		}

@@ -1,0 +1,114 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"quarry/internal/splice"
+	"quarry/internal/value"
+)
+
+// ErrNoEntry is when there is nothing to remove.
+var ErrNoEntry = errors.New("there is no such entry")
+
+func (c *Client) format() value.Format {
+	if c.toml {
+		return value.TOML
+	}
+	return value.JSON
+}
+
+// Servers reads the entries of a client's settings.
+func (c *Client) Servers(text []byte) (map[string]any, error) {
+	all, err := readSettings(c.format(), text)
+	list, _ := all[c.key].(map[string]any)
+	return list, err
+}
+
+// readSettings reads a file that holds one object or table. A name that is there
+// twice is an error: nobody can say which one counts.
+func readSettings(format value.Format, text []byte) (map[string]any, error) {
+	d, err := value.Parse(format, text)
+	if bad, ok := errors.AsType[*value.SyntaxError](err); ok && bad.Line > 0 {
+		return nil, fmt.Errorf("line %d: %s", bad.Line, bad.Problem)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v, err := d.Root.Go()
+	if err != nil {
+		return nil, err
+	}
+	all, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("the file holds no object")
+	}
+	return all, nil
+}
+
+// Set puts an entry into the text of a client's settings. What an entry of that name
+// has beside the command stays: env, timeout, disabled, alwaysAllow and whatever a
+// client may add. An entry of another kind, as that of a server at an address, is
+// replaced.
+func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
+	servers, err := c.Servers(old)
+	if err != nil {
+		return nil, err
+	}
+	entry, _ := servers[name].(map[string]any)
+	if entry["command"] == nil {
+		return setMember(c.format(), old, []string{c.key, name}, e)
+	}
+	text := old
+	for _, m := range e.members() {
+		if reflect.DeepEqual(entry[m.name], m.value) {
+			continue // its bytes stay, however it is laid out
+		}
+		if text, err = setMember(c.format(), text, []string{c.key, name, m.name}, m.value); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// setMember sets the value at a path of keys, making what is missing.
+func setMember(format value.Format, text []byte, path []string, v any) ([]byte, error) {
+	if _, err := readSettings(format, text); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	n, err := value.FromJSON(data)
+	if err != nil {
+		return nil, err
+	}
+	return edited(format, text, value.Edit{At: value.Keys(path...), Value: n})
+}
+
+// Remove takes an entry out of the text of a client's settings.
+func (c *Client) Remove(old []byte, name string) ([]byte, error) {
+	servers, err := c.Servers(old)
+	if err != nil {
+		return nil, err
+	}
+	if _, there := servers[name]; !there {
+		return nil, ErrNoEntry
+	}
+	return edited(c.format(), old, value.Edit{At: value.Keys(c.key, name), Delete: true})
+}
+
+func edited(format value.Format, text []byte, e value.Edit) ([]byte, error) {
+	out, err := value.Apply(format, text, e)
+	if err != nil {
+		return nil, err
+	}
+	if len(out) == 0 {
+		return bytes.Clone(text), nil
+	}
+	return splice.Apply(text, out)
+}
