@@ -136,7 +136,7 @@ func timeLeft(limit time.Duration, since time.Time) time.Duration {
 }
 
 // rated finds the notes of a query, in path order, without scores.
-func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (notes []rated, sum *search.Summary, err error) {
+func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (notes []*rated, sum *search.Summary, err error) {
 	sum, err = b.ws.EachText(ctx, search.TextQuery{Scope: s.q.Scope, Having: s.need(), Names: s.names, Fields: s.fields(), Time: limit}, func(path string, text []byte) any {
 		if n := s.note(path, text); n != nil {
 			return n
@@ -145,7 +145,7 @@ func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (n
 	}, func(path string, found any) {
 		n := found.(*rated)
 		n.Path = path
-		notes = append(notes, *n)
+		notes = append(notes, n)
 	})
 	return notes, sum, err
 }
@@ -154,7 +154,7 @@ func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (n
 // were gone when they were read. What an index knows of a note is enough to bound
 // its score; its text decides, so notes are read in that order until the best are
 // certain.
-func (b *Book) best(ctx context.Context, s *noteSearch, notes []rated, searched int) (best []rated, gone int, err error) {
+func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched int) (best []*rated, gone int, err error) {
 	if s == nil {
 		return nil, 0, nil
 	}
@@ -175,30 +175,25 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []rated, searched 
 		heap.Init(h)
 	}
 	for len(best) < s.q.Limit && len(h.order) > 0 {
-		at := h.order[0]
-		n := &notes[at]
+		n := notes[h.order[0]]
 		if n.read || weights == nil && !s.q.Content {
 			heap.Pop(h)
-			best = append(best, *n)
+			best = append(best, n)
 			continue
 		}
 		text, _, err := b.readText(ctx, n.Path)
-		if err != nil && ctx.Err() != nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
 			return nil, 0, err
-		}
-		var now *rated
-		if err == nil {
-			now = s.note(n.Path, text.Text)
-		}
-		if now == nil { // it changed since
+		case err != nil:
 			heap.Pop(h)
 			gone++
 			continue
-		}
-		now.Path = n.Path
-		if *n = *now; weights != nil {
+		case weights != nil:
+			s.words.Read(n.doc, text.Text)
 			n.Score = weights.Score(n.doc)
 		}
+		s.show(n, text.Text)
 		heap.Fix(h, 0)
 	}
 	return best, gone, nil
@@ -206,7 +201,7 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []rated, searched 
 
 // byScore is a heap of notes, the best first; equal ones are in path order.
 type byScore struct {
-	notes []rated
+	notes []*rated
 	order []int
 }
 
@@ -324,7 +319,8 @@ func (s *noteSearch) fields() *search.FieldQuery {
 		}
 		n := &rated{}
 		if s.words != nil {
-			n.doc = s.words.Found(counts, facts.Words())
+			words := facts.Words()
+			n.doc = s.words.Found(counts, &words)
 		}
 		return n
 	}}
@@ -363,17 +359,24 @@ func (s *noteSearch) note(path string, text []byte) *rated {
 	if !s.has(path, text) || !s.admits(path, notefields.Of(path, text)) {
 		return nil
 	}
-	n := &rated{read: true}
-	var near []search.Span
+	n := &rated{}
 	if s.words != nil {
 		doc, ok := s.words.Count(path, text)
 		if !ok && s.pattern == nil {
 			return nil
 		}
 		n.doc = doc
-		for i := 0; i < len(doc.Near) && i < maxExcerpts; i++ {
-			near = append(near, search.Span(doc.Near[i]))
-		}
+	}
+	s.show(n, text)
+	return n
+}
+
+// show adds what an answer shows of a note's text.
+func (s *noteSearch) show(n *rated, text []byte) {
+	n.read = true
+	var near []search.Span
+	for i := 0; n.doc != nil && i < len(n.doc.Near) && i < maxExcerpts; i++ {
+		near = append(near, search.Span(n.doc.Near[i]))
 	}
 	if s.pattern != nil {
 		s.pattern.NewMatcher().Each(text, func(start, end int) bool {
@@ -386,7 +389,6 @@ func (s *noteSearch) note(path string, text []byte) *rated {
 	if s.q.Content {
 		n.Content, n.ContentCut = firstCharacters(string(text), s.q.MaxContent)
 	}
-	return n
 }
 
 // excerpts shows the text around matches on one line each; adjacent windows are

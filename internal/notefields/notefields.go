@@ -59,7 +59,7 @@ func extract(path string, text []byte, out *index.Fields) {
 	}
 	words := noterank.Index(path, text, f.scanned(), out.Count)
 	out.Add(appendWords(nil, words))
-	out.Add(appendStrings(nil, words.Headings))
+	out.Add(appendStrings(nil, f.Headings()))
 	out.Add(appendStrings(nil, f.Tags()))
 	out.Add(appendStrings(nil, f.PropertyNames()))
 	out.Add(appendProperties(nil, f.Properties()))
@@ -109,9 +109,15 @@ func (f *Facts) stored(n int) ([]byte, bool) {
 }
 
 // Words are those of a note that an index has.
-func (f *Facts) Words() *noterank.Words {
+func (f *Facts) Words() noterank.Words {
 	data, _ := f.stored(wordsValue)
-	return readWords(data)
+	s := source(data)
+	w := noterank.Words{}
+	for i := range w.Lengths {
+		w.Lengths[i] = s.number()
+	}
+	w.Names = func() []string { return readStrings(s) }
+	return w
 }
 
 // Headings are the texts of all headings.
@@ -238,8 +244,15 @@ func (s *source) text() string {
 }
 
 func readStrings(data []byte) (out []string) {
+	all := string(data) // one copy for all of them
 	for s := source(data); len(s) > 0; {
-		out = append(out, s.text())
+		n := s.number()
+		at := len(all) - len(s)
+		if n < 0 || n > len(s) {
+			break
+		}
+		out = append(out, all[at:at+n])
+		s = s[n:]
 	}
 	return out
 }
@@ -248,17 +261,7 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	for _, n := range w.Lengths {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	return appendStrings(dst, w.Names)
-}
-
-func readWords(data []byte) *noterank.Words {
-	w := &noterank.Words{}
-	s := source(data)
-	for i := range w.Lengths {
-		w.Lengths[i] = s.number()
-	}
-	w.Names = readStrings(s)
-	return w
+	return appendStrings(dst, w.Names())
 }
 
 func appendProperties(dst []byte, list []Property) []byte {

@@ -24,16 +24,15 @@ func KeyOf(text []byte, kind int) terms.Key {
 
 // Words is what an index keeps of the words of a note.
 type Words struct {
-	Names    []string // the name, titles, and aliases
-	Headings []string
-	Lengths  [fields]int // words in each field
+	Names   func() []string // the name, titles, and aliases
+	Lengths [fields]int     // words in each field
 }
 
 // Index counts the words of a note, as Count does, and calls count once for each
 // key.
 func Index(path string, text []byte, scan *vault.Note, count func(k terms.Key, n int)) *Words {
 	n := takeApart(path, text, scan)
-	w := &Words{Names: append(n.titles, n.aliases...), Headings: n.headings}
+	w := &Words{Names: func() []string { return append(n.titles, n.aliases...) }}
 	counts := map[terms.Key]int{}
 	for field := range fields {
 		n.each(field, func(s []byte) {
@@ -62,9 +61,9 @@ func (q *Query) Keys() []terms.Key {
 
 // Found makes the Doc of a note from how often it has each of the Keys. Places of
 // words are unknown, and so is which of them are neighbours: its score is the
-// most it can be, see Doc.Exact.
+// most it can be until Read.
 func (q *Query) Found(counts []uint8, w *Words) *Doc {
-	d := &Doc{counts: make([][fields]int, len(q.terms)), length: w.Lengths, unread: true}
+	d := &Doc{counts: make([][fields]int, len(q.terms)), length: w.Lengths}
 	for t := range q.terms {
 		for field := range fields {
 			d.counts[t][field] = int(counts[t*fields+field])
@@ -77,7 +76,7 @@ func (q *Query) Found(counts []uint8, w *Words) *Doc {
 			d.pairs += math.MaxInt32 // nobody counts more
 		}
 	}
-	d.named = d.inNames() && q.calls(w.Names)
+	d.named = d.inNames() && q.calls(w.Names())
 	return d
 }
 
@@ -89,4 +88,10 @@ func (d *Doc) inNames() bool {
 		}
 	}
 	return true
+}
+
+// Read adds to the Doc of a note what Found doesn't know, by its text.
+func (q *Query) Read(d *Doc, text []byte) {
+	d.pairs, d.Near = 0, nil
+	q.places(d, text, vault.FindFrontMatter(text).Body)
 }

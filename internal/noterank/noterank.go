@@ -43,6 +43,7 @@ const saturation = 1.4 // BM25's k1
 type Query struct {
 	terms  []string
 	lookup map[terms.Key]int // index of each term
+	begins [256]bool         // bytes that terms begin with, as their words do
 	strict bool
 }
 
@@ -109,6 +110,7 @@ func (q *Query) add(term string) {
 	k := KeyOf([]byte(term), 0)
 	if _, ok := q.lookup[k]; !ok {
 		q.lookup[k] = len(q.terms)
+		q.begins[term[0]] = true
 		q.terms = append(q.terms, term)
 	}
 }
@@ -125,7 +127,6 @@ type Doc struct {
 	length [fields]int
 	pairs  int  // neighbours in the query that are neighbours in the text
 	named  bool // the name is the query
-	unread bool // the text is unknown: pairs is the most there can be
 	// Near are the first places of words in the text, at most one a term.
 	Near []vault.Span
 }
@@ -225,31 +226,45 @@ func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term [
 		})
 	}
 	d.named = q.calls(n.titles) || q.calls(n.aliases)
-	last, lastAt := -1, 0
-	seen := make([]bool, len(q.terms))
-	each(n.text[n.body:], func(start, end int, term []byte) {
+	each(n.text[n.body:], func(_, _ int, term []byte) {
 		d.length[body]++
-		t, ok := q.term(term)
-		if !ok {
-			return
-		}
-		any = true
-		d.counts[t][body]++
-		if last >= 0 && t == last+1 && start-lastAt <= 4 {
-			d.pairs++
-		}
-		last, lastAt = t, end
-		if !seen[t] {
-			seen[t] = true
-			d.Near = append(d.Near, vault.Span{Start: n.body + start, End: n.body + end})
+		if t, ok := q.term(term); ok {
+			any = true
+			d.counts[t][body]++
 		}
 	})
+	q.places(d, n.text, n.body)
 	for t := range d.counts {
 		for field := range fields {
 			d.counts[t][field] = min(d.counts[t][field], terms.MaxCount)
 		}
 	}
 	return d, any
+}
+
+// places finds where words are in a text whose body begins at an offset.
+func (q *Query) places(d *Doc, text []byte, from int) {
+	last, lastAt := -1, 0
+	seen := make([]bool, len(q.terms))
+	buf := make([]byte, 0, 64)
+	eachWord(text[from:], func(start, end int, word []byte) {
+		if !q.begins[word[0]] {
+			return
+		}
+		buf = terms.Append(buf[:0], word)
+		t, ok := q.term(buf)
+		if !ok {
+			return
+		}
+		if last >= 0 && t == last+1 && start-lastAt <= 4 {
+			d.pairs++
+		}
+		last, lastAt = t, end
+		if !seen[t] {
+			seen[t] = true
+			d.Near = append(d.Near, vault.Span{Start: from + start, End: from + end})
+		}
+	})
 }
 
 // calls reports whether one of the names is the query.
@@ -332,7 +347,7 @@ func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	return w
 }
 
-// Score rates a note. Of one whose text is unknown it is the most it can be.
+// Score rates a note. Of one that was not read it is the most it can be.
 func (w *Weights) Score(d *Doc) float64 {
 	score, covered, inTitle := 0.0, 0.0, 0.0
 	for t, idf := range w.idf {
@@ -363,6 +378,3 @@ func (w *Weights) Score(d *Doc) float64 {
 	}
 	return score
 }
-
-// Exact reports whether the score of a note is not just the most it can be.
-func (d *Doc) Exact() bool { return !d.unread || d.pairs == 0 }

@@ -220,8 +220,15 @@ func (p *indexPass) enters(dir string) bool {
 	if p.lastDir != nil && string(p.lastDir) == dir {
 		return p.lastIn
 	}
-	in := true
-	for i := 0; i <= len(dir) && in; i++ {
+	in, known := true, 0
+	if p.lastIn { // the folders that both are in were entered
+		for i := 0; i < len(dir) && i < len(p.lastDir) && dir[i] == p.lastDir[i]; i++ {
+			if dir[i] == '/' {
+				known = i + 1
+			}
+		}
+	}
+	for i := known; i <= len(dir) && in; i++ {
 		if i == len(dir) || dir[i] == '/' {
 			in = p.run.filter.opts.Filter.Descend(dir[:i])
 		}

@@ -142,11 +142,25 @@ func (v view) resolve(source, link string) (string, bool) {
 		return source, true
 	}
 	for _, try := range spellings(link) {
+		if v.gone == nil && v.added == nil && !v.mayFind(try) {
+			continue
+		}
 		if p, ok := v.find(source, try); ok {
 			return p, true
 		}
 	}
 	return "", false
+}
+
+// mayFind reports whether there is a file of the name that a path ends in, which
+// most links that lead nowhere lack.
+func (v view) mayFind(link string) bool {
+	switch name := base(link); name {
+	case "", ".", "..":
+		return true
+	default:
+		return len(v.base.names[fold(name)]) > 0
+	}
 }
 
 // spellings returns the file paths a link path may stand for, in order.
