@@ -56,6 +56,9 @@ func (f *Fields) Count(k terms.Key, n int) {
 	f.counts = append(f.counts, fieldCount{k, uint8(min(n, terms.MaxCount))})
 }
 
+// Values are those added so far, each after its length.
+func (f *Fields) Values() []byte { return f.values }
+
 func (f *Fields) each(yield func(k terms.Key, n int)) {
 	for _, c := range f.counts {
 		yield(c.key, int(c.n))

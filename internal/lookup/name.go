@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -101,6 +102,12 @@ func (n *Name) Likeness(name, key []byte) float64 {
 	v := n.typo.likeness(key)
 	if len(n.key) >= minPart && strings.Contains(k, n.key) {
 		v = max(v, 2+float64(len(n.key))/float64(len(k)))
+	}
+	if v == 0 && len(n.key) >= minPart && bytes.IndexByte(name, '.') >= 0 {
+		// Node in Node.js: the key is the last component alone.
+		if bytes.Contains(symbols.AppendFolded(nil, name), []byte(n.key)) {
+			v = 1.5
+		}
 	}
 	return v
 }

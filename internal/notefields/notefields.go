@@ -17,7 +17,7 @@ import (
 )
 
 // version changes when a note would get other fields or keys.
-const version = 1
+const version = 2
 
 // linkKey is the kind of the keys of links: names of files that they may mean.
 const linkKey = noterank.Others
@@ -284,24 +284,40 @@ func readProperties(data []byte) (out []Property) {
 	return out
 }
 
-// A link is its kind, doubled and one more for an embed, its path and its subpath.
+// A link is its kind, doubled and one more for an embed; how many bytes its path
+// shares with the one before, and the rest of it; and its subpath. On the pages of
+// MDN paths share two thirds of their bytes.
 func appendLinks(dst []byte, links []vault.Link) []byte {
+	last := ""
 	for _, l := range links {
 		kind := byte(l.Kind) << 1
 		if l.Embed {
 			kind++
 		}
-		dst = appendText(append(dst, kind), l.Path)
+		shared := 0
+		for shared < len(l.Path) && shared < len(last) && l.Path[shared] == last[shared] {
+			shared++
+		}
+		dst = binary.AppendUvarint(append(dst, kind), uint64(shared))
+		dst = appendText(dst, l.Path[shared:])
 		dst = appendText(dst, l.Subpath)
+		last = l.Path
 	}
 	return dst
 }
 
 func readLinks(data []byte) (out []vault.Link) {
+	last := ""
 	for s := source(data); len(s) > 0; {
 		kind := s[0]
 		s = s[1:]
-		out = append(out, vault.Link{Kind: vault.Kind(kind >> 1), Embed: kind&1 != 0, Path: s.text(), Subpath: s.text()})
+		shared := min(max(s.number(), 0), len(last))
+		path := last
+		if rest := s.text(); shared != len(last) || rest != "" {
+			path = last[:shared] + rest
+		}
+		out = append(out, vault.Link{Kind: vault.Kind(kind >> 1), Embed: kind&1 != 0, Path: path, Subpath: s.text()})
+		last = path
 	}
 	return out
 }

@@ -1,28 +1,46 @@
 package symbols
 
-import "bytes"
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Version changes whenever some text gets other names, kinds or containers than
 // before. An index carries it, so that definitions of an older program are never
 // served. TestVersion fails when the samples change and it does not.
-const Version = 1
+const Version = 2
 
 // MaxText is the largest text whose definitions are looked for.
 const MaxText = 8 << 20
 
 // AppendKey appends what a definition is known by: the last component of its
 // name in lower case and without underscores and hyphens, so that the same name
-// in another style has the same key.
+// in another style has the same key. A name with spaces, as a heading, is one
+// component.
 func AppendKey(dst []byte, name []byte) []byte {
-	if i := bytes.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) {
+	if i := bytes.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && bytes.IndexByte(name, ' ') < 0 {
 		name = name[i+1:]
 	}
-	for _, c := range name {
+	return AppendFolded(dst, name)
+}
+
+// AppendFolded appends a name in lower case and without underscores and hyphens.
+func AppendFolded(dst []byte, name []byte) []byte {
+	for i := 0; i < len(name); i++ {
+		c := name[i]
 		switch {
 		case c == '_' || c == '-':
 			continue
 		case c >= 'A' && c <= 'Z':
 			c += 'a' - 'A'
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRune(name[i:])
+			if r != utf8.RuneError {
+				dst = utf8.AppendRune(dst, unicode.ToLower(r))
+				i += n - 1
+				continue
+			}
 		}
 		dst = append(dst, c)
 	}

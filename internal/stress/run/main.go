@@ -99,7 +99,7 @@ var regimes = []regime{
 	{name: "two ways agree: lists", pkg: "./internal/trigram", test: "TestListFilterAndUnion|TestListRoundTrip"},
 	{name: "two ways agree: servers", pkg: ".", test: "TestRemoteEqualsScan|TestRemoteNested|TestHolesOfOthers"},
 	{name: "two ways agree: ranking", pkg: ".", test: "TestRankedIndexEqualsScan|TestSymbolsIndexEqualsScan"},
-	{name: "two ways agree: notes", pkg: "./internal/notebook", test: "TestNotesIndexEqualsScan"},
+	{name: "two ways agree: notes", pkg: "./internal/notebook", test: "TestNotesIndexEqualsScan|TestAbsenceIsTrue"},
 	{name: "exact bytes", pkg: "./internal/textedit", test: "TestRandomEdits"},
 	{name: "exact bytes: encodings", pkg: "./internal/textfile", test: "TestRoundTripRandom"},
 	{name: "exact bytes: notes", pkg: "./internal/vault", test: "TestMoveEveryNote|TestPartsLeaveTheRest"},

@@ -1,0 +1,71 @@
+package notefields
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quarry/internal/index"
+	"quarry/internal/vault"
+)
+
+// Facts of the index are those of the text.
+func TestKnownEqualsOf(t *testing.T) {
+	for path, text := range map[string]string{
+		"a.md":         "---\ntags: [x, y/z]\naliases: other\ndue: 2024-01-02\nlist: [1, true, a b]\n---\n# Title\n\n[[b]] [[b#c|d]] ![[b.png]] [e](b/c%20d.md) [f](b/c%20e.md#x) [g](https://h) [[#own]] #tag\n\n## Second\n",
+		"empty.md":     "",
+		"broken.md":    "---\na: [\n---\n[[x]]\n",
+		"Board.canvas": `{"nodes":[{"id":"1","type":"file","file":"a.md"},{"id":"2","type":"text","text":"[[b]]"}]}`,
+	} {
+		var out index.Fields
+		extract(path, []byte(text), &out)
+		of, known := Of(path, []byte(text)), Known(path, out.Values())
+		for name, of := range map[string][2]any{
+			"headings": {of.Headings(), known.Headings()}, "tags": {of.Tags(), known.Tags()}, "names": {of.PropertyNames(), known.PropertyNames()},
+			"properties": {of.Properties(), known.Properties()}, "links": {of.Links(), known.Links()},
+		} {
+			if isNote(path) || name == "links" {
+				if diff := cmp.Diff(of[0], of[1], cmpopts.IgnoreUnexported(vault.Link{}), cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("%s, %s:\n%s", path, name, diff)
+				}
+			}
+		}
+	}
+}
+
+// What each value takes, of the text of the notes in QUARRY_NOTES_CORPUS.
+func TestMeasureSizes(t *testing.T) {
+	dir := os.Getenv("QUARRY_NOTES_CORPUS")
+	if dir == "" {
+		t.Skip("set QUARRY_NOTES_CORPUS to a folder of notes to measure what an index keeps of them")
+	}
+	var sizes [values]int
+	total := 0
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(p) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		var out index.Fields
+		extract(p, text, &out)
+		total += len(text)
+		known := index.Values(out.Values())
+		for i := range sizes {
+			sizes[i] += len(known.Next())
+		}
+		return nil
+	})
+	if err != nil || total == 0 {
+		t.Fatal("no notes:", err)
+	}
+	for i, name := range []string{"links", "words", "headings", "tags", "names", "properties"} {
+		t.Logf("%-10s %.2f %%", name, 100*float64(sizes[i])/float64(total))
+	}
+}
