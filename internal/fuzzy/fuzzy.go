@@ -127,19 +127,23 @@ type Match struct {
 	Score int
 
 	direct, exact bool // the name has the query, or is it
+	within        bool // it is in a folder that is exactly the query
 }
 
 // Rank returns the paths that fit, best first, and how many there are; keep, if not
 // 0, is how many of them are returned. Those with a score below least or less than
 // half as good as the best are left out: letters scattered over a path fit nearly everywhere. When a name is
-// exactly what was asked for, names that do not have it are left out too.
+// exactly what was asked for, names that do not have it are left out too, but for
+// the files of a folder that is called so.
 func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, total int) {
 	list = q.fitting(paths, workers)
 	best, exact := 0, false
 	for _, m := range list {
 		best, exact = max(best, m.Score), exact || m.exact
 	}
-	list = slices.DeleteFunc(list, func(m Match) bool { return m.Score < max(best/2, least) || exact && !m.direct })
+	list = slices.DeleteFunc(list, func(m Match) bool {
+		return m.Score < least || !m.within && (m.Score < best/2 || exact && !m.direct)
+	})
 	return first(list, paths, keep), len(list)
 }
 
@@ -169,11 +173,11 @@ func (q *Query) fitting(paths []string, workers int) []Match {
 				}
 				for i := lo; i < min(hi, len(paths)); i++ {
 					s := q.score(&p, paths[i], best)
-					if s == 0 || s < best/2 {
+					if s == 0 || s < best/2 && !p.within {
 						continue
 					}
 					best = max(best, s)
-					list = append(list, Match{i, s, p.direct, p.named})
+					list = append(list, Match{i, s, p.direct, p.named, p.within})
 					p.exact = p.exact || p.named
 				}
 			}
@@ -335,6 +339,7 @@ type path struct {
 	direct bool   // the name has what was asked for
 	named  bool   // the name is what was asked for
 	exact  bool   // that of another path was: only names that have it count
+	within bool   // a folder is exactly what was asked for
 
 	own     uint64 // letters of the name
 	all     bool   // take it that a name has all letters: for tests
@@ -373,7 +378,7 @@ func (p *path) fill(s string, q *Query) bool {
 		return false
 	}
 	p.own = own
-	p.raw, p.base, p.cover, p.typos, p.direct, p.named = s, p.folders, 0, 0, false, false
+	p.raw, p.base, p.cover, p.typos, p.direct, p.named, p.within = s, p.folders, 0, 0, false, false, false
 	p.text = appendFolded(p.text[:p.folders], s[base:], ascii)
 	p.name = p.text[p.base:]
 	p.stem, p.first = len(p.name), len(p.name)

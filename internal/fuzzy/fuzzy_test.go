@@ -248,6 +248,37 @@ func TestFirst(t *testing.T) {
 	}
 }
 
+// A part of a path means the files below it; those with the name come first.
+func TestPartsOfPaths(t *testing.T) {
+	paths := []string{
+		"README.md", "docs/a/very/deep/folder/of/documents/about_something_else_with_a_long_name.md", "docs/index.md", "internal/cli/docs_test.go", "internal/index/docs.go", "internal/notes/searcher.go",
+		"internal/searcher/code.go", "internal/searcher/deep/part.go", "internal/searcher/searcher_test.go", "searcher/internal/x.go",
+	}
+	const fits = 6000 // search.FuzzyFits
+	for _, c := range []struct {
+		query string
+		want  []string
+	}{
+		{"internal/searcher", []string{"internal/notes/searcher.go", "internal/searcher/searcher_test.go", "internal/searcher/code.go", "internal/searcher/deep/part.go"}},
+		{"internal/searcher/", []string{"internal/notes/searcher.go", "internal/searcher/searcher_test.go", "internal/searcher/code.go", "internal/searcher/deep/part.go"}},
+		{"docs", []string{"internal/index/docs.go", "internal/cli/docs_test.go", "docs/index.md", "docs/a/very/deep/folder/of/documents/about_something_else_with_a_long_name.md"}},
+		{"searcher/deep", []string{"internal/searcher/deep/part.go"}},
+	} {
+		q, err := Compile(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := q.Rank(paths, 1, fits, 0)
+		var got []string
+		for _, m := range list {
+			got = append(got, paths[m.Index])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+}
+
 // Beginnings of the words of a path are found with nothing between them.
 func TestGlued(t *testing.T) {
 	paths := []string{

@@ -81,6 +81,36 @@ var kinds = []kind{
 		return s
 	}},
 	{"one typo", func(p string, rng *rand.Rand) string { return typo(stemOf(p), rng) }},
+	{"glued", func(p string, rng *rand.Rand) string { // kernschcore
+		parts := strings.Split(p, "/")
+		if len(parts) < 3 {
+			return ""
+		}
+		s := ""
+		for _, dir := range parts[len(parts)-3 : len(parts)-1] {
+			s += dir[:min(len(dir), 3+rng.IntN(2))]
+		}
+		return s + stemOf(p)
+	}},
+	{"abbreviated", func(p string, _ *rand.Rand) string { // ker/sch/core
+		parts := strings.Split(p, "/")
+		if len(parts) < 3 {
+			return ""
+		}
+		for i, part := range parts {
+			parts[i] = part[:min(len(part), 3)]
+		}
+		parts[len(parts)-1] = stemOf(p)
+		return strings.Join(parts[len(parts)-3:], "/")
+	}},
+	{"half typed", func(p string, rng *rand.Rand) string { // sched/cor
+		parts := strings.Split(p, "/")
+		stem := stemOf(p)
+		if len(parts) < 2 || len(stem) < 5 {
+			return ""
+		}
+		return parts[len(parts)-2] + "/" + stem[:len(stem)/2+1+rng.IntN(2)]
+	}},
 	{"_ for -", func(p string, _ *rand.Rand) string {
 		stem := stemOf(p)
 		other := strings.Map(func(r rune) rune {
@@ -226,7 +256,7 @@ func TestReport(t *testing.T) {
 			}
 		}
 		fmt.Println("\nTrees that no weight was chosen on:")
-		compareTrees(t, program, 20, trees...)
+		compareTrees(t, program, 25, trees...)
 	}
 	if !ran {
 		t.Skip("needs a tree named by QUARRY_BENCH_TREE, or a folder of trees by QUARRY_FUZZY_TREES")

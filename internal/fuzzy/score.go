@@ -62,6 +62,7 @@ func (q *Query) score(p *path, s string, best int) int {
 		v := 0
 		if len(g.terms) > 1 {
 			v = g.inFolders(p)
+			p.within = p.within && !several
 		} else {
 			v = g.score(p, i, several, letters)
 		}
@@ -86,14 +87,15 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 	v, cover, typo := p.inName(t)
 	p.direct = !several && v > 0 && !typo
 	p.named = p.direct && v >= headExact
-	if p.exact && !p.direct {
-		return 0
-	}
 	if k := &p.known[i]; !k.known {
 		k.known = true
 		k.value, k.typo = p.inFolders(t)
 	}
 	w, wtypo := p.known[i].value, p.known[i].typo
+	p.within = !several && w == folderExact
+	if p.exact && !p.direct && !p.within {
+		return 0
+	}
 	if several && w >= folderWord {
 		w += beside
 	}
@@ -261,6 +263,12 @@ func (p *path) inFolder(t *term, i int) (v int, typo bool) {
 // that a folder, and the others are folders above it in the same order.
 func (g *group) inFolders(p *path) int {
 	last := &g.terms[len(g.terms)-1]
+	if p.below(g.terms) {
+		p.within = true
+		if v, _, _ := p.inName(last); v == 0 {
+			return folderExact
+		}
+	}
 	v, cover, typo := p.inName(last)
 	if v == 0 {
 		v, cover = p.scatter(last.text, last.mask)
@@ -281,6 +289,21 @@ func (g *group) inFolders(p *path) int {
 	}
 	v, _ = p.scatter(g.whole, g.mask)
 	return v
+}
+
+// below reports whether terms are folders of the path, one in the other.
+func (p *path) below(terms []term) bool {
+	for from := len(p.parts) - len(terms); from >= 0; from-- {
+		same := true
+		for i := range terms {
+			f := p.parts[from+i]
+			same = same && bytes.Equal(p.text[f.start:f.end], terms[i].text)
+		}
+		if same {
+			return true
+		}
+	}
+	return false
 }
 
 // chain rates terms against folders before one, the nearest that fits first. With
