@@ -30,8 +30,15 @@ func (a Args) Int(name string) int { n, _ := a.values[name].(int); return n }
 // Bool returns a Boolean parameter, false when it isn't set.
 func (a Args) Bool(name string) bool { b, _ := a.values[name].(bool); return b }
 
-// Strings returns a Strings parameter, nil when it isn't set.
-func (a Args) Strings(name string) []string { s, _ := a.values[name].([]string); return s }
+// Strings returns a Strings parameter, or a String that takes OrList, nil when it
+// isn't set.
+func (a Args) Strings(name string) []string {
+	if s, one := a.values[name].(string); one && s != "" { // of a parameter that takes OrList
+		return []string{s}
+	}
+	s, _ := a.values[name].([]string)
+	return s
+}
 
 // Object returns an Object parameter and whether it is set.
 func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args); return o, ok }
@@ -288,6 +295,9 @@ func shorten(raw []byte) string {
 func (p *Param) value(raw []byte, prefix string) (any, error) {
 	switch p.Kind {
 	case String:
+		if p.OrList && raw[0] == '[' {
+			return p.stringsValue(raw, prefix)
+		}
 		return p.stringValue(raw, prefix)
 	case Integer:
 		return p.integerValue(raw, prefix)

@@ -42,6 +42,9 @@ type Param struct {
 	Missing string
 	// Several says what to do where a list is given for a String.
 	Several string
+	// OrList takes a list of strings for a String too, as models write it. The schema
+	// doesn't say so. Args.Strings has either.
+	OrList bool
 	// Also are other names that are understood for it, in any style (old_string,
 	// oldString, old-string), and not listed: those that similar tools have. Its
 	// own name is then understood in any style too.

@@ -162,10 +162,18 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// glob is a glob argument. Where the dialect has local globs, a leading ./ is the
-// searched folder, and an absolute glob inside the root is made relative to it.
-func (c *call) glob(name, base string) string {
-	g := c.String(name)
+// globs are those of an argument, one or a list. Where the dialect has local globs,
+// a leading ./ is the searched folder, and an absolute glob inside the root is made
+// relative to it.
+func (c *call) globs(name, base string) []string {
+	list := slices.Clone(c.Strings(name))
+	for i := range list {
+		list[i] = c.localGlob(list[i], base)
+	}
+	return list
+}
+
+func (c *call) localGlob(g, base string) string {
 	if !c.d.localGlobs {
 		return g
 	}
@@ -203,6 +211,9 @@ func (c *call) next(offset int) string {
 			v = c.Strings(p.Name)
 		default:
 			v = c.String(p.Name)
+			if list := c.Strings(p.Name); len(list) > 1 {
+				v = list
+			}
 		}
 		if text, err := marshal(v, ""); err == nil {
 			args = append(args, `"`+p.Name+`":`+string(text))

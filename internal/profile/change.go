@@ -7,11 +7,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notes"
 	"quarry/internal/render"
+	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -403,7 +406,38 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	if note && !moved.Unchanged {
 		return c.changed(moved, "Successfully moved note from "+quoted(moved.Paths[0])+" to "+quoted(moved.Paths[1])+"."), nil
 	}
-	return c.changed(moved, render.Moved(moved)), nil
+	a := c.changed(moved, render.Moved(moved))
+	if c.d.terse && !moved.DryRun && !moved.Unchanged {
+		a.receipt = append(a.receipt, c.stillNamed(ctx, moved.Paths[0], moved.Paths[1])...)
+	}
+	return a, nil
+}
+
+// stillNamed counts the lines that have the old name of a file that was renamed: the
+// links follow, what else speaks of it doesn't, and an agent searched for it each time.
+func (c *call) stillNamed(ctx context.Context, from, to string) []string {
+	name := strings.TrimSuffix(path.Base(from), path.Ext(from))
+	if utf8.RuneCountInString(name) < 4 || name == strings.TrimSuffix(path.Base(to), path.Ext(to)) {
+		return nil
+	}
+	q := search.Query{
+		Pattern: name, Match: match.Options{Syntax: match.Literal}, Scope: c.where(),
+		Detail: search.Counts, Limits: search.Limits{Time: c.o.Time},
+	}
+	r, err := c.ws.Search(ctx, q)
+	if err != nil || len(r.Files) == 0 {
+		return nil // the move is made, whatever becomes of this
+	}
+	var paths []string
+	for _, f := range r.Files[:min(len(r.Files), 3)] {
+		paths = append(paths, quoted(f.Path))
+	}
+	text := fmt.Sprintf("the old name %s still stands in %s of %s: %s", quoted(name), render.Plural(r.LinesMatched, "line", "lines"),
+		render.Plural(len(r.Files), "file", "files"), strings.Join(paths, ", "))
+	if len(r.Files) > len(paths) {
+		text += ", …"
+	}
+	return []string{text}
 }
 
 // moveError names the path that is wrong.

@@ -181,8 +181,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.takes("glob") {
 		filter = "glob"
 	}
-	if g := c.glob(filter, c.path(ctx, "path")); g != "" {
-		q.Globs, q.Dialect = []string{g}, search.Gitignore
+	if globs := c.globs(filter, c.path(ctx, "path")); len(globs) > 0 {
+		q.Globs, q.Dialect = globs, search.Gitignore
 	}
 	expected := q.Expected
 	if c.Bool("dry_run") {

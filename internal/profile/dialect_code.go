@@ -17,7 +17,7 @@ var codeDialect = dialect{
 				orSeveral(need(str("pattern", "Regex, line by line"))),
 				boolean("literal", "pattern is plain text"),
 				str("path", "File or folder"),
-				str("glob", "Files: *.ts, src/**, !*_test.go"),
+				orList(str("glob", "Files: *.ts, src/**, !*_test.go")),
 				boolean("ignore_case", "Any case"),
 				integer("context_lines", "Default 0", 0),
 				paramShow,
@@ -120,7 +120,7 @@ var codeDialect = dialect{
 				str("text", "Or literal text"),
 				optional(text("replacement", "What comes instead")), // or digest
 				str("path", "Folder or file"),
-				str("glob", "As in search_files"),
+				orList(str("glob", "As in search_files")),
 				integer("expected_count", "Refuse another number of matches", 1),
 				paramDryRun,
 				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")),

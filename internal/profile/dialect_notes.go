@@ -7,27 +7,50 @@ import (
 	"quarry/tool"
 )
 
-// notesDialect is the vault's tools in the words of quarry, and those for the
-// parts of notes.
+// notesDialect is what a vault needs, each thing once. In trials definitions were two
+// thirds of all that an agent paid, and the vault's own tools double others:
+// modify_note is edit_section or edit_file, organize_note and create_folder are
+// move_file, write_file is apply_changes, read_section is read_file of
+// a.md#Heading. They answer if --tools names them; vault and quarry have them all.
 var notesDialect = dialect{
 	name:  "notes",
-	about: "The vault's tools and those for sections, properties, tags and links.",
+	about: "Tools for a vault of notes, each thing once, with short answers.",
 	omits: "Files and folders whose names begin with a dot are omitted.",
 	tools: slices.Concat(
-		named(quarryTools, "create_note", "modify_note", "search_notes"),
+		named(quarryTools, "search_notes"),
 		[]spec{noteLines},
-		named(quarryTools, "list_files", "get_file_info", "organize_note", "read_file",
-			"edit_file", "write_file", "create_folder", "delete_file", "move_file"),
-		noteTools,
-		quieter(named(quarryTools, "apply_changes"), "changes", "at", "value"), // set_property says it shorter
-		named(quarryTools, "replace_in_files", "list_changes", "undo_change"),
+		briefly(named(quarryTools, "list_files"), "max_results", "include_hidden", "include_ignored", "offset"),
+		[]spec{noteReading},
+		briefly(named(quarryTools, "create_note"), "title"),
+		briefly(named(codeDialect.tools, "edit_file"), "quiet"),
+		briefly(named(noteTools, "edit_section")),
+		briefly(named(quarryTools, "delete_file", "move_file"), "update_links"),
+		briefly(named(noteTools, "properties", "tags", "links"), "offset"),
+		briefly(named(noteTools, "daily_note")),
+		briefly(named(codeDialect.tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
 	),
-	asked:     []spec{lookSpec, changeSpec},
+	asked: slices.Concat([]spec{lookSpec, changeSpec},
+		named(quarryTools, "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
+		named(noteTools, "read_section", "merge_notes")),
 	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true,
+	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true, terse: true,
 	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
 	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
+}
+
+// briefly are tools whose parameters of these names are understood and not listed,
+// nor are those that every changing tool has: the instructions name them once.
+func briefly(list []spec, names ...string) []spec {
+	names = append(names, "dry_run", "expected_version", "summary")
+	for i := range list {
+		list[i].params = slices.Clone(list[i].params)
+		for j := range list[i].params {
+			p := &list[i].params[j]
+			p.Unlisted = p.Unlisted || slices.Contains(names, p.Name)
+		}
+	}
+	return list
 }
 
 // noteLines is search_files: the vault's own knows neither counts nor files that
@@ -40,15 +63,30 @@ var noteLines = spec{
 		orSeveral(need(str("pattern", "Regex, line by line"))),
 		boolean("literal", "pattern is plain text"),
 		str("path", "File or folder"),
-		str("glob", "Files: *.md, Projects/**, !*draft*"),
+		orList(str("glob", "Files: *.md, Projects/**, !*draft*")),
 		boolean("ignore_case", "Any case"),
-		integer("context_lines", "Default 0", 0),
 		oneOf(str("show", "files: path and count; or count alone"), "lines", "files", "count"),
 		paramAlso, paramAll, paramLacking,
-		integer("offset", "Lines to skip", 0),
+		unlisted(integer("context_lines", "Default 0", 0)), unlisted(integer("offset", "Lines to skip", 0)),
 		unlisted(paramBudget), unlisted(integer("max_results", "Maximum number of lines", 1)),
 	},
 	action: searchByLines,
+}
+
+// noteReading is read_file: a part of a note is named as a link names it.
+var noteReading = spec{
+	name: "read_file", title: "Read notes",
+	about: "Read notes or other files, whole or in part, several at once.",
+	params: []tool.Param{
+		optional(required("path", "a.md, a.md:10-40, a.md#Heading")), // or paths
+		{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
+		boolean("fold", "Headings only"),
+		boolean("numbers", "With line numbers"),
+		unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
+		unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this heading")),
+		unlisted(str("expand", "Of a folded file, the parts to open")), unlisted(paramBudget), unlisted(integer("lines", "Number of lines", 1)),
+	},
+	action: readFile,
 }
 
 // noteTools are the tools for the parts of notes. The profile notes has them

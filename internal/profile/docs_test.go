@@ -28,7 +28,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 		ws      *quarry.Workspace
 		most    int
 	}{
-		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5600}, {"code", "code", nil, 2400}, {"notes", "notes", nil, 4200},
+		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5600}, {"code", "code", nil, 2400}, {"notes", "notes", nil, 2600},
 	} {
 		r, err := profile.New(c.ws, &profile.Options{Profile: c.profile})
 		if err != nil {
@@ -47,6 +47,8 @@ func TestProfiles(t *testing.T) {
 			"apply_changes apply_patch replace_in_files create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status",
 		"vault": "create_note modify_note search_notes search_files list_files get_file_info organize_note read_file edit_file write_file " +
 			"create_folder delete_file move_file",
+		"notes": "search_notes search_files list_files read_file create_note edit_file edit_section delete_file move_file properties tags links daily_note " +
+			"apply_changes replace_in_files undo_change",
 		"code": "search_files search_code find_symbol read_file edit_file apply_changes replace_in_files undo_change",
 		"roo":  "search_files", "godoctor": "file_search", "smcp": "search_by_path get_index_status search_code",
 	} {

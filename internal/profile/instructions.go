@@ -73,6 +73,9 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 		b.WriteString(" Nothing can be changed.")
 	case tools.Lookup("undo_change") != nil:
 		b.WriteString(" Every change can be undone.")
+		if d != nil && d.terse { // which doesn't list it on each of them
+			b.WriteString(" Tools that change files take dry_run.")
+		}
 	}
 	b.WriteString(" .git, .obsidian, .smarthole and files that look like secrets are closed")
 	if ownPolicy {

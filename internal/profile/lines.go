@@ -20,7 +20,7 @@ const maxLines = 400
 // each definition around them named once.
 func searchLines(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", maxLines, maxBlocks)
-	q := c.query(ctx, c.String("pattern"), c.glob("glob", c.path(ctx, "path")))
+	q := c.query(ctx, c.String("pattern"), c.globs("glob", c.path(ctx, "path")))
 	if err := c.respell(&q); err != nil {
 		return nil, err
 	}

@@ -31,7 +31,8 @@ func TestNotePaths(t *testing.T) {
 		{"vault notes quarry", "read_file", `{"path":"n #2"}`, "numbered"},
 		{"notes quarry", "read_file", `{"path":"a:3"}`, "alpha"},
 		{"notes quarry", "read_file", `{"path":"a#Head"}`, "alpha"},
-		{"notes quarry", "read_file", `{"paths":["a:1-1","n #2","none"]}`, "## a.md:1-1\n1: # Head"},
+		{"quarry", "read_file", `{"paths":["a:1-1","n #2","none"]}`, "## a.md:1-1\n1: # Head"},
+		{"notes", "read_file", `{"paths":["a:1-1","n #2","none"]}`, "## a.md:1\n# Head"},
 		{"vault notes quarry", "get_file_info", `{"path":"a"}`, "a.md"},
 		{"vault notes quarry", "edit_file", `{"path":"a","old_text":"alpha","new_text":"omega"}`, `in "a.md"`},
 		{"vault notes quarry", "edit_file", `{"path":"b","old_text":"file","new_text":"text"}`, `in "b"`},
@@ -67,7 +68,7 @@ func TestNotePaths(t *testing.T) {
 	} {
 		for _, name := range strings.Fields(c.profiles) {
 			ws := fixture{files: files}.make(t)
-			got := call(t, tools(t, ws, profile.Options{Profile: name}), c.tool, c.args).Text
+			got := call(t, tools(t, ws, profile.Options{Profile: name, Tools: []string{c.tool}}), c.tool, c.args).Text
 			if !strings.Contains(got+"\n", c.want) {
 				t.Errorf("%s %s %s\nwants %s\ngot %s", name, c.tool, c.args, c.want, got)
 			}
@@ -105,7 +106,7 @@ func TestNamesHoweverComposed(t *testing.T) {
 			} {
 				args := strings.NewReplacer("é", typed[3:], "É", strings.ToUpper(typed[3:])).Replace(c.args)
 				for _, profiled := range strings.Fields(c.profiles) {
-					got := call(t, tools(t, ws, profile.Options{Profile: profiled}), c.tool, args).Text
+					got := call(t, tools(t, ws, profile.Options{Profile: profiled, Tools: []string{c.tool}}), c.tool, args).Text
 					if tried++; !strings.Contains(got, c.want) {
 						t.Errorf("%q: %s %s %+q\nwants %+q\ngot %+q", name, profiled, c.tool, args, c.want, got)
 					}

@@ -31,6 +31,9 @@ func orSeveral(p tool.Param) tool.Param {
 	return p
 }
 
+// orList is a glob that may be a list of them.
+func orList(p tool.Param) tool.Param { p.OrList = true; return p }
+
 // required is a path that has to be there, in the words of the vault's tools.
 func required(name, about string) tool.Param {
 	p := need(str(name, about))

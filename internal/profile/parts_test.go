@@ -121,7 +121,7 @@ func TestReadSectionStructured(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	r, err := profile.New(ws, &profile.Options{Profile: "notes", Structured: true})
+	r, err := profile.New(ws, &profile.Options{Profile: "notes", Structured: true, Tools: []string{"read_section", "read_file"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ var (
 // pathQuery reads the query of a path search.
 func (c *call) pathQuery() (search.FindQuery, error) {
 	q := search.FindQuery{Scope: c.where(), Limit: c.Int("limit"), Offset: c.Int("offset")}
-	q.Globs, q.Time = []string{c.glob("pattern", "")}, c.o.Time
+	q.Globs, q.Time = []string{c.localGlob(c.String("pattern"), "")}, c.o.Time
 	return q, checkGlob(c.String("pattern"))
 }
 

@@ -28,7 +28,7 @@ func TestReplacedFolderIsSaid(t *testing.T) {
 		{"quarry", "read_file", `{"path":"src/a.py"}`, false},
 		{"quarry", "read_file", `{"path":"gone.py"}`, false},
 		{"notes", "search_notes", `{"query":"milk"}`, false},
-		{"notes", "read_section", `{"path":"notes/todo.md"}`, false},
+		{"notes", "links", `{"path":"notes/todo.md"}`, false},
 		{"vault", "read_file", `{"path":"gone.py"}`, true},
 		{"roo", "search_files", `{"path":".","regex":"func"}`, true},
 		{"vault", "search_files", `{"pattern":"func","file_pattern":"**"}`, true},

@@ -59,7 +59,7 @@ func (c *call) where(paths ...string) search.Scope {
 }
 
 // query is what the text searches share.
-func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
+func (c *call) query(ctx context.Context, pattern string, globs []string) search.Query {
 	q := search.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
 		Scope:    c.where(c.file(ctx, "path")),
@@ -67,8 +67,8 @@ func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
 		Patterns: c.Strings("also"), Each: c.Bool("all"), Lacking: c.Strings("lacking"),
 	}
 	q.Changed.Git = c.Bool("changed")
-	if glob != "" {
-		q.Globs = []string{glob}
+	if len(globs) > 0 { // else those of the dialect
+		q.Globs = globs
 	}
 	if c.Bool("ignore_case") {
 		q.Match.Case = match.Insensitive
@@ -135,7 +135,7 @@ func spent(s *search.Summary) error {
 // searchBlocks answers in Roo's form.
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
-	q := c.query(ctx, c.String("regex"), c.glob("file_pattern", c.path(ctx, "path")))
+	q := c.query(ctx, c.String("regex"), c.globs("file_pattern", c.path(ctx, "path")))
 	if err := c.respell(&q); err != nil {
 		return nil, err
 	}

@@ -269,11 +269,37 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	if r.LikelyOnly {
 		a.receipt = append(a.receipt, "very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing; give a path to read all there")
 	}
+	if len(q.Paths) > 0 && (similar || r.Total == 0) {
+		if other, err := c.elsewhere(ctx, q); err != nil {
+			return nil, err
+		} else if other != "" {
+			a.receipt = []string{other}
+		}
+	}
 	c.tellMissed(a, &r.Summary)
 	if c.Bool("references") {
 		return a, c.references(ctx, a, name)
 	}
 	return a, nil
+}
+
+// elsewhere says where a name is defined that the given path doesn't define: agents
+// took "no definition" for the whole workspace.
+func (c *call) elsewhere(ctx context.Context, q search.SymbolQuery) (string, error) {
+	q.Paths, q.Fuzzy, q.Text, q.Limit = nil, false, false, 3
+	r, err := c.ws.Symbols(ctx, q)
+	if err != nil || r.Total == 0 {
+		return "", err
+	}
+	var places []string
+	for _, s := range r.Symbols {
+		places = append(places, fmt.Sprintf("%s:%d", render.Path(s.Path), s.Line))
+	}
+	text := "outside of path it is defined at " + strings.Join(places, ", ")
+	if more := r.Total - len(places); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text, nil
 }
 
 // definitionText shows the likeliest definition in full and the others by
