@@ -96,8 +96,9 @@ type File struct {
 // LinkReport tells what a move did to links.
 type LinkReport struct {
 	Updated  int      `json:"updated"`
-	Texts    int      `json:"texts,omitempty"` // of these, links whose displayed text was the old name and changed with it
-	Files    []string `json:"files,omitempty"` // rewritten, by their new path
+	Texts    int      `json:"texts,omitempty"`    // of these, links whose displayed text was the old name and changed with it
+	TextsIn  []string `json:"texts_in,omitempty"` // the files of those, by their old path
+	Files    []string `json:"files,omitempty"`    // rewritten, by their new path
 	Broken   int      `json:"broken"`
 	BrokenIn []string `json:"broken_in,omitempty"` // by their old path
 }

@@ -97,9 +97,10 @@ const (
 type LinkUpdate uint8
 
 const (
-	LinksDefault LinkUpdate = iota // as the settings of the folder say
-	LinksUpdate                    // rewrite those that would point elsewhere
-	LinksLeave                     // count those that break
+	LinksDefault   LinkUpdate = iota // as the settings of the folder say
+	LinksUpdate                      // rewrite those that would point elsewhere
+	LinksLeave                       // count those that break
+	LinksKeepTexts                   // as LinksUpdate; displayed texts that are the old name stay
 )
 
 // Options say how a change is made; nil is fine.

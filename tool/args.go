@@ -115,18 +115,7 @@ func surrogate(text []byte) (half uint64, length int) {
 }
 
 func (t *Tool) knownParams() string {
-	return listParams(listed(t.Params))
-}
-
-// listed are the names of the parameters that the schema shows.
-func listed(params []Param) []string {
-	var names []string
-	for _, p := range params {
-		if !p.Unlisted {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+	return listParams(t.Params)
 }
 
 // renamed gives keys that are spelled as other tools spell them the names of the
@@ -180,8 +169,18 @@ func spelled(object map[string]json.RawMessage, name string, known map[string]bo
 	return "", false
 }
 
-func listParams(names []string) string {
-	if len(names) == 0 {
+// listParams names the parameters: those that the schema shows first, and then the
+// others, since one of these may be what is looked for.
+func listParams(params []Param) string {
+	var names, others []string
+	for _, p := range params {
+		if p.Unlisted && p.Description != "" { // without one it is of other tools
+			others = append(others, p.Name)
+		} else if !p.Unlisted {
+			names = append(names, p.Name)
+		}
+	}
+	if names = append(names, others...); len(names) == 0 {
 		return "It takes no parameters."
 	}
 	return "Known parameters: " + strings.Join(names, ", ") + "."
@@ -242,7 +241,7 @@ func checkKeys(params []Param, object map[string]json.RawMessage, prefix string)
 	}
 	slices.Sort(unknown)
 	e := &Error{Code: InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
-	e.Hint = listParams(listed(params))
+	e.Hint = listParams(params)
 	if near := nearest(unknown[0], names); near != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -113,6 +113,7 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", rootfs.Printable(e.Path), err))
 			c.Links.Updated -= e.Links
 			c.Links.Texts -= e.Texts
+			c.Links.TextsIn = slices.DeleteFunc(c.Links.TextsIn, func(p string) bool { return p == e.Path })
 			c.Links.Broken += e.Links
 			if !slices.Contains(c.Links.BrokenIn, e.Path) {
 				c.Links.BrokenIn = append(c.Links.BrokenIn, e.Path)

@@ -39,7 +39,7 @@ them.`,
 			}
 			return runMv(cmd, c, links, args[0], args[1])
 		})
-	cmd.Flags().StringVar(&links, "links", "", "`update` or leave the links of a vault (default: as its settings say)")
+	cmd.Flags().StringVar(&links, "links", "", "`update` or leave the links of a vault, or keep-texts: update\nthem and leave displayed texts (default: as its settings say)")
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
@@ -53,8 +53,10 @@ func linkUpdate(links string) (change.LinkUpdate, error) {
 		return change.LinksUpdate, nil
 	case "leave":
 		return change.LinksLeave, nil
+	case "keep-texts":
+		return change.LinksKeepTexts, nil
 	}
-	return 0, fmt.Errorf("--links is update or leave, not %q", links)
+	return 0, fmt.Errorf("--links is update, keep-texts or leave, not %q", links)
 }
 
 // moveAll moves several things into a folder, as one change.

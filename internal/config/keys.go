@@ -135,7 +135,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "find", Name: "timeout", Kind: Duration, Commands: find, Example: `"10s"`},
 
 		{Section: "change", Name: "diff", Commands: changing},
-		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},
+		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "keep-texts", "leave"}, Commands: []string{"mv"}},
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
 		{Section: "change", Name: "max-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how large an edit may make a file; it is refused before anything is done"},

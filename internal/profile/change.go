@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -392,6 +393,9 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 			opts.Links = change.LinksUpdate
 		}
 	}
+	if c.Bool("keep_texts") && opts.Links != change.LinksLeave {
+		opts.Links = change.LinksKeepTexts
+	}
 	if a, err := c.moveAttached(ctx, source, destination, opts.Links); a != nil || err != nil {
 		return a, err
 	}
@@ -421,7 +425,7 @@ func (c *call) stillNamed(ctx context.Context, from, to string) []string {
 		return nil
 	}
 	q := search.Query{
-		Pattern: name, Match: match.Options{Syntax: match.Literal}, Scope: c.where(),
+		Pattern: name, Patterns: []string{url.PathEscape(name)}, Match: match.Options{Syntax: match.Literal}, Scope: c.where(),
 		Detail: search.Counts, Limits: search.Limits{Time: c.o.Time},
 	}
 	r, err := c.ws.Search(ctx, q)

@@ -43,6 +43,9 @@ type dialect struct {
 	// notePaths takes a path that doesn't exist for the note of that name, in
 	// tools that read or edit a file.
 	notePaths bool
+	// noteNames takes a name that is no path for the only note of that name, in
+	// whichever folder it is, as a link does.
+	noteNames bool
 	// top is what the folder of the workspace is called.
 	top string
 

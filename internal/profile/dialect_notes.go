@@ -24,7 +24,8 @@ var notesDialect = dialect{
 		briefly(named(quarryTools, "create_note"), "title"),
 		briefly(named(codeDialect.tools, "edit_file"), "quiet"),
 		briefly(named(noteTools, "edit_section")),
-		briefly(named(quarryTools, "delete_file", "move_file"), "update_links"),
+		briefly(named(quarryTools, "delete_file")),
+		[]spec{noteMoving},
 		briefly(named(noteTools, "properties", "tags", "links"), "offset"),
 		briefly(named(noteTools, "daily_note")),
 		briefly(named(codeDialect.tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
@@ -33,10 +34,10 @@ var notesDialect = dialect{
 		named(quarryTools, "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
 		named(noteTools, "read_section", "merge_notes")),
 	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-	manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true, terse: true,
+	manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, terse: true,
 	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
-	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
+	limits: documented.with(func(l *limits) { l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens }),
 }
 
 // briefly are tools whose parameters of these names are understood and not listed,
@@ -73,6 +74,14 @@ var noteLines = spec{
 	action: searchByLines,
 }
 
+// noteMoving is move_file, which says that links follow: agents tried it to learn that.
+var noteMoving = spec{
+	name: "move_file", title: "Move or rename",
+	about:  "Move or rename a file or folder; links to it follow. Never overwrites.",
+	params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramTexts, unlisted(paramLinks), unlisted(paramDryRun), paramQuiet, paramDiff},
+	action: moveFile,
+}
+
 // noteReading is read_file: a part of a note is named as a link names it.
 var noteReading = spec{
 	name: "read_file", title: "Read notes",
@@ -101,13 +110,13 @@ var noteTools = []spec{
 	},
 	{
 		name: "edit_section", title: "Edit part of a note",
-		about: "Change a section, block or property of a note; all else stays.",
+		about: "Change a section, block or property of a note, or add to its beginning or end; all else stays.",
 		params: []tool.Param{
 			required("path", "Note"),
 			oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
 			text("content", "Text; of a property, YAML"),
 			paramHeading, paramBlock, paramProperty,
-			boolean("create", "Make what is missing"), boolean("keep_texts", "Displayed texts of links stay"),
+			boolean("create", "Make what is missing"), paramTexts,
 			paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: editSection,

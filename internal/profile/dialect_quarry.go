@@ -228,7 +228,7 @@ var quarryTools = []spec{
 	{
 		name: "move_file", title: "Move or rename",
 		about:  "Move or rename a file or folder. Never overwrites.",
-		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, paramDryRun, paramQuiet, paramDiff},
+		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, unlisted(paramTexts), paramDryRun, paramQuiet, paramDiff},
 		action: moveFile,
 	},
 	{

@@ -1,8 +1,10 @@
 package profile
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"quarry/internal/render"
@@ -83,9 +85,28 @@ const aroundLines = 30
 // definition. Results of what is shown are matching lines.
 func linesText(dst []byte, files []search.FileMatch, named bool, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
+	same := false // the last file was one with the same line as that before
 	for i := range files {
 		f := &files[i]
 		part := search.FileMatch{Path: f.Path}
+		if i > 0 && sameLine(&files[i-1], f) {
+			mark, where := len(dst), render.Path(f.Path)
+			if path.Dir(f.Path) == path.Dir(files[i-1].Path) {
+				where = render.Path(path.Base(f.Path))
+			}
+			if same {
+				dst = append(dst, ", "...)
+			} else {
+				dst = append(dst, "\nthe same line in "...)
+			}
+			if dst = fmt.Appendf(dst, "%s:%d", where, f.Lines[0].Number); lim.Full(len(dst)) {
+				return dst[:mark], shown
+			}
+			part.Lines, part.Matched = f.Lines, 1
+			shown.Files, shown.Results, same = append(shown.Files, part), shown.Results+1, true
+			continue
+		}
+		same = false
 		around, last, indent := "", 0, 0
 		for j := range f.Lines {
 			l := &f.Lines[j]
@@ -134,6 +155,14 @@ func linesText(dst []byte, files []search.FileMatch, named bool, lim render.Limi
 		shown.Files = append(shown.Files, part)
 	}
 	return dst, shown
+}
+
+// sameLine reports that two files match in one line each, and that it is the same:
+// it needs showing once. A list of 140 links took 28 KB, nearly all of it one line.
+func sameLine(a, b *search.FileMatch) bool {
+	return len(a.Lines) == 1 && len(b.Lines) == 1 && a.Lines[0].Hit && b.Lines[0].Hit &&
+		render.Around(&a.Lines[0]) == render.Around(&b.Lines[0]) &&
+		bytes.Equal(bytes.TrimSpace(a.Lines[0].Text), bytes.TrimSpace(b.Lines[0].Text))
 }
 
 // shownLine is how many characters of a line are shown, around its match.

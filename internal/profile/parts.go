@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notebook"
+	"quarry/internal/notes"
 	"quarry/internal/render"
 	"quarry/internal/vault"
 	"quarry/search"
@@ -42,7 +43,8 @@ func (s *shelf) tell(a *answer) *answer {
 }
 
 // called is the path of the one note that a name without a folder means, as in a link;
-// else what was given. It is for tools that read.
+// else what was given. It is for tools that read, and for all of them where the
+// dialect takes names of notes.
 func (s *shelf) called(ctx context.Context, name string) string {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return name
@@ -96,7 +98,11 @@ func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return c.book(path)
+	s, path, err := c.book(path)
+	if err == nil && c.d.noteNames {
+		path = s.called(ctx, path)
+	}
+	return s, path, err
 }
 
 func (c *call) noteOptions() notebook.Options {
@@ -127,8 +133,15 @@ func (c *call) did(s *shelf, ch *change.Change) *answer {
 	ch.Files, ch.Digest = nil, ""
 	said := render.Sentence(ch.Summary) + "."
 	if c.String("where") != "" && !c.Bool("quiet") { // which notes the filters chose
-		paths, _ := render.Paths(nil, ch.Paths, c.limits(), nil)
+		shown := ch.Paths
+		if !ch.DryRun && c.d.terse { // a dry run lists them
+			shown = shown[:min(len(shown), 5)]
+		}
+		paths, _ := render.Paths(nil, shown, c.limits(), nil)
 		said += string(paths)
+		if more := len(ch.Paths) - len(shown); more > 0 {
+			said += fmt.Sprintf("\n… and %d more", more)
+		}
 	}
 	return s.tell(c.changed(ch, said))
 }
@@ -192,6 +205,9 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	t, o := c.target(), c.noteOptions()
+	if t == (notebook.Target{}) && slices.Contains([]string{"append", "prepend"}, c.String("operation")) {
+		return c.editWhole(ctx, s.show(path))
+	}
 	var ch *change.Change
 	if op := c.String("operation"); op == "rename" && t.Property != "" {
 		ch, err = s.RenameProperty(ctx, path, t.Property, c.String("content"), o)
@@ -208,6 +224,17 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 		return nil, c.partError(err, s.show(path))
 	}
 	return c.did(s, ch), nil
+}
+
+// editWhole adds text at the end of a note, or after its front matter.
+func (c *call) editWhole(ctx context.Context, path string) (*answer, error) {
+	op := notes.Operation(c.String("operation"))
+	whole := strings.TrimSuffix(c.String("content"), "\n") + "\n" // as a part of a note ends
+	change, err := c.changeNote(ctx, notes.Path(path), notes.Edit{Operation: op, Content: whole})
+	if err != nil {
+		return nil, c.noteError(err, path, "")
+	}
+	return c.changed(change, "Changed "+quoted(change.Paths[0])+"."), nil
 }
 
 var properties = action{anySchema, tool.Hints{Destructive: true}, changeProperties}

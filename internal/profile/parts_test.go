@@ -78,7 +78,7 @@ func TestNoteTools(t *testing.T) {
 		{"read_section", `{"path":"Plan.md","property":"status"}`, "2: status: open # why\n", false},
 		{"read_section", `{"path":"nope"}`, "Error: There is no note at \"nope\"", true},
 		{"read_section", `{"path":"Plan","heading":"Nope"}`, "Error: The note has no heading \"Nope\"\nIt has Log, Log::Today.\n[NOT_FOUND]", true},
-		{"edit_section", `{"path":"Plan","operation":"append","content":"x"}`, "Error: Name one part of the note\nGive heading, block or property.\n[INVALID_ARGUMENT]", true},
+		{"edit_section", `{"path":"Plan","operation":"replace","content":"x"}`, "Error: Name one part of the note\nGive heading, block or property.\n[INVALID_ARGUMENT]", true},
 		{"edit_section", `{"path":"Plan","heading":"Today","operation":"append","content":"- x"}`, "Appended to section \"Today\" of Plan.md.\n", false},
 		{"edit_section", `{"path":"Plan","property":"tags","operation":"append","content":"b"}`, "Appended to property tags of Plan.md.\n", false},
 		{"edit_section", `{"path":"Plan","heading":"Log","operation":"rename","content":"Journal"}`, "Renamed section \"Log\" of Plan.md to \"Journal\".\n", false},

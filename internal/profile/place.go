@@ -101,17 +101,43 @@ func isNotFound(err error) bool {
 
 // noteFor is the note that a path means, or the path itself.
 func (c *call) noteFor(ctx context.Context, p string) string {
-	if !c.d.notePaths || strings.TrimSpace(p) == "" || isNote(p) {
+	if !c.d.notePaths || strings.TrimSpace(p) == "" {
+		return p
+	}
+	if isNote(p) {
+		if _, err := c.ws.Stat(ctx, p); fault.CodeOf(err) == fault.NotFound {
+			if found := c.noteNamed(ctx, p); found != "" {
+				return found
+			}
+		}
 		return p
 	}
 	if _, err := c.ws.Stat(ctx, p); fault.CodeOf(err) != fault.NotFound {
 		return p
 	}
 	note := strings.TrimRight(p, `/\`) + ".md"
-	if info, err := c.ws.Stat(ctx, note); err != nil || info.Folder {
-		return p
+	if info, err := c.ws.Stat(ctx, note); err == nil && !info.Folder {
+		return note
 	}
-	return note
+	if found := c.noteNamed(ctx, note); found != "" {
+		return found
+	}
+	return p
+}
+
+// noteNamed is the only note with a name, where the dialect takes names.
+func (c *call) noteNamed(ctx context.Context, name string) string {
+	if !c.d.noteNames {
+		return ""
+	}
+	s, path, err := c.book(name)
+	if err != nil {
+		return ""
+	}
+	if found := s.called(ctx, path); found != path {
+		return s.show(found)
+	}
+	return ""
 }
 
 // isNote reports a path that ends in .md.

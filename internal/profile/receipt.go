@@ -18,6 +18,11 @@ import (
 func (c *call) skipped(s *search.Summary) string {
 	c.told = true
 	var parts []string
+	// That binary files are left out needs saying once a session.
+	if n := s.SkippedCount[search.Binary]; c.d.terse && n > 0 && s.Denied == 0 && len(s.SkippedCount) == 1 &&
+		c.made != &c.env.made && c.made.said(fmt.Sprintf("%d binary", n)) {
+		return ""
+	}
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
 		if n := s.SkippedCount[why]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(why), "_", " ")))

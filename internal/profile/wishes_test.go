@@ -10,6 +10,7 @@ import (
 // What agents of the trials asked for, in their own calls.
 func TestWishesOfAgents(t *testing.T) {
 	files := map[string]string{
+		"d/x.md": "one [[Old name|Old name]]\nunique here\n", "same/a.md": "the same words\n", "same/b.md": "z\nthe same words\n", "same/c.md": "the same words\n", "to/d.md": "the same words\n",
 		"a/one.go": "package a\n\nfunc Open() {}\n", "a/one_test.go": "package a\n\nfunc TestOpen() {}\n", "b/two.ts": "export function Close() {}\n",
 		"Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}
@@ -22,6 +23,17 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "find_symbol", `{"name":"Open","path":"b"}`, "[outside of path it is defined at a/one.go:3]", "no file in scope"},
 		{"code", "find_symbol", `{"name":"Nowhere","path":"b"}`, "no file in scope", "outside of path"},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `the old name "Old name" still stands in 2 lines of 2 files`, ""},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `1 displayed text in "d/x.md" changed too`, ""},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files;", "changed too"},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, update_links, dry_run, quiet, diff.", ""},
+		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
+		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
+		{"notes", "edit_section", `{"path":"x","operation":"append","content":"more"}`, "+more", "Error"},
+		{"quarry", "edit_section", `{"path":"d/x.md","operation":"prepend","content":"more"}`, "+more", "Error"},
+		{"quarry", "edit_section", `{"path":"d/x.md","operation":"replace","content":"more"}`, "Name one part", ""},
+		{"quarry", "edit_section", `{"path":"gone","operation":"append","content":"more"}`, "[NOT_FOUND]", ""},
+		{"notes", "edit_file", `{"path":"x","old_text":"unique","new_text":"other"}`, "d/x.md", "NOT_FOUND"},
+		{"notes", "search_files", `{"pattern":"the same"}`, "# same/a.md\n1: the same words\nthe same line in b.md:2, c.md:1, to/d.md:1", "# same/b.md"},
 		{"notes", "move_file", `{"source":"Old name.md","destination":"sub/"}`, "sub/Old name.md", "still stands"},
 	} {
 		ws := fixture{files: files}.make(t)

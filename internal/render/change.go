@@ -160,7 +160,15 @@ func Links(c *change.Change) string {
 	if l := c.Links; l.Updated > 0 {
 		parts = append(parts, fmt.Sprintf("Updated %s in %s.", Count(l.Updated, "link"), Count(len(l.Files), "file")))
 		if l.Texts > 0 {
-			parts = append(parts, fmt.Sprintf("%s changed too, which had the old name.", Plural(l.Texts, "displayed text", "displayed texts")))
+			where := ""
+			if n := len(l.TextsIn); n > 0 && n <= 3 {
+				names := make([]string, n)
+				for i, p := range l.TextsIn {
+					names[i] = Quote(p)
+				}
+				where = " in " + strings.Join(names, ", ")
+			}
+			parts = append(parts, fmt.Sprintf("%s%s changed too, which had the old name.", Plural(l.Texts, "displayed text", "displayed texts"), where))
 		}
 	}
 	if l := c.Links; l.Broken > 0 {

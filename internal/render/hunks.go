@@ -101,17 +101,26 @@ func ChangedLines(c *change.Change, named bool) string {
 // maxRewrites is how many different rewrites a dry run lists.
 const maxRewrites = 20
 
+// sampleRewrites is how many of them, the most frequent, have a line shown, and
+// sampleLine how many characters of it.
+const sampleRewrites, sampleLine = 2, 160
+
 // Rewrites lists what a change rewrites, each different rewrite once with how
-// often it is made, most often first. It is "" if lines come and go instead.
+// often it is made, most often first, and one line of it as it was and will be. It
+// is "" if lines come and go instead.
 func Rewrites(c *change.Change) string {
 	count := map[[2]string]int{}
+	sample := map[[2]string]string{}
 	lines := 0
 	for i := range c.Diffs {
 		var removed, added []string
 		end := func() bool {
 			ok := len(removed) == len(added)
 			for k := range min(len(removed), len(added)) {
-				count[differing(removed[k], added[k])]++
+				of := differing(removed[k], added[k])
+				if count[of]++; count[of] == 1 {
+					sample[of] = "\n  -" + Clip(removed[k], sampleLine) + "\n  +" + Clip(added[k], sampleLine)
+				}
 				lines++
 			}
 			removed, added = removed[:0], added[:0]
@@ -151,7 +160,7 @@ func Rewrites(c *change.Change) string {
 	})
 	more := ""
 	if c.Links != nil && lines < c.Links.Updated { // the diff of a move is cut
-		more = "+"
+		more = "at least "
 	}
 	var b strings.Builder
 	for i, r := range list {
@@ -159,7 +168,10 @@ func Rewrites(c *change.Change) string {
 			fmt.Fprintf(&b, "\n… and %s more", Plural(len(list)-i, "rewrite", "different rewrites"))
 			break
 		}
-		fmt.Fprintf(&b, "\n%d%s× %s → %s", r.n, more, clipped(r.of[0]), clipped(r.of[1]))
+		fmt.Fprintf(&b, "\n%s%d× %s → %s", more, r.n, clipped(r.of[0]), clipped(r.of[1]))
+		if i < sampleRewrites {
+			b.WriteString(sample[r.of])
+		}
 	}
 	return b.String()
 }

@@ -28,7 +28,8 @@ func TestRewrites(t *testing.T) {
 		{Old: "a", New: "a", Hunks: "@@ -1,3 +1,3 @@\n x\n-see [[Old name]] and more\n+see [[New name]] and more\n-[[Old name|alias]]\n+[[New name|alias]]\n"},
 		{Old: "b", New: "b", Hunks: "@@ -9,1 +9,1 @@\n-max_bytes = 1\n+max_tokens = 1\n"},
 	}}
-	const want = "\n2× \"Old\" → \"New\"\n1× \"max_bytes\" → \"max_tokens\""
+	const want = "\n2× \"Old\" → \"New\"\n  -see [[Old name]] and more\n  +see [[New name]] and more" +
+		"\n1× \"max_bytes\" → \"max_tokens\"\n  -max_bytes = 1\n  +max_tokens = 1"
 	if got := render.Rewrites(c); got != want {
 		t.Errorf("Rewrites:%s\nwant%s", got, want)
 	}

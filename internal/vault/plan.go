@@ -17,6 +17,8 @@ type Move struct{ From, To string }
 type PlanOptions struct {
 	Update bool       // rewrite links; else only count those that would break
 	Format LinkFormat // newLinkFormat, for a link that can't keep its own form; "" is Shortest
+
+	KeepTexts bool // displayed texts that are the old name stay
 }
 
 // Plan is what a move entails, all of it one change.

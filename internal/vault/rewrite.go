@@ -173,7 +173,7 @@ func (w *writer) splices(p string) []Splice {
 		return nil
 	}
 	out := []Splice{{Span: l.PathSpan, New: quoted}}
-	if s, ok := w.alias(p); ok {
+	if s, ok := w.alias(p); ok && !w.pl.opts.KeepTexts {
 		out = append(out, s)
 	}
 	return out

@@ -41,7 +41,7 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 		return nil, err
 	}
 	if settings == nil {
-		if links != change.LinksUpdate {
+		if links != change.LinksUpdate && links != change.LinksKeepTexts {
 			return nil, nil
 		}
 		defaults := vault.DefaultSettings()
@@ -50,7 +50,7 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 	}
 	update := settings.AlwaysUpdateLinks
 	if links != change.LinksDefault {
-		update = links == change.LinksUpdate
+		update = links != change.LinksLeave
 	}
 	files, err := d.files(ctx, moves, d.mentions(ctx, moves))
 	if err != nil {
@@ -61,7 +61,9 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 		d.log.Warn("links of the vault", "err", err)
 	}
 	files.texts, files.read = nil, read
-	plan, err := graph.Plan(files, planMoves(moves), vault.PlanOptions{Update: update, Format: settings.NewLinkFormat})
+	plan, err := graph.Plan(files, planMoves(moves), vault.PlanOptions{
+		Update: update, Format: settings.NewLinkFormat, KeepTexts: links == change.LinksKeepTexts,
+	})
 	if errors.Is(err, vault.ErrExists) {
 		return nil, &rootfs.Error{Op: "move", Path: moves[0].To.String(), Kind: rootfs.AlreadyExists}
 	}
@@ -75,7 +77,10 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 			op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New})
 		}
 		out.Files = append(out.Files, changer.Following{Op: op, Links: e.Links, Texts: e.Texts})
-		out.Links.Texts += e.Texts
+		if e.Texts > 0 {
+			out.Links.Texts += e.Texts
+			out.Links.TextsIn = append(out.Links.TextsIn, e.From)
+		}
 	}
 	return out, nil
 }
