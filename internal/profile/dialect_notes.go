@@ -200,21 +200,3 @@ func periods() []string {
 	}
 	return names
 }
-
-// quieter is a tool with some fields of a parameter understood and not listed.
-func quieter(tools []spec, param string, fields ...string) []spec {
-	for i := range tools {
-		params := slices.Clone(tools[i].params)
-		for j, p := range params {
-			if p.Name != param {
-				continue
-			}
-			params[j].Fields = slices.Clone(p.Fields)
-			for k, f := range p.Fields {
-				params[j].Fields[k].Unlisted = f.Unlisted || slices.Contains(fields, f.Name)
-			}
-		}
-		tools[i].params = params
-	}
-	return tools
-}
