@@ -139,9 +139,11 @@ func (w *buildWorker) define(job int) {
 	if w.outcomes[job].state != indexed {
 		return
 	}
-	w.reader.definitions(w.jobs[job].path, func(name string, kind symbols.Kind, container string) {
+	if !w.reader.definitions(w.jobs[job].path, func(name string, kind symbols.Kind, container string) {
 		w.defs.take(job, name, kind, container)
-	})
+	}) {
+		w.outcomes[job].flags |= Undefined
+	}
 	if w.defs.full() {
 		w.flushDefs()
 	}

@@ -69,7 +69,7 @@ func (c *CountedView) Container(n uint32) (name string, err error) {
 // reports false if they are not in the index, so the file has to be read.
 func (c *CountedView) Kinds(id int, yield func(k symbols.Kind, n int)) (known bool, err error) {
 	err = c.guard(func() error {
-		if known = c.Flags(id)&(AlwaysScan|Large) == 0; known {
+		if known = c.Flags(id)&(AlwaysScan|Large|Undefined) == 0; known {
 			c.v.seg.defs.kinds(id, yield)
 		}
 		return nil
@@ -91,7 +91,7 @@ func (c *CountedView) Find(path string) (id int, ok bool, err error) {
 func (c *CountedView) Undefined() (ids []int) {
 	for id := range c.v.seg.docs.n {
 		f := c.Flags(id)
-		if f&(AlwaysScan|Large) != 0 && f&Binary == 0 && c.Shows(id) {
+		if f&(AlwaysScan|Large|Undefined) != 0 && f&Binary == 0 && c.Shows(id) {
 			ids = append(ids, id)
 		}
 	}

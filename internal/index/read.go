@@ -211,14 +211,19 @@ func (r *reader) count(text []byte) {
 	}
 }
 
-// definitions calls yield with the definitions of the file that was just read.
-func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) {
+// definitions calls yield with the definitions of the file that was just read. It
+// reports whether these are all; if not, there are none.
+func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) (whole bool) {
+	whole = true
 	if len(r.whole) > 0 {
-		r.names.Each(path, DefinitionText(r.text8()), yield)
+		if whole = r.names.Read(path, DefinitionText(r.text8())); whole {
+			r.names.Each(yield)
+		}
 	}
 	if cap(r.whole) > 4*readSize { // after a large file
 		r.whole = nil
 	}
+	return whole
 }
 
 func (r *reader) try(path string) (out outcome, again bool) {

@@ -98,4 +98,7 @@ const (
 	// Ignored files are excluded by the rules in the tree itself. Rules from
 	// outside are not considered: they belong to the client.
 	Ignored
+	// Undefined texts have definitions that are not in the index: they are too many,
+	// or the text is made to take long. A search reads the file, and says so.
+	Undefined
 )

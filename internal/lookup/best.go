@@ -70,8 +70,9 @@ func (b *Best) Result(out *search.SymbolResult) {
 	}
 }
 
-// File returns what of the definitions of a text is like the name.
-func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Found) {
+// File returns what of the definitions of a text is like the name, and whether all of
+// them were read.
+func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Found, whole bool) {
 	weight := 0.0
 	type same struct {
 		name, container string
@@ -79,7 +80,8 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 	}
 	var nth map[same]int
 	var key []byte
-	names.Each(path, text, func(name string, kind symbols.Kind, container string) {
+	whole = names.Read(path, text)
+	names.Each(func(name string, kind symbols.Kind, container string) {
 		if !n.Takes(kind) {
 			return
 		}
@@ -96,7 +98,7 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 		found = append(found, Found{Path: path, Name: of.name, Container: of.container, Kind: kind, Nth: nth[of],
 			Score: n.Score(like, kind, container, path, weight)})
 	})
-	return found
+	return found, whole
 }
 
 // Rank orders the definitions that several answers to one query have together,

@@ -63,7 +63,7 @@ func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResul
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			if data, err := textOf(ctx, from, path); err == nil {
-				describe(path, data, list, text)
+				describe(ctx, path, data, list, text)
 			}
 		})
 	}
@@ -76,23 +76,32 @@ func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResul
 
 // describe fills in the definitions of one file. Their Line says which of several
 // equal ones each is.
-func describe(path string, data []byte, list []*search.Symbol, text bool) {
+func describe(ctx context.Context, path string, data []byte, list []*search.Symbol, text bool) {
 	list = slices.DeleteFunc(slices.Clone(list), func(want *search.Symbol) bool { return describeMacro(path, data, want, text) })
 	if len(list) == 0 {
 		return
 	}
 	type same struct{ name, container, kind string }
-	nth := map[same]int{}
+	nth, wanted := map[same]int{}, map[same][]*search.Symbol{}
+	for _, want := range list {
+		of := same{want.Name, want.Container, want.Kind}
+		wanted[of] = append(wanted[of], want)
+	}
 	lines := newLines(data)
-	for _, s := range symbols.Of(path, data) {
+	all, _ := symbols.Until(func() bool { return ctx.Err() != nil }, path, data)
+	for i := range all {
+		s := &all[i]
 		of := same{s.Name, s.Container, s.Kind.String()}
+		if wanted[of] == nil {
+			continue
+		}
 		nth[of]++
-		for _, want := range list {
-			if want.StartLine > 0 || want.Line != nth[of] || of != (same{want.Name, want.Container, want.Kind}) {
+		for _, want := range wanted[of] {
+			if want.StartLine > 0 || want.Line != nth[of] {
 				continue
 			}
 			score := want.Score
-			*want = symbolOf(&s, path, data, lines.count())
+			*want = symbolOf(s, path, data, lines.count())
 			if want.Score = score; text {
 				want.Text = lines.text(want.StartLine, want.EndLine)
 			}
@@ -102,12 +111,13 @@ func describe(path string, data []byte, list []*search.Symbol, text bool) {
 }
 
 // Outline lists the definitions of a text that the query's kinds allow, as far as it
-// gets before ctx ends.
-func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool) (out []search.Symbol) {
+// gets before ctx ends, and whether all of them were read.
+func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool) (out []search.Symbol, whole bool) {
 	lines := newLines(data)
-	for i, s := range symbols.Until(func() bool { return ctx.Err() != nil }, path, data) {
+	all, whole := symbols.Until(func() bool { return ctx.Err() != nil }, path, data)
+	for i, s := range all {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return out
+			return out, false
 		}
 		if !n.Takes(s.Kind) {
 			continue
@@ -118,8 +128,11 @@ func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool)
 		}
 		out = append(out, one)
 	}
-	return out
+	return out, whole
 }
+
+// InPart is why the definitions of a file are incomplete though it was read.
+const InPart = "its definitions were read in part: they are too many, or the text is made to take long"
 
 // lines finds lines of a text.
 type lines struct {

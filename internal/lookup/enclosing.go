@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -26,7 +27,7 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 			}
 			for i := range f.Lines {
 				if f.Lines[i].Hit {
-					f.Lines[i].Symbol = e.around(&f.Lines[i])
+					f.Lines[i].Symbol = e.around(ctx, &f.Lines[i])
 				}
 			}
 		}
@@ -40,6 +41,7 @@ type enclosing struct {
 	text   []byte
 	starts []int           // of its lines
 	list   []search.Symbol // definitions of several lines, in order
+	up     []int           // of each definition, the last before it that ends after it; -1 for none
 	// list is of these lines, counted from 0.
 	from, to int
 }
@@ -89,10 +91,11 @@ func (e *enclosing) start(i int) int {
 func (e *enclosing) line(i int) []byte { return e.text[e.start(i):e.start(i+1)] }
 
 // read reads the definitions of some lines.
-func (e *enclosing) read(from, to int) {
-	e.list, e.from, e.to = nil, from, to
+func (e *enclosing) read(ctx context.Context, from, to int) {
+	e.list, e.up, e.from, e.to = nil, nil, from, to
 	text := e.text[e.start(from):e.start(to)]
-	for _, s := range symbols.Of(e.path, text) {
+	all, _ := symbols.Until(func() bool { return ctx.Err() != nil }, e.path, text)
+	for _, s := range all {
 		if s.Last > s.Line && s.Kind != symbols.Module && s.Kind != symbols.Heading {
 			one := symbolOf(&s, e.path, text, to-from)
 			one.Line, one.StartLine, one.EndLine = one.Line+from, one.StartLine+from, one.EndLine+from
@@ -100,6 +103,13 @@ func (e *enclosing) read(from, to int) {
 		}
 	}
 	slices.SortStableFunc(e.list, func(a, b search.Symbol) int { return a.Line - b.Line })
+	for i := range e.list {
+		up := i - 1
+		for up >= 0 && e.list[up].EndLine <= e.list[i].EndLine {
+			up = e.up[up]
+		}
+		e.up = append(e.up, up)
+	}
 }
 
 var newline = []byte("\n")
@@ -162,23 +172,20 @@ func balanced(text []byte) bool {
 }
 
 // around is the innermost definition that a line is in and does not begin.
-func (e *enclosing) around(line *search.Line) *search.Symbol {
+func (e *enclosing) around(ctx context.Context, line *search.Line) *search.Symbol {
 	n := line.Number
 	if n < 1 || n > len(e.starts) || line.CutBefore == 0 && !bytes.HasPrefix(e.line(n-1), line.Text) {
 		return nil
 	}
 	if n <= e.from || n > e.to {
-		e.read(e.stretch(n - 1))
+		from, to := e.stretch(n - 1)
+		e.read(ctx, from, to)
 	}
-	var best *search.Symbol
-	for i := range e.list {
-		s := &e.list[i]
-		if s.Line >= n {
-			break
-		}
-		if n <= s.EndLine {
-			best = s
+	i, _ := slices.BinarySearchFunc(e.list, n, func(s search.Symbol, n int) int { return cmp.Compare(s.Line, n) })
+	for i--; i >= 0; i = e.up[i] {
+		if n <= e.list[i].EndLine {
+			return &e.list[i]
 		}
 	}
-	return best
+	return nil
 }

@@ -58,9 +58,10 @@ func Searched(ctx context.Context, from Source, q *search.SymbolQuery) (*search.
 	}
 	best := NewBest(name, cmp.Or(max(q.Limit, 0), 10))
 	found := make([][]Found, len(files))
-	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) {
+	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) (whole bool) {
 		names := symbols.Names{Stop: func() bool { return ctx.Err() != nil }}
-		found[i] = name.File(&names, files[i], text)
+		found[i], whole = name.File(&names, files[i], text)
+		return whole
 	})
 	for _, list := range found {
 		for _, f := range list {
@@ -96,7 +97,10 @@ func (l *lookup) outline(ctx context.Context) (*search.SymbolResult, error) {
 		files, out.Stopped = files[:maxFiles], search.StopFiles
 	}
 	found := make([][]search.Symbol, len(files))
-	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) { found[i] = l.name.Outline(ctx, files[i], text, l.q.Text) })
+	err = l.each(ctx, files, &out.Summary, func(i int, text []byte) (whole bool) {
+		found[i], whole = l.name.Outline(ctx, files[i], text, l.q.Text)
+		return whole
+	})
 	out.Symbols = slices.Concat(found...)
 	limit := cmp.Or(max(l.q.Limit, 0), 1000)
 	if out.Total = len(out.Symbols); out.Total > limit {
@@ -106,8 +110,8 @@ func (l *lookup) outline(ctx context.Context) (*search.SymbolResult, error) {
 }
 
 // each calls work with the texts of files, in parallel. sum gets those that
-// could not be read.
-func (l *lookup) each(ctx context.Context, files []string, sum *search.Summary, work func(i int, text []byte)) error {
+// could not be read, and those of which work says that they were not read whole.
+func (l *lookup) each(ctx context.Context, files []string, sum *search.Summary, work func(i int, text []byte) (whole bool)) error {
 	skips := make([]search.Skip, len(files))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -115,9 +119,10 @@ func (l *lookup) each(ctx context.Context, files []string, sum *search.Summary, 
 		wg.Go(func() {
 			for i := range next {
 				text, err := textOf(ctx, l.from, files[i])
-				if err == nil {
-					work(i, text)
-				} else {
+				switch {
+				case err == nil && !work(i, text):
+					skips[i] = search.Skip{Path: files[i], Reason: search.TooLarge, Detail: InPart}
+				case err != nil:
 					skips[i] = skipOf(ctx, files[i], err)
 				}
 			}

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ func names(path string, lines []string, which func(i int) bool) (whole, part map
 	text := []byte(strings.Join(lines, "\n"))
 	all := enclosing{path: path}
 	all.set(text)
-	all.read(0, len(all.starts))
+	all.read(context.Background(), 0, len(all.starts))
 	for i := range lines {
 		if !which(i) {
 			continue
@@ -26,7 +27,7 @@ func names(path string, lines []string, which func(i int) bool) (whole, part map
 		one.set(text)
 		line := &search.Line{Number: i + 1, Text: []byte(lines[i])}
 		for into, e := range map[*map[int]string]*enclosing{&whole: &all, &part: &one} {
-			if s := e.around(line); s != nil {
+			if s := e.around(context.Background(), line); s != nil {
 				(*into)[i+1] = s.Container + "." + s.Name
 			}
 		}

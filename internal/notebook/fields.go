@@ -29,15 +29,15 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := vault.PropertyNames(n.Text)
+	names, err := vault.PropertyNames(ctx, n.Text)
 	if err != nil {
 		return n, nil, err
 	}
-	values, err := vault.Properties(n.Text)
+	values, err := vault.Properties(ctx, n.Text)
 	if err != nil {
 		return n, nil, err
 	}
-	spans, err := vault.PropertySpans(n.Text)
+	spans, err := vault.PropertySpans(ctx, n.Text)
 	if err != nil {
 		return n, nil, err
 	}
@@ -68,7 +68,7 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 	what := strings.Join(did, " and ")
 	if notes.Path == "" {
 		return b.editAll(ctx, notes, nil, what, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
-			after, err := withProperties(text, set, remove, true)
+			after, err := withProperties(ctx, text, set, remove, true)
 			if err != nil || string(after) == string(text) {
 				return nil, err
 			}
@@ -82,7 +82,7 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 	if err := n.expect(o); err != nil {
 		return nil, err
 	}
-	text, err := withProperties(n.Text, set, remove, false)
+	text, err := withProperties(ctx, n.Text, set, remove, false)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 
 // withProperties is the text of a note after properties were set and deleted. One
 // that isn't there to be deleted is an error unless it may be missing.
-func withProperties(text []byte, set map[string]any, remove []string, missing bool) ([]byte, error) {
-	names, err := vault.PropertyNames(text)
+func withProperties(ctx context.Context, text []byte, set map[string]any, remove []string, missing bool) ([]byte, error) {
+	names, err := vault.PropertyNames(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ type Name struct {
 func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 	counts := map[string]*Name{}
 	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
-		return some(f.PropertyNames())
+		return some(f.PropertyNames(ctx))
 	}}, func(_ string, names any) {
 		for _, name := range names.([]string) {
 			if counts[name] == nil {
@@ -225,11 +225,11 @@ func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(notefields.Of(n.Path, n.Text).Tags())
+		add(notefields.Of(n.Path, n.Text).Tags(ctx))
 		return byCount(counts), nil
 	}
 	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
-		return some(f.Tags())
+		return some(f.Tags(ctx))
 	}}, func(_ string, tags any) { add(tags.([]string)) })
 	return byCount(counts), err
 }
@@ -242,7 +242,7 @@ func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
 	}
 	var out []string
 	err = b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
-		if hasTag(f, tag) {
+		if hasTag(ctx, f, tag) {
 			return true
 		}
 		return nil
@@ -263,7 +263,7 @@ func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) 
 	what := fmt.Sprintf("renamed tag #%s to #%s", clean, strings.TrimPrefix(to, "#"))
 	none := fault.New(fault.NotFound, fmt.Sprintf("no note has the tag #%s", clean), "list the tags first")
 	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
-		return vault.RenameTag(text, from, to)
+		return vault.RenameTag(ctx, text, from, to)
 	})
 }
 
@@ -316,7 +316,7 @@ func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) 
 		return nil, err
 	}
 	return b.editAll(ctx, notes, nil, "added tag #"+clean, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
-		return vault.AddTag(text, clean)
+		return vault.AddTag(ctx, text, clean)
 	})
 }
 

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 // noteFilter decides whether a note may be in the answer.
-type noteFilter func(path string, f *notefields.Facts) bool
+type noteFilter func(ctx context.Context, path string, f *notefields.Facts) bool
 
 // readFilters takes the filters out of a query and returns its words. A filter
 // after a minus omits the notes that it would select.
@@ -34,7 +35,7 @@ func (s *noteSearch) readFilters(query string) (words string, err error) {
 			return "", err
 		}
 		if not {
-			s.filters = append(s.filters, func(path string, facts *notefields.Facts) bool { return !f(path, facts) })
+			s.filters = append(s.filters, func(ctx context.Context, path string, facts *notefields.Facts) bool { return !f(ctx, path, facts) })
 			continue
 		}
 		s.filters = append(s.filters, f)
@@ -53,13 +54,13 @@ var noteFilters = map[string]func(value string) (noteFilter, error){
 // linkFilter: the note has a link to a note of that name, or of a path that ends
 // so. Whether such a note exists doesn't matter.
 func linkFilter(value string) (noteFilter, error) {
-	return func(_ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Links(), func(l vault.Link) bool { return l.Names(value) })
+	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Links(ctx), func(l vault.Link) bool { return l.Names(value) })
 	}, nil
 }
 
-func hasTag(f *notefields.Facts, tag string) bool {
-	return slices.ContainsFunc(f.Tags(), func(t string) bool { return vault.HasTag(t, tag) })
+func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
+	return slices.ContainsFunc(f.Tags(ctx), func(t string) bool { return vault.HasTag(t, tag) })
 }
 
 func tagFilter(value string) (noteFilter, error) {
@@ -67,15 +68,15 @@ func tagFilter(value string) (noteFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(_ string, f *notefields.Facts) bool { return hasTag(f, tag) }, nil
+	return func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }, nil
 }
 
 // propertyFilter: the note has the property, or with "=" one of its values is
 // the text, in any case.
 func propertyFilter(value string) (noteFilter, error) {
 	name, want, valued := strings.Cut(value, "=")
-	return func(_ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Properties(), func(p notefields.Property) bool {
+	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Properties(ctx), func(p notefields.Property) bool {
 			return strings.EqualFold(p.Name, name) && (!valued || slices.ContainsFunc(p.Values, func(v string) bool { return strings.EqualFold(v, want) }))
 		})
 	}, nil
@@ -83,15 +84,15 @@ func propertyFilter(value string) (noteFilter, error) {
 
 func pathFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(norm.NFC.String(strings.Trim(value, "/")))
-	return func(path string, _ *notefields.Facts) bool {
+	return func(_ context.Context, path string, _ *notefields.Facts) bool {
 		return strings.Contains(strings.ToLower(norm.NFC.String(path)), value)
 	}, nil
 }
 
 func headingFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(value)
-	return func(_ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Headings(), func(h string) bool { return strings.Contains(strings.ToLower(h), value) })
+	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Headings(ctx), func(h string) bool { return strings.Contains(strings.ToLower(h), value) })
 	}, nil
 }
 

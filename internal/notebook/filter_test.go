@@ -41,7 +41,7 @@ func TestNoteFilters(t *testing.T) {
 		}
 		var got []string
 		for _, p := range []string{"Projects/a.md", "b.md", "c.md"} {
-			if s.note(p, []byte(notes[p])) != nil {
+			if s.note(t.Context(), p, []byte(notes[p])) != nil {
 				got = append(got, p)
 			}
 		}

@@ -137,8 +137,8 @@ func timeLeft(limit time.Duration, since time.Time) time.Duration {
 
 // rated finds the notes of a query, in path order, without scores.
 func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (notes []*rated, sum *search.Summary, err error) {
-	sum, err = b.ws.EachText(ctx, search.TextQuery{Scope: s.q.Scope, Having: s.need(), Names: s.names, Fields: s.fields(), Time: limit}, func(path string, text []byte) any {
-		if n := s.note(path, text); n != nil {
+	sum, err = b.ws.EachText(ctx, search.TextQuery{Scope: s.q.Scope, Having: s.need(), Names: s.names, Fields: s.fields(ctx), Time: limit}, func(path string, text []byte) any {
+		if n := s.note(ctx, path, text); n != nil {
 			return n
 		}
 		return nil
@@ -190,7 +190,7 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 			gone++
 			continue
 		case weights != nil:
-			s.words.Read(n.doc, text.Text)
+			s.words.Read(ctx, n.doc, text.Text)
 			n.Score = weights.Score(n.doc)
 		}
 		s.show(n, text.Text)
@@ -308,13 +308,13 @@ func (s *noteSearch) need() match.Need {
 }
 
 // fields asks an index for notes, if it counts words as the query does.
-func (s *noteSearch) fields() *search.FieldQuery {
+func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.pattern != nil {
 		return nil
 	}
 	f := &search.FieldQuery{Look: func(path string, values []byte, counts []uint8) any {
 		facts := notefields.Known(path, values)
-		if !s.admits(path, facts) {
+		if !s.admits(ctx, path, facts) {
 			return nil
 		}
 		n := &rated{}
@@ -333,8 +333,8 @@ func (s *noteSearch) fields() *search.FieldQuery {
 }
 
 // admits reports whether a note passes all filters.
-func (s *noteSearch) admits(path string, facts *notefields.Facts) bool {
-	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f(path, facts) })
+func (s *noteSearch) admits(ctx context.Context, path string, facts *notefields.Facts) bool {
+	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f(ctx, path, facts) })
 }
 
 // has reports whether a note has the singles.
@@ -354,15 +354,15 @@ func (s *noteSearch) has(path string, text []byte) bool {
 	return !slices.ContainsFunc(s.singles, func(w single) bool { return !has(w) })
 }
 
-// note rates the text of one file; nil if it is not wanted.
-func (s *noteSearch) note(path string, text []byte) *rated {
-	if !s.has(path, text) || !s.admits(path, notefields.Of(path, text)) {
+// note rates the text of one file; nil if it is not wanted, or ctx has ended.
+func (s *noteSearch) note(ctx context.Context, path string, text []byte) *rated {
+	if !s.has(path, text) || !s.admits(ctx, path, notefields.Of(path, text)) {
 		return nil
 	}
 	n := &rated{}
 	if s.words != nil {
-		doc, ok := s.words.Count(path, text)
-		if !ok && s.pattern == nil {
+		doc, ok := s.words.Count(ctx, path, text)
+		if doc == nil || !ok && s.pattern == nil {
 			return nil
 		}
 		n.doc = doc

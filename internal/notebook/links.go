@@ -39,7 +39,7 @@ func show(n *Note, l *vault.Link, target string) Link {
 	if l.Kind == vault.CanvasFile || strings.HasSuffix(strings.ToLower(n.Path), ".canvas") {
 		return out
 	}
-	out.Line = 1 + bytes.Count(n.Text[:l.Span.Start], []byte("\n"))
+	out.Line = n.lineAt(l.Span.Start)
 	from := bytes.LastIndexByte(n.Text[:l.Span.Start], '\n') + 1
 	to := len(n.Text)
 	if i := bytes.IndexByte(n.Text[l.Span.End:], '\n'); i >= 0 {
@@ -145,7 +145,7 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 	q.look = func(path string, f *notefields.Facts, text []byte) any {
 		var found []Link
 		if text == nil {
-			links := f.Links()
+			links := f.Links(ctx)
 			for i := range links {
 				if target, ok := pick(path, &links[i]); ok {
 					l := &links[i]
@@ -154,7 +154,11 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 			}
 		} else {
 			n := &Note{Path: path, Text: text}
-			for _, l := range counted(n) {
+			links, err := counted(ctx, n)
+			if err != nil {
+				return nil
+			}
+			for _, l := range links {
 				if target, ok := pick(path, &l); ok {
 					found = append(found, show(n, &l, target))
 				}
@@ -170,8 +174,9 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 }
 
 // counted are the links of a note that an index counts.
-func counted(n *Note) []vault.Link {
-	return slices.DeleteFunc(vault.ScanLinks(n.Path, n.Text), func(l vault.Link) bool { return !notefields.Counts(&l) })
+func counted(ctx context.Context, n *Note) ([]vault.Link, error) {
+	links, err := vault.ScanLinks(ctx, n.Path, n.Text)
+	return slices.DeleteFunc(links, func(l vault.Link) bool { return !notefields.Counts(&l) }), err
 }
 
 // Place finds the lines of links in their sources. A link that is not there any
@@ -196,7 +201,10 @@ func (b *Book) Place(ctx context.Context, links []Link) error {
 		if err != nil {
 			return placed{}, err
 		}
-		list := counted(n)
+		list, err := counted(ctx, n)
+		if err != nil {
+			return placed{}, err
+		}
 		p := placed{source: path}
 		for _, i := range at[path] {
 			l := links[i]
@@ -239,7 +247,10 @@ func (b *Book) Outgoing(ctx context.Context, path string) ([]Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	links := vault.ScanLinks(n.Path, n.Text)
+	links, err := vault.ScanLinks(ctx, n.Path, n.Text)
+	if err != nil {
+		return nil, err
+	}
 	names := []string{}
 	for _, l := range links {
 		if !l.External && l.Path != "" {
@@ -292,7 +303,7 @@ func (b *Book) Orphans(ctx context.Context) ([]string, error) {
 	linked := map[string]bool{}
 	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, look: func(path string, f *notefields.Facts, _ []byte) any {
 		var targets []string
-		for _, l := range f.Links() {
+		for _, l := range f.Links(ctx) {
 			if target, ok := ix.ResolveLink(path, &l); ok && target != path {
 				targets = append(targets, target)
 			}

@@ -44,7 +44,7 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 	if err != nil {
 		return nil, err
 	}
-	graph, err := vault.NewGraph(files)
+	graph, err := vault.NewGraph(ctx, files)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 	if err != nil {
 		return nil, err
 	}
-	plan, err := graph.PlanMerge(files, source.Path, target.Path, vault.PlanOptions{Update: true, Format: settings.NewLinkFormat})
+	plan, err := graph.PlanMerge(ctx, files, source.Path, target.Path, vault.PlanOptions{Update: true, Format: settings.NewLinkFormat})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 			return nil, err
 		}
 	}
-	if merged, err = mergeTexts(merged, body); err != nil {
+	if merged, err = mergeTexts(ctx, merged, body); err != nil {
 		return nil, err
 	}
 	ops = append([]change.Op{narrow(target, change.Op{Verb: change.EditFile, Path: target.Path, Version: target.Version}, merged)}, ops...)
@@ -87,13 +87,13 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 }
 
 // mergeTexts appends the body of one note to another and joins their properties.
-func mergeTexts(into, from []byte) ([]byte, error) {
-	values, err := vault.Properties(from)
+func mergeTexts(ctx context.Context, into, from []byte) ([]byte, error) {
+	values, err := vault.Properties(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	names, _ := vault.PropertyNames(from)
-	have, err := vault.Properties(into)
+	names, _ := vault.PropertyNames(ctx, from)
+	have, err := vault.Properties(ctx, into)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func mergeTexts(into, from []byte) ([]byte, error) {
 		return out, nil
 	}
 	text := strings.ReplaceAll(string(body), "\r\n", "\n")
-	splices, err := vault.EditSection(out, "", vault.PartEdit{Operation: vault.OpAppend, Content: "\n" + text + "\n"})
+	splices, err := vault.EditSection(ctx, out, "", vault.PartEdit{Operation: vault.OpAppend, Content: "\n" + text + "\n"})
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,11 @@ func (b *Book) attachments(ctx context.Context, from, to string) ([]vault.Move, 
 	if err != nil {
 		return nil, nil
 	}
-	names := distinct(settings.AttachmentNames(n.Path, vault.ScanLinks(n.Path, n.Text)))
+	links, err := vault.ScanLinks(ctx, n.Path, n.Text)
+	if err != nil {
+		return nil, err
+	}
+	names := distinct(settings.AttachmentNames(n.Path, links))
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -50,7 +54,7 @@ func (b *Book) attachments(ctx context.Context, from, to string) ([]vault.Move, 
 	if err != nil {
 		return nil, err
 	}
-	graph, err := vault.NewGraph(f)
+	graph, err := vault.NewGraph(ctx, f)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@
 package notebook
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,19 @@ type Note struct {
 	Version string
 	// Encoding and Ending are those of the file.
 	Encoding, Ending string
+
+	at, lines int // so many line feeds are before at
+}
+
+// lineAt is the number of the line, from 1, that has an offset. Offsets that ascend
+// take one pass over the text. One goroutine may ask.
+func (n *Note) lineAt(offset int) int {
+	if offset < n.at {
+		n.at, n.lines = 0, 0
+	}
+	n.lines += bytes.Count(n.Text[n.at:offset], []byte("\n"))
+	n.at = offset
+	return 1 + n.lines
 }
 
 // Read reads a note. ".md" may be left out.

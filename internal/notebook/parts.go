@@ -70,13 +70,13 @@ func (b *Book) ReadPart(ctx context.Context, path string, t Target) (*Part, erro
 	var span vault.Span
 	switch {
 	case t.Property != "":
-		span, err = vault.PropertySpan(n.Text, t.Property)
+		span, err = vault.PropertySpan(ctx, n.Text, t.Property)
 	case t.Block != "":
-		span, err = vault.ReadPart(n.Text, "^"+strings.TrimPrefix(t.Block, "^"))
+		span, err = vault.ReadPart(ctx, n.Text, "^"+strings.TrimPrefix(t.Block, "^"))
 	case t.Whole:
 		span = vault.Span{Start: vault.FindFrontMatter(n.Text).Body, End: len(n.Text)}
 	default:
-		span, err = vault.ReadPart(n.Text, t.Heading)
+		span, err = vault.ReadPart(ctx, n.Text, t.Heading)
 	}
 	if err != nil {
 		return nil, err
@@ -130,18 +130,19 @@ func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
 	if err != nil {
 		return nil, err
 	}
-	scan := vault.Scan(n.Text)
+	scan, err := vault.Scan(ctx, n.Text)
+	if err != nil {
+		return nil, err
+	}
 	o := &Outline{Path: n.Path, Version: n.Version, Lines: len(splitLines(n.Text))}
-	o.Properties, _ = vault.PropertyNames(n.Text)
-	o.Tags = distinct(scan.AllTags(n.Text))
+	o.Properties, _ = vault.PropertyNames(ctx, n.Text)
+	o.Tags = distinct(scan.AllTags(ctx, n.Text))
 	for _, s := range scan.Sections(n.Text) {
 		last := s.Line + len(splitLines(s.Span.In(n.Text))) - 1
 		o.Headings = append(o.Headings, Heading{s.Heading.Level, s.Heading.Text, s.Line, last})
 	}
-	for _, id := range scan.BlockIDs {
-		if p, err := scan.FindBlock(n.Text, id.ID); err == nil {
-			o.Blocks = append(o.Blocks, Block{id.ID, 1 + bytes.Count(n.Text[:p.Span.Start], []byte("\n"))})
-		}
+	for _, p := range scan.Parts(n.Text) {
+		o.Blocks = append(o.Blocks, Block{p.ID.ID, n.lineAt(p.Span.Start)})
 	}
 	return o, nil
 }
@@ -183,11 +184,11 @@ func (b *Book) EditPart(ctx context.Context, path string, t Target, e Edit, o Op
 	var splices []vault.Splice
 	switch {
 	case t.Property != "":
-		splices, err = editProperty(n.Text, t.Property, e)
+		splices, err = editProperty(ctx, n.Text, t.Property, e)
 	case t.Block != "":
-		splices, err = vault.EditBlock(n.Text, t.Block, part)
+		splices, err = vault.EditBlock(ctx, n.Text, t.Block, part)
 	default:
-		splices, err = vault.EditSection(n.Text, t.Heading, part)
+		splices, err = vault.EditSection(ctx, n.Text, t.Heading, part)
 	}
 	if err != nil {
 		return nil, err
@@ -196,12 +197,12 @@ func (b *Book) EditPart(ctx context.Context, path string, t Target, e Edit, o Op
 	return b.apply(ctx, fmt.Sprintf("%s %s of %s", did, t, fault.Printable(n.Path)), o, n.edit(splices))
 }
 
-func editProperty(text []byte, key string, e Edit) ([]vault.Splice, error) {
+func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault.Splice, error) {
 	value := e.Value
 	if value == nil {
 		value = e.Content
 	}
-	if names, err := vault.PropertyNames(text); err != nil {
+	if names, err := vault.PropertyNames(ctx, text); err != nil {
 		return nil, err
 	} else if !e.Create && !contains(names, key) {
 		return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}

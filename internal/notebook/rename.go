@@ -60,9 +60,9 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	var r *vault.Relink
 	switch {
 	case t.Heading != "":
-		r, err = vault.RenameHeading(n.Path, n.Text, t.Heading, to, sources, read, resolve, o.KeepTexts)
+		r, err = vault.RenameHeading(ctx, n.Path, n.Text, t.Heading, to, sources, read, resolve, o.KeepTexts)
 	case t.Block != "":
-		r, err = vault.RenameBlock(n.Path, n.Text, t.Block, to, sources, read, resolve)
+		r, err = vault.RenameBlock(ctx, n.Path, n.Text, t.Block, to, sources, read, resolve)
 	default:
 		err = fault.New(fault.InvalidArgument, "name a heading or a block to rename", "properties and tags are renamed by the tools properties and tags")
 	}

@@ -7,6 +7,7 @@
 package notefields
 
 import (
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -39,10 +40,11 @@ const (
 )
 
 func extract(path string, text []byte, out *index.Fields) {
+	ctx := context.Background() // the index reads a file to its end
 	f := Of(path, text)
-	out.Add(appendLinks(nil, f.Links()))
+	out.Add(appendLinks(nil, f.Links(ctx)))
 	targets := map[string]int{}
-	for _, l := range f.Links() {
+	for _, l := range f.Links(ctx) {
 		if l.Path != "" {
 			targets[vault.NameKey(l.Path)]++
 		}
@@ -57,12 +59,12 @@ func extract(path string, text []byte, out *index.Fields) {
 	if !isNote(path) {
 		return
 	}
-	words := noterank.Index(path, text, f.scanned(), out.Count)
+	words := noterank.Index(ctx, path, text, f.scanned(ctx), out.Count)
 	out.Add(appendWords(nil, words))
-	out.Add(appendStrings(nil, f.Headings()))
-	out.Add(appendStrings(nil, f.Tags()))
-	out.Add(appendStrings(nil, f.PropertyNames()))
-	out.Add(appendProperties(nil, f.Properties()))
+	out.Add(appendStrings(nil, f.Headings(ctx)))
+	out.Add(appendStrings(nil, f.Tags(ctx)))
+	out.Add(appendStrings(nil, f.PropertyNames(ctx)))
+	out.Add(appendProperties(nil, f.Properties(ctx)))
 }
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
@@ -80,15 +82,19 @@ type Facts struct {
 	split bool
 }
 
-// Of returns the facts of a text, which are found when they are asked for.
+// Of returns the facts of a text, which are found when they are asked for. Once the
+// context of a question has ended there are none.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
 // Known returns the facts that an index has of a note.
 func Known(path string, known []byte) *Facts { return &Facts{path: path, known: known} }
 
-func (f *Facts) scanned() *vault.Note {
+func (f *Facts) scanned(ctx context.Context) *vault.Note {
 	if f.scan == nil {
-		f.scan = vault.Scan(f.text)
+		var err error
+		if f.scan, err = vault.Scan(ctx, f.text); err != nil {
+			return &vault.Note{}
+		}
 	}
 	return f.scan
 }
@@ -121,30 +127,30 @@ func (f *Facts) Words() noterank.Words {
 }
 
 // Headings are the texts of all headings.
-func (f *Facts) Headings() (out []string) {
+func (f *Facts) Headings(ctx context.Context) (out []string) {
 	if data, ok := f.stored(headingsValue); ok {
 		return readStrings(data)
 	}
-	for _, h := range f.scanned().Headings {
+	for _, h := range f.scanned(ctx).Headings {
 		out = append(out, h.Text)
 	}
 	return out
 }
 
 // Tags are those of the front matter and of the text.
-func (f *Facts) Tags() []string {
+func (f *Facts) Tags(ctx context.Context) []string {
 	if data, ok := f.stored(tagsValue); ok {
 		return readStrings(data)
 	}
-	return f.scanned().AllTags(f.text)
+	return f.scanned(ctx).AllTags(ctx, f.text)
 }
 
 // PropertyNames are the names of the properties, in order.
-func (f *Facts) PropertyNames() []string {
+func (f *Facts) PropertyNames(ctx context.Context) []string {
 	if data, ok := f.stored(namesValue); ok {
 		return readStrings(data)
 	}
-	names, _ := vault.PropertyNames(f.text)
+	names, _ := vault.PropertyNames(ctx, f.text)
 	return names
 }
 
@@ -156,11 +162,11 @@ type Property struct {
 }
 
 // Properties are those of a valid front matter, by name.
-func (f *Facts) Properties() (out []Property) {
+func (f *Facts) Properties(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(propertiesValue); ok {
 		return readProperties(data)
 	}
-	props, err := vault.Properties(f.text)
+	props, err := vault.Properties(ctx, f.text)
 	if err != nil {
 		return nil
 	}
@@ -186,15 +192,15 @@ func (f *Facts) Properties() (out []Property) {
 
 // Links are those that don't leave the vault and name something, without their
 // places.
-func (f *Facts) Links() (out []vault.Link) {
+func (f *Facts) Links(ctx context.Context) (out []vault.Link) {
 	if data, ok := f.stored(linksValue); ok {
 		return readLinks(data)
 	}
 	links := []vault.Link{}
 	if isNote(f.path) {
-		links = f.scanned().Links
+		links = f.scanned(ctx).Links
 	} else {
-		links = vault.ScanLinks(f.path, f.text)
+		links, _ = vault.ScanLinks(ctx, f.path, f.text)
 	}
 	for i := range links {
 		if l := &links[i]; Counts(l) {

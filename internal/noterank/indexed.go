@@ -1,6 +1,7 @@
 package noterank
 
 import (
+	"context"
 	"math"
 
 	"quarry/internal/terms"
@@ -30,13 +31,13 @@ type Words struct {
 
 // Index counts the words of a note, as Count does, and calls count once for each
 // key.
-func Index(path string, text []byte, scan *vault.Note, count func(k terms.Key, n int)) *Words {
-	n := takeApart(path, text, scan)
+func Index(ctx context.Context, path string, text []byte, scan *vault.Note, count func(k terms.Key, n int)) *Words {
+	n := takeApart(ctx, path, text, scan)
 	w := &Words{Names: func() []string { return append(n.titles, n.aliases...) }}
 	counts := map[terms.Key]int{}
 	for field := range fields {
 		n.each(field, func(s []byte) {
-			eachTerm(s, func(_, _ int, term []byte) {
+			eachTerm(ctx, s, func(_, _ int, term []byte) {
 				w.Lengths[field]++
 				counts[KeyOf(term, field)]++
 			})
@@ -91,7 +92,7 @@ func (d *Doc) inNames() bool {
 }
 
 // Read adds to the Doc of a note what Found doesn't know, by its text.
-func (q *Query) Read(d *Doc, text []byte) {
+func (q *Query) Read(ctx context.Context, d *Doc, text []byte) {
 	d.pairs, d.Near = 0, nil
-	q.places(d, text, vault.FindFrontMatter(text).Body)
+	q.places(ctx, d, text, vault.FindFrontMatter(text).Body)
 }

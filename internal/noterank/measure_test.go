@@ -1,6 +1,7 @@
 package noterank
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math"
@@ -44,7 +45,7 @@ func (c *corpus) each(text []byte, f func(start, end int, term []byte)) {
 	}
 	list, ok := c.terms[key]
 	if !ok {
-		eachTerm(text, func(start, end int, term []byte) { list = append(list, cached{start, end, slices.Clone(term)}) })
+		eachTerm(context.Background(), text, func(start, end int, term []byte) { list = append(list, cached{start, end, slices.Clone(term)}) })
 		c.terms[key] = list
 	}
 	for _, w := range list {
@@ -75,7 +76,11 @@ func readCorpus(t *testing.T) *corpus {
 	slices.Sort(c.paths)
 	c.ix = vault.NewIndex(c.paths)
 	for _, p := range c.paths {
-		c.notes = append(c.notes, takeApart(p, c.texts[p], vault.Scan(c.texts[p])))
+		scan, err := vault.Scan(t.Context(), c.texts[p])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.notes = append(c.notes, takeApart(t.Context(), p, c.texts[p], scan))
 	}
 	return c
 }
@@ -103,16 +108,21 @@ func (c *corpus) target(source string, l *vault.Link) string {
 func (c *corpus) queries(n int) []known {
 	byTarget := map[string][]string{}
 	for _, p := range c.paths {
-		for _, l := range vault.Scan(c.texts[p]).Links {
+		links, err := vault.ScanLinks(context.Background(), "a.md", c.texts[p])
+		if err != nil {
+			panic(err) // nothing ends it
+		}
+		for _, l := range links {
 			if l.External || l.Embed || l.Alias == "" || l.Subpath != "" {
 				continue
 			}
 			to := c.target(p, &l)
 			words := 0
-			eachWord([]byte(l.Alias), func(_, _ int, w []byte) {
+			eachWord([]byte(l.Alias), func(_, _ int, w []byte) bool {
 				if !stopWords[string(w)] {
 					words++
 				}
+				return true
 			})
 			if to != "" && to != p && words >= 2 && words <= 8 && !strings.ContainsAny(l.Alias, "[]{}<>`") {
 				byTarget[to] = append(byTarget[to], l.Alias)
@@ -185,7 +195,7 @@ func (c *corpus) ours(query string) []string {
 	var docs []*Doc
 	var paths []string
 	for i, p := range c.paths {
-		if d, ok := q.countNote(c.notes[i], c.each); ok {
+		if d, ok := q.countNote(context.Background(), c.notes[i], c.each); ok {
 			docs, paths = append(docs, d), append(paths, p)
 		}
 	}
@@ -227,7 +237,7 @@ func newPlain(c *corpus) *plain {
 	for _, path := range c.paths {
 		m := map[string]int{}
 		n := 0
-		eachWord([]byte(path+"\n"+string(c.texts[path])), func(_, _ int, w []byte) { m[string(w)]++; n++ })
+		eachWord([]byte(path+"\n"+string(c.texts[path])), func(_, _ int, w []byte) bool { m[string(w)]++; n++; return true })
 		for w := range m {
 			p.with[w]++
 		}
@@ -239,7 +249,7 @@ func newPlain(c *corpus) *plain {
 
 func (p *plain) rank(query string) []string {
 	scores := make([]float64, len(p.c.paths))
-	eachWord([]byte(query), func(_, _ int, w []byte) {
+	eachWord([]byte(query), func(_, _ int, w []byte) bool {
 		n := p.with[string(w)]
 		idf := math.Log(1 + (float64(len(scores)-n)+0.5)/(float64(n)+0.5))
 		for i, m := range p.counts {
@@ -247,6 +257,7 @@ func (p *plain) rank(query string) []string {
 				scores[i] += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(p.length[i])/p.mean))
 			}
 		}
+		return true
 	})
 	return sorted(p.c.paths, scores)
 }

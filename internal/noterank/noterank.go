@@ -11,6 +11,7 @@ package noterank
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -53,12 +54,13 @@ const maxTerms = 32
 // New parses a query; nil if it has no words.
 func New(query string) *Query {
 	var words, plain []string
-	eachWord([]byte(query), func(_, _ int, word []byte) {
+	eachWord([]byte(query), func(_, _ int, word []byte) bool {
 		term := string(terms.Append(nil, word))
 		words = append(words, term)
 		if !stopWords[string(word)] {
 			plain = append(plain, term)
 		}
+		return true
 	})
 	if len(plain) > 0 {
 		words = plain
@@ -138,15 +140,15 @@ type note struct {
 	body                      int // where the text begins
 }
 
-func takeApart(path string, text []byte, scan *vault.Note) *note {
+func takeApart(ctx context.Context, path string, text []byte, scan *vault.Note) *note {
 	n := &note{text: text, body: scan.FrontMatter.Body}
 	n.titles = []string{noteName(path)}
-	for _, t := range []string{scan.Title(), vault.TitleProperty(text)} {
+	for _, t := range []string{scan.Title(), vault.TitleProperty(ctx, text)} {
 		if t != "" && !slices.ContainsFunc(n.titles, func(s string) bool { return strings.EqualFold(s, t) }) {
 			n.titles = append(n.titles, t)
 		}
 	}
-	n.aliases = vault.Aliases(text)
+	n.aliases = vault.Aliases(ctx, text)
 	for _, h := range scan.Headings {
 		n.headings = append(n.headings, h.Text)
 	}
@@ -164,18 +166,31 @@ func (n *note) each(field int, f func([]byte)) {
 	}
 }
 
-// Count reads a note; false if it has none of the words.
-func (q *Query) Count(path string, text []byte) (*Doc, bool) {
-	n := takeApart(path, text, vault.Scan(text))
-	if q.strict {
-		return q.countStrict(n)
+// checkEvery is how many bytes are read between two looks at a context.
+const checkEvery = 64 << 10
+
+// Count reads a note; false if it has none of the words. There is no Doc if ctx has
+// ended.
+func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok bool) {
+	scan, err := vault.Scan(ctx, text)
+	if err != nil {
+		return nil, false
 	}
-	return q.countNote(n, eachTerm)
+	n := takeApart(ctx, path, text, scan)
+	if q.strict {
+		d, ok = q.countStrict(ctx, n)
+	} else {
+		d, ok = q.countNote(ctx, n, func(text []byte, f func(start, end int, term []byte)) { eachTerm(ctx, text, f) })
+	}
+	if ctx.Err() != nil {
+		return nil, false
+	}
+	return d, ok
 }
 
 // countStrict counts the words where they stand, in any case; the length of a
 // field is that of its words.
-func (q *Query) countStrict(n *note) (*Doc, bool) {
+func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	d := &Doc{counts: make([][fields]int, len(q.terms))}
 	any := false
 	add := func(field int, list ...string) {
@@ -183,6 +198,9 @@ func (q *Query) countStrict(n *note) (*Doc, bool) {
 			folded := foldCase([]byte(s))
 			d.length[field] += 1 + bytes.Count(folded, []byte(" "))
 			for t, w := range q.terms {
+				if ctx.Err() != nil {
+					return
+				}
 				c := bytes.Count(folded, []byte(w))
 				d.counts[t][field] += c
 				any = any || c > 0
@@ -202,16 +220,23 @@ func (q *Query) named(name string) bool {
 	return string(foldCase([]byte(name))) == strings.Join(q.terms, " ")
 }
 
-// eachTerm calls f with every word of a text, without its ending.
-func eachTerm(text []byte, f func(start, end int, term []byte)) {
+// eachTerm calls f with every word of a text, without its ending, until ctx ends.
+func eachTerm(ctx context.Context, text []byte, f func(start, end int, term []byte)) {
 	buf := make([]byte, 0, 64)
-	eachWord(text, func(start, end int, word []byte) {
+	check := 0
+	eachWord(text, func(start, end int, word []byte) bool {
+		if start >= check {
+			if check = start + checkEvery; ctx.Err() != nil {
+				return false
+			}
+		}
 		buf = terms.Append(buf[:0], word)
 		f(start, end, buf)
+		return true
 	})
 }
 
-func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term []byte))) (*Doc, bool) {
+func (q *Query) countNote(ctx context.Context, n *note, each func([]byte, func(start, end int, term []byte))) (*Doc, bool) {
 	d := &Doc{counts: make([][fields]int, len(q.terms))}
 	any := false
 	for field := range body {
@@ -233,7 +258,7 @@ func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term [
 			d.counts[t][body]++
 		}
 	})
-	q.places(d, n.text, n.body)
+	q.places(ctx, d, n.text, n.body)
 	for t := range d.counts {
 		for field := range fields {
 			d.counts[t][field] = min(d.counts[t][field], terms.MaxCount)
@@ -242,19 +267,26 @@ func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term [
 	return d, any
 }
 
-// places finds where words are in a text whose body begins at an offset.
-func (q *Query) places(d *Doc, text []byte, from int) {
+// places finds where words are in a text whose body begins at an offset, until ctx
+// ends.
+func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	last, lastAt := -1, 0
 	seen := make([]bool, len(q.terms))
 	buf := make([]byte, 0, 64)
-	eachWord(text[from:], func(start, end int, word []byte) {
+	check := 0
+	eachWord(text[from:], func(start, end int, word []byte) bool {
+		if start >= check {
+			if check = start + checkEvery; ctx.Err() != nil {
+				return false
+			}
+		}
 		if !q.begins[word[0]] {
-			return
+			return true
 		}
 		buf = terms.Append(buf[:0], word)
 		t, ok := q.term(buf)
 		if !ok {
-			return
+			return true
 		}
 		if last >= 0 && t == last+1 && start-lastAt <= 4 {
 			d.pairs++
@@ -264,6 +296,7 @@ func (q *Query) places(d *Doc, text []byte, from int) {
 			seen[t] = true
 			d.Near = append(d.Near, vault.Span{Start: from + start, End: from + end})
 		}
+		return true
 	})
 }
 
@@ -274,7 +307,7 @@ func (q *Query) calls(names []string) bool { return slices.ContainsFunc(names, q
 func (q *Query) same(name string) bool {
 	n, other := 0, false
 	seen := make([]bool, len(q.terms))
-	eachWord([]byte(name), func(_, _ int, word []byte) {
+	eachWord([]byte(name), func(_, _ int, word []byte) bool {
 		plain := stopWords[string(word)]
 		if term, ok := q.term(terms.Append(nil, word)); !ok {
 			other = other || !plain
@@ -282,6 +315,7 @@ func (q *Query) same(name string) bool {
 			seen[term] = true
 			n++
 		}
+		return true
 	})
 	return n == len(q.terms) && !other
 }

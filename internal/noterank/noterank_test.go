@@ -1,6 +1,7 @@
 package noterank
 
 import (
+	"context"
 	"slices"
 	"testing"
 )
@@ -10,7 +11,7 @@ func order(q *Query, notes ...string) []string {
 	var docs []*Doc
 	var paths []string
 	for i := 0; i+1 < len(notes); i += 2 {
-		if d, ok := q.Count(notes[i], []byte(notes[i+1])); ok {
+		if d, ok := q.Count(context.Background(), notes[i], []byte(notes[i+1])); ok {
 			docs, paths = append(docs, d), append(paths, notes[i])
 		}
 	}

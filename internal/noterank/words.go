@@ -11,10 +11,10 @@ import (
 	"quarry/internal/terms"
 )
 
-// eachWord calls f with every word of a text: its place, and its letters in one
-// case and without accents. The letters are valid until f returns, which may
-// change them.
-func eachWord(text []byte, f func(start, end int, word []byte)) {
+// eachWord calls f with every word of a text, until it returns false: its place, and
+// its letters in one case and without accents. The letters are valid until f returns,
+// which may change them.
+func eachWord(text []byte, f func(start, end int, word []byte) bool) {
 	buf := make([]byte, 0, 64)
 	for i := 0; i < len(text); {
 		c := text[i]
@@ -59,8 +59,8 @@ func eachWord(text []byte, f func(start, end int, word []byte)) {
 		if !ascii {
 			word = foldAccents(buf)
 		}
-		if len(word) > 0 && len(word) <= 64 {
-			f(start, i, word)
+		if len(word) > 0 && len(word) <= 64 && !f(start, i, word) {
+			return
 		}
 	}
 }
@@ -68,13 +68,14 @@ func eachWord(text []byte, f func(start, end int, word []byte)) {
 // eachPair takes the characters at an offset that belong to a script without
 // spaces between words, and returns where they end. It calls f with each pair of
 // neighbours, or with the one character there is: a word of two characters or
-// more is found by its pairs, wherever it stands.
-func eachPair(text []byte, at int, f func(start, end int, word []byte)) int {
+// more is found by its pairs, wherever it stands. If f returns false, that is the end
+// of the text.
+func eachPair(text []byte, at int, f func(start, end int, word []byte) bool) int {
 	if text[at] < 0xE0 { // the first of these scripts begins there
 		return at
 	}
 	before, last := -1, -1 // where the character before begins, and the one in hand
-	emit := func(start, end int) { f(start, end, norm.NFC.Append(nil, text[start:end]...)) }
+	emit := func(start, end int) bool { return f(start, end, norm.NFC.Append(nil, text[start:end]...)) }
 	for at < len(text) {
 		r, n := utf8.DecodeRune(text[at:])
 		if last >= 0 && unicode.IsMark(r) { // belongs to the character before it
@@ -84,17 +85,17 @@ func eachPair(text []byte, at int, f func(start, end int, word []byte)) int {
 		if !terms.WithoutSpaces(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			break
 		}
-		if before >= 0 {
-			emit(before, at)
+		if before >= 0 && !emit(before, at) {
+			return len(text)
 		}
 		before, last = last, at
 		at += n
 	}
-	switch {
-	case before >= 0:
-		emit(before, at)
-	case last >= 0:
-		emit(last, at)
+	if before < 0 {
+		before = last
+	}
+	if before >= 0 && !emit(before, at) {
+		return len(text)
 	}
 	return at
 }

@@ -34,11 +34,14 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if err != nil || len(r.Symbols) == 0 {
 		return nil, err
 	}
-	open, err := c.expanded(t, r.Symbols)
+	open, err := c.expanded(ctx, t, r.Symbols)
 	if err != nil {
 		return nil, err
 	}
 	text, bodies := foldText(t, r.Symbols, open, false)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if len(text) > most {
 		text, bodies = foldText(t, r.Symbols, open, true)
 	}
@@ -59,7 +62,7 @@ const maxFolded = 4 << 20
 
 // expanded reads which definitions stay open: names with commas between them, or
 // a regular expression over names, or over the text if no name fits.
-func (c *call) expanded(t *search.Text, list []search.Symbol) (func(s *search.Symbol) bool, error) {
+func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbol) (func(s *search.Symbol) bool, error) {
 	given := strings.TrimSpace(c.String("expand"))
 	if given == "" {
 		return func(*search.Symbol) bool { return false }, nil
@@ -78,7 +81,13 @@ func (c *call) expanded(t *search.Text, list []search.Symbol) (func(s *search.Sy
 	inText := regexp.MustCompile(given)
 	fits := map[int]bool{} // by the lines they begin on
 	for i, line := range t.Lines {
-		if s := innermost(list, &search.Line{Number: i + 1}); s != nil && inText.MatchString(line) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !inText.MatchString(line) {
+			continue
+		}
+		if s := innermost(list, &search.Line{Number: i + 1}); s != nil {
 			fits[s.StartLine] = true
 		}
 	}
@@ -96,6 +105,23 @@ func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bo
 			lines[n] = as
 		}
 	}
+	// markAll marks the lines of definitions that may be in each other, each line once.
+	markAll := func(lines func(*search.Symbol) (from, to int), as byte) {
+		depth := make([]int, len(t.Lines)+2)
+		for i := range list {
+			from, to := lines(&list[i])
+			if from, to = max(from, 1), min(to, len(t.Lines)); from <= to {
+				depth[from]++
+				depth[to+1]--
+			}
+		}
+		in := 0
+		for n := 1; n <= len(t.Lines); n++ {
+			if in += depth[n]; in > 0 {
+				mark(n, n, as)
+			}
+		}
+	}
 	own := commentLines(t.Path, t.Lines)
 	for i, line := range t.Lines {
 		if strings.TrimSpace(line) == "" || own[i] && i > 0 && own[i-1] {
@@ -106,23 +132,24 @@ func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bo
 	if bare {
 		mark(1, len(t.Lines), folded)
 	}
-	for i := range list {
-		s := &list[i]
+	markAll(func(s *search.Symbol) (from, to int) {
 		if !bare && (s.Kind == "function" || s.Kind == "method" || s.Kind == "test") && s.EndLine-s.Line >= foldFrom {
-			mark(s.Line+1, s.EndLine, folded)
+			return s.Line + 1, s.EndLine
 		}
-	}
+		return 1, 0
+	}, folded)
 	for i := range list {
 		s := &list[i]
 		if slices.Contains(outlined, s.Kind) {
 			mark(s.Line, s.Line, shown)
 		}
 	}
-	for i := range list {
-		if s := &list[i]; open(s) {
-			mark(s.StartLine, s.EndLine, shown)
+	markAll(func(s *search.Symbol) (from, to int) {
+		if open(s) {
+			return s.StartLine, s.EndLine
 		}
-	}
+		return 1, 0
+	}, shown)
 	var b strings.Builder
 	bodies := 0
 	for n := 1; n <= len(t.Lines); n++ {

@@ -60,6 +60,25 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 	}
 }
 
+// tellPartly names the first of the files whose definitions are not all known.
+func (a *answer) tellPartly(s *search.Summary) {
+	n := s.SkippedCount[search.TooLarge]
+	if n == 0 {
+		return
+	}
+	const most = 3
+	var names []string
+	for _, k := range s.Skipped {
+		if k.Reason == search.TooLarge && len(names) < most {
+			names = append(names, render.Path(k.Path))
+		}
+	}
+	if n > len(names) {
+		names = append(names, fmt.Sprintf("%d more", n-len(names)))
+	}
+	a.receipt = append(a.receipt, "definitions are incomplete, because a text is too large or takes too long to read: "+strings.Join(names, ", "))
+}
+
 // tellProtected is tellMissed where only the number of protected files is known.
 func (a *answer) tellProtected(n int) {
 	if n > 0 {

@@ -107,6 +107,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case shown < r.Total:
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
 	}
+	a.tellPartly(&r.Summary)
 	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
@@ -276,6 +277,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 			a.receipt = []string{other}
 		}
 	}
+	a.tellPartly(&r.Summary)
 	c.tellMissed(a, &r.Summary)
 	if c.Bool("references") {
 		return a, c.references(ctx, a, name)

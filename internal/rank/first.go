@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"math"
 
 	"quarry/internal/terms"
@@ -28,13 +29,36 @@ type keyed struct {
 	alt  bool
 }
 
+// checkEvery is how many bytes are read between two looks at a context.
+const checkEvery = 256 << 10
+
 // Look is the first stage for one file. It returns nil for a text without any
-// parts, which is none to rank.
-func (q *Query) Look(text []byte) *Counts {
+// parts, which is none to rank, and when ctx has ended.
+func (q *Query) Look(ctx context.Context, text []byte) *Counts {
 	c := &Counts{}
+	for at := 0; at < len(text); {
+		end := min(at+checkEvery, len(text))
+		for end < len(text) && terms.InWord(text[end]) {
+			end++
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		q.look(c, text, at, end)
+		at = end
+	}
+	if c.Parts == 0 {
+		return nil
+	}
+	return c
+}
+
+// look counts what is in a stretch of a text that begins and ends between words.
+func (q *Query) look(c *Counts, text []byte, from, to int) {
 	var buf [terms.MaxPart + 8]byte
 	wordStart := 0
-	terms.EachPart(text, func(start, end int, word bool) {
+	terms.EachPart(text[from:to], func(start, end int, word bool) {
+		start, end = start+from, end+from
 		c.Parts++
 		if word {
 			wordStart = start
@@ -58,10 +82,6 @@ func (q *Query) Look(text []byte) *Counts {
 			c.Named = q.isAsked(text[wordStart:end])
 		}
 	})
-	if c.Parts == 0 {
-		return nil
-	}
-	return c
 }
 
 // Tally is the first stage for the files of one table.

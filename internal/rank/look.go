@@ -2,6 +2,7 @@ package rank
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 
@@ -115,8 +116,9 @@ func (q *Query) isAsked(word []byte) bool {
 }
 
 // Defines reports whether a text defines a name the query asks for.
-func (q *Query) Defines(path string, text []byte) bool {
-	return slices.ContainsFunc(symbols.Of(path, text), func(s symbols.Symbol) bool {
+func (q *Query) Defines(ctx context.Context, path string, text []byte) bool {
+	all, _ := symbols.Until(func() bool { return ctx.Err() != nil }, path, text)
+	return slices.ContainsFunc(all, func(s symbols.Symbol) bool {
 		return Defining(s.Kind) && slices.Contains(q.asked, symbols.Key(s.Name))
 	})
 }

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,14 +47,14 @@ func order(query string, files map[string]string) []string {
 	q := NewQuery(query)
 	tally := q.ReadTally()
 	for path, text := range files {
-		if k := q.Look([]byte(text)); k != nil {
+		if k := q.Look(context.Background(), []byte(text)); k != nil {
 			tally.Add(path, k)
 		}
 	}
 	c := q.NewCorpus(tally)
 	list, _ := c.Short()
 	for i := range list {
-		c.Examine(&list[i], []byte(files[list[i].Path]))
+		c.Examine(context.Background(), &list[i], []byte(files[list[i].Path]))
 	}
 	Order(list)
 	var out []string
@@ -157,7 +158,7 @@ func FuzzLook(f *testing.F) {
 		if q == nil || !utf8.ValidString(text) { // texts are decoded
 			return
 		}
-		k := q.Look([]byte(text))
+		k := q.Look(context.Background(), []byte(text))
 		if k == nil {
 			return
 		}
@@ -177,7 +178,7 @@ func FuzzLook(f *testing.F) {
 		if len(list) == 0 {
 			return
 		}
-		c.Examine(&list[0], []byte(text))
+		c.Examine(context.Background(), &list[0], []byte(text))
 		lines := strings.Count(text, "\n") + 1
 		for _, p := range list[0].Pieces {
 			if p.First < 1 || p.Last < p.First || p.Last > lines || p.Last-p.First >= maxPiece {

@@ -3,6 +3,7 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 
 	"quarry/internal/symbols"
@@ -56,10 +57,10 @@ func (w *Features) dot(f *Features) float64 {
 }
 
 // Examine scores a candidate by its text, and finds the pieces to show.
-func (c *Corpus) Examine(k *Candidate, text []byte) {
+func (c *Corpus) Examine(ctx context.Context, k *Candidate, text []byte) {
 	q, idf := c.q, c.idf
 	text, lines := c.window(text)
-	syms, comments := symbols.Read(nil, k.Path, text)
+	syms, comments := symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, text)
 	occ := q.occurrences(text)
 	q.definitions(&k.f, syms, idf)
 	q.pairs(&k.f, occ, idf)

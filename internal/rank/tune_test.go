@@ -2,6 +2,7 @@ package rank
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io/fs"
 	"math"
@@ -182,14 +183,14 @@ func examineAll(query string, docs map[string][]byte) []Candidate {
 	q := NewQuery(query)
 	tally := q.ReadTally()
 	for p, text := range docs {
-		if k := q.Look(text); k != nil {
+		if k := q.Look(context.Background(), text); k != nil {
 			tally.Add(p, k)
 		}
 	}
 	c := q.NewCorpus(tally)
 	list, _ := c.best(len(docs))
 	for i := range list {
-		c.Examine(&list[i], docs[list[i].Path])
+		c.Examine(context.Background(), &list[i], docs[list[i].Path])
 		list[i].Pieces = nil
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.Path, b.Path) })

@@ -115,7 +115,7 @@ func secondStage(ctx context.Context, from texts, corpus *rank.Corpus, best []ra
 			for i := range next {
 				text, err := from.wholeText(ctx, best[i].Path)
 				if dropped[i] = err != nil; err == nil {
-					corpus.Examine(&best[i], text)
+					corpus.Examine(ctx, &best[i], text)
 				}
 			}
 		})

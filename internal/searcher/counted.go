@@ -54,7 +54,7 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 	}
 	tally := words.ReadTally()
 	err = eachText(ctx, from, scope, sum, anyWord(pattern.Need()), func(_ string, text []byte) *rank.Counts {
-		return words.Look(text)
+		return words.Look(ctx, text)
 	}, tally.Add)
 	sum.Stats.Plan.Kind = search.PlanScan
 	c := &counted{}
@@ -253,7 +253,7 @@ func (r *countRun) others(ctx context.Context) error {
 			return outcome{skip: skip}, skip != gone
 		}
 		k.searched++
-		return outcome{counts: r.words.Look(text)}, true
+		return outcome{counts: r.words.Look(ctx, text)}, true
 	}, func(i int, o outcome) error {
 		switch {
 		case o.skip != "":
@@ -344,7 +344,7 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 		}
 		o.named = words.Named(matchers[worker], text)
 		if o.read = o.named && words.MayDefine(matchers[worker], list[i].Path, text); o.read {
-			o.defines = words.Defines(list[i].Path, text)
+			o.defines = words.Defines(ctx, list[i].Path, text)
 		}
 		return o, o.named
 	}, func(i int, o outcome) error {

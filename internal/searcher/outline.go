@@ -115,8 +115,9 @@ func (r *outlineRun) count(path string) (known bool, err error) {
 // read adds the definitions of files.
 func (r *outlineRun) read(ctx context.Context, files []string) error {
 	type outcome struct {
-		list []search.Symbol
-		skip search.Reason
+		list  []search.Symbol
+		whole bool
+		skip  search.Reason
 	}
 	workers := max(r.folder.Workers, 1)
 	readers := make([]textReader, workers)
@@ -125,10 +126,13 @@ func (r *outlineRun) read(ctx context.Context, files []string) error {
 		if skip != "" {
 			return outcome{skip: skip}, skip == search.Unreadable || skip == search.Protected || skip == search.TooLarge && symbols.Language(files[i], nil) != ""
 		}
-		return outcome{list: r.name.Outline(ctx, files[i], index.DefinitionText(text), r.q.Text)}, true
+		list, whole := r.name.Outline(ctx, files[i], index.DefinitionText(text), r.q.Text)
+		return outcome{list: list, whole: whole}, true
 	}, func(i int, o outcome) error {
 		if o.skip != "" {
 			skipFile(&r.out.Summary, files[i], o.skip)
+		} else if !o.whole {
+			skipPart(&r.out.Summary, files[i], lookup.InPart)
 		}
 		r.out.Total += len(o.list)
 		r.out.Symbols = append(r.out.Symbols, o.list...)

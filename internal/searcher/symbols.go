@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -83,7 +84,7 @@ func (s *symbolRun) scan(ctx context.Context) error {
 	defer s.dropSkips()
 	s.out.Stats.Plan.Kind = search.PlanScan
 	readers := sync.Pool{New: func() any { return &symbols.Names{Stop: func() bool { return ctx.Err() != nil }} }}
-	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *[]lookup.Found {
+	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *defined {
 		names := readers.Get().(*symbols.Names)
 		defer readers.Put(names)
 		return s.define(names, path, text)
@@ -94,7 +95,7 @@ func (s *symbolRun) scan(ctx context.Context) error {
 func (s *symbolRun) dropSkips() {
 	kept := s.out.Skipped[:0]
 	for _, k := range s.out.Skipped {
-		if k.Reason == search.Binary || k.Reason == search.TooLarge && symbols.Language(k.Path, nil) == "" {
+		if k.Reason == search.Binary || k.Reason == search.TooLarge && k.Detail == "" && symbols.Language(k.Path, nil) == "" {
 			s.out.SkippedCount[k.Reason]--
 			continue
 		}
@@ -111,23 +112,50 @@ func (s *symbolRun) dropSkips() {
 
 // define finds the definitions in a decoded text. A text that doesn't contain
 // the name defines it only in another style.
-func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *[]lookup.Found {
-	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) || len(text) > symbols.MaxText {
+func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defined {
+	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) {
 		return nil
 	}
-	found := s.name.File(names, path, index.DefinitionText(text))
-	if len(found) == 0 {
+	if len(text) > symbols.MaxText {
+		if symbols.Language(path, text) == "" {
+			return nil
+		}
+		return &defined{partly: fmt.Sprintf("it is over %d MB, so its definitions were not read", symbols.MaxText>>20)}
+	}
+	found, whole := s.name.File(names, path, index.DefinitionText(text))
+	switch {
+	case !whole:
+		return &defined{found, lookup.InPart}
+	case len(found) == 0:
 		return nil
 	}
-	return &found
+	return &defined{found, ""}
 }
 
-func (s *symbolRun) take(_ string, found *[]lookup.Found) {
-	for _, f := range *found {
+// defined is what a file defines of a name.
+type defined struct {
+	found  []lookup.Found
+	partly string // why that may not be all; "" if it is
+}
+
+func (s *symbolRun) take(path string, d *defined) {
+	for _, f := range d.found {
 		if s.best.Wants(f.Score) {
 			s.best.Add(f)
 		}
 	}
+	if d.partly != "" {
+		skipPart(&s.out.Summary, path, d.partly)
+	}
+}
+
+// skipPart notes that a file was not read whole.
+func skipPart(sum *search.Summary, path, why string) {
+	if sum.SkippedCount == nil {
+		sum.SkippedCount = map[search.Reason]int{}
+	}
+	sum.SkippedCount[search.TooLarge]++
+	addSkip(sum, search.Skip{Path: path, Reason: search.TooLarge, Detail: why})
 }
 
 // indexed looks the name up in the index. It returns errNoIndex if that isn't
@@ -291,7 +319,7 @@ func (in *definedIn) path(id int) string {
 func (s *symbolRun) others(ctx context.Context) error {
 	defer s.dropSkips()
 	type outcome struct {
-		found *[]lookup.Found
+		found *defined
 		skip  search.Reason
 	}
 	workers := max(s.folder.Workers, 1)
@@ -311,7 +339,7 @@ func (s *symbolRun) others(ctx context.Context) error {
 			skipFile(&s.out.Summary, s.read[i], o.skip)
 			return nil
 		}
-		s.take("", o.found)
+		s.take(s.read[i], o.found)
 		return nil
 	})
 }

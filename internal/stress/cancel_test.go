@@ -15,12 +15,19 @@ import (
 	"quarry/internal/stress"
 )
 
-// heavyTree has what takes long: 4 MB of nested code, a note of 600 KB, many files.
+// heavyTree has what takes long: 4 MB of nested code, notes of 4 MB, front matter of
+// 800 KB, many files.
 func heavyTree(t testing.TB) string {
 	dir := stress.FastDir(t)
 	put(t, filepath.Join(dir, "big.js"), strings.Repeat("export const needle = (\n", (4<<20)/24))
 	put(t, filepath.Join(dir, "wide.txt"), strings.Repeat("needle aaaaaaaaaaaaaaaaaaaaaaaab ", 1<<16))
-	put(t, filepath.Join(dir, "big.md"), "---\ntags: [needle]\n---\n"+strings.Repeat("# needle\n\n[[note]] needle #needle\n\n", 1<<14))
+	put(t, filepath.Join(dir, "big.md"), "---\ntags: [needle]\n---\n"+strings.Repeat("# needle\n\n[[note]] needle #needle\n\n", (4<<20)/36))
+	put(t, filepath.Join(dir, "ids.md"), strings.Repeat("- item [[big#needle]] ^id\n", (4<<20)/26))
+	keys := "---\n"
+	for i := range 40_000 {
+		keys += fmt.Sprintf("key%d: needle %d\n", i, i)
+	}
+	put(t, filepath.Join(dir, "keys.md"), keys+"---\nneedle\n")
 	for i := range 2000 {
 		put(t, filepath.Join(dir, fmt.Sprintf("d%d/f%d.go", i%50, i)), fmt.Sprintf("package p\n\nfunc needle%d() {\n%s}\n", i, strings.Repeat("\tneedle(aaaaaaaaaaaaab)\n", 40)))
 	}
@@ -32,22 +39,22 @@ func heavyCalls() map[string][]string {
 	patch := "--- a/big.js\n+++ b/big.js\n@@ -1,3 +1,3 @@\n-no such line\n+x\n export const needl = (\n export const needle = (\n"
 	return map[string][]string{
 		"search_files": {`{"regex": "(a|aa)+b|needle", "max_results": 300, "count": "exact"}`, `{"pattern": "(a+)+$", "file_pattern": "**"}`, `{"regex": "needle", "show": "definitions"}`},
-		"file_search":  {`{"query": "needle", "count": "exact"}`}, "search_code": {`{"query": "needle aaaa export const"}`}, "search_notes": {`{"query": "needle", "read_content": true}`},
+		"file_search":  {`{"query": "needle", "count": "exact"}`}, "search_code": {`{"query": "needle aaaa export const"}`}, "search_notes": {`{"query": "needle", "read_content": true}`, `{"query": "tag:needle heading:needle"}`, `{"query": "property:key7"}`},
 		"search_by_path": {`{"pattern": "**/*{a,b,c,d}*{e,f,g}*"}`}, "find_symbol": {`{"name": "nedle", "fuzzy": true}`, `{"name": "needle", "references": true}`},
 		"outline": {`{"path": "big.js"}`, `{"path": "."}`}, "list_files": {`{"recursive": true}`}, "get_file_info": {`{"path": "big.js"}`}, "get_index_status": {`{}`},
-		"read_file": {`{"path": "big.js", "fold": true}`, `{"path": "wide.txt"}`}, "edit_file": {`{"path": "big.js", "old_text": "export const neeedle = (\nexport", "new_text": "x"}`, `{"path": "big.js", "old_text": "needle", "new_text": "x", "replace_all": true, "dry_run": true}`},
+		"read_file": {`{"path": "big.js", "fold": true}`, `{"path": "big.js", "expand": "needl"}`, `{"path": "wide.txt"}`, `{"path": "big.md#needle"}`}, "edit_file": {`{"path": "big.js", "old_text": "export const neeedle = (\nexport", "new_text": "x"}`, `{"path": "big.js", "old_text": "needle", "new_text": "x", "replace_all": true, "dry_run": true}`},
 		"write_file": {`{"path": "big.js", "content": "x", "dry_run": true}`}, "replace_in_files": {`{"regex": "needle", "replacement": "x", "dry_run": true}`},
 		"apply_changes": {`{"changes": [{"path": "big.js", "old_text": "neeedle = (\nexport", "new_text": "y"}], "dry_run": true}`}, "apply_patch": {`{"patch": ` + quoted(patch) + `, "dry_run": true}`},
 		"move_file": {`{"source": "d1", "destination": "e1", "update_links": true, "dry_run": true}`}, "delete_file": {`{"path": "d2", "dry_run": true}`},
 		"list_changes": {`{}`}, "undo_change": {`{"dry_run": true}`}, "create_folder": {`{"path": "new"}`}, "create_note": {`{"content": "# a\n", "dry_run": true}`},
-		"modify_note": {`{"path": "big.md", "operation": "append", "content": "x", "dry_run": true}`}, "organize_note": {`{"source": "big.md", "destination": "other.md", "dry_run": true}`},
+		"modify_note": {`{"path": "big.md", "operation": "append", "content": "x", "dry_run": true}`}, "organize_note": {`{"source": "big.md", "destination": "other.md", "dry_run": true}`, `{"source": "ids.md", "destination": "d/other.md", "dry_run": true}`},
 	}
 }
 
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 
 // A call that is cancelled ends: in the second after it the process takes less than
-// 100 ms of processor time, and 50 for the collector and what else the test does.
+// 100 ms of processor time.
 func TestCancelEveryTool(t *testing.T) {
 	ws, err := quarry.Open(heavyTree(t), &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal})
 	if err != nil {
@@ -58,10 +65,7 @@ func TestCancelEveryTool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stress.UnderWine() {
-		t.Skip("under Wine read_file with fold shows a second of processor time after it was cancelled, which nobody has explained yet")
-	}
-	calls, at, underWay := heavyCalls(), 0, 0
+	calls, at, underWay, longest := heavyCalls(), 0, 0, time.Duration(0)
 	for _, tl := range reg.Tools() {
 		if len(calls[tl.Name]) == 0 {
 			t.Errorf("%s has no call here", tl.Name)
@@ -87,11 +91,12 @@ func TestCancelEveryTool(t *testing.T) {
 			before := stress.CPU()
 			<-time.After(time.Second)
 			took := stress.CPU() - before
-			if took > 150*time.Millisecond {
+			longest = max(longest, took)
+			if took > 100*time.Millisecond {
 				t.Errorf("%s %s: %v of processor time in the second after it was cancelled", tl.Name, args, took)
 			}
 			<-done
 		}
 	}
-	t.Logf("%d calls, %d of them under way when they were cancelled", at, underWay)
+	t.Logf("%d calls, %d of them under way when they were cancelled; %v of processor time at most", at, underWay, longest.Round(time.Millisecond))
 }

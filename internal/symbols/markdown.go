@@ -6,6 +6,7 @@ import "bytes"
 func parseMarkdown(p *parser) {
 	var fence []byte
 	var prev span // the line before, for underlined headings
+	var line []byte
 	at := 0
 	if bytes.HasPrefix(p.text, []byte("---\n")) {
 		if n := bytes.Index(p.text, []byte("\n---\n")); n >= 0 {
@@ -13,11 +14,12 @@ func parseMarkdown(p *parser) {
 		}
 	}
 	for at < len(p.text) {
+		p.stepBy(1 + len(line)/8)
 		end := at + len(p.text[at:])
 		if n := bytes.IndexByte(p.text[at:], '\n'); n >= 0 {
 			end = at + n
 		}
-		line := bytes.TrimRight(p.text[at:end], " \t\r")
+		line = bytes.TrimRight(p.text[at:end], " \t\r")
 		trimmed := bytes.TrimLeft(line, " ")
 		indent := len(line) - len(trimmed)
 		switch {
@@ -70,7 +72,11 @@ func (p *parser) hashHeading(at int, line []byte) {
 }
 
 func (p *parser) heading(at int, name []byte, level int) {
-	if len(name) == 0 || len(name) > maxName || len(p.out) >= maxSymbols {
+	if len(name) == 0 || len(name) > maxName {
+		return
+	}
+	if len(p.out) >= maxSymbols {
+		p.partial = true
 		return
 	}
 	p.out = append(p.out, Symbol{Name: string(name), Kind: Heading, Start: at, NameAt: at, End: at + len(name), Level: level})

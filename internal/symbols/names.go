@@ -54,20 +54,20 @@ func Key(name string) string { return string(AppendKey(nil, []byte(name))) }
 // which takes two thirds of the time of Of and little memory. One goroutine uses
 // it.
 type Names struct {
-	// Stop, if not nil, ends Each early when it returns true.
+	// Stop, if not nil, ends Read early when it returns true.
 	Stop func() bool
 	p    parser
 }
 
-// Each calls yield with the names, kinds and containers of the symbols of a text.
-// Those that are equal in all three come as often as Of has them. The strings are
-// valid until the text changes.
-func (n *Names) Each(path string, text []byte, yield func(name string, kind Kind, container string)) {
+// Read finds the symbols of a text, which Each then gives. It reports whether it got
+// to the end of it, as Until does.
+func (n *Names) Read(path string, text []byte) (whole bool) {
+	p := &n.p
 	l := languageOf(path, text)
 	if l == nil || len(text) > maxText {
-		return
+		p.macros, p.out = p.macros[:0], p.out[:0]
+		return l == nil
 	}
-	p := &n.p
 	if cap(p.toks) > 1<<17 { // after a large text
 		*p = parser{}
 	}
@@ -75,10 +75,21 @@ func (n *Names) Each(path string, text []byte, yield func(name string, kind Kind
 		waiting: p.waiting[:0], macros: p.macros[:0], names: true, stop: n.Stop}
 	p.read()
 	p.order()
+	return !p.partial
+}
+
+// Each calls yield with the names, kinds and containers of the symbols of the text
+// that was read last. Those that are equal in all three come as often as Of has them.
+// The strings are valid until the text changes.
+func (n *Names) Each(yield func(name string, kind Kind, container string)) {
+	p := &n.p
 	for _, m := range p.macros {
-		yield(p.string(text[m.start:m.end]), Macro, "")
+		yield(p.string(p.text[m.start:m.end]), Macro, "")
 	}
 	for i := range p.out {
+		if i%1024 == 0 && n.Stop != nil && n.Stop() {
+			return
+		}
 		yield(p.out[i].Name, p.out[i].Kind, p.out[i].Container)
 	}
 }

@@ -27,7 +27,10 @@ func TestNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got, want []string
-			names.Each(file, data, func(name string, kind Kind, container string) {
+			if !names.Read(file, data) {
+				t.Errorf("%s is read in part", file)
+			}
+			names.Each(func(name string, kind Kind, container string) {
 				got = append(got, fmt.Sprintf("%s %s in %q", kind, name, container))
 			})
 			for _, s := range Of(file, data) {

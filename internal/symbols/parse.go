@@ -24,6 +24,9 @@ type parser struct {
 	names  bool
 	macros []struct{ start, end int32 }
 
+	partial bool                              // the text was not read to its end
+	doc     struct{ before, line, first int } // what docLine said last: of the comments before one, and a line
+
 	steps  int         // left until the next look at budget and stop
 	budget int         // steps left in all
 	stop   func() bool // nil never stops
@@ -44,6 +47,13 @@ var errSpent = errors.New("no steps left")
 // step counts a look at a token.
 func (p *parser) step() {
 	if p.steps--; p.steps < 0 {
+		p.refill()
+	}
+}
+
+// stepBy counts the reading of a line or the like as so many looks.
+func (p *parser) stepBy(n int) {
+	if p.steps -= n; p.steps < 0 {
 		p.refill()
 	}
 }
@@ -216,7 +226,11 @@ func (p *parser) add(kind Kind, name, first, last int) *Symbol {
 
 // named records a symbol whose name is not one token.
 func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
-	if name == "" || len(name) > maxName || len(p.out) >= maxSymbols || at >= len(p.toks) {
+	if name == "" || len(name) > maxName || at >= len(p.toks) {
+		return &Symbol{}
+	}
+	if len(p.out) >= maxSymbols {
+		p.partial = true
 		return &Symbol{}
 	}
 	last = min(max(last, at), len(p.toks)-1)

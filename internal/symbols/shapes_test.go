@@ -10,13 +10,6 @@ import (
 	"quarry/internal/stress"
 )
 
-// shapes are texts that are repeated to 4 MB: what a reader would look ahead for to the
-// end of the text, again and again.
-var shapes = []string{
-	"export const a = (\n", "struct { a: b,\n", "func f(a: b) -> {\n", "class A<B, C extends {\n", "a(b, c => {\n", "fn f<'a>(x: &'a T) where T: \n",
-	"@a(b) public static void f(", "a<b<", "def f(a=[\n", "`${a(`", "case x: if (a) { let b = ", "#define A(x) \\\n",
-}
-
 // Every language reads every shape at 4 MB within two seconds of processor time, and
 // ends within 100 ms once it is told to.
 func TestShapes(t *testing.T) {
@@ -29,7 +22,7 @@ func TestShapes(t *testing.T) {
 			continue
 		}
 		seen[l] = true
-		for i, shape := range shapes {
+		for i, shape := range stress.Shapes {
 			if i%share != len(seen)%share {
 				continue
 			}
@@ -41,7 +34,7 @@ func TestShapes(t *testing.T) {
 				t.Errorf("%s, %q: %v for %d KB", ext, shape, took, len(text)>>10)
 			}
 			var told time.Duration
-			Until(func() bool {
+			_, _ = Until(func() bool {
 				if told == 0 {
 					told = stress.CPU()
 				}
@@ -53,4 +46,35 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	t.Logf("%d texts of %d KB", tried, size>>10)
+}
+
+// A text that takes too long, or has too many definitions, is said to be read in part.
+func TestReadInPart(t *testing.T) {
+	for _, c := range []struct {
+		name, path, text string
+		whole            bool
+	}{
+		{"plain", "a.go", "package a\n\nfunc f() {}\n", true},
+		{"no language", "a.xyz", "f()", true},
+		{"looks ahead", "a.java", strings.Repeat("a<b<", 1<<17), false},
+		{"many definitions", "a.js", strings.Repeat("var a;", maxSymbols+1), false},
+		{"too large", "a.go", strings.Repeat("//\n", maxText/3+1), false},
+	} {
+		list, whole := Until(nil, c.path, []byte(c.text))
+		var names Names
+		if again := names.Read(c.path, []byte(c.text)); whole != c.whole || again != c.whole {
+			t.Errorf("%s: whole %v and %v with %d symbols, want %v", c.name, whole, again, len(list), c.whole)
+		}
+	}
+}
+
+// Many definitions below many comments take time in proportion to both.
+func TestManyBelowComments(t *testing.T) {
+	stress.SkipRace(t)
+	text := strings.Repeat("// c\n", 1<<18) + strings.Repeat("var a;", 1<<18)
+	began := stress.CPU()
+	list := Of("a.js", []byte(text))
+	if took := stress.CPU() - began; took > 2*time.Second || len(list) < 1000 || list[999].DocLine != 1 {
+		t.Errorf("%v for %d symbols", took, len(list))
+	}
 }

@@ -126,24 +126,23 @@ func Language(path string, text []byte) string {
 // Of returns the symbols of a text in the order of their names. The language
 // follows from the path or, for scripts, from the first line. It returns nil
 // for languages it doesn't know.
-func Of(path string, text []byte) []Symbol { return Until(nil, path, text) }
-
-// Until is Of with a function that ends it early when it returns true.
-func Until(stop func() bool, path string, text []byte) []Symbol {
-	list, _ := Read(stop, path, text)
+func Of(path string, text []byte) []Symbol {
+	list, _ := Until(nil, path, text)
 	return list
+}
+
+// Until is Of with a function that ends it early when it returns true. It reports
+// whether it got to the end of the text: one that is made to take long is read in
+// part, and so is one with more than 262,144 symbols.
+func Until(stop func() bool, path string, text []byte) (list []Symbol, whole bool) {
+	p := readText(stop, path, text)
+	return p.out, !p.partial
 }
 
 // Read returns the symbols of a text and where its comments are, as pairs of
 // offsets in order. A stop that returns true ends it early; nil never does.
 func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [][2]int) {
-	l := languageOf(path, text)
-	if l == nil || len(text) > maxText {
-		return nil, nil
-	}
-	p := &parser{lang: l, text: text, stop: stop}
-	p.read()
-	p.finish()
+	p := readText(stop, path, text)
 	comments = make([][2]int, len(p.comments))
 	for i, c := range p.comments {
 		comments[i] = [2]int{c.start, c.end}
@@ -151,10 +150,23 @@ func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [
 	return p.out, comments
 }
 
+func readText(stop func() bool, path string, text []byte) *parser {
+	l := languageOf(path, text)
+	if l == nil || len(text) > maxText {
+		return &parser{partial: l != nil}
+	}
+	p := &parser{lang: l, text: text, stop: stop}
+	p.read()
+	p.finish()
+	return p
+}
+
 // read finds the symbols, in no order and without lines.
 func (p *parser) read() {
 	defer func() {
-		if r := recover(); r != nil && r != any(errSpent) {
+		if r := recover(); r == any(errSpent) {
+			p.partial = true
+		} else if r != nil {
 			panic(r)
 		}
 	}()
@@ -187,6 +199,10 @@ func (p *parser) finish() {
 	}
 	lines := lineIndex(p.text)
 	for i := range p.out {
+		if i%1024 == 0 && p.stop != nil && p.stop() {
+			p.out, p.partial = p.out[:i], true
+			return
+		}
 		s := &p.out[i]
 		s.End = max(s.End, s.NameAt+1)
 		s.Line = lines.of(s.NameAt)
@@ -204,7 +220,12 @@ func (p *parser) finish() {
 // docLine is the first line of the comments that end right above a symbol.
 func (p *parser) docLine(start, first int, lines lineTable) int {
 	i, _ := slices.BinarySearchFunc(p.comments, start, func(c span, at int) int { return cmp.Compare(c.end, at+1) })
+	if p.doc.before == i && p.doc.line == first { // several on one line
+		return p.doc.first
+	}
+	p.doc.before, p.doc.line = i, first
 	doc := 0
+	defer func() { p.doc.first = doc }()
 	for i--; i >= 0; i-- {
 		c := p.comments[i]
 		from, to := lines.of(c.start), lines.of(max(c.end-1, c.start))

@@ -19,7 +19,7 @@ func TestAddTag(t *testing.T) {
 		{"there already", "---\ntags:\n- NEW\n---\n", "---\ntags:\n- NEW\n---\n"},
 		{"in the text alone", "---\ntags:\n- one\n---\n#new\n", "---\ntags:\n- one\n- new\n---\n#new\n"},
 	} {
-		splices, err := AddTag([]byte(c.text), "new")
+		splices, err := AddTag(ctx, []byte(c.text), "new")
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -29,7 +29,7 @@ func TestAddTag(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
 		}
 	}
-	if s, err := AddTag([]byte("---\na: [\n---\n"), "new"); err == nil {
+	if s, err := AddTag(ctx, []byte("---\na: [\n---\n"), "new"); err == nil {
 		t.Errorf("front matter that can't be read: %v", s)
 	}
 }

@@ -36,7 +36,7 @@ func BenchmarkScan(b *testing.B) {
 		b.SetBytes(int64(len(src)))
 		b.ReportAllocs()
 		for b.Loop() {
-			Scan(src)
+			scanNote(src)
 		}
 	})
 	b.Run("goldmark", func(b *testing.B) {
@@ -52,13 +52,13 @@ func BenchmarkGraph(b *testing.B) {
 	for _, n := range []int{5000, 100000} {
 		m := bigVault(n)
 		paths := m.Paths()
-		g, err := NewGraph(m)
+		g, err := NewGraph(ctx, m)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("open/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				_, _ = NewGraph(m)
+				_, _ = NewGraph(ctx, m)
 			}
 		})
 		b.Run(fmt.Sprintf("move/%d", n), func(b *testing.B) {
@@ -66,14 +66,14 @@ func BenchmarkGraph(b *testing.B) {
 			for b.Loop() {
 				from := paths[i%len(paths)]
 				i++
-				if _, err := g.Plan(m, []Move{{from, "Elsewhere/Renamed " + base(from)}}, PlanOptions{Update: true}); err != nil {
+				if _, err := g.Plan(ctx, m, []Move{{from, "Elsewhere/Renamed " + base(from)}}, PlanOptions{Update: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 		b.Run(fmt.Sprintf("folder/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := g.Plan(m, []Move{{"Area 3", "Elsewhere"}}, PlanOptions{Update: true}); err != nil {
+				if _, err := g.Plan(ctx, m, []Move{{"Area 3", "Elsewhere"}}, PlanOptions{Update: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,6 +1,9 @@
 package vault
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+)
 
 // blockScanner walks the lines of a note the way CommonMark does: containers
 // (block quotes, list items, footnotes) are matched first, then what is left of
@@ -99,8 +102,17 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-func (b *blockScanner) run(start int) {
+// checkEvery is how many bytes are read between two looks at a context.
+const checkEvery = 64 << 10
+
+func (b *blockScanner) run(ctx context.Context, start int) {
+	check := start
 	for at := start; at < len(b.text); {
+		if at >= check {
+			if check = at + checkEvery; ctx.Err() != nil {
+				return
+			}
+		}
 		end, next := lineEnd(b.text, at)
 		resume := b.addLine(at, end, next)
 		b.extend(at, end)
@@ -496,22 +508,28 @@ func (b *blockScanner) definitions() int {
 }
 
 // inlines scans the text that was kept.
-func (b *blockScanner) inlines() {
+func (b *blockScanner) inlines(ctx context.Context) {
+	check := 0
 	for _, p := range b.jobs {
+		if at := p.lines[0].Start; at >= check {
+			if check = at + checkEvery; ctx.Err() != nil {
+				return
+			}
+		}
 		if !p.table {
-			b.inline(p.lines, p)
+			b.inline(ctx, p.lines, p)
 			continue
 		}
 		for i := range p.lines {
-			b.inline(p.lines[i:i+1], p)
+			b.inline(ctx, p.lines[i:i+1], p)
 		}
 	}
 	b.jobs = nil
 }
 
-func (b *blockScanner) inline(lines []Span, p prose) {
+func (b *blockScanner) inline(ctx context.Context, lines []Span, p prose) {
 	s := inlineScanner{p: b.joined(lines), off: lines[0].Start, note: b.note, refs: b.refs, i: p.from, aside: p.aside}
-	s.run()
+	s.run(ctx)
 }
 
 // joined returns the text from the first line to the last, at the same offsets,

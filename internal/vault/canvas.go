@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,13 +14,13 @@ import (
 // ScanCanvas returns the links of a .canvas file: the files its nodes show, the
 // pictures behind its groups, and the links in the markdown of its text nodes.
 // Spans are offsets in the JSON. Text that is not JSON is an error.
-func ScanCanvas(text []byte) ([]Link, error) {
+func ScanCanvas(ctx context.Context, text []byte) ([]Link, error) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(bom)) {
 		start = len(bom)
 	}
 	c := canvasScanner{text: text[start:]}
-	if err := c.run(); err != nil {
+	if err := c.run(ctx); err != nil {
 		return nil, fmt.Errorf("canvas: %w", err)
 	}
 	for i := range c.links {
@@ -52,14 +53,20 @@ func isNodeMember(key string) bool {
 	return false
 }
 
-func (c *canvasScanner) run() error {
+func (c *canvasScanner) run(ctx context.Context) error {
 	if !json.Valid(c.text) { // also bounds the depth
 		return fmt.Errorf("not valid JSON")
 	}
 	dec := json.NewDecoder(bytes.NewReader(c.text))
 	dec.UseNumber() // 1e400 is valid JSON
+	check := int64(0)
 	for {
 		before := dec.InputOffset()
+		if before >= check {
+			if check = before + checkEvery; ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
 		tok, err := dec.Token()
 		if err == io.EOF {
 			return nil
@@ -69,7 +76,9 @@ func (c *canvasScanner) run() error {
 		}
 		switch t := tok.(type) {
 		case json.Delim:
-			c.delim(t)
+			if err := c.delim(ctx, t); err != nil {
+				return err
+			}
 		case string:
 			c.str(t, int(before), int(dec.InputOffset()))
 		default:
@@ -78,7 +87,7 @@ func (c *canvasScanner) run() error {
 	}
 }
 
-func (c *canvasScanner) delim(d json.Delim) {
+func (c *canvasScanner) delim(ctx context.Context, d json.Delim) error {
 	switch d {
 	case '{', '[':
 		c.stack = append(c.stack, canvasFrame{object: d == '{', isKey: d == '{'})
@@ -87,11 +96,14 @@ func (c *canvasScanner) delim(d json.Delim) {
 		}
 	default:
 		if c.inNode() {
-			c.emit()
+			if err := c.emit(ctx); err != nil {
+				return err
+			}
 		}
 		c.stack = c.stack[:len(c.stack)-1]
 		c.valueDone()
 	}
+	return nil
 }
 
 // inNode: the innermost object is an element of the top object's "nodes".
@@ -122,7 +134,7 @@ func (c *canvasScanner) str(s string, before, end int) {
 }
 
 // emit turns the collected members of a node into links.
-func (c *canvasScanner) emit() {
+func (c *canvasScanner) emit(ctx context.Context) error {
 	switch string(c.node["type"].text) {
 	case "file":
 		c.file(c.node["file"], c.node["subpath"])
@@ -131,15 +143,18 @@ func (c *canvasScanner) emit() {
 	case "text":
 		d := c.node["text"]
 		if len(d.text) == 0 {
-			return
+			return nil
 		}
 		var n Note
-		n.scanBody(d.text, 0)
+		if err := n.scanBody(ctx, d.text, 0); err != nil {
+			return err
+		}
 		for i := range n.Links {
 			d.relocate(&n.Links[i], jsonString)
 		}
 		c.links = append(c.links, n.Links...)
 	}
+	return nil
 }
 
 func (c *canvasScanner) file(path, subpath decoded) {

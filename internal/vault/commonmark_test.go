@@ -89,7 +89,7 @@ var blanks = regexp.MustCompile(`[\s>]+`)
 func squeeze(s string) string { return blanks.ReplaceAllString(s, "") }
 
 func ours(src []byte) string {
-	n := Scan(src)
+	n := scanNote(src)
 	var heads, links, code []string
 	for _, h := range n.Headings {
 		heads = append(heads, fmt.Sprintf("h%d %s", h.Level, squeeze(string(h.TextSpan.In(src)))))

@@ -2,8 +2,10 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +40,7 @@ var (
 )
 
 // parseYAML gives the root mapping; nil for an empty document.
-func parseYAML(text []byte) (root *yaml.Node, err error) {
+func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	if len(text) > maxFrontMatter {
 		return nil, fmt.Errorf("front matter: it has %d KB, and at most %d are read", len(text)>>10, maxFrontMatter>>10)
 	}
@@ -49,7 +51,9 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 		}
 	}()
 	var doc yaml.Node
-	if err := yaml.Unmarshal(text, &doc); err != nil {
+	if err := yaml.NewDecoder(&untilDone{ctx.Err, text}).Decode(&doc); ctx.Err() != nil {
+		return nil, ctx.Err()
+	} else if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("front matter: %w", err)
 	}
 	if doc.Kind == 0 || len(doc.Content) == 0 {
@@ -65,10 +69,29 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	return root, nil
 }
 
+// untilDone gives a text in pieces as long as err is nil. The parser reads as it goes,
+// so it ends with its context.
+type untilDone struct {
+	err  func() error
+	text []byte
+}
+
+func (r *untilDone) Read(b []byte) (int, error) {
+	if err := r.err(); err != nil {
+		return 0, err
+	}
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, r.text)
+	r.text = r.text[n:]
+	return n, nil
+}
+
 // Properties decodes the front matter. A note without front matter has no
 // properties.
-func Properties(text []byte) (map[string]any, error) {
-	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+func Properties(ctx context.Context, text []byte) (map[string]any, error) {
+	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
 	if err != nil || root == nil {
 		return nil, err
 	}
@@ -142,11 +165,13 @@ func decodeNode(n *yaml.Node, into any) (err error) {
 }
 
 // Aliases returns the other names of a note: aliases, or alias.
-func Aliases(text []byte) []string { return stringsOf(text, false, "aliases", "alias") }
+func Aliases(ctx context.Context, text []byte) []string {
+	return stringsOf(ctx, text, false, "aliases", "alias")
+}
 
 // FrontMatterTags returns the tags of the front matter, tags or tag, without #.
-func FrontMatterTags(text []byte) []string {
-	tags := stringsOf(text, true, "tags", "tag")
+func FrontMatterTags(ctx context.Context, text []byte) []string {
+	tags := stringsOf(ctx, text, true, "tags", "tag")
 	for i, t := range tags {
 		tags[i] = strings.TrimPrefix(t, "#")
 	}
@@ -155,8 +180,8 @@ func FrontMatterTags(text []byte) []string {
 
 // stringsOf reads a list, or a string of comma-separated ones; tags may also be
 // separated by spaces. The case of keys doesn't matter. Invalid YAML has none.
-func stringsOf(text []byte, spaces bool, keys ...string) []string {
-	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+func stringsOf(ctx context.Context, text []byte, spaces bool, keys ...string) []string {
+	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
 	if err != nil || root == nil {
 		return nil
 	}
@@ -195,7 +220,7 @@ func stringsOf(text []byte, spaces bool, keys ...string) []string {
 func header(text []byte) (*value.Doc, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
-		if _, err := parseYAML(FindFrontMatter(text).YAML.In(text)); err != nil {
+		if _, err := parseYAML(context.Background(), FindFrontMatter(text).YAML.In(text)); err != nil {
 			return nil, err
 		}
 		return nil, fmt.Errorf("%w: %v", ErrUnsafeSplice, err)

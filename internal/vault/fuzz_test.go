@@ -35,7 +35,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		text := []byte(s)
-		n := Scan(text)
+		n := scanNote(text)
 		checkLinks(t, text, n.Links)
 		for _, h := range n.Headings {
 			_ = h.Span.In(text)
@@ -59,7 +59,7 @@ func FuzzCanvas(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		text := []byte(s)
-		links, err := ScanCanvas(text)
+		links, err := ScanCanvas(ctx, text)
 		if err != nil {
 			return
 		}
@@ -74,7 +74,7 @@ func FuzzCanvas(f *testing.F) {
 			if err != nil || !json.Valid([]byte(strings.TrimPrefix(string(out), bom))) {
 				t.Fatalf("%q: %v", out, err)
 			}
-			after, err := ScanCanvas(out)
+			after, err := ScanCanvas(ctx, out)
 			if err != nil || len(after) != len(links) || after[i].Path != "new \"na\\me\"\x01.md" {
 				t.Fatalf("%q reads %+v, %v", out, after, err)
 			}
@@ -97,12 +97,12 @@ func FuzzMove(f *testing.F) {
 		if _, ok := m[to]; ok {
 			return
 		}
-		g, err := NewGraph(m)
+		g, err := NewGraph(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := newWorld(m)
-		plan, err := g.Plan(m, []Move{{"x.md", to}}, PlanOptions{Update: true})
+		plan, err := g.Plan(ctx, m, []Move{{"x.md", to}}, PlanOptions{Update: true})
 		if err != nil {
 			t.Fatal(err)
 		}

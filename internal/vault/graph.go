@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,8 +38,9 @@ type target struct {
 }
 
 // NewGraph reads every note and canvas of a vault. A file that can't be read is
-// kept without links and named in the error. The graph is usable nevertheless.
-func NewGraph(files Files) (*Graph, error) {
+// kept without links and named in the error. The graph is usable nevertheless,
+// unless ctx has ended.
+func NewGraph(ctx context.Context, files Files) (*Graph, error) {
 	paths := files.Paths()
 	g := &Graph{index: NewIndex(paths), sources: make(map[string]*source), refs: make(map[string][]*source)}
 	var failed []error
@@ -51,7 +53,11 @@ func NewGraph(files Files) (*Graph, error) {
 			failed = append(failed, err)
 			continue
 		}
-		g.setLinks(p, ScanLinks(p, text))
+		links, err := ScanLinks(ctx, p, text)
+		if err != nil {
+			return nil, err
+		}
+		g.setLinks(p, links)
 	}
 	if len(failed) > 0 {
 		return g, fmt.Errorf("links of %d file(s) are unknown: %w", len(failed), failed[0])

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"unicode"
 	"unicode/utf8"
 )
@@ -55,9 +56,15 @@ func (s *seeker) next(p []byte, from int, what string) int {
 	return s.at
 }
 
-func (s *inlineScanner) run() {
+func (s *inlineScanner) run(ctx context.Context) {
 	s.bang = -1
+	check := checkEvery
 	for s.i < len(s.p) {
+		if s.i >= check {
+			if check = s.i + checkEvery; ctx.Err() != nil {
+				return
+			}
+		}
 		switch c := s.p[s.i]; c {
 		case '\\':
 			s.i++

@@ -25,10 +25,10 @@ func TestMarkdownPatchFixtures(t *testing.T) {
 	row := "| `something else` | Some other application | ✅ | ✅ | ✅ |"
 	type op func(text []byte) ([]Splice, error)
 	section := func(path string, o Operation, content string, create bool) op {
-		return func(text []byte) ([]Splice, error) { return EditSection(text, path, PartEdit{o, content, create}) }
+		return func(text []byte) ([]Splice, error) { return EditSection(ctx, text, path, PartEdit{o, content, create}) }
 	}
 	block := func(id string, o Operation, content string) op {
-		return func(text []byte) ([]Splice, error) { return EditBlock(text, id, PartEdit{o, content, false}) }
+		return func(text []byte) ([]Splice, error) { return EditBlock(ctx, text, id, PartEdit{o, content, false}) }
 	}
 	set := func(key string, value any) op {
 		return func(text []byte) ([]Splice, error) { return SetProperty(text, key, value) }

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -40,9 +41,14 @@ func NoteName(path, title, content string, now time.Time) string {
 // nameFor is the name of a note that was given none.
 func nameFor(title, content string, now time.Time) string {
 	text := []byte(content)
+	// A title stands near the top. Nothing has to end the reading of so little.
+	top, err := Scan(context.Background(), text[:min(len(text), checkEvery)])
+	if err != nil {
+		top = &Note{}
+	}
 	for _, name := range []string{
 		cleanName(title, maxNameBytes),
-		cleanName(Scan(text).Title(), maxHeadingName),
+		cleanName(top.Title(), maxHeadingName),
 		cleanName(firstLine(text), maxLineName),
 	} {
 		if name != "" {

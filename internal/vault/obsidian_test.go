@@ -127,7 +127,7 @@ func obsidianSays(d *dump) map[string][]string {
 }
 
 func weSay(text []byte) map[string][]string {
-	n := Scan(text)
+	n := scanNote(text)
 	at := func(s Span) string {
 		s.Start, s.End = trim(text, s.Start, s.End)
 		return fmt.Sprintf("%d-%d", inUTF16(text, s.Start), inUTF16(text, s.End))
@@ -203,7 +203,7 @@ func TestLinksAgainstObsidian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGraph(v)
+	g, err := NewGraph(ctx, v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,25 +56,25 @@ var (
 //
 // Plan doesn't change the graph; see [Graph.Apply]. Moving a folder the graph
 // knows no file of is a plan without moves.
-func (g *Graph) Plan(files Files, moves []Move, opts PlanOptions) (*Plan, error) {
+func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOptions) (*Plan, error) {
 	flat, err := g.expand(moves)
 	if err != nil {
 		return nil, err
 	}
-	return g.plan(files, flat, opts)
+	return g.plan(ctx, files, flat, opts)
 }
 
 // PlanMerge works out what putting the text of one note into another entails for
 // links: those that meant the first mean the second. The edit of the first, if
 // any, is for its text at its new place.
-func (g *Graph) PlanMerge(files Files, from, into string, opts PlanOptions) (*Plan, error) {
+func (g *Graph) PlanMerge(ctx context.Context, files Files, from, into string, opts PlanOptions) (*Plan, error) {
 	if from == into || !g.index.Has(from) || !g.index.Has(into) {
 		return nil, fmt.Errorf("%w: %q into %q", ErrBadMove, from, into)
 	}
-	return g.plan(files, []Move{{from, into}}, opts)
+	return g.plan(ctx, files, []Move{{from, into}}, opts)
 }
 
-func (g *Graph) plan(files Files, flat []Move, opts PlanOptions) (*Plan, error) {
+func (g *Graph) plan(ctx context.Context, files Files, flat []Move, opts PlanOptions) (*Plan, error) {
 	if opts.Format == "" {
 		opts.Format = Shortest
 	}
@@ -102,7 +103,9 @@ func (g *Graph) plan(files Files, flat []Move, opts PlanOptions) (*Plan, error) 
 		if err != nil {
 			return nil, fmt.Errorf("links of %s: %w", s.path, err)
 		}
-		pl.edit(s.path, text)
+		if err := pl.edit(ctx, s.path, text); err != nil {
+			return nil, err
+		}
 	}
 	return &pl.plan, nil
 }
@@ -222,8 +225,11 @@ type rewrite struct {
 }
 
 // edit plans the rewriting of one file.
-func (pl *planner) edit(path string, text []byte) {
-	links := ScanLinks(path, text)
+func (pl *planner) edit(ctx context.Context, path string, text []byte) error {
+	links, err := ScanLinks(ctx, path, text)
+	if err != nil {
+		return err
+	}
 	var todo []rewrite
 	failed := 0
 	for i, l := range links {
@@ -242,12 +248,15 @@ func (pl *planner) edit(path string, text []byte) {
 			failed++
 		}
 	}
-	done, after := pl.verified(path, text, links, todo)
+	done, after := pl.verified(ctx, path, text, links, todo)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if failed += len(todo) - len(done); failed > 0 {
 		pl.broken(path, failed)
 	}
 	if len(done) == 0 {
-		return
+		return nil
 	}
 	e := FileEdit{From: path, To: pl.now(path), Links: len(done), links: after}
 	for _, r := range done {
@@ -257,13 +266,14 @@ func (pl *planner) edit(path string, text []byte) {
 	slices.SortStableFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
 	pl.plan.Updated += len(done)
 	pl.plan.Files = append(pl.plan.Files, e)
+	return nil
 }
 
 // verified reads the text as it would be and keeps the rewrites that work: the
 // same links in the same order, each finding its file. If all together don't
 // work, they are tried one by one, each on top of those that worked.
-func (pl *planner) verified(path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
-	if after, ok := pl.check(path, text, links, todo); ok {
+func (pl *planner) verified(ctx context.Context, path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
+	if after, ok := pl.check(ctx, path, text, links, todo); ok {
 		return todo, after
 	}
 	if len(todo) > 200 {
@@ -277,7 +287,7 @@ func (pl *planner) verified(path string, text []byte, links []Link, todo []rewri
 				continue
 			}
 			try := append(slices.Clone(done), rewrite{splices: splices, link: r.link})
-			if after, ok := pl.check(path, text, links, try); ok {
+			if after, ok := pl.check(ctx, path, text, links, try); ok {
 				done, result = try, after
 				break
 			}
@@ -286,7 +296,7 @@ func (pl *planner) verified(path string, text []byte, links []Link, todo []rewri
 	return done, result
 }
 
-func (pl *planner) check(path string, text []byte, links []Link, todo []rewrite) ([]Link, bool) {
+func (pl *planner) check(ctx context.Context, path string, text []byte, links []Link, todo []rewrite) ([]Link, bool) {
 	changed := make(map[int]bool, len(todo))
 	var splices []Splice
 	for _, r := range todo {
@@ -297,8 +307,8 @@ func (pl *planner) check(path string, text []byte, links []Link, todo []rewrite)
 	if err != nil {
 		return nil, false
 	}
-	after := ScanLinks(path, out)
-	if len(after) != len(links) {
+	after, err := ScanLinks(ctx, path, out)
+	if err != nil || len(after) != len(links) {
 		return nil, false
 	}
 	for i, l := range after {

@@ -172,7 +172,7 @@ func TestMoves(t *testing.T) {
 		{"folder case-only", s, vaultOf("a/x.md", "", "n.md", "[[a/x]]"), "a > A", vaultOf()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := NewGraph(c.files)
+			g, err := NewGraph(ctx, c.files)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestMoves(t *testing.T) {
 				from, to, _ := strings.Cut(m, " > ")
 				moves = append(moves, Move{from, to})
 			}
-			plan, err := g.Plan(c.files, moves, PlanOptions{Update: true, Format: c.format})
+			plan, err := g.Plan(ctx, c.files, moves, PlanOptions{Update: true, Format: c.format})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,8 +199,8 @@ func TestMoves(t *testing.T) {
 				t.Errorf("%d broken in %v", plan.Broken, plan.BrokenIn)
 			}
 			// Not updating must count exactly the links that updating rewrites.
-			g, _ = NewGraph(c.files)
-			off, err := g.Plan(c.files, moves, PlanOptions{})
+			g, _ = NewGraph(ctx, c.files)
+			off, err := g.Plan(ctx, c.files, moves, PlanOptions{})
 			if err != nil || off.Broken != plan.Updated || len(off.Files) != 0 {
 				t.Errorf("without updating: %d broken, %d edits, %v; want %d", off.Broken, len(off.Files), err, plan.Updated)
 			}
@@ -210,7 +210,7 @@ func TestMoves(t *testing.T) {
 
 func TestMoveRefusals(t *testing.T) {
 	m := vaultOf("x.md", "", "y.md", "", "A/z.md", "", "n.md", "---\na: \"[[x]]\"\n---\n[[x]]")
-	g, _ := NewGraph(m)
+	g, _ := NewGraph(ctx, m)
 	for _, c := range []struct {
 		moves []Move
 		want  error
@@ -224,19 +224,19 @@ func TestMoveRefusals(t *testing.T) {
 		{[]Move{{"x.md", "x.md"}}, nil},
 		{[]Move{{"Empty", "Other"}}, nil},
 	} {
-		p, err := g.Plan(m, c.moves, PlanOptions{Update: true})
+		p, err := g.Plan(ctx, m, c.moves, PlanOptions{Update: true})
 		if !errors.Is(err, c.want) || c.want == nil && len(p.Moves) != 0 {
 			t.Errorf("Plan(%v): %v, want %v", c.moves, err, c.want)
 		}
 	}
 	// A property can't hold a link to this name: counted, not guessed.
-	p, err := g.Plan(m, []Move{{"x.md", "C#.md"}}, PlanOptions{Update: true})
+	p, err := g.Plan(ctx, m, []Move{{"x.md", "C#.md"}}, PlanOptions{Update: true})
 	if err != nil || p.Updated != 1 || p.Broken != 1 || !slices.Equal(p.BrokenIn, []string{"n.md"}) {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	// A note that can't be read is an error, not a silent miss.
 	delete(m, "n.md")
-	if _, err := g.Plan(m, []Move{{"x.md", "q.md"}}, PlanOptions{Update: true}); err == nil {
+	if _, err := g.Plan(ctx, m, []Move{{"x.md", "q.md"}}, PlanOptions{Update: true}); err == nil {
 		t.Error("no error for an unreadable note")
 	}
 }

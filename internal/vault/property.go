@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,8 +94,8 @@ func additions(key string, old, add *value.Node, first bool) (edits []value.Edit
 }
 
 // PropertyNames returns the properties of a note in the order they stand.
-func PropertyNames(text []byte) ([]string, error) {
-	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+func PropertyNames(ctx context.Context, text []byte) ([]string, error) {
+	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
 	if err != nil || root == nil {
 		return nil, err
 	}
@@ -106,14 +107,14 @@ func PropertyNames(text []byte) ([]string, error) {
 }
 
 // PropertySpan returns where a property stands, key and value.
-func PropertySpan(text []byte, key string) (Span, error) {
+func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	d, err := header(text)
 	if err != nil {
 		return Span{}, err
 	}
 	at := slices.IndexFunc(d.Root.Members, func(m *value.Member) bool { return m.Key == key })
 	if at < 0 {
-		names, _ := PropertyNames(text)
+		names, _ := PropertyNames(ctx, text)
 		return Span{}, &NoPartError{Kind: "property", Want: key, Have: names}
 	}
 	_, err = d.Find(value.Keys(key))
@@ -126,10 +127,10 @@ func PropertySpan(text []byte, key string) (Span, error) {
 
 // PropertySpans returns where all properties stand, in the order of PropertyNames. The
 // span of one that can't be told from another is empty.
-func PropertySpans(text []byte) ([]Span, error) {
+func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
-		root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+		root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
 		if err != nil || root == nil {
 			return nil, err
 		}
@@ -139,8 +140,8 @@ func PropertySpans(text []byte) ([]Span, error) {
 }
 
 // TitleProperty returns the text of the property title, "" for none.
-func TitleProperty(text []byte) string {
-	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+func TitleProperty(ctx context.Context, text []byte) string {
+	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ type randomEdit struct {
 }
 
 func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
-	n := Scan(text)
+	n := scanNote(text)
 	ops := []Operation{OpAppend, OpPrepend, OpReplace, OpBefore, OpAfter}
 	contents := []string{"new", "new\n", "- new", "\n\nnew\n\n", "# New\ntext", "```\nx\n```", "|1|2|", "", "a\nb\nc\n", "```\nopen"}
 	var out []randomEdit
@@ -55,7 +56,7 @@ func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
 		s := sections[rng.IntN(len(sections))]
 		e := PartEdit{ops[rng.IntN(5)], contents[rng.IntN(len(contents))], false}
 		if at, err := FindSection(sections, s.Name()); err == nil {
-			splices, err := EditSection(text, s.Name(), e)
+			splices, err := EditSection(ctx, text, s.Name(), e)
 			within := sections[at].Span
 			switch e.Operation {
 			case OpBefore:
@@ -72,7 +73,7 @@ func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
 		id := n.BlockIDs[rng.IntN(len(n.BlockIDs))]
 		e := PartEdit{ops[rng.IntN(3)], contents[rng.IntN(len(contents))], false}
 		if p, err := n.FindBlock(text, id.ID); err == nil {
-			splices, err := EditBlock(text, id.ID, e)
+			splices, err := EditBlock(ctx, text, id.ID, e)
 			out = append(out, randomEdit{fmt.Sprintf("%s ^%s %q", e.Operation, id.ID, e.Content), splices, err, p.Content})
 		}
 	}
@@ -118,7 +119,7 @@ func TestPartsLeaveTheRest(t *testing.T) {
 			}
 			done++
 		}
-		splices, err := RenameTag(text, "tag", "renamed")
+		splices, err := RenameTag(ctx, text, "tag", "renamed")
 		if err != nil {
 			if !isRefusal(err) {
 				t.Fatal(err)
@@ -145,4 +146,43 @@ func isRefusal(err error) bool {
 		}
 	}
 	return strings.Contains(err.Error(), "front matter: yaml")
+}
+
+// The block of an id, found by halving, is the one that looking at all of them finds.
+func TestPartsAgree(t *testing.T) {
+	compared := 0
+	for seed := range uint64(stress.N(20_000)) {
+		rng := stress.Rand(seed)
+		text := randomNote(rng)
+		for range rng.IntN(4) {
+			text = append(text, randomNote(rng)...)
+		}
+		n := scanNote(text)
+		for _, id := range n.BlockIDs {
+			got, ok := n.part(text, id)
+			at := slices.IndexFunc(n.Blocks, func(b Block) bool { return b.Span.Start <= id.Span.Start && id.Span.End <= b.Span.End })
+			if at < 0 {
+				if ok {
+					t.Fatalf("seed %d: ^%s has a block:\n%s", seed, id.ID, text)
+				}
+				continue
+			}
+			if !ok || got.Alone {
+				continue
+			}
+			want := n.Blocks[at].Span
+			for _, it := range n.Items {
+				if it.Span.Start <= id.Span.Start && id.Span.End <= it.Span.End && it.Span.Len() <= want.Len() {
+					want = it.Span
+				}
+			}
+			if compared++; got.Span != want {
+				t.Fatalf("seed %d: ^%s is in %v, not %v:\n%s", seed, id.ID, got.Span, want, text)
+			}
+		}
+	}
+	if compared == 0 {
+		t.Fatal("nothing was compared")
+	}
+	t.Logf("%d ids in a block compared", compared)
 }

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"sort"
 )
@@ -146,26 +147,33 @@ func (n *Note) Title() string {
 	return ""
 }
 
-// Scan reads a note. It accepts any bytes and takes time linear in their number.
-func Scan(text []byte) *Note {
+// Scan reads a note. It accepts any bytes and takes time linear in their number. Its
+// only error is that of ctx.
+func Scan(ctx context.Context, text []byte) (*Note, error) {
 	n := &Note{FrontMatter: FindFrontMatter(text)}
 	start := n.FrontMatter.Body
 	if n.FrontMatter.Found && bytes.Contains(n.FrontMatter.YAML.In(text), []byte("[[")) {
 		n.Links = frontMatterLinks(text, n.FrontMatter)
 	}
-	n.scanBody(text, start)
-	return n
+	if err := n.scanBody(ctx, text, start); err != nil {
+		return nil, err
+	}
+	return n, nil
 }
 
 // scanBody reads the markdown of text from an offset on.
-func (n *Note) scanBody(text []byte, start int) {
+func (n *Note) scanBody(ctx context.Context, text []byte, start int) error {
 	b := blockScanner{text: text, note: n}
-	b.run(start)
-	b.inlines()
+	b.run(ctx, start)
+	b.inlines(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	slices.SortFunc(n.Code, func(a, b Span) int { return a.Start - b.Start }) // blocks came first
 	// A link ends after the links in its text, but starts before them.
 	sortLinks(n.Links)
 	n.dropTagsInLinks()
+	return nil
 }
 
 func sortLinks(links []Link) {
@@ -177,19 +185,23 @@ func sortLinks(links []Link) {
 
 // ScanLinks returns the links of a note or canvas, told apart by the path's
 // extension; a file of another kind has none. A canvas that is not JSON has
-// none either, as Obsidian can't open it.
-func ScanLinks(path string, text []byte) []Link {
+// none either, as Obsidian can't open it. Its only error is that of ctx.
+func ScanLinks(ctx context.Context, path string, text []byte) ([]Link, error) {
 	switch {
 	case isNote(path):
-		return Scan(text).Links
-	case isCanvas(path):
-		links, err := ScanCanvas(text)
+		n, err := Scan(ctx, text)
 		if err != nil {
-			return nil
+			return nil, err
 		}
-		return links
+		return n.Links, nil
+	case isCanvas(path):
+		links, err := ScanCanvas(ctx, text)
+		if err != nil {
+			return nil, ctx.Err()
+		}
+		return links, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // dropTagsInLinks: "#a" in [see #a](b) is link text. Both lists are in order.

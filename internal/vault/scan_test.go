@@ -119,7 +119,7 @@ func TestScanLinks(t *testing.T) {
 		{"block quote of lazy text", "> a `x\n[[b]]` [[c]]", "wiki:c"},
 		{"code over quoted lines", "> a `x\n> [[b]]` [[c]]", "wiki:c"},
 	} {
-		got := show([]byte(c.text), ScanLinks("n.md", []byte(c.text)))
+		got := show([]byte(c.text), linksOf("n.md", []byte(c.text)))
 		if got != c.want {
 			t.Errorf("%s: links of %q\n got %s\nwant %s", c.name, c.text, got, c.want)
 		}
@@ -137,7 +137,7 @@ func TestLinkSpans(t *testing.T) {
 		{"---\nk: \"a \\\"q\\\" [[b\\u00e9#c|d]]\"\n---\n", "[[b\\u00e9#c|d]]", "b\\u00e9", "#c", "d"},
 		{"---\nk: ['[[it''s]]', x]\n---\n", "[[it''s]]", "it''s", "", ""},
 	} {
-		links := ScanLinks("n.md", []byte(c.text))
+		links := linksOf("n.md", []byte(c.text))
 		if len(links) != 1 {
 			t.Errorf("%q: %d links", c.text, len(links))
 			continue
@@ -154,7 +154,7 @@ func TestLinkSpans(t *testing.T) {
 func TestHeadingsTagsBlocks(t *testing.T) {
 	text := []byte("---\ntags: [x]\n---\n# One #\n#tag not#tag #a/b-c_d #123 #1a (#p) `#no` [#l](x) #é\n\nTwo\nlines\n---\n" +
 		"```\n# no\n#no ^no\n```\n### Three ^h-id\n\ntext ^id1\n\n- item ^id2  \n####### seven\n\n^alone\n\na^no x^2\n")
-	n := Scan(text)
+	n := scanNote(text)
 	var got []string
 	for _, h := range n.Headings {
 		got = append(got, fmt.Sprintf("%d %s", h.Level, h.Text))
@@ -185,7 +185,7 @@ func TestScanCanvas(t *testing.T) {
  {"type":"link","url":"https://x"},
  {"type":"group","label":"g","background":"bg.png"}],
  "edges":[{"type":"file","file":"no"}]}`
-	links, err := ScanCanvas([]byte(text))
+	links, err := ScanCanvas(ctx, []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestScanCanvas(t *testing.T) {
 		t.Errorf("subpath span %q", got)
 	}
 	for _, bad := range []string{"", "{", "nodes", `{"nodes":[}`} {
-		if _, err := ScanCanvas([]byte(bad)); err == nil {
+		if _, err := ScanCanvas(ctx, []byte(bad)); err == nil {
 			t.Errorf("ScanCanvas(%q): no error", bad)
 		}
 	}
@@ -248,7 +248,7 @@ func TestScanAgainstGoldmark(t *testing.T) {
 			return ast.WalkContinue, nil
 		})
 		var got []string
-		for _, l := range ScanLinks("n.md", []byte(src)) {
+		for _, l := range linksOf("n.md", []byte(src)) {
 			if l.Kind == Markdown {
 				got = append(got, l.Path)
 			}
@@ -279,7 +279,7 @@ func TestScanIsLinear(t *testing.T) {
 			d := time.Hour
 			for range times {
 				start := stress.CPU()
-				Scan([]byte(s))
+				scanNote([]byte(s))
 				d = min(d, stress.CPU()-start)
 			}
 			return d

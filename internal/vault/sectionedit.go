@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,26 +43,29 @@ var (
 // heading stays, and so do the blank lines before the next one; a replacement
 // may repeat the heading. If a path is missing and Create is set, the missing
 // headings are added at the end of the innermost section that exists.
-func EditSection(text []byte, path string, e PartEdit) ([]Splice, error) {
-	n := Scan(text)
+func EditSection(ctx context.Context, text []byte, path string, e PartEdit) ([]Splice, error) {
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	sections := n.Sections(text)
 	if strings.TrimSpace(path) == "" {
 		whole := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
-		return editSection(text, n, &whole, e)
+		return editSection(ctx, text, n, &whole, e)
 	}
 	at, err := FindSection(sections, path)
 	if err == nil {
-		return editSection(text, n, &sections[at], e)
+		return editSection(ctx, text, n, &sections[at], e)
 	}
 	var missing *NoPartError
 	if !errors.As(err, &missing) || !e.Create || e.Operation == OpBefore || e.Operation == OpAfter {
 		return nil, err
 	}
-	return createSection(text, n, sections, path, e)
+	return createSection(ctx, text, n, sections, path, e)
 }
 
 // createSection adds the headings a path lacks, each one level below the last.
-func createSection(text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
+func createSection(ctx context.Context, text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
 	names := splitPath(path)
 	parent := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
 	level, known := 0, 0
@@ -81,27 +85,29 @@ func createSection(text []byte, n *Note, sections []Section, path string, e Part
 		}
 		fmt.Fprintf(&b, "%s %s\n", strings.Repeat("#", level), name)
 	}
-	return editSection(text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
+	return editSection(ctx, text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
 }
 
 // editSection tries the splice as it is. If the lines would merge with their
 // neighbours, it adds blank lines around them.
-func editSection(text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
-	splice, err := sectionSplice(text, n, s, e)
+func editSection(ctx context.Context, text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
+	splice, err := sectionSplice(ctx, text, n, s, e)
 	if err != nil {
 		return nil, err
 	}
 	eol := lineEnding(text)
 	for _, try := range []string{splice.New, splice.New + eol, eol + splice.New, eol + splice.New + eol} {
 		splice.New = try
-		if keepsHeadings(text, n, splice) {
+		if keeps, err := keepsHeadings(ctx, text, n, splice); err != nil {
+			return nil, err
+		} else if keeps {
 			return []Splice{splice}, nil
 		}
 	}
 	return nil, ErrStructure
 }
 
-func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error) {
+func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e PartEdit) (Splice, error) {
 	content := e.Content
 	last := lastTextEnd(text, s) // after the last line that is not blank
 	switch e.Operation {
@@ -114,7 +120,10 @@ func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error)
 	case OpPrepend:
 		return lines(text, Span{Start: s.Body.Start, End: s.Body.Start}, content), nil
 	case OpReplace:
-		content = dropHeading(content, s)
+		content, err := dropHeading(ctx, content, s)
+		if err != nil {
+			return Splice{}, err
+		}
 		from := s.Body.Start
 		if trimmed := strings.TrimRight(content, "\r\n"); trimmed != "" {
 			content = trimmed + "\n"
@@ -138,21 +147,21 @@ func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error)
 }
 
 // dropHeading takes the section's own heading off a replacement that repeats it.
-func dropHeading(content string, s *Section) string {
+func dropHeading(ctx context.Context, content string, s *Section) (string, error) {
 	if s.Heading.Level == 0 {
-		return content
+		return content, nil
 	}
 	c := []byte(content)
-	n := Scan(c)
-	if len(n.Headings) == 0 || len(n.Blocks) == 0 || n.Blocks[0].Kind != BlockHeading {
-		return content
+	n, err := Scan(ctx, c)
+	if err != nil || len(n.Headings) == 0 || len(n.Blocks) == 0 || n.Blocks[0].Kind != BlockHeading {
+		return content, err
 	}
 	h := n.Headings[0]
 	if h.Level != s.Heading.Level || plainHeading(h.Text) != plainHeading(s.Heading.Text) {
-		return content
+		return content, nil
 	}
 	_, next := lineEnd(c, h.Span.End)
-	return content[next:]
+	return content[next:], nil
 }
 
 // lastTextEnd returns the offset after the section's last line that is not
@@ -206,12 +215,20 @@ func lines(text []byte, at Span, content string) Splice {
 }
 
 // keepsHeadings verifies that the headings outside a splice stay what they are.
-func keepsHeadings(text []byte, n *Note, s Splice) bool {
+func keepsHeadings(ctx context.Context, text []byte, n *Note, s Splice) (bool, error) {
 	out, err := ApplySplices(text, []Splice{s})
 	if err != nil {
-		return false
+		return false, nil
 	}
-	after := Scan(out)
+	after, err := Scan(ctx, out)
+	if err != nil {
+		return false, err
+	}
+	return sameHeadings(n, after, s), nil
+}
+
+// sameHeadings compares what two texts have outside of a splice.
+func sameHeadings(n, after *Note, s Splice) bool {
 	if after.FrontMatter.Span != n.FrontMatter.Span {
 		return false
 	}
@@ -249,8 +266,11 @@ func keepsHeadings(text []byte, n *Note, s Splice) bool {
 // In a paragraph or list item, content is appended and prepended as it is; in a
 // block with its id on a line of its own, and before or after any block, as
 // lines. Rows for a table come under its head.
-func EditBlock(text []byte, id string, e PartEdit) ([]Splice, error) {
-	n := Scan(text)
+func EditBlock(ctx context.Context, text []byte, id string, e PartEdit) ([]Splice, error) {
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	p, err := n.FindBlock(text, id)
 	if err != nil {
 		return nil, err
@@ -259,14 +279,20 @@ func EditBlock(text []byte, id string, e PartEdit) ([]Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !keepsHeadings(text, n, splice) {
+	if keeps, err := keepsHeadings(ctx, text, n, splice); err != nil {
+		return nil, err
+	} else if !keeps {
 		return nil, ErrStructure
 	}
 	out, err := ApplySplices(text, []Splice{splice})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Scan(out).FindBlock(out, p.ID.ID); err != nil {
+	after, err := Scan(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := after.FindBlock(out, p.ID.ID); err != nil {
 		return nil, fmt.Errorf("%w: the block would lose its id", ErrStructure)
 	}
 	return []Splice{splice}, nil
@@ -323,8 +349,11 @@ func hasTableHead(content string) bool {
 
 // ReadPart returns the span of the part a target names: a heading's section with
 // its heading, or the block with an id that starts with "^".
-func ReadPart(text []byte, target string) (Span, error) {
-	n := Scan(text)
+func ReadPart(ctx context.Context, text []byte, target string) (Span, error) {
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return Span{}, err
+	}
 	if strings.HasPrefix(target, "^") {
 		p, err := n.FindBlock(text, target)
 		return p.Span, err

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -256,7 +257,7 @@ func plainHeading(s string) string {
 	text := []byte(s)
 	var note Note
 	scan := inlineScanner{p: text, note: &note}
-	scan.run()
+	scan.run(context.Background()) // one line, so nothing has to end it
 	sortLinks(note.Links)
 	var b strings.Builder
 	at := 0
@@ -303,11 +304,42 @@ func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	return Part{}, e
 }
 
+// Parts returns the block of each id of the note, in order; of an id that occurs
+// again, the first.
+func (n *Note) Parts(text []byte) []Part {
+	var out []Part
+	first := map[string]int{} // where in out, plus 1
+	for _, b := range n.BlockIDs {
+		id := strings.ToLower(b.ID)
+		if at := first[id]; at > 0 {
+			again := out[at-1]
+			again.ID.ID = b.ID
+			out = append(out, again)
+		} else if p, ok := n.part(text, b); ok {
+			out = append(out, p)
+			first[id] = len(out)
+		}
+	}
+	return out
+}
+
+// lastBefore returns the index of the last span that begins at or before an offset, or
+// -1. Spans of blocks are in order and apart, and so are those of items.
+func lastBefore[T any](list []T, at int, span func(*T) Span) int {
+	i, _ := slices.BinarySearchFunc(list, at, func(t T, at int) int {
+		if span(&t).Start <= at {
+			return -1
+		}
+		return 1
+	})
+	return i - 1
+}
+
 // part finds the block an id belongs to: the list item or outermost block that
 // contains it or, if it is alone on its line, the block before.
 func (n *Note) part(text []byte, id BlockID) (Part, bool) {
-	at := slices.IndexFunc(n.Blocks, func(b Block) bool { return b.Span.Start <= id.Span.Start && id.Span.End <= b.Span.End })
-	if at < 0 {
+	at := lastBefore(n.Blocks, id.Span.Start, func(b *Block) Span { return b.Span })
+	if at < 0 || n.Blocks[at].Span.End < id.Span.End {
 		return Part{}, false
 	}
 	b := n.Blocks[at]
@@ -330,10 +362,8 @@ func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 	}
 	span := b.Span
 	kind := b.Kind
-	for _, it := range n.Items {
-		if it.Span.Start <= id.Span.Start && id.Span.End <= it.Span.End && it.Span.Len() <= span.Len() {
-			span = it.Span
-		}
+	if i := lastBefore(n.Items, id.Span.Start, func(it *Item) Span { return it.Span }); i >= 0 && id.Span.End <= n.Items[i].Span.End {
+		span = n.Items[i].Span
 	}
 	content := Span{Start: span.Start, End: id.Span.Start}
 	_, content.End = trim(text, content.Start, content.End)

@@ -15,7 +15,7 @@ import (
 func TestSections(t *testing.T) {
 	text := "---\na: 1\n---\nintro\n# A\n\ntext\n## B\nb\n> # quoted\n\n```\n# code\n```\nC *c*\n-----\nc\n# A\nlast"
 	var got []string
-	for _, s := range Scan([]byte(text)).Sections([]byte(text)) {
+	for _, s := range scanNote([]byte(text)).Sections([]byte(text)) {
 		got = append(got, fmt.Sprintf("%s %d line %d parent %d %q", s.Name(), s.Heading.Level, s.Line, s.Parent, s.Body.In([]byte(text))))
 	}
 	want := []string{
@@ -31,7 +31,7 @@ func TestSections(t *testing.T) {
 
 func TestFindSection(t *testing.T) {
 	text := []byte("# Log\n## Today\n### Done\n## Later\n### Done\n# A::B\n# Ideas [[n|shown]] **x**\n## today\n# Top\n## Log\n")
-	sections := Scan(text).Sections(text)
+	sections := scanNote(text).Sections(text)
 	for _, c := range []struct {
 		path string
 		line int // 0: none, -1: several
@@ -77,7 +77,7 @@ func TestEditSection(t *testing.T) {
 		{"empty note", "", "", OpAppend, "x", "x\n"},
 		{"byte order mark", "\ufeff# A\nx\n", "A", OpBefore, "y", "\ufeffy\n# A\nx\n"},
 	} {
-		splices, err := EditSection([]byte(c.text), c.path, PartEdit{Operation: c.op, Content: c.content})
+		splices, err := EditSection(ctx, []byte(c.text), c.path, PartEdit{Operation: c.op, Content: c.content})
 		got, err2 := ApplySplices([]byte(c.text), splices)
 		if err != nil || err2 != nil || string(got) != c.want {
 			t.Errorf("%s: %v, %v\n got %q\nwant %q", c.name, err, err2, got, c.want)
@@ -99,11 +99,11 @@ func TestEditSectionRefusals(t *testing.T) {
 		{"missing", "C", PartEdit{OpAppend, "x", false}, nil},
 		{"missing, before", "C", PartEdit{OpBefore, "x", true}, nil},
 	} {
-		if _, err := EditSection(text, c.path, c.e); err == nil || c.want != nil && !errors.Is(err, c.want) {
+		if _, err := EditSection(ctx, text, c.path, c.e); err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	splices, err := EditSection(text, "A::New", PartEdit{OpAppend, "z", true})
+	splices, err := EditSection(ctx, text, "A::New", PartEdit{OpAppend, "z", true})
 	got, _ := ApplySplices(text, splices)
 	if want := "# A\nx\n## New\nz\n# B\ny\n"; err != nil || string(got) != want {
 		t.Errorf("created: %q, %v, want %q", got, err, want)
@@ -133,16 +133,16 @@ func TestEditBlock(t *testing.T) {
 		{"t1", OpReplace, "|9|", "|a|\n|-|\n|9|\n^t1"},
 		{"t1", OpReplace, "|x|\n|-|\n|9|", "|x|\n|-|\n|9|\n^t1"},
 	} {
-		splices, err := EditBlock([]byte(note), c.id, PartEdit{Operation: c.op, Content: c.content})
+		splices, err := EditBlock(ctx, []byte(note), c.id, PartEdit{Operation: c.op, Content: c.content})
 		got, err2 := ApplySplices([]byte(note), splices)
 		if err != nil || err2 != nil || !strings.Contains(string(got), c.want) {
 			t.Errorf("%s %s: %v, %v\n got %q\nwant %q", c.op, c.id, err, err2, got, c.want)
 		}
 	}
-	if _, err := EditBlock([]byte(note), "nope", PartEdit{Operation: OpAppend}); err == nil {
+	if _, err := EditBlock(ctx, []byte(note), "nope", PartEdit{Operation: OpAppend}); err == nil {
 		t.Error("a block that isn't there")
 	}
-	if _, err := EditBlock([]byte(note), "p1", PartEdit{Operation: OpAppend, Content: "\n\n# H\n"}); err == nil {
+	if _, err := EditBlock(ctx, []byte(note), "p1", PartEdit{Operation: OpAppend, Content: "\n\n# H\n"}); err == nil {
 		t.Error("a block that would lose its id")
 	}
 }
@@ -156,14 +156,14 @@ func TestRenameTag(t *testing.T) {
 		{"none", "---\ntags: b\n---\n#b\n", "---\ntags: b\n---\n#b\n"},
 		{"in a comment", "%% #a %%\n", "%% #z/y %%\n"},
 	} {
-		splices, err := RenameTag([]byte(c.text), "#a", "z/y")
+		splices, err := RenameTag(ctx, []byte(c.text), "#a", "z/y")
 		got, err2 := ApplySplices([]byte(c.text), splices)
 		if err != nil || err2 != nil || string(got) != c.want {
 			t.Errorf("%s: %v, %v\n got %q\nwant %q", c.name, err, err2, got, c.want)
 		}
 	}
 	for _, bad := range []string{"", "#", "12", "a b", "a//b", "/a", "a/", "a.b"} {
-		if _, err := RenameTag([]byte("#a"), "a", bad); !errors.Is(err, ErrTag) {
+		if _, err := RenameTag(ctx, []byte("#a"), "a", bad); !errors.Is(err, ErrTag) {
 			t.Errorf("%q as a tag: %v", bad, err)
 		}
 	}
@@ -195,7 +195,7 @@ func TestRenameHeading(t *testing.T) {
 		"b/n.md", "# Old b\n[[#Old b]]\n", "c.md", "[[n#^id]] ![[n#^ID|x]] [t](n.md#^id)\n",
 		"d.canvas", `{"nodes":[{"type":"file","file":"n.md","subpath":"#Old b"}]}`)
 	ix := NewIndex(m.Paths())
-	r, err := RenameHeading("n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, false)
+	r, err := RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, false)
 	got := relinked(t, m, r, err)
 	want := memory{
 		"n.md":     "# Top: x\n## New: name\n[[#New name]] ^id\n### Sub\n## Other\n### Sub\n",
@@ -208,7 +208,7 @@ func TestRenameHeading(t *testing.T) {
 		t.Errorf("%d links, %d broken\n%s", r.Links, r.Broken, d)
 	}
 	for _, keep := range []bool{false, true} {
-		r, err := RenameHeading("n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, keep)
+		r, err := RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Old [b]", "New: name", m.Paths(), m.Read, ix.ResolveLink, keep)
 		got, texts := relinked(t, m, r, err), 0
 		for _, f := range r.Files {
 			texts += f.Texts
@@ -219,12 +219,12 @@ func TestRenameHeading(t *testing.T) {
 	}
 	// A heading above of the same name would be found first: the link says more.
 	m = vaultOf("n.md", "# A\n# P\n## Q\n", "a.md", "[[n#Q]]\n")
-	r, err = RenameHeading("n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink, false)
+	r, err = RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink, false)
 	if got := relinked(t, m, r, err); got["a.md"] != "[[n#P#A]]\n" {
 		t.Errorf("%q", got["a.md"])
 	}
 	for _, bad := range []string{"", "a\nb", "x #"} {
-		if _, err := RenameHeading("n.md", []byte("# A\n"), "A", bad, nil, m.Read, ix.ResolveLink, false); err == nil {
+		if _, err := RenameHeading(ctx, "n.md", []byte("# A\n"), "A", bad, nil, m.Read, ix.ResolveLink, false); err == nil {
 			t.Errorf("%q as a heading", bad)
 		}
 	}
@@ -233,14 +233,14 @@ func TestRenameHeading(t *testing.T) {
 func TestRenameBlock(t *testing.T) {
 	m := vaultOf("n.md", "text ^id\n\nother ^taken\n", "c.md", "[[n#^id]] ![[n#^ID|x]] [t](n.md#^id) [[n#^taken]]\n")
 	ix := NewIndex(m.Paths())
-	r, err := RenameBlock("n.md", []byte(m["n.md"]), "^id", "new-1", m.Paths(), m.Read, ix.ResolveLink)
+	r, err := RenameBlock(ctx, "n.md", []byte(m["n.md"]), "^id", "new-1", m.Paths(), m.Read, ix.ResolveLink)
 	got := relinked(t, m, r, err)
 	want := memory{"n.md": "text ^new-1\n\nother ^taken\n", "c.md": "[[n#^new-1]] ![[n#^new-1|x]] [t](n.md#^new-1) [[n#^taken]]\n"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 	for _, bad := range []string{"taken", "a b", ""} {
-		if _, err := RenameBlock("n.md", []byte(m["n.md"]), "id", bad, m.Paths(), m.Read, ix.ResolveLink); err == nil {
+		if _, err := RenameBlock(ctx, "n.md", []byte(m["n.md"]), "id", bad, m.Paths(), m.Read, ix.ResolveLink); err == nil {
 			t.Errorf("%q as a block id", bad)
 		}
 	}
@@ -249,11 +249,11 @@ func TestRenameBlock(t *testing.T) {
 func TestPlanMerge(t *testing.T) {
 	m := vaultOf("a/From.md", "[[Other]] ![[pic.png]] [r](../b/Into.md) [s](./side.md)\n", "b/Into.md", "[[From#H]]\n",
 		"c.md", "[[From|From]] [[a/From#x]] [t](a/From.md)\n", "Other.md", "", "a/side.md", "", "a/pic.png", "")
-	g, err := NewGraph(m)
+	g, err := NewGraph(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := g.PlanMerge(m, "a/From.md", "b/Into.md", PlanOptions{Update: true})
+	p, err := g.PlanMerge(ctx, m, "a/From.md", "b/Into.md", PlanOptions{Update: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestPlanMerge(t *testing.T) {
 
 func TestAttachments(t *testing.T) {
 	m := vaultOf("A/n.md", "![[p.png]] [[shared.pdf]] ![[p.png]] [x](top.png) [[o]]", "A/p.png", "", "A/shared.pdf", "", "top.png", "", "o.md", "[[shared.pdf]]", "A/att/q.png", "", "A/m.md", "![[q.png]]")
-	g, err := NewGraph(m)
+	g, err := NewGraph(ctx, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestAttachments(t *testing.T) {
 // Sections with the same headings above them are told apart by number.
 func TestFindSectionByNumber(t *testing.T) {
 	text := []byte("# Log\n## Day\none\n## Day\ntwo\n# Other\n## Day\n# A[1]\n")
-	sections := Scan(text).Sections(text)
+	sections := scanNote(text).Sections(text)
 	for path, line := range map[string]int{"Log::Day[1]": 2, "Log::Day[2]": 4, "Day[3]": 7, "Other::Day[1]": 7, "A[1]": 8, "Log[1]": 1} {
 		i, err := FindSection(sections, path)
 		if err != nil || sections[i].Line != line {

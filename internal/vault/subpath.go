@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -27,13 +28,24 @@ func HeadingSubpath(heading string) string {
 
 // anchors are the headings of a note as links see them: those in quotes and
 // lists too.
-func (n *Note) anchors(text []byte) []Section {
+type anchors struct {
+	list []Section
+	keys []string         // headingKey of each
+	by   map[string][]int // which have a key
+}
+
+func (n *Note) anchors(text []byte) *anchors {
 	all := *n
 	all.Headings = append([]Heading(nil), n.Headings...)
 	for i := range all.Headings {
 		all.Headings[i].Nested = false
 	}
-	return all.Sections(text)
+	a := &anchors{list: all.Sections(text), by: map[string][]int{}}
+	for i := range a.list {
+		key := headingKey(a.list[i].Heading.Text)
+		a.keys, a.by[key] = append(a.keys, key), append(a.by[key], i)
+	}
+	return a
 }
 
 // subpathParts splits "#a#b"; a block's is nil.
@@ -44,10 +56,10 @@ func subpathParts(subpath string) []string {
 	return strings.Split(subpath[1:], "#")
 }
 
-// findAnchor returns the heading that parts of a subpath name, -1 for none: the
+// find returns the heading that parts of a subpath name, -1 for none: the
 // first whose text is the last part and that stands under the others. on[i] is
 // the heading that part i names.
-func findAnchor(anchors []Section, parts []string) (at int, on []int) {
+func (a *anchors) find(parts []string) (at int, on []int) {
 	if len(parts) == 0 {
 		return -1, nil
 	}
@@ -55,15 +67,13 @@ func findAnchor(anchors []Section, parts []string) (at int, on []int) {
 	for i, p := range parts {
 		keys[i] = headingKey(p)
 	}
-	for i := range anchors {
+	for _, i := range a.by[keys[len(keys)-1]] {
 		on = make([]int, len(parts))
 		k := len(parts) - 1
-		for up := i; up >= 0 && k >= 0; up = anchors[up].Parent {
-			if headingKey(anchors[up].Heading.Text) == keys[k] {
+		for up := i; up >= 0 && k >= 0; up = a.list[up].Parent {
+			if a.keys[up] == keys[k] {
 				on[k] = up
 				k--
-			} else if up == i {
-				break
 			}
 		}
 		if k < 0 {
@@ -89,12 +99,15 @@ type Relink struct {
 // that may link to the note, itself among them; resolve says which file a link
 // means. Links that name the heading, alone or above another, follow it; displayed
 // texts that are the heading change with it unless keepTexts is set.
-func RenameHeading(path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
+func RenameHeading(ctx context.Context, path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it must be one line", clip(to, 60)), "")
 	}
-	n := Scan(text)
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	sections := n.Sections(text)
 	at, err := FindSection(sections, section)
 	if err != nil {
@@ -106,20 +119,23 @@ func RenameHeading(path string, text []byte, section, to string, sources []strin
 	if err != nil {
 		return nil, err
 	}
-	m := Scan(changed)
+	m, err := Scan(ctx, changed)
+	if err != nil {
+		return nil, err
+	}
 	before, after := n.anchors(text), m.anchors(changed)
 	own := -1
-	for i := range before {
-		if before[i].Heading.Span.Start == h.Span.Start {
+	for i := range before.list {
+		if before.list[i].Heading.Span.Start == h.Span.Start {
 			own = i
 		}
 	}
-	if len(after) != len(before) || own < 0 || after[own].Heading.Level != h.Level || after[own].Heading.Text != to {
+	if len(after.list) != len(before.list) || own < 0 || after.list[own].Heading.Level != h.Level || after.list[own].Heading.Text != to {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it would not read back as one", clip(to, 60)), "")
 	}
 	rename := func(subpath string) (string, bool, bool) {
 		parts := subpathParts(subpath)
-		target, on := findAnchor(before, parts)
+		target, on := before.find(parts)
 		if target < 0 {
 			return "", false, true
 		}
@@ -129,22 +145,22 @@ func RenameHeading(path string, text []byte, section, to string, sources []strin
 				parts[i], touched = HeadingSubpath(to), true
 			}
 		}
-		if got, _ := findAnchor(after, parts); got == target {
+		if got, _ := after.find(parts); got == target {
 			return "#" + strings.Join(parts, "#"), touched, true
 		}
-		for up := after[on[0]].Parent; up >= 0; up = after[up].Parent { // name what stands above it too
-			parts = append([]string{HeadingSubpath(after[up].Heading.Text)}, parts...)
-			if got, _ := findAnchor(after, parts); got == target {
+		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // name what stands above it too
+			parts = append([]string{HeadingSubpath(after.list[up].Heading.Text)}, parts...)
+			if got, _ := after.find(parts); got == target {
 				return "#" + strings.Join(parts, "#"), true, true
 			}
 		}
 		return "", true, false
 	}
-	return r, r.collect(path, sources, read, resolve, keepTexts, rename)
+	return r, r.collect(ctx, path, sources, read, resolve, keepTexts, rename)
 }
 
 // RenameBlock plans to give a block another id, as [RenameHeading] does.
-func RenameBlock(path string, text []byte, id, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
+func RenameBlock(ctx context.Context, path string, text []byte, id, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
 	to = strings.TrimPrefix(strings.TrimSpace(to), "^")
 	for i := range len(to) {
 		if !isAlnum(to[i]) && to[i] != '-' {
@@ -155,7 +171,10 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 	if to == "" {
 		return nil, fault.New(fault.InvalidArgument, "invalid block id", "use letters, digits and - only")
 	}
-	n := Scan(text)
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	p, err := n.FindBlock(text, id)
 	if err != nil {
 		return nil, err
@@ -168,12 +187,12 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 		old, ok := strings.CutPrefix(subpath, "#^")
 		return "#^" + to, ok && strings.EqualFold(old, p.ID.ID), true
 	}
-	return r, r.collect(path, sources, read, resolve, false, rename)
+	return r, r.collect(ctx, path, sources, read, resolve, false, rename)
 }
 
 // collect finds the links to rewrite. rename returns the new subpath, whether it
 // differs from the old one, and whether a link can name it at all.
-func (r *Relink) collect(path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), keepTexts bool, rename func(string) (string, bool, bool)) error {
+func (r *Relink) collect(ctx context.Context, path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), keepTexts bool, rename func(string) (string, bool, bool)) error {
 	for _, source := range sources {
 		text, err := read(source)
 		if err != nil {
@@ -181,7 +200,14 @@ func (r *Relink) collect(path string, sources []string, read func(string) ([]byt
 		}
 		e := FileEdit{From: source, To: source}
 		broken := 0
-		for _, l := range ScanLinks(source, text) {
+		links, err := ScanLinks(ctx, source, text)
+		if err != nil {
+			return err
+		}
+		for i, l := range links {
+			if i%16 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if l.External || l.Subpath == "" {
 				continue
 			}

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,8 +40,8 @@ func HasTag(tag, of string) bool {
 
 // AllTags returns the tags of a note, those of its properties first, each as
 // often as it occurs.
-func (n *Note) AllTags(text []byte) []string {
-	out := FrontMatterTags(text)
+func (n *Note) AllTags(ctx context.Context, text []byte) []string {
+	out := FrontMatterTags(ctx, text)
 	for _, t := range n.Tags {
 		out = append(out, t.Name)
 	}
@@ -49,11 +50,11 @@ func (n *Note) AllTags(text []byte) []string {
 
 // AddTag returns the splices that give a note a tag in its front matter; none if it
 // has the tag there already. An item of the list that is empty becomes the tag.
-func AddTag(text []byte, tag string) ([]Splice, error) {
-	if slices.ContainsFunc(FrontMatterTags(text), func(t string) bool { return fold(t) == fold(tag) }) {
+func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
+	if slices.ContainsFunc(FrontMatterTags(ctx, text), func(t string) bool { return fold(t) == fold(tag) }) {
 		return nil, nil
 	}
-	names, err := PropertyNames(text)
+	names, err := PropertyNames(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func AddTag(text []byte, tag string) ([]Splice, error) {
 			return changeProperty(text, key, value.Edit{At: append(value.Keys(key), value.Step{Kind: value.ByIndex, Index: i}), Value: value.Str(tag)})
 		}
 	case old.Kind != value.Map && old.Kind != value.Alias:
-		return SetProperty(text, key, append(FrontMatterTags(text), tag))
+		return SetProperty(text, key, append(FrontMatterTags(ctx, text), tag))
 	}
 	return AddToProperty(text, key, tag, false)
 }
@@ -81,7 +82,7 @@ func AddTag(text []byte, tag string) ([]Splice, error) {
 // RenameTag returns the splices that rename a tag, and those nested in it, in
 // the text of a note and in its properties; none where the note has no such
 // tag. Tags count in any case.
-func RenameTag(text []byte, from, to string) ([]Splice, error) {
+func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	from, err := CleanTag(from)
 	if err != nil {
 		return nil, err
@@ -89,17 +90,20 @@ func RenameTag(text []byte, from, to string) ([]Splice, error) {
 	if to, err = CleanTag(to); err != nil {
 		return nil, err
 	}
-	n := Scan(text)
+	n, err := Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
 	var out []Splice
 	for _, t := range n.Tags {
 		if HasTag(t.Name, from) {
 			out = append(out, renamedTag(Span{Start: t.Span.Start + 1, End: t.Span.End}, t.Name, from, to))
 		}
 	}
-	if !n.FrontMatter.Found || !slices.ContainsFunc(FrontMatterTags(text), func(t string) bool { return HasTag(t, from) }) {
+	if !n.FrontMatter.Found || !slices.ContainsFunc(FrontMatterTags(ctx, text), func(t string) bool { return HasTag(t, from) }) {
 		return out, nil
 	}
-	props, err := renamePropertyTags(text, from, to)
+	props, err := renamePropertyTags(ctx, text, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +122,7 @@ func renamedTag(at Span, name, from, to string) Splice {
 
 // renamePropertyTags renames the tags of the properties, where they stand on one
 // line each.
-func renamePropertyTags(text []byte, from, to string) ([]Splice, error) {
+func renamePropertyTags(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: tags: %v", ErrUnsafeSplice, err)
@@ -144,13 +148,13 @@ func renamePropertyTags(text []byte, from, to string) ([]Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := FrontMatterTags(text)
+	want := FrontMatterTags(ctx, text)
 	for i, t := range want {
 		if HasTag(t, from) {
 			want[i] = renameIn(t, from, to)
 		}
 	}
-	if got := FrontMatterTags(changed); !slices.Equal(got, want) {
+	if got := FrontMatterTags(ctx, changed); !slices.Equal(got, want) {
 		return nil, fmt.Errorf("%w: tags", ErrUnsafeSplice)
 	}
 	return splices, nil

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,25 @@ import (
 
 	"quarry/internal/stress"
 )
+
+// ctx never ends.
+var ctx = context.Background()
+
+func scanNote(text []byte) *Note {
+	n, err := Scan(ctx, text)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func linksOf(path string, text []byte) []Link {
+	links, err := ScanLinks(ctx, path, text)
+	if err != nil {
+		panic(err)
+	}
+	return links
+}
 
 // builder makes a vault whose notes link to each other in every way there is.
 type builder struct {
@@ -139,7 +159,7 @@ func (w *world) links(ix *Index, path string) ([]int, string) {
 	var ids []int
 	var skel strings.Builder
 	text, at := []byte(w.files[path]), 0
-	for _, l := range ScanLinks(path, text) {
+	for _, l := range linksOf(path, text) {
 		p, ok := "", false
 		if l.Kind == CanvasFile {
 			p, ok = view{base: ix}.exact(l.Path)
@@ -223,7 +243,7 @@ func TestMoveEveryNote(t *testing.T) {
 				m[p] = b.text(p)
 			}
 			w := newWorld(m)
-			g, err := NewGraph(m)
+			g, err := NewGraph(ctx, m)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +260,7 @@ func TestMoveEveryNote(t *testing.T) {
 			updated, folders := 0, 0
 			do := func(mv Move) {
 				start := stress.CPU() // others may have the processor meanwhile
-				plan, err := g.Plan(m, []Move{mv}, PlanOptions{Update: true, Format: format})
+				plan, err := g.Plan(ctx, m, []Move{mv}, PlanOptions{Update: true, Format: format})
 				if err != nil {
 					t.Fatalf("%v: %v", mv, err)
 				}
@@ -313,7 +333,7 @@ func TestApplySplices(t *testing.T) {
 
 func TestBacklinks(t *testing.T) {
 	m := vaultOf("a.md", "[[b]] [[b]]", "b.md", "[[a]]", "A/c.md", "[[../b]]")
-	g, _ := NewGraph(m)
+	g, _ := NewGraph(ctx, m)
 	if got := g.Backlinks("b.md"); !slices.Equal(got, []string{"A/c.md", "a.md"}) {
 		t.Errorf("backlinks %q", got)
 	}
@@ -358,7 +378,7 @@ func TestMoveToNastyNames(t *testing.T) {
 			}
 			m[p] = s.String()
 		}
-		g, err := NewGraph(m)
+		g, err := NewGraph(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,7 +389,7 @@ func TestMoveToNastyNames(t *testing.T) {
 			continue
 		}
 		before := fmt.Sprintf("%q", m)
-		plan, err := g.Plan(m, []Move{{from, to}}, PlanOptions{Update: true, Format: []LinkFormat{Shortest, Relative, Absolute}[rng.IntN(3)]})
+		plan, err := g.Plan(ctx, m, []Move{{from, to}}, PlanOptions{Update: true, Format: []LinkFormat{Shortest, Relative, Absolute}[rng.IntN(3)]})
 		if err != nil {
 			t.Fatal(err)
 		}

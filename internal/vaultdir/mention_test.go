@@ -111,12 +111,12 @@ func planned(t *testing.T, ws *Dir, from, to string, fast bool) (*vault.Plan, in
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := vault.NewGraph(files)
+	graph, err := vault.NewGraph(t.Context(), files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := len(files.texts)
-	plan, err := graph.Plan(files, []vault.Move{{From: from, To: to}}, vault.PlanOptions{Update: true})
+	plan, err := graph.Plan(t.Context(), files, []vault.Move{{From: from, To: to}}, vault.PlanOptions{Update: true})
 	if err != nil {
 		return nil, n // the destination is taken
 	}

@@ -56,12 +56,15 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 	if err != nil {
 		return nil, err
 	}
-	graph, err := vault.NewGraph(files)
+	graph, err := vault.NewGraph(ctx, files)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		d.log.Warn("links of the vault", "err", err)
 	}
 	files.texts, files.read = nil, read
-	plan, err := graph.Plan(files, planMoves(moves), vault.PlanOptions{
+	plan, err := graph.Plan(ctx, files, planMoves(moves), vault.PlanOptions{
 		Update: update, Format: settings.NewLinkFormat, KeepTexts: links == change.LinksKeepTexts,
 	})
 	if errors.Is(err, vault.ErrExists) {

@@ -74,8 +74,8 @@ func TestMovesBesideEdits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		links := vault.ScanLinks(name(i, rounds), text)
-		if len(links) != 2 || links[0].Path+".md" != name((i+1)%notes, rounds) || links[1].Path+".md" != name((i+5)%notes, rounds) {
+		links, err := vault.ScanLinks(t.Context(), name(i, rounds), text)
+		if err != nil || len(links) != 2 || links[0].Path+".md" != name((i+1)%notes, rounds) || links[1].Path+".md" != name((i+5)%notes, rounds) {
 			t.Errorf("%s: %s", name(i, rounds), text)
 		}
 	}
