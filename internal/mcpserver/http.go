@@ -65,7 +65,7 @@ func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
 	logger := slog.New(atLeast{s.log.Handler(), slog.LevelError})
 	h := &handler{
 		server: s, gate: newGate(opts), slots: newShares(maxCalls), memory: newShares(bodyMemory), visits: newVisits(),
-		stalled: stalled, memoryWait: memoryWait,
+		stalled: stalled, memoryWait: memoryWait, bodyTime: bodyTime,
 		sessions: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 			Logger: logger, SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage, DisableLocalhostProtection: true,
 		}),
@@ -87,6 +87,7 @@ type handler struct {
 	visits              *visits
 	strangers           strangers
 	stalled, memoryWait time.Duration
+	bodyTime            time.Duration
 	sessions, stateless http.Handler
 }
 

@@ -151,7 +151,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	}
 	leave := h.bodies.enter(func() { _ = control.SetReadDeadline(time.Now()) })
 	defer leave()
-	ends := time.Now().Add(bodyTime)
+	ends := time.Now().Add(h.bodyTime)
 	buf := make([]byte, min(max(held, 512), 64<<10))
 	for {
 		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection has one

@@ -31,6 +31,11 @@ const maxMessage = 16 << 20
 // error and not queued, so that memory is bounded and the client knows.
 const maxCalls = 512
 
+// DefaultGrace is a second for calls to be answered, and 600 ms for those that are
+// cancelled then to end. With what is left of two seconds the process closes what it
+// uses.
+const DefaultGrace = 1600 * time.Millisecond
+
 // Options of New; nil and the zero value are a server with tools only.
 type Options struct {
 	Version string // of the program
@@ -49,7 +54,7 @@ type Options struct {
 	// Logger gets messages about failures; nil logs nothing.
 	Logger *slog.Logger
 	// Grace is how long calls under way may take to end once the server is
-	// told to stop; 0 is two seconds.
+	// told to stop; 0 is DefaultGrace.
 	Grace time.Duration
 }
 
@@ -80,7 +85,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	if s.grace == 0 {
-		s.grace = 2 * time.Second
+		s.grace = DefaultGrace
 	}
 	var err error
 	if s.files, err = newFiles(opts.Roots); err != nil {

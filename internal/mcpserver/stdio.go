@@ -69,9 +69,18 @@ type lineConn struct {
 	inputOver            chan struct{} // closed at the end of the input
 	answered             chan struct{} // has room for one: a call ended
 
+	// A client that doesn't read its answers blocks writing for ever. Read takes no part
+	// in writing, so that it sees the end of the input nevertheless.
+	writing  sync.Mutex
+	out      io.Writer // guarded by writing
+	refusals chan []byte
+	deaf     bool // the client took none for refusalWait; only Read touches it
+
 	mu    sync.Mutex
-	out   io.Writer             // guarded by mu
 	calls map[jsonrpc.ID]*batch // guarded by mu: calls under way, and their batch if any
+	// What is not written yet; guarded by mu.
+	answers, refused int
+	notes, cancels   int // guarded by mu: notifications since a message was last written
 }
 
 // line is one line of input: its text, or why there is none.
@@ -93,10 +102,11 @@ type batch struct {
 func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	lines := make(chan line)
 	c := &lineConn{
-		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]*batch{},
+		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]*batch{}, refusals: make(chan []byte, maxRefusals),
 		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	go c.readLines(in, lines)
+	go c.writeRefusals()
 	return c
 }
 
@@ -215,7 +225,9 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	if !ok || !req.IsCall() {
-		c.queue = append(c.queue, msg)
+		if c.takesNote(ok && req.Method == "notifications/cancelled") {
+			c.queue = append(c.queue, msg)
+		}
 		return
 	}
 	if !exactID(idOf(text)) {
@@ -224,7 +236,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	}
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
-	full := len(c.calls) >= maxCalls
+	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // answers that nobody reads take room, too
 	if !twice && !full {
 		c.calls[req.ID] = b
 		if b != nil {
@@ -240,6 +252,24 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	default:
 		c.queue = append(c.queue, msg)
 	}
+}
+
+// maxNotes is how many notifications the SDK gets between two messages that are
+// written. It keeps what it gets in a list without a bound while it waits for a client
+// that doesn't read.
+const maxNotes = 1000
+
+// takesNote counts a notification, or an answer of the client, and reports whether the
+// SDK is to get it. Those that cancel a call have room of their own.
+func (c *lineConn) takesNote(cancels bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancels {
+		c.cancels++
+		return c.cancels <= maxNotes
+	}
+	c.notes++
+	return c.notes <= maxNotes
 }
 
 // codeBusy is of the range JSON-RPC leaves to servers.
@@ -281,12 +311,56 @@ const notUTF8 = "the message is not valid UTF-8"
 // inexact is why such an id is refused.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
 
+// maxRefusals is how many wait for a client that doesn't read them. After refusalWait
+// further ones are dropped.
+const (
+	maxRefusals = 1024
+	refusalWait = 100 * time.Millisecond
+)
+
 // refuse answers a message that the SDK must not see.
 func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
-	data := refusal(id, code, why)
+	data := append(refusal(id, code, why), '\n')
+	c.count(&c.refused, 1)
+	select {
+	case c.refusals <- data:
+		c.deaf = false
+		return
+	default:
+	}
+	if !c.deaf {
+		select {
+		case c.refusals <- data:
+			return
+		case <-time.After(refusalWait):
+			c.deaf = true
+		}
+	}
+	c.count(&c.refused, -1)
+}
+
+// count changes a counter of what is not written yet.
+func (c *lineConn) count(what *int, n int) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, _ = c.out.Write(append(data, '\n')) // the next answer will notice
+	*what += n
+	c.mu.Unlock()
+	if n < 0 {
+		c.noteAnswered()
+	}
+}
+
+func (c *lineConn) writeRefusals() {
+	for {
+		select {
+		case data := <-c.refusals:
+			c.writing.Lock()
+			_, _ = c.out.Write(data) // the next answer will notice
+			c.writing.Unlock()
+			c.count(&c.refused, -1)
+		case <-c.closed:
+			return
+		}
+	}
 }
 
 // refusal is the answer to such a message.
@@ -310,24 +384,39 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
+	if resp, ok := msg.(*jsonrpc.Response); ok {
+		if data, err = c.end(resp.ID, data); data == nil {
+			return err
+		}
+		defer c.count(&c.answers, -1)
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err = c.out.Write(append(data, '\n'))
+	c.mu.Lock()
+	c.notes, c.cancels = 0, 0
+	c.mu.Unlock()
+	return err
+}
+
+// end ends a call and returns what is to be written: its answer, or those of its whole
+// batch if it is the last of one, or nil.
+func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if resp, ok := msg.(*jsonrpc.Response); ok {
-		b := c.calls[resp.ID]
-		delete(c.calls, resp.ID)
-		defer c.noteAnswered()
-		if b != nil {
-			b.answers = append(b.answers, data)
-			if b.open--; b.open > 0 {
-				return nil
-			}
-			if data, err = json.Marshal(b.answers); err != nil {
-				return err
-			}
+	b := c.calls[id]
+	delete(c.calls, id)
+	if out = data; b != nil {
+		b.answers = append(b.answers, data)
+		if b.open--; b.open > 0 {
+			return nil, nil
+		}
+		if out, err = json.Marshal(b.answers); err != nil {
+			return nil, err
 		}
 	}
-	_, err = c.out.Write(append(data, '\n'))
-	return err
+	c.answers++
+	return out, nil
 }
 
 // encode is jsonrpc.EncodeMessage. That reads the text of a result once more to
@@ -355,14 +444,14 @@ func (c *lineConn) noteAnswered() {
 	}
 }
 
-// drain waits until the calls under way are answered, or half of the grace is over.
-// The other half is for those that are cancelled then.
+// drain waits until the calls under way are answered, or five eighths of the grace are
+// over. The rest is for those that are cancelled then.
 func (c *lineConn) drain() {
 	close(c.inputOver) // Read is not called again
-	over := time.After(c.grace / 2)
+	over := time.After(c.grace * 5 / 8)
 	for {
 		c.mu.Lock()
-		open := len(c.calls)
+		open := len(c.calls) + c.answers + c.refused
 		c.mu.Unlock()
 		if open == 0 {
 			return

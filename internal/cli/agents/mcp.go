@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,8 +136,23 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	if errors.Is(err, mcpserver.ErrUnended) {
 		return err // a close would wait for that call
 	}
-	return errors.Join(err, set.close())
+	if listener != nil {
+		return errors.Join(err, set.close())
+	}
+	// The client waits two seconds for the end of the process. What is not closed by
+	// then is left as a crash would leave it, which is what it is made for.
+	closed := make(chan error, 1)
+	go func() { closed <- set.close() }()
+	select {
+	case failed := <-closed:
+		return errors.Join(err, failed)
+	case <-time.After(closeTime):
+		return err
+	}
 }
+
+// closeTime is what is left of two seconds after mcpserver.DefaultGrace.
+const closeTime = 300 * time.Millisecond
 
 // listen checks the flags of HTTP and opens the port; all are nil for stdio.
 func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
