@@ -35,6 +35,9 @@ type IndexStatus struct {
 	// than the one that the owner has indexed.
 	ProgramReplaced bool `json:"program_replaced"`
 	FolderReplaced  bool `json:"folder_replaced"`
+	// Overlay says that the workspace is on an overlay: a file that is written beneath
+	// the mount may not be seen.
+	Overlay bool `json:"overlay,omitempty"`
 	// Ignored says that the index has ignored files too.
 	Ignored bool `json:"ignored"`
 	// Outdated counts the indexes of earlier versions in the folder that holds

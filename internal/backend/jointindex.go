@@ -34,7 +34,7 @@ func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 		if out.Updated.IsZero() || st.Updated.Before(out.Updated) {
 			out.Updated = st.Updated
 		}
-		out.Remote = out.Remote || st.Remote
+		out.Remote, out.Overlay = out.Remote || st.Remote, out.Overlay || st.Overlay
 		out.Files += st.Files
 		out.TextBytes += st.TextBytes
 		out.DiskBytes += st.DiskBytes

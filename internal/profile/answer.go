@@ -110,8 +110,12 @@ func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	if err != nil || st.Freshness != "event" {
 		return "sweep"
 	}
+	c.overlay = st.Overlay
 	return "event"
 }
+
+// onOverlay is said once in a session whose answers rest on events of an overlay.
+const onOverlay = "the workspace is on an overlay: a file that is written beneath the mount may not be seen"
 
 // foundPath is a path in an answer. A path that can't be printed is escaped and
 // also given as base64, which every tool accepts as a path.

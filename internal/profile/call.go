@@ -62,8 +62,10 @@ type call struct {
 	remote []string // what the receipt says of servers
 	last   bool     // no call gives more of the answer
 	missed int      // files and folders that could not be read
-	told   bool     // the receipt has what was not searched
-	made   *madeHere
+	// overlay says that the answer rests on events of an overlay.
+	overlay bool
+	told    bool // the receipt has what was not searched
+	made    *madeHere
 
 	tried   []string          // paths that may mean notes
 	asNotes map[string]string // those that do
@@ -133,6 +135,9 @@ func (c *call) result(a *answer) (*tool.Result, error) {
 	}
 	if c.watch.Replaced.Load() {
 		said = append(said, folderReplaced)
+	}
+	if c.overlay && (c.made == &c.env.made || !c.made.said(onOverlay)) {
+		said = append(said, onOverlay)
 	}
 	if r, ok := a.data.(interface{ add([]string) }); ok && c.d.receipts && len(said) > 0 {
 		r.add(said)
