@@ -25,8 +25,8 @@ func TestKnownEqualsOf(t *testing.T) {
 		extract(path, []byte(text), &out)
 		of, known := Of(path, []byte(text)), Known(path, out.Values())
 		for name, of := range map[string][2]any{
-			"headings": {of.Headings(), known.Headings()}, "tags": {of.Tags(), known.Tags()}, "names": {of.PropertyNames(), known.PropertyNames()},
-			"properties": {of.Properties(), known.Properties()}, "links": {of.Links(), known.Links()},
+			"headings": {of.Headings(t.Context()), known.Headings(t.Context())}, "tags": {of.Tags(t.Context()), known.Tags(t.Context())}, "names": {of.PropertyNames(t.Context()), known.PropertyNames(t.Context())},
+			"properties": {of.Properties(t.Context()), known.Properties(t.Context())}, "links": {of.Links(t.Context()), known.Links(t.Context())},
 		} {
 			if isNote(path) || name == "links" {
 				if diff := cmp.Diff(of[0], of[1], cmpopts.IgnoreUnexported(vault.Link{}), cmpopts.EquateEmpty()); diff != "" {
