@@ -1,6 +1,7 @@
 package quarry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -64,9 +65,7 @@ func (w *Workspace) Mkdir(ctx context.Context, path string, opts *change.Options
 // trash, unless the options, the workspace's or the vault's settings say
 // otherwise.
 func (w *Workspace) Delete(ctx context.Context, path string, opts *change.DeleteOptions) (*change.Change, error) {
-	if opts == nil {
-		opts = &change.DeleteOptions{}
-	}
+	opts = cmp.Or(opts, &change.DeleteOptions{})
 	return w.one(ctx, change.Op{Verb: change.DeletePath, Path: path, Trash: opts.Trash}, "delete", &opts.Options)
 }
 
@@ -75,9 +74,7 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *change.Delete
 // from the old one in case only. In a vault, links that would break are rewritten
 // in the same change, or counted.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
-	if opts == nil {
-		opts = &change.MoveOptions{}
-	}
+	opts = cmp.Or(opts, &change.MoveOptions{})
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)
 }
 
@@ -87,9 +84,7 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.Move
 // is refused with a change.UndoError that shows both, and nothing is changed. An undo
 // is itself a change: undoing it makes the first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
-	if opts == nil {
-		opts = &change.Options{}
-	}
+	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Undo(ctx, id, *opts) })
 }
 
@@ -125,9 +120,7 @@ func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, proble
 // path. what is an item's id, or the path it had; of several items with that
 // path, the one deleted last is restored.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *change.Options) (*change.Change, error) {
-	if opts == nil {
-		opts = &change.Options{}
-	}
+	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Restore(ctx, what, to, *opts) })
 }
 

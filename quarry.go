@@ -22,6 +22,7 @@
 package quarry
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"runtime"
@@ -31,7 +32,7 @@ import (
 	"quarry/change"
 	"quarry/internal/backend"
 	"quarry/internal/changer"
-	"quarry/internal/owner"
+	"quarry/internal/ignore"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/vaultdir"
@@ -113,7 +114,7 @@ type Workspace struct {
 	calls calls
 }
 
-func over(b backend.Backend, vault *vaultdir.Dir) *Workspace {
+func newWorkspace(b backend.Backend, vault *vaultdir.Dir) *Workspace {
 	w := &Workspace{b: b, vault: vault}
 	w.roots = []Root{{Workspace: w}}
 	return w
@@ -133,9 +134,7 @@ func (o *Options) closed() []string {
 
 // Open opens a folder as a workspace.
 func Open(dir string, opts *Options) (*Workspace, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
+	opts = cmp.Or(opts, &Options{})
 	f := &backend.FolderOptions{
 		Root: rootfs.Options{
 			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: slices.Concat(opts.Deny, rootfs.DenyPlaces(dir, opts.closed()))},
@@ -164,13 +163,13 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		return nil, err
 	}
 	if opts.Review == nil {
-		return over(folder, vault), nil
+		return newWorkspace(folder, vault), nil
 	}
 	gate, err := opts.Review.gate(folder, opts.layer)
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return over(gate, vault), nil
+	return newWorkspace(gate, vault), nil
 }
 
 // ErrClosed is returned by every method of a workspace after Close, and by calls
@@ -210,23 +209,23 @@ func logger(l *slog.Logger) *slog.Logger {
 }
 
 // outside converts the option Outside to what a backend takes.
-func outside(ask func() ([]byte, []IgnoreFile, bool)) func() ([]owner.RuleFile, bool) {
+func outside(ask func() ([]byte, []IgnoreFile, bool)) func() ([]ignore.File, bool) {
 	if ask == nil {
 		return nil
 	}
-	return func() ([]owner.RuleFile, bool) {
+	return func() ([]ignore.File, bool) {
 		global, above, changed := ask()
 		return ruleFiles(global, above), changed
 	}
 }
 
-func ruleFiles(global []byte, above []IgnoreFile) []owner.RuleFile {
-	var list []owner.RuleFile
+func ruleFiles(global []byte, above []IgnoreFile) []ignore.File {
+	var list []ignore.File
 	if len(global) > 0 {
-		list = append(list, owner.RuleFile{Data: global})
+		list = append(list, ignore.File{Data: global})
 	}
 	for _, f := range above {
-		list = append(list, owner.RuleFile(f))
+		list = append(list, ignore.File(f))
 	}
 	return list
 }

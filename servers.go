@@ -1,6 +1,7 @@
 package quarry
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -55,9 +56,7 @@ var ErrServers = repos.ErrServers
 // commits, or of the folder if the repository is checked out. OpenServers does
 // not contact a server.
 func OpenServers(opts *ServersOptions) (*Workspace, error) {
-	if opts == nil {
-		opts = &ServersOptions{}
-	}
+	opts = cmp.Or(opts, &ServersOptions{})
 	client, err := zoekt.New(opts.Servers, &zoekt.Options{Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header})
 	if err != nil {
 		return nil, err
@@ -86,5 +85,5 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return over(b, nil), nil
+	return newWorkspace(b, nil), nil
 }

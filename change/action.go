@@ -60,21 +60,21 @@ func (a Action) String() string {
 	name := fault.Printable(a.Path)
 	switch a.Verb {
 	case Edited:
-		return fmt.Sprintf("%s in %s", count(a.Count, "edit"), name)
+		return fmt.Sprintf("%s in %s", fault.Count(a.Count, "edit"), name)
 	case Replaced:
-		return fmt.Sprintf("replaced %s in %s", count(a.Count, "occurrence"), name)
+		return fmt.Sprintf("replaced %s in %s", fault.Count(a.Count, "occurrence"), name)
 	case Inserted:
-		return fmt.Sprintf("inserted %s after line %d in %s", count(a.Count, "line"), a.Line, name)
+		return fmt.Sprintf("inserted %s after line %d in %s", fault.Count(a.Count, "line"), a.Line, name)
 	case DeletedLines:
-		return fmt.Sprintf("deleted %s from line %d in %s", count(a.Count, "line"), a.Line, name)
+		return fmt.Sprintf("deleted %s from line %d in %s", fault.Count(a.Count, "line"), a.Line, name)
 	case Appended, Prepended:
 		return fmt.Sprintf("%sed text in %s", a.Verb, name)
 	case Valued:
-		return fmt.Sprintf("changed %s in %s", count(a.Count, "value"), name)
+		return fmt.Sprintf("changed %s in %s", fault.Count(a.Count, "value"), name)
 	case Created:
-		return fmt.Sprintf("created %s (%s)", name, count(a.Count, "byte"))
+		return fmt.Sprintf("created %s (%s)", name, fault.Count(a.Count, "byte"))
 	case Overwrote:
-		return fmt.Sprintf("overwrote %s (%s)", name, count(a.Count, "byte"))
+		return fmt.Sprintf("overwrote %s (%s)", name, fault.Count(a.Count, "byte"))
 	case MadeFolder:
 		return "created folder " + name
 	case Moved:
@@ -100,11 +100,11 @@ func (a Action) String() string {
 	case RolledBack:
 		s := "rolled back change " + a.ID + ", which was half applied"
 		if a.Count > 0 {
-			s += ": " + count(a.Count, "path")
+			s += ": " + fault.Count(a.Count, "path")
 		}
 		return s
 	case Applied:
-		return "changed " + count(a.Count, "file")
+		return "changed " + fault.Count(a.Count, "file")
 	}
 	return a.Text
 }
@@ -115,10 +115,10 @@ func (a Action) moved(name string) string {
 	}
 	s := "moved " + name + " to " + fault.Printable(a.To)
 	if a.Updated > 0 {
-		s += fmt.Sprintf(", updated %s in %s", count(a.Updated, "link"), count(a.Files, "file"))
+		s += fmt.Sprintf(", updated %s in %s", fault.Count(a.Updated, "link"), fault.Count(a.Files, "file"))
 	}
 	if a.Broken > 0 {
-		s += fmt.Sprintf(", %s broken", count(a.Broken, "link"))
+		s += fmt.Sprintf(", %s broken", fault.Count(a.Broken, "link"))
 	}
 	return s
 }
@@ -130,11 +130,4 @@ func (a Action) under(at place) Action {
 		a.Of = &of
 	}
 	return a
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -47,13 +47,12 @@ type NotFoundError struct {
 	Near *Near // the closest text, nil if there is none
 }
 
-func (e *NotFoundError) Error() string { return fmt.Sprintf("text '%s' not found", clip(e.Old, 200)) }
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("text '%s' not found", fault.Clip(e.Old, 200))
+}
 
-// Code is NotFound.
-func (e *NotFoundError) Code() fault.Code { return fault.NotFound }
-
-// Is makes errors.Is find the code.
-func (e *NotFoundError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *NotFoundError) Unwrap() error { return fault.NotFound }
 
 // Hint shows what comes closest.
 func (e *NotFoundError) Hint() string {
@@ -70,11 +69,8 @@ func (e *AlreadyError) Error() string {
 	return fmt.Sprintf("already so: the old text is not there, and the new text stands on line %d", e.Line)
 }
 
-// Code is Conflict.
-func (e *AlreadyError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *AlreadyError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *AlreadyError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *AlreadyError) Hint() string {
@@ -86,14 +82,11 @@ func (e *AlreadyError) Hint() string {
 type OmissionError struct{ Line string }
 
 func (e *OmissionError) Error() string {
-	return fmt.Sprintf("the line '%s' of the new text stands for text that was left out, and would be written as it is", clip(e.Line, 80))
+	return fmt.Sprintf("the line '%s' of the new text stands for text that was left out, and would be written as it is", fault.Clip(e.Line, 80))
 }
 
-// Code is InvalidArgument.
-func (e *OmissionError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *OmissionError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *OmissionError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do instead.
 func (e *OmissionError) Hint() string {
@@ -111,11 +104,8 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("the text occurs %d times, on %s", e.Count, lineList(e.Lines, e.Count))
 }
 
-// Code is InvalidArgument.
-func (e *AmbiguousError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *AmbiguousError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *AmbiguousError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to decide.
 func (e *AmbiguousError) Hint() string {
@@ -142,14 +132,11 @@ func lineList(lines []int, count int) string {
 type LineError struct{ Line, Count int }
 
 func (e *LineError) Error() string {
-	return fmt.Sprintf("Line %d does not exist in file with %s.", e.Line, count(e.Count, "line"))
+	return fmt.Sprintf("Line %d does not exist in file with %s.", e.Line, fault.Count(e.Count, "line"))
 }
 
-// Code is InvalidArgument.
-func (e *LineError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *LineError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *LineError) Unwrap() error { return fault.InvalidArgument }
 
 // EditError says which edit of a list, counted from 0, failed.
 type EditError struct {
@@ -209,7 +196,7 @@ type SetError struct {
 
 func (e *SetError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed", len(e.Failed), count(e.Total, "operation"))
+	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed", len(e.Failed), fault.Count(e.Total, "operation"))
 	for i, f := range e.Failed {
 		if i == MaxListed {
 			fmt.Fprintf(&b, "\nand %d more", len(e.Failed)-i)
@@ -335,11 +322,8 @@ func (e *PendingError) Error() string {
 	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
 }
 
-// Code is Timeout: the wait was over.
-func (e *PendingError) Code() fault.Code { return fault.Timeout }
-
-// Is makes errors.Is find the code.
-func (e *PendingError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code: the wait was over.
+func (e *PendingError) Unwrap() error { return fault.Timeout }
 
 // Hint says how to go on.
 func (e *PendingError) Hint() string {
@@ -420,7 +404,7 @@ func indented(text string) string {
 		if plain := strings.ReplaceAll(l, "\t", ""); fault.Printable(plain) != plain {
 			l = fault.Printable(l)
 		}
-		b.WriteString("  " + clip(l, 200) + "\n")
+		b.WriteString("  " + fault.Clip(l, 200) + "\n")
 	}
 	return b.String()
 }
@@ -476,11 +460,8 @@ func (e *UndoError) Error() string {
 	return b.String()
 }
 
-// Code is Conflict.
-func (e *UndoError) Code() fault.Code { return fault.Conflict }
-
-// Is makes it a conflict.
-func (e *UndoError) Is(target error) bool { return target == fault.Conflict }
+// Unwrap gives the code.
+func (e *UndoError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *UndoError) Hint() string {
@@ -494,12 +475,4 @@ func (e *UndoError) Hint() string {
 		}
 	}
 	return hint
-}
-
-// clip shortens s to about n bytes for a message and marks the cut.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

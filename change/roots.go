@@ -15,11 +15,8 @@ func (e *AcrossError) Error() string {
 	return fmt.Sprintf("%q and %q are in different roots; a change stays in one", e.From, e.To)
 }
 
-// Code is InvalidArgument.
-func (e *AcrossError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *AcrossError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *AcrossError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint returns the next step.
 func (e *AcrossError) Hint() string { return "make a change in each of them" }
@@ -31,11 +28,8 @@ func (e *SameIDError) Error() string {
 	return "several roots have a change of this id: " + strings.Join(e.IDs, ", ")
 }
 
-// Code is InvalidArgument.
-func (e *SameIDError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *SameIDError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *SameIDError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint returns the next step.
 func (e *SameIDError) Hint() string { return "give one of them" }

@@ -94,6 +94,9 @@ func (c Code) Code() Code {
 	return c
 }
 
+// Is makes a finer code the one it is reported as, too.
+func (c Code) Is(target error) bool { return target == c.Code() }
+
 // CodeOf returns the code of an error: that of the first error in its tree
 // that has one. An error without a code is a Timeout if a context ended, and
 // an IOError otherwise. No error has no code: "".
@@ -159,11 +162,8 @@ type sentinel struct {
 
 func (e *sentinel) Error() string { return e.message }
 
-// Is makes errors.Is work for the code.
-func (e *sentinel) Is(target error) bool { return target == e.code || target == e.code.Code() }
-
-// Code returns what kind of error it is.
-func (e *sentinel) Code() Code { return e.code.Code() }
+// Unwrap gives the code.
+func (e *sentinel) Unwrap() error { return e.code }
 
 // Hint returns the next step.
 func (e *sentinel) Hint() string { return e.hint }

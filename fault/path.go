@@ -85,11 +85,8 @@ func (e *BinaryError) Error() string {
 	return "not a text file (" + e.Type + ", " + formatSize(e.Size) + ")"
 }
 
-// Code is NotText.
-func (e *BinaryError) Code() Code { return NotText }
-
-// Is makes errors.Is find the code and ErrNotText.
-func (e *BinaryError) Is(target error) bool { return target == e.Code() || target == ErrNotText }
+// Unwrap gives ErrNotText, which has the code.
+func (e *BinaryError) Unwrap() error { return ErrNotText }
 
 func formatSize(n int64) string {
 	switch {
@@ -113,31 +110,8 @@ type GlobError struct {
 }
 
 func (e *GlobError) Error() string {
-	return "glob " + strconv.Quote(clip(e.Pattern, 200)) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
+	return "glob " + strconv.Quote(Clip(e.Pattern, 200)) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
 }
 
-// Code is InvalidPattern.
-func (e *GlobError) Code() Code { return InvalidPattern }
-
-// Is makes errors.Is find the code.
-func (e *GlobError) Is(target error) bool { return target == e.Code() }
-
-// clip shows the first n characters of a text that may be of any length.
-func clip(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
-
-// Printable returns s, quoted with escapes if it holds anything that could
-// forge a line or steer a terminal. It is for messages, not for results.
-func Printable(s string) string {
-	q := strconv.QuoteToGraphic(s)
-	if len(q) == len(s)+2 && q[1:len(q)-1] == s {
-		return s
-	}
-	return q
-}
+// Unwrap gives the code.
+func (e *GlobError) Unwrap() error { return InvalidPattern }

@@ -19,17 +19,14 @@ func (e *RootError) Error() string {
 	return fmt.Sprintf("%q begins with no root's name; the roots: %s", e.Path, strings.Join(e.Names, ", "))
 }
 
-// Code is OutsideRoot for a path that leads out of all roots, else
+// Unwrap gives the code: OutsideRoot for a path that leads out of all roots, else
 // InvalidArgument.
-func (e *RootError) Code() Code {
+func (e *RootError) Unwrap() error {
 	if e.Outside {
 		return OutsideRoot
 	}
 	return InvalidArgument
 }
-
-// Is makes errors.Is find the code.
-func (e *RootError) Is(target error) bool { return target == e.Code() }
 
 // Hint names the paths that may be meant.
 func (e *RootError) Hint() string {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"quarry/fault"
 	"quarry/internal/re/syntax"
@@ -28,27 +27,11 @@ func (e *Error) Error() string {
 	if e.Pattern == "" {
 		return e.Reason
 	}
-	return fmt.Sprintf("%s at offset %d of %q", e.Reason, e.Offset, clip(e.Pattern))
+	return fmt.Sprintf("%s at offset %d of %q", e.Reason, e.Offset, fault.Clip(e.Pattern, 200))
 }
 
-// Code is InvalidPattern.
-func (e *Error) Code() fault.Code { return fault.InvalidPattern }
-
-// Is makes errors.Is find the code.
-func (e *Error) Is(target error) bool { return target == e.Code() }
-
-// clip keeps an error about a pattern of a megabyte readable.
-func clip(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+// Unwrap gives the code.
+func (e *Error) Unwrap() error { return fault.InvalidPattern }
 
 // wrapError turns a parser's error into ours and adds the hints that need to
 // look at the pattern as a whole.

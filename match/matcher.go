@@ -222,7 +222,7 @@ func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int
 
 // stopped charges the engine's work to the search and reports whether it ends.
 func (m *Matcher) stopped(bytes, steps int) bool {
-	if over := int64(steps) - stepsAByte*int64(bytes); over > 0 && m.search.exact.Add(-over) < 0 {
+	if excess := int64(steps) - stepsAByte*int64(bytes); excess > 0 && m.search.exact.Add(-excess) < 0 {
 		m.fail(ErrBudget)
 	}
 	m.poll()

@@ -17,7 +17,7 @@ import (
 // its strings. It never misses a match, but a hit need not be one.
 type prefilter struct {
 	finder *vec.Finder
-	fold   *vec.FoldFinder
+	fold   *vec.Finder
 	multi  *vec.Multi
 	lens   []int // of multi's strings
 	bytes  *vec.ByteSet

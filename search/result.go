@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -101,9 +102,7 @@ func (s *Summary) Add(part *Summary) {
 	s.Denied += part.Denied
 	s.AddSecrets(part.Secrets...)
 	s.Exact = s.Exact && part.Exact
-	if s.Stopped == "" {
-		s.Stopped = part.Stopped
-	}
+	s.Stopped = cmp.Or(s.Stopped, part.Stopped)
 	s.Skipped = append(s.Skipped, part.Skipped...)
 	if s.SkippedCount == nil {
 		s.SkippedCount = map[Reason]int{}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"quarry/fault"
 )
 
 // Args are the arguments of a call, checked and with defaults filled in.
@@ -64,18 +66,18 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 		}
 	}
 	if why := invalidText(raw); why != "" {
-		return Args{}, &Error{Code: InvalidArgument, Message: why, Hint: "Give the name of a file that is not UTF-8 as base64: and its bytes in base64."}
+		return Args{}, &Error{Code: fault.InvalidArgument, Message: why, Hint: "Give the name of a file that is not UTF-8 as base64: and its bytes in base64."}
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
-		why, hint := ", but "+shorten(raw), t.knownParams()
+		why, hint := ", but "+fault.Clip(string(raw), 60), t.knownParams()
 		if !json.Valid(raw) {
 			why = ": " + err.Error()
 			if strings.Contains(why, "in string") {
 				hint = `In a string write a tab as \t, a line break as \n, a quote as \" and a backslash as \\.`
 			}
 		}
-		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: hint}
+		return Args{}, &Error{Code: fault.InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: hint}
 	}
 	return decodeObject(t.Params, object, "")
 }
@@ -240,7 +242,7 @@ func checkKeys(params []Param, object map[string]json.RawMessage, prefix string)
 		return nil
 	}
 	slices.Sort(unknown)
-	e := &Error{Code: InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
+	e := &Error{Code: fault.InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
 	e.Hint = listParams(params)
 	if near := nearest(unknown[0], names); near != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", near)
@@ -257,14 +259,14 @@ func (p *Param) missing(prefix string) error {
 		}
 		msg = fmt.Sprintf("%s%s is required and must be %s.", prefix, p.Name, kind)
 	}
-	return &Error{Code: InvalidArgument, Message: msg}
+	return &Error{Code: fault.InvalidArgument, Message: msg}
 }
 
 func (p *Param) wrong(prefix string, raw []byte) error {
 	if p.Required && p.Missing != "" {
 		return p.missing(prefix)
 	}
-	e := Errorf(InvalidArgument, "%s%s must be %s, not %s", prefix, p.Name, article(kindNames[p.Kind]), shorten(raw))
+	e := Errorf(fault.InvalidArgument, "%s%s must be %s, not %s", prefix, p.Name, article(kindNames[p.Kind]), fault.Clip(string(raw), 60))
 	if len(raw) > 0 && raw[0] == '[' {
 		e.Hint = p.Several
 	}
@@ -276,18 +278,6 @@ func article(kind string) string {
 		return "an " + kind
 	}
 	return "a " + kind
-}
-
-func shorten(raw []byte) string {
-	const most = 60
-	if len(raw) <= most {
-		return string(raw)
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(raw[cut]) {
-		cut--
-	}
-	return string(raw[:cut]) + "…"
 }
 
 // value reads one argument.
@@ -338,10 +328,10 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 	}
 	n := utf8.RuneCountInString(s)
 	if p.Max != nil && n > *p.Max {
-		return nil, Errorf(InvalidArgument, "%s%s must be at most %d characters, not %d", prefix, p.Name, *p.Max, n)
+		return nil, Errorf(fault.InvalidArgument, "%s%s must be at most %d characters, not %d", prefix, p.Name, *p.Max, n)
 	}
 	if p.Min != nil && n < *p.Min {
-		return nil, Errorf(InvalidArgument, "%s%s must be at least %d characters, not %d", prefix, p.Name, *p.Min, n)
+		return nil, Errorf(fault.InvalidArgument, "%s%s must be at least %d characters, not %d", prefix, p.Name, *p.Min, n)
 	}
 	if len(p.Enum) > 0 {
 		for _, known := range p.Enum {
@@ -349,7 +339,7 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 				return known, nil
 			}
 		}
-		return nil, Errorf(InvalidArgument, "%s%s must be one of %s, not %q", prefix, p.Name, strings.Join(p.Enum, ", "), s)
+		return nil, Errorf(fault.InvalidArgument, "%s%s must be one of %s, not %q", prefix, p.Name, strings.Join(p.Enum, ", "), s)
 	}
 	return s, nil
 }
@@ -363,13 +353,13 @@ func (p *Param) integerValue(raw []byte, prefix string) (any, error) {
 	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // nothing here counts further
 	if p.Min != nil && n < *p.Min {
 		if !p.Clamp {
-			return nil, Errorf(InvalidArgument, "%s%s must be at least %d, not %s", prefix, p.Name, *p.Min, text)
+			return nil, Errorf(fault.InvalidArgument, "%s%s must be at least %d, not %s", prefix, p.Name, *p.Min, text)
 		}
 		n = *p.Min
 	}
 	if p.Max != nil && n > *p.Max {
 		if !p.Clamp {
-			return nil, Errorf(InvalidArgument, "%s%s must be at most %d, not %s", prefix, p.Name, *p.Max, text)
+			return nil, Errorf(fault.InvalidArgument, "%s%s must be at most %d, not %s", prefix, p.Name, *p.Max, text)
 		}
 		n = *p.Max
 	}

@@ -69,31 +69,11 @@ type Image struct {
 	Data     []byte `json:"data"` // in JSON as base64
 }
 
-// Code says what kind of error a call ended with.
-type Code = fault.Code
-
-const (
-	InvalidArgument = fault.InvalidArgument
-	InvalidPattern  = fault.InvalidPattern
-	NotFound        = fault.NotFound
-	AmbiguousPath   = fault.AmbiguousPath
-	ProtectedPath   = fault.ProtectedPath
-	OutsideRoot     = fault.OutsideRoot
-	AlreadyExists   = fault.AlreadyExists
-	Conflict        = fault.Conflict
-	NotText         = fault.NotText
-	TooLarge        = fault.TooLarge
-	ReadOnly        = fault.ReadOnly
-	IndexNotFound   = fault.IndexNotFound
-	Timeout         = fault.Timeout
-	IOError         = fault.IOError
-)
-
 // Error is an error that a model can act on.
 type Error struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`        // what went wrong
-	Hint    string `json:"hint,omitempty"` // the next step
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`        // what went wrong
+	Hint    string     `json:"hint,omitempty"` // the next step
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -111,7 +91,7 @@ func (e *Error) Text() string {
 const ErrorSchema = `{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`
 
 // Errorf makes an Error without a hint.
-func Errorf(code Code, format string, args ...any) *Error {
+func Errorf(code fault.Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -121,9 +101,9 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	switch {
 	case errors.As(err, &e):
 	case errors.Is(err, context.DeadlineExceeded):
-		e = &Error{Code: Timeout, Message: "the call took too long", Hint: "Narrow the path or the pattern and try again."}
+		e = &Error{Code: fault.Timeout, Message: "the call took too long", Hint: "Narrow the path or the pattern and try again."}
 	case errors.Is(err, context.Canceled):
-		e = &Error{Code: Timeout, Message: "the call was cancelled"}
+		e = &Error{Code: fault.Timeout, Message: "the call was cancelled"}
 	default:
 		e = &Error{Code: fault.CodeOf(err), Message: err.Error(), Hint: fault.HintOf(err)}
 	}
@@ -169,7 +149,7 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 				panicked(t.Name, p, debug.Stack())
 			}
 			res = t.errorResult(&Error{
-				Code: IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),
+				Code: fault.IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),
 				Hint: "This is a bug of the tool. Other calls are not affected.",
 			}, false)
 		}

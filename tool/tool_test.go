@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/fault"
 )
 
 // sampleTool has a parameter of every kind and shows what arrived.
@@ -110,12 +112,12 @@ func TestErrorsAndPanics(t *testing.T) {
 		name string
 		err  func() error
 		text string
-		code Code
+		code fault.Code
 	}{
-		{"typed", func() error { return &Error{Code: NotFound, Message: "no x", Hint: "Look elsewhere."} }, "Error: no x\nLook elsewhere.", NotFound},
-		{"wrapped", func() error { return fmt.Errorf("outer: %w", Errorf(Conflict, "changed")) }, "Error: changed", Conflict},
-		{"plain", func() error { return errors.New("disk") }, "Error: disk", IOError},
-		{"late", func() error { return context.DeadlineExceeded }, "Error: the call took too long\nNarrow the path or the pattern and try again.", Timeout},
+		{"typed", func() error { return &Error{Code: fault.NotFound, Message: "no x", Hint: "Look elsewhere."} }, "Error: no x\nLook elsewhere.", fault.NotFound},
+		{"wrapped", func() error { return fmt.Errorf("outer: %w", Errorf(fault.Conflict, "changed")) }, "Error: changed", fault.Conflict},
+		{"plain", func() error { return errors.New("disk") }, "Error: disk", fault.IOError},
+		{"late", func() error { return context.DeadlineExceeded }, "Error: the call took too long\nNarrow the path or the pattern and try again.", fault.Timeout},
 	} {
 		r := run(c.err)
 		if r.Text != c.text || !r.IsError || r.Structured.(map[string]*Error)["error"].Code != c.code {
@@ -123,7 +125,7 @@ func TestErrorsAndPanics(t *testing.T) {
 		}
 	}
 	long := run(func() error {
-		return &Error{Code: InvalidArgument, Message: "first\ninvalid date \"" + strings.Repeat("é", 50_000) + "\"", Hint: "Use today."}
+		return &Error{Code: fault.InvalidArgument, Message: "first\ninvalid date \"" + strings.Repeat("é", 50_000) + "\"", Hint: "Use today."}
 	})
 	if len(long.Text) > 2200 || !utf8.ValidString(long.Text) || !strings.HasPrefix(long.Text, "Error: first\ninvalid date \"éé") ||
 		!strings.Contains(long.Text, "é… [98015 bytes cut] …é") || !strings.HasSuffix(long.Text, "éé\"\nUse today.") {

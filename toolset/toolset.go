@@ -12,6 +12,7 @@
 package toolset
 
 import (
+	"cmp"
 	"io"
 	"time"
 
@@ -49,9 +50,7 @@ func ServeWorker(in io.Reader, out io.Writer) error { return worker.Main(in, out
 // New makes the tools of a workspace. Without one (nil) they can be described
 // but not called.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
+	opts = cmp.Or(opts, &Options{})
 	return profile.New(ws, &profile.Options{
 		Profile: opts.Profile, Tools: opts.Tools, ReadOnly: opts.ReadOnly,
 		Budget: opts.MaxBytes, Zone: opts.Zone, Worker: opts.Worker,

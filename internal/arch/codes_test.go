@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An error that has a code is found by errors.Is with that code: every type with
-// a method Code has a method Is.
+// An error that has a code is found by errors.Is with that code: a type with a
+// method Code has a method Is. Most unwrap to their code, which is both.
 func TestCodesAgree(t *testing.T) {
 	coded, is := map[string]token.Position{}, map[string]bool{}
 	files := token.NewFileSet()
@@ -48,7 +48,7 @@ func TestCodesAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(coded) < 20 {
+	if len(coded) < 2 {
 		t.Fatalf("found %d types with a code", len(coded))
 	}
 	for key, at := range coded {

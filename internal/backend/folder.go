@@ -1,11 +1,11 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"quarry/fault"
 	"quarry/internal/changer"
@@ -28,10 +28,10 @@ type Folder struct {
 // FolderOptions of OpenFolder.
 type FolderOptions struct {
 	Root  rootfs.Options
-	Rules []owner.RuleFile // ignore rules from outside the folder
+	Rules []ignore.File // ignore rules from outside the folder
 	// Outside, if set, is called before each answer. If the rules have changed,
 	// it returns new ones.
-	Outside func() (rules []owner.RuleFile, changed bool)
+	Outside func() (rules []ignore.File, changed bool)
 	Index   *owner.Options  // where it is and who may own it; nil always scans
 	Changes changer.Options // where they are kept
 	// Extend, if set, makes the extension of the changer.
@@ -57,7 +57,7 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	}
 	if opts.Index != nil {
 		o := *opts.Index
-		o.View, o.As, o.Workers, o.Logger = view, f.as, opts.Workers, opts.Logger
+		o.View, o.As, o.Workers, o.Logger = view, f.seenBy, opts.Workers, opts.Logger
 		f.member = owner.New(root, o, f.Folder)
 	}
 	f.Folder.Index = f.member.FilteredBy(owner.NewFilter(&view, root, f.Rules))
@@ -106,7 +106,7 @@ func (o *FolderOptions) outside(root *rootfs.Root) error {
 
 // refresh applies rules from outside that have changed. If several searches find
 // new rules at once, each applies them in turn.
-func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool)) {
+func (f *Folder) refresh(view owner.View, outside func() ([]ignore.File, bool)) {
 	files, changed := outside()
 	if !changed {
 		return
@@ -121,10 +121,10 @@ func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool
 	f.Renew(rules, f.member.FilteredBy(owner.NewFilter(&view, f.Root, rules)))
 }
 
-// as returns the searches for another process, with its view of the folder and
+// seenBy returns the searches for another process, with its view of the folder and
 // the index of this one. Nothing that the view denies is opened, counted or
 // named.
-func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
+func (f *Folder) seenBy(v *owner.View) (owner.Searches, func() error, error) {
 	rules, err := ParseRules(v.Rules)
 	if err != nil {
 		return nil, nil, err
@@ -145,21 +145,14 @@ func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
 }
 
 // ParseRules reads ignore rules from outside a folder.
-func ParseRules(files []owner.RuleFile) ([]ignore.Set, error) {
+func ParseRules(files []ignore.File) ([]ignore.Set, error) {
 	var sets []ignore.Set
 	for _, f := range files {
-		kind, name := ignore.Global, "global excludes"
-		if f.Name != "" {
-			var ok bool
-			kind, ok = ignore.FileKind(f.Name)
-			if name = f.Name; !ok {
-				if f.Name != "info/exclude" {
-					return nil, fmt.Errorf("unknown ignore file %q", f.Name)
-				}
-				kind = ignore.Exclude
-			}
+		set, ok := f.Set(cmp.Or(f.Name, "global excludes"))
+		if !ok {
+			return nil, fmt.Errorf("unknown ignore file %q", f.Name)
 		}
-		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(name, f.Data), Above: f.Above})
+		sets = append(sets, set)
 	}
 	return sets, nil
 }
@@ -177,43 +170,34 @@ func (f *Folder) Dir() string { return f.Root.RealDir() }
 func (f *Folder) Inside(path string) (string, bool) { return cut(f.Dir(), path) }
 
 // Index is the index of the folder.
-func (f *Folder) Index() Index { return (*folderIndex)(f) }
+func (f *Folder) Index() Index { return folderIndex{f.member, f.Folder} }
 
-type folderIndex Folder
-
-func (f *folderIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
-	return f.member.Status(ctx), nil
+type folderIndex struct {
+	*owner.Member
+	files *searcher.Folder
 }
-
-func (f *folderIndex) Wait(ctx context.Context) error { return f.member.Wait(ctx) }
-
-func (f *folderIndex) Follow(ctx context.Context, report func(search.Progress)) error {
-	return f.member.Follow(ctx, report)
-}
-
-func (f *folderIndex) Idle() time.Duration { return f.member.Idle() }
 
 // Verify compares the index with the files: every file is read again and must
 // have in the index all that a search would look for, the list of paths must be
 // a walk's, and searches for words of the files must find what a scan finds.
-func (f *folderIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
-	if err := f.member.Follow(ctx, func(search.Progress) {}); err != nil {
+func (f folderIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
+	if err := f.Follow(ctx, func(search.Progress) {}); err != nil {
 		return nil, err
 	}
-	out := &search.Verification{Remote: !f.member.Owns()}
+	out := &search.Verification{Remote: !f.Owns()}
 	tell := func(path, what string) {
 		out.Faults++
 		fault(path, what)
 	}
 	if !out.Remote {
-		res, err := f.member.Verify(ctx, tell, progress)
+		res, err := f.Member.Verify(ctx, tell, progress)
 		if err != nil {
 			return nil, err
 		}
 		out.Files, out.Bytes, out.Changed = res.Files, res.Bytes, res.Changed
 	}
 	var err error
-	if out.Listed, out.Searches, err = f.CompareAnswers(ctx, tell); err != nil {
+	if out.Listed, out.Searches, err = f.files.CompareAnswers(ctx, tell); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -37,7 +37,7 @@ func Join(parts ...Part) (Backend, error) {
 		if other := s.called(r.Name); other != nil {
 			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("duplicate root name %q", r.Name), "")
 		}
-		s.parts = append(s.parts, r)
+		s.parts = append(s.parts, &r)
 	}
 	return s, nil
 }
@@ -58,9 +58,9 @@ func (s *joint) Plan(ctx context.Context, set change.Set) (*change.Change, error
 // called finds a root by name, in any letter case: no two names differ in case
 // only.
 func (s *joint) called(name string) *Part {
-	for i := range s.parts {
-		if strings.EqualFold(s.parts[i].Name, name) {
-			return &s.parts[i]
+	for _, p := range s.parts {
+		if strings.EqualFold(p.Name, name) {
+			return p
 		}
 	}
 	return nil
@@ -106,8 +106,7 @@ func (s *joint) locate(given string) (*Part, string, error) {
 // absolute finds the root that contains an absolute path, the innermost one if
 // roots are nested.
 func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
-	for i := range s.parts {
-		r := &s.parts[i]
+	for _, r := range s.parts {
 		if p, in := cut(r.Dir(), given); in && (found == nil || len(p) < len(rest)) {
 			found, rest = r, p
 		}
@@ -140,12 +139,12 @@ func (s *joint) inRoot(given string) (*Part, string, error) {
 // file of that path, the error suggests it.
 func (s *joint) unknown(given, rest string) error {
 	e := &fault.RootError{Path: given, Names: s.names()}
-	for i := range s.parts {
+	for _, p := range s.parts {
 		if rest == "" {
 			break
 		}
-		if info, err := s.parts[i].Stat(context.Background(), rest); err == nil {
-			e.Near = append(e.Near, s.parts[i].join(info.Path))
+		if info, err := p.Stat(context.Background(), rest); err == nil {
+			e.Near = append(e.Near, p.join(info.Path))
 		}
 	}
 	return e
@@ -172,10 +171,10 @@ func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
 // time is that of the newest root.
 func (s *joint) top(ctx context.Context) (*search.Info, error) {
 	out := &search.Info{Path: ".", Folder: true}
-	for i := range s.parts {
-		info, err := s.parts[i].Stat(ctx, ".")
+	for _, p := range s.parts {
+		info, err := p.Stat(ctx, ".")
 		if err != nil {
-			return nil, s.parts[i].located(err)
+			return nil, p.located(err)
 		}
 		if info.ModTime.After(out.ModTime) {
 			out.ModTime = info.ModTime

@@ -99,8 +99,7 @@ func (s *joint) topEntries(ctx context.Context, q *search.FindQuery) ([]search.E
 		return nil, err
 	}
 	var list []search.Entry
-	for i := range s.parts {
-		r := &s.parts[i]
+	for _, r := range s.parts {
 		if !filter.MatchDir(r.Name) {
 			continue
 		}
@@ -131,7 +130,7 @@ func (s *joint) sort(list []search.Entry, order search.Order) {
 // rank is the position of a path's root.
 func (s *joint) rank(p string) int {
 	name, _, _ := strings.Cut(p, "/")
-	return slices.IndexFunc(s.parts, func(r Part) bool { return r.Name == name })
+	return slices.IndexFunc(s.parts, func(r *Part) bool { return r.Name == name })
 }
 
 // SearchCode ranks pieces of files. Words are weighed in each root separately: a

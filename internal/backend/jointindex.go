@@ -19,8 +19,7 @@ var states = map[string]int{"ready": 0, "indexing": 1, "not_found": 2, "failed":
 // Status adds the parts up; the state is the worst.
 func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 	out := &search.IndexStatus{State: "ready", Freshness: "event"}
-	for i := range s.parts {
-		p := &s.parts[i]
+	for _, p := range s.parts {
 		st, err := p.Index().Status(ctx)
 		if err != nil {
 			return nil, p.located(err)
@@ -62,9 +61,9 @@ func (s *jointIndex) Follow(ctx context.Context, report func(search.Progress)) e
 }
 
 func (s *jointIndex) each(do func(Index) error) error {
-	for i := range s.parts {
-		if err := do(s.parts[i].Index()); err != nil {
-			return s.parts[i].located(err)
+	for _, p := range s.parts {
+		if err := do(p.Index()); err != nil {
+			return p.located(err)
 		}
 	}
 	return nil
@@ -73,8 +72,8 @@ func (s *jointIndex) each(do func(Index) error) error {
 // Idle is how long ago another process last asked any part something.
 func (s *jointIndex) Idle() time.Duration {
 	idle := s.parts[0].Index().Idle()
-	for i := range s.parts {
-		idle = min(idle, s.parts[i].Index().Idle())
+	for _, p := range s.parts {
+		idle = min(idle, p.Index().Idle())
 	}
 	return idle
 }
@@ -82,8 +81,7 @@ func (s *jointIndex) Idle() time.Duration {
 // Verify compares each part with its files.
 func (s *jointIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
 	out := &search.Verification{}
-	for i := range s.parts {
-		p := &s.parts[i]
+	for _, p := range s.parts {
 		v, err := p.Index().Verify(ctx, func(path, what string) { fault(p.join(path), what) }, progress)
 		if err != nil {
 			return nil, p.located(err)

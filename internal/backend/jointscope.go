@@ -65,8 +65,7 @@ func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 		return nil, err
 	}
 	var list []target
-	for i := range s.parts {
-		r := &s.parts[i]
+	for _, r := range s.parts {
 		if sc.MaxDepth == 1 || !folders && !filter.Descend(r.Name) || folders && filter.ExcludesAbove(r.Name+"/.") {
 			continue
 		}
@@ -95,10 +94,10 @@ func (s *joint) checkAnchors(sc *search.Scope) error {
 		if strings.ContainsAny(first, "{") && strings.Contains(first, "/") {
 			return &fault.GlobError{Pattern: g, Reason: "with several roots, braces around the first slash can't be read: write one glob for each root"}
 		}
-		if !slices.ContainsFunc(s.parts, func(r Part) bool { return matchesName(first, sc.Dialect, r.Name) }) {
+		if !slices.ContainsFunc(s.parts, func(r *Part) bool { return matchesName(first, sc.Dialect, r.Name) }) {
 			e := &fault.RootError{Path: g, Names: s.names()}
-			for i := range s.parts {
-				e.Near = append(e.Near, s.parts[i].join(strings.TrimLeft(g, "!/")))
+			for _, p := range s.parts {
+				e.Near = append(e.Near, p.join(strings.TrimLeft(g, "!/")))
 			}
 			return e
 		}

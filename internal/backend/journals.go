@@ -19,7 +19,7 @@ import (
 // so one change is made in one part, and its id is the part's name, a mark and
 // the id there.
 type journals struct {
-	parts []Part
+	parts []*Part
 	mark  string
 }
 
@@ -33,9 +33,9 @@ func (j *journals) some() error {
 
 // part finds a part by its name.
 func (j *journals) part(name string) *Part {
-	for i := range j.parts {
-		if j.parts[i].Name == name {
-			return &j.parts[i]
+	for _, p := range j.parts {
+		if p.Name == name {
+			return p
 		}
 	}
 	return nil
@@ -100,9 +100,9 @@ func (j *journals) cut(id string) (*Part, string, error) {
 	if i == len(id)-len(j.mark) {
 		return nil, "", fmt.Errorf("%w: %q", change.ErrBadID, id)
 	}
-	for k := range j.parts {
-		if i >= 0 && strings.EqualFold(j.parts[k].Name, id[:i]) {
-			return &j.parts[k], id[i+len(j.mark):], nil
+	for _, p := range j.parts {
+		if i >= 0 && strings.EqualFold(p.Name, id[:i]) {
+			return p, id[i+len(j.mark):], nil
 		}
 	}
 	if err := j.some(); err != nil {
@@ -117,8 +117,7 @@ func (j *journals) Log(limit int) (*change.Log, error) {
 		return nil, err
 	}
 	out := &change.Log{Changes: []change.Change{}}
-	for i := range j.parts {
-		p := &j.parts[i]
+	for _, p := range j.parts {
 		log, err := p.Log(limit)
 		if err != nil {
 			return nil, p.located(err)
@@ -178,11 +177,11 @@ func (j *journals) find(id string) (*Part, string, error) {
 	}
 	var have []*Part
 	var failed error
-	for i := range j.parts {
-		_, err := j.parts[i].Diff(id)
+	for _, p := range j.parts {
+		_, err := p.Diff(id)
 		switch {
 		case err == nil:
-			have = append(have, &j.parts[i])
+			have = append(have, p)
 		case failed == nil || fault.CodeOf(err) != fault.NotFound:
 			failed = err
 		}
@@ -215,13 +214,13 @@ func (j *journals) latest() (*Part, string, error) {
 		}
 	}
 	// No part has one; the first part returns the error.
-	return &j.parts[0], "", nil
+	return j.parts[0], "", nil
 }
 
 func (j *journals) names() []string {
-	names := make([]string, len(j.parts))
-	for i := range j.parts {
-		names[i] = j.parts[i].Name
+	var names []string
+	for _, p := range j.parts {
+		names = append(names, p.Name)
 	}
 	return names
 }
@@ -231,8 +230,7 @@ func (j *journals) Trashed() (items []change.Trashed, problems []string, err err
 	if err := j.some(); err != nil {
 		return nil, nil, err
 	}
-	for i := range j.parts {
-		p := &j.parts[i]
+	for _, p := range j.parts {
 		list, more, err := p.Trashed()
 		if err != nil {
 			return nil, nil, p.located(err)
@@ -257,8 +255,7 @@ func (j *journals) Restore(ctx context.Context, what, to string, o change.Option
 		return nil, err
 	}
 	for _, it := range items {
-		for i := range j.parts {
-			p := &j.parts[i]
+		for _, p := range j.parts {
 			id, mine := strings.CutPrefix(it.ID, p.Name+j.mark)
 			if !mine || it.ID != what && it.Path != strings.Trim(strings.TrimPrefix(what, "./"), "/") {
 				continue
@@ -281,10 +278,10 @@ func (j *journals) Restore(ctx context.Context, what, to string, o change.Option
 func (j *journals) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	total := 0
 	errs := []error{j.some()}
-	for i := range j.parts {
-		n, err := j.parts[i].EmptyTrash(ctx, before)
+	for _, p := range j.parts {
+		n, err := p.EmptyTrash(ctx, before)
 		total += n
-		errs = append(errs, j.parts[i].located(err))
+		errs = append(errs, p.located(err))
 	}
 	return total, errors.Join(errs...)
 }
@@ -293,8 +290,7 @@ func (j *journals) EmptyTrash(ctx context.Context, before time.Time) (int, error
 func (j *journals) Clean(ctx context.Context) (*change.Cleaned, error) {
 	out := &change.Cleaned{}
 	errs := []error{j.some()}
-	for i := range j.parts {
-		p := &j.parts[i]
+	for _, p := range j.parts {
 		c, err := p.Clean(ctx)
 		errs = append(errs, p.located(err))
 		if c != nil {
@@ -309,8 +305,8 @@ func (j *journals) Clean(ctx context.Context) (*change.Cleaned, error) {
 // closeAll closes every part.
 func (j *journals) closeAll() error {
 	var errs []error
-	for i := range j.parts {
-		errs = append(errs, j.parts[i].Close())
+	for _, p := range j.parts {
+		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
 }

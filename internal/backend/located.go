@@ -38,15 +38,15 @@ func (e *located) Unwrap() error { return e.err }
 func (e *located) As(target any) bool {
 	switch target := target.(type) {
 	case **fault.PathError:
-		return as(e, target, func(out *fault.PathError) {
+		return asCopy(e, target, func(out *fault.PathError) {
 			out.Path, out.Matches = e.part.join(out.Path), e.part.joinAll(out.Matches)
 		})
 	case **change.MoveError:
-		return as(e, target, func(out *change.MoveError) {
+		return asCopy(e, target, func(out *change.MoveError) {
 			out.Path, out.Err = e.part.join(out.Path), e.part.located(out.Err)
 		})
 	case **change.UndoError:
-		return as(e, target, func(out *change.UndoError) {
+		return asCopy(e, target, func(out *change.UndoError) {
 			out.ID = e.part.join(out.ID)
 			out.Paths = append([]change.Conflict(nil), out.Paths...)
 			for i := range out.Paths {
@@ -54,7 +54,7 @@ func (e *located) As(target any) bool {
 			}
 		})
 	case **change.SetError:
-		return as(e, target, func(out *change.SetError) {
+		return asCopy(e, target, func(out *change.SetError) {
 			failed := out.Failed
 			out.Failed = make([]*change.OpError, len(failed))
 			for i, f := range failed {
@@ -64,7 +64,7 @@ func (e *located) As(target any) bool {
 			}
 		})
 	case **change.PartialError:
-		return as(e, target, func(out *change.PartialError) {
+		return asCopy(e, target, func(out *change.PartialError) {
 			out.ID = e.part.join(out.ID)
 			for _, list := range []*[]string{&out.New, &out.Old, &out.Other, &out.Unknown} {
 				*list = e.part.joinAll(*list)
@@ -74,8 +74,8 @@ func (e *located) As(target any) bool {
 	return false
 }
 
-// as finds an error of the part and names the part in a copy of it.
-func as[E any, P interface {
+// asCopy finds an error of the part and names the part in a copy of it.
+func asCopy[E any, P interface {
 	*E
 	error
 }](e *located, target *P, name func(*E)) bool {

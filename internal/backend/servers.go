@@ -39,9 +39,9 @@ func NewServers(opts searcher.ServersOptions, checkouts []Checkout) (Backend, er
 	r := &servers{journals: journals{mark: ":"}}
 	for _, c := range checkouts {
 		opts.Checkouts = append(opts.Checkouts, searcher.Checkout{Repo: c.Repo, Folder: c.Folder.Folder})
-		r.parts = append(r.parts, Part{c.Repo, c.Folder})
+		r.parts = append(r.parts, &Part{c.Repo, c.Folder})
 	}
-	slices.SortFunc(r.parts, func(a, b Part) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(r.parts, func(a, b *Part) int { return strings.Compare(a.Name, b.Name) })
 	var err error
 	if r.Servers, err = searcher.NewServers(&opts); err != nil {
 		return nil, err

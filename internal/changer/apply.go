@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -44,7 +45,7 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	for i := range steps {
 		if err := steps[i].do(tx); err != nil {
 			err = w.rollBack(ctx, tx, i, err)
-			if steps[i].shared && errors.Is(err, rootfs.AlreadyExists) && !partial(err) {
+			if steps[i].shared && errors.Is(err, fault.AlreadyExists) && !partial(err) {
 				return errReplan
 			}
 			return err
@@ -141,7 +142,7 @@ func bySystem(cause error) bool {
 		return false
 	}
 	switch rootfs.KindOf(cause) {
-	case rootfs.IO, rootfs.ReadOnly, rootfs.Permission:
+	case fault.IOError, fault.ReadOnly, fault.Permission:
 		return true
 	}
 	return false
@@ -177,10 +178,10 @@ func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 			if info.Type == rootfs.TypeDir {
 				break
 			}
-			return nil, &rootfs.Error{Op: "mkdir", Path: p.String(), Kind: rootfs.NotFolder}
+			return nil, &fault.PathError{Op: "mkdir", Path: p.String(), Kind: fault.NotFolder}
 		}
 		// If one of them is a file, the loop finds it.
-		if k := rootfs.KindOf(err); k != rootfs.NotFound && k != rootfs.NotFolder {
+		if k := rootfs.KindOf(err); k != fault.NotFound && k != fault.NotFolder {
 			return nil, err
 		}
 		list = append(list, p)

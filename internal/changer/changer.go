@@ -94,8 +94,8 @@ var (
 	errSlash      = errors.New("a path that ends in a slash names a folder, not a file")
 )
 
-// did records what a change does, in the caller's words if there are any.
-func did(c *change.Change, a change.Action, words string, client change.Client) {
+// record notes what a change does, in the caller's words if there are any.
+func record(c *change.Change, a change.Action, words string, client change.Client) {
 	if words = change.OneLine(words, change.MaxSummary); words != "" {
 		a = change.Action{Verb: change.Noted, Text: words}
 	}

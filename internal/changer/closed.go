@@ -32,12 +32,7 @@ func (w *Changer) opens(ctx context.Context, from, to rootfs.Path) (bool, error)
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	d, err := w.root.OpenDir(from)
-	if err != nil {
-		return false, err
-	}
-	entries, err := d.Read(nil)
-	d.Close()
+	entries, err := w.root.List(from)
 	if err != nil {
 		return false, err
 	}
@@ -72,8 +67,8 @@ func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	}
 	defer d.Close()
 	err = d.Vet(ctx, "delete")
-	var refusal *rootfs.Error
-	if errors.As(err, &refusal) && refusal.Kind == rootfs.Protected && refusal.Rule != policy.Protected.String() {
+	var refusal *fault.PathError
+	if errors.As(err, &refusal) && refusal.Kind == fault.ProtectedPath && refusal.Rule != policy.Protected.String() {
 		return holdsClosed(dir)
 	}
 	return err // it may name .git and its like

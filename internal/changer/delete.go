@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
@@ -23,7 +24,7 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 		return err
 	}
 	if t.FileOnly && info.Type == rootfs.TypeDir {
-		return &rootfs.Error{Op: "delete", Path: t.path.String(), Kind: rootfs.NotRegular}
+		return &fault.PathError{Op: "delete", Path: t.path.String(), Kind: fault.NotRegular}
 	}
 	if info.Type == rootfs.TypeDir {
 		if err := p.w.allOpen(ctx, t.path); err != nil {
@@ -58,7 +59,7 @@ func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	plain := func(b []byte) string { return textfile.LF.Convert(string(b)) }
 	if plain(have) != plain(want) {
 		diff := diffOf(p.String(), p.String(), want, have, diffLimits())
-		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.Conflict, Err: &contentError{Diff: diff.Hunks}}
+		return &fault.PathError{Op: "delete", Path: p.String(), Kind: fault.Conflict, Err: &contentError{Diff: diff.Hunks}}
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected strin
 		return nil
 	}
 	if info.Type != rootfs.TypeFile {
-		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.NotRegular, Err: errors.New("only a file has a version")}
+		return &fault.PathError{Op: "delete", Path: p.String(), Kind: fault.NotRegular, Err: errors.New("only a file has a version")}
 	}
 	version, _, err := w.root.ReadVersion(p)
 	if err != nil {
@@ -106,7 +107,7 @@ func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) 
 		if rel != "" {
 			name += "/" + rel
 		}
-		return &rootfs.Error{Op: "delete", Path: name, Kind: rootfs.Conflict}
+		return &fault.PathError{Op: "delete", Path: name, Kind: fault.Conflict}
 	}
 	byName := func(a, b journal.Node) bool { return a.Rel == b.Rel }
 	if len(now) != len(kept.Nodes) || !slices.EqualFunc(now, kept.Nodes, byName) {

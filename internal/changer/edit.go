@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -54,7 +55,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
 	for _, e := range c.Edits {
 		if e.Note != "" {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s:%d: %s", rootfs.Printable(path.String()), e.Line, e.Note))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s:%d: %s", fault.Printable(path.String()), e.Line, e.Note))
 		}
 	}
 	c.Size, c.Version = edited.Size(), file.Version().String()
@@ -96,7 +97,7 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 	}
 	edited, err := textedit.ApplyTo(file.path.String(), doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
 	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(file.path.String()), err)
+		return nil, fmt.Errorf("edit %s: %w", fault.Printable(file.path.String()), err)
 	}
 	return edited, nil
 }
@@ -135,7 +136,7 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 		return fmt.Errorf("%w: %w", errBadVersion, err)
 	}
 	if !same {
-		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}
+		return &fault.PathError{Op: "edit", Path: p.String(), Kind: fault.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"quarry/fault"
-	"quarry/internal/textedit"
 )
 
 // Reasons why a change may be refused, in addition to the errors of package
@@ -33,16 +32,13 @@ func (e *planError) Error() string {
 	return "the set would do something else now than the plan " + e.Digest
 }
 
-// Code is Conflict, or NotFound for a plan that is not known.
-func (e *planError) Code() fault.Code {
+// Unwrap gives the code: Conflict, or NotFound for a plan that is not known.
+func (e *planError) Unwrap() error {
 	if e.Now == "" {
 		return fault.NotFound
 	}
 	return fault.Conflict
 }
-
-// Is makes errors.Is find the code.
-func (e *planError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *planError) Hint() string { return "make the dry run again and look at what changed" }
@@ -56,7 +52,7 @@ func (e *contentError) Error() string { return "it has other content than the pa
 
 // Hint shows the difference.
 func (e *contentError) Hint() string {
-	return "the file differs from what the patch deletes:\n" + textedit.Clip(e.Diff, 1000)
+	return "the file differs from what the patch deletes:\n" + fault.Clip(e.Diff, 1000)
 }
 
 // sameFileError refuses two operations of a set that write different contents to
@@ -67,11 +63,8 @@ func (e *sameFileError) Error() string {
 	return fmt.Sprintf("%s and %s are two names of one file", strconv.QuoteToGraphic(e.Path), strconv.QuoteToGraphic(e.Other))
 }
 
-// Code is InvalidArgument.
-func (e *sameFileError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *sameFileError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *sameFileError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to go on.
 func (e *sameFileError) Hint() string { return "change it under one of them" }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
 )
@@ -87,11 +88,14 @@ func (id identity) stillThere() bool {
 	return err == nil && there.ino == id.ino && there.born == id.born
 }
 
-// belongs refuses a state folder of another folder. A state without a record
-// has no owner yet.
+// belongs refuses a missing state folder, and one of another folder. A state
+// without a record has no owner yet.
 func (w *Changer) belongs() error {
-	log, err := w.openRecord(false)
-	if rootfs.KindOf(err) == rootfs.NotFound {
+	if w.state == nil {
+		return change.ErrNoState
+	}
+	log, err := w.state.root.OpenLog(w.state.root.Own(folderFile), false)
+	if rootfs.KindOf(err) == fault.NotFound {
 		return nil
 	}
 	if err != nil {
@@ -104,14 +108,6 @@ func (w *Changer) belongs() error {
 	}
 	_, _, err = w.recorded(log, now)
 	return err
-}
-
-func (w *Changer) openRecord(create bool) (*rootfs.Log, error) {
-	p, err := w.state.root.Known(folderFile)
-	if err != nil {
-		return nil, err
-	}
-	return w.state.root.OpenLog(p, create)
 }
 
 // recorded reads which folder the state belongs to and refuses any but this one.
@@ -146,14 +142,11 @@ func (w *Changer) claimOnce() error {
 	if err != nil {
 		return err
 	}
-	log, err := w.openRecord(true)
+	log, err := w.state.root.Hold(folderFile, true)
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	if err := log.Lock(true); err != nil { // Close unlocks
-		return err
-	}
+	defer log.Close() // and unlock it
 	was, size, err := w.recorded(log, now)
 	if err != nil || was == now {
 		return err

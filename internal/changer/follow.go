@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -82,7 +83,7 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 	var gone []rootfs.Path
 	found, err := p.w.opts.Extension.Follow(ctx, moves, moving[0].Links, func(path string) ([]byte, error) {
 		text, err := p.readFollowed(path)
-		if at, known := p.w.root.Known(path); known == nil && rootfs.KindOf(err) == rootfs.NotFound {
+		if at, known := p.w.root.Known(path); known == nil && rootfs.KindOf(err) == fault.NotFound {
 			gone = append(gone, at)
 		}
 		return text, err
@@ -110,7 +111,7 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 			err = p.editFollowed(p.followed[e.Path], &e.Op)
 		}
 		if err != nil {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", rootfs.Printable(e.Path), err))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", fault.Printable(e.Path), err))
 			c.Links.Updated -= e.Links
 			c.Links.Texts -= e.Texts
 			c.Links.TextsIn = slices.DeleteFunc(c.Links.TextsIn, func(p string) bool { return p == e.Path })
@@ -134,7 +135,7 @@ func (p *planner) holdFollowed(files []Following) error {
 	for _, f := range files {
 		file := p.followed[f.Path]
 		if file == nil {
-			return fmt.Errorf("%s is to be edited but was not read", rootfs.Printable(f.Path))
+			return fmt.Errorf("%s is to be edited but was not read", fault.Printable(f.Path))
 		}
 		paths = append(paths, file.path)
 	}

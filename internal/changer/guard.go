@@ -100,7 +100,7 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 
 // unjudged refuses a change of a file that can't be read.
 func unjudged(err error) error {
-	if rootfs.KindOf(err) == rootfs.Protected {
+	if rootfs.KindOf(err) == fault.ProtectedPath {
 		return err
 	}
 	return errors.Join(errGuarded, err)
@@ -136,12 +136,7 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 	default:
 		return nil
 	}
-	d, err := w.root.OpenDir(p)
-	if err != nil {
-		return err
-	}
-	entries, err := d.Read(nil)
-	d.Close()
+	entries, err := w.root.List(p)
 	if err != nil {
 		return err
 	}

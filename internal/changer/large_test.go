@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"quarry/change"
-	"quarry/internal/rootfs"
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -141,7 +141,7 @@ func TestLargeFileChangesMeanwhile(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(w.root.RealDir(), "f.txt"), []byte(foreign), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.do(nil); !errors.Is(err, rootfs.Conflict) {
+		if err := s.do(nil); !errors.Is(err, fault.Conflict) {
 			t.Errorf("%v, want a conflict", err)
 		}
 		if got := text(t, w, "f.txt"); got != foreign {

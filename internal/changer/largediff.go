@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -41,7 +42,7 @@ func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse b
 		return d, nil
 	}
 	notKept := func(err error) (change.PathDiff, error) {
-		if !errors.Is(err, journal.ErrNotKept) && rootfs.KindOf(err) != rootfs.NotFound {
+		if !errors.Is(err, journal.ErrNotKept) && rootfs.KindOf(err) != fault.NotFound {
 			return d, err
 		}
 		d.Kind = change.DiffNotKept

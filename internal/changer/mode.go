@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 )
@@ -19,7 +20,7 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 		return nil
 	}
 	if !rootfs.ExecutableBit {
-		p.c.Warnings = append(p.c.Warnings, "the mode of "+rootfs.Printable(path.String())+" stays as it is: this system keeps no executable bit")
+		p.c.Warnings = append(p.c.Warnings, "the mode of "+fault.Printable(path.String())+" stays as it is: this system keeps no executable bit")
 		return nil
 	}
 	p.show(change.PathDiff{Kind: change.DiffMode, Old: path.String(), New: shown.String(), Modes: [2]fs.FileMode{info.Mode, next}})

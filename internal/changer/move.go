@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 )
@@ -22,7 +23,7 @@ func (w *Changer) resolveMove(t *task) (err error) {
 		return &change.MoveError{Path: t.To, Err: err}
 	}
 	if t.path.IsRoot() || t.to.IsRoot() {
-		err := &rootfs.Error{Op: "move", Path: ".", Kind: rootfs.InvalidArgument, Err: errRootFolder}
+		err := &fault.PathError{Op: "move", Path: ".", Kind: fault.InvalidArgument, Err: errRootFolder}
 		return &change.MoveError{Source: t.path.IsRoot(), Path: ".", Err: err}
 	}
 	return nil
@@ -111,12 +112,12 @@ func (p *planner) checkMove(t *task) (rootfs.Info, error) {
 		return info, nil
 	}
 	if t.to.Beneath(t.path) {
-		err := &rootfs.Error{Op: "move", Path: t.to.String(), Kind: rootfs.InvalidArgument, Err: errIntoItself}
+		err := &fault.PathError{Op: "move", Path: t.to.String(), Kind: fault.InvalidArgument, Err: errIntoItself}
 		return info, &change.MoveError{Path: t.to.String(), Err: err}
 	}
 	there, err := root.Stat(t.to)
 	if err == nil && !(there.SameFile(info) && sameName(t.path, t.to)) {
-		return info, &change.MoveError{Path: t.to.String(), Err: &rootfs.Error{Op: "move", Path: t.to.String(), Kind: rootfs.AlreadyExists}}
+		return info, &change.MoveError{Path: t.to.String(), Err: &fault.PathError{Op: "move", Path: t.to.String(), Kind: fault.AlreadyExists}}
 	}
 	return info, nil
 }

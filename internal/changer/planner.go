@@ -194,7 +194,7 @@ func (p *planner) finish(tasks []*task) {
 		a = change.Action{Verb: change.Applied, Count: len(c.Files)}
 		c.Version, c.Size, c.Created, c.Edits, c.Trash = "", 0, false, nil, nil
 	}
-	did(c, a, p.set.Summary, p.set.Client)
+	record(c, a, p.set.Summary, p.set.Client)
 	c.Proposal, c.Rule = p.set.Proposal, p.set.Rule
 }
 

@@ -2,10 +2,12 @@ package changer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"fmt"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -37,9 +39,7 @@ func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest str
 	kept.Digest, kept.FullDiff, kept.AllLines = digest, false, false
 	kept.Ops = append([]change.Op(nil), set.Ops...)
 	for i, v := range versions {
-		if kept.Ops[i].Version == "" {
-			kept.Ops[i].Version = v
-		}
+		kept.Ops[i].Version = cmp.Or(kept.Ops[i].Version, v)
 	}
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(kept); err != nil {
@@ -67,10 +67,7 @@ func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 }
 
 func (s *state) keepPlan(digest string, data []byte) error {
-	dir, err := s.root.Known("plans")
-	if err != nil {
-		return err
-	}
+	dir := s.root.Own("plans")
 	if _, err := s.root.MkdirAll(dir); err != nil {
 		return err
 	}
@@ -81,7 +78,7 @@ func (s *state) keepPlan(digest string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err = s.root.Create(p, data, nil); rootfs.KindOf(err) == rootfs.AlreadyExists {
+	if _, _, err = s.root.Create(p, data, nil); rootfs.KindOf(err) == fault.AlreadyExists {
 		return nil // the same plan
 	}
 	return err
@@ -98,12 +95,7 @@ func (s *state) readPlan(digest string) ([]byte, error) {
 
 // dropPlans makes room for one more.
 func (s *state) dropPlans(dir rootfs.Path) error {
-	d, err := s.root.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	entries, err := d.Read(nil)
-	d.Close()
+	entries, err := s.root.List(dir)
 	if err != nil || len(entries) < maxPlansKept {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -90,7 +91,7 @@ func TestPlannedAgain(t *testing.T) {
 		}
 		var missing *change.NotFoundError
 		switch {
-		case c.want == "" && !errors.Is(err, rootfs.Conflict), c.want == "?" && !errors.As(err, &missing):
+		case c.want == "" && !errors.Is(err, fault.Conflict), c.want == "?" && !errors.As(err, &missing):
 			t.Errorf("%s: %v", c.name, err)
 		case len(c.want) > 1 && (err != nil || text(t, w, "f") != c.want):
 			t.Errorf("%s: %v, %q", c.name, err, text(t, w, "f"))

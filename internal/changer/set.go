@@ -1,6 +1,7 @@
 package changer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -50,7 +51,7 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	}
 	var also []rootfs.Path // to be locked from the start
 	var busy *lockError
-	met := 0
+	conflicts := 0
 	for i := 0; i < maxPlans; i++ {
 		c, err := w.once(ctx, &set, tasks, also, dry)
 		busy = nil
@@ -60,8 +61,8 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 				also = []rootfs.Path{{}} // everything: no other change of this process can interfere
 			}
 		case errors.Is(err, errReplan):
-		case met < maxMet && mayReplan(&set) && errors.Is(err, rootfs.Conflict) && !partial(err) && ctx.Err() == nil:
-			met++
+		case conflicts < maxConflicts && mayReplan(&set) && errors.Is(err, fault.Conflict) && !partial(err) && ctx.Err() == nil:
+			conflicts++
 			i-- // it has a limit of its own
 		default:
 			return settled(c, err)
@@ -69,15 +70,15 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	}
 	last := tasks[len(tasks)-1]
 	if busy != nil {
-		return nil, &rootfs.Error{Op: "move", Path: last.path.String(), Kind: rootfs.Conflict, Err: busy}
+		return nil, &fault.PathError{Op: "move", Path: last.path.String(), Kind: fault.Conflict, Err: busy}
 	}
-	return nil, &rootfs.Error{Op: "mkdir", Path: last.target().Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
+	return nil, &fault.PathError{Op: "mkdir", Path: last.target().Dir().String(), Kind: fault.Conflict, Err: errReplan}
 }
 
-// maxMet is how often a set is planned again because another process changed one
+// maxConflicts is how often a set is planned again because another process changed one
 // of its files between reading and writing it. Each time someone else has made
 // progress.
-const maxMet = 64
+const maxConflicts = 64
 
 // mayReplan reports whether a set may be planned again on files that have changed.
 // Whoever named a version, or applies a plan, asked for that very content. To
@@ -159,41 +160,39 @@ func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 }
 
 func sameVersion(a, b *task) bool {
-	if a.Version == "" {
-		a.Version = b.Version
-	}
+	a.Version = cmp.Or(a.Version, b.Version)
 	// One of them may be short.
 	return b.Version == "" || strings.HasPrefix(a.Version, b.Version) || strings.HasPrefix(b.Version, a.Version)
 }
 
 func (w *Changer) resolveOne(t *task) (err error) {
-	rooted := func(kind rootfs.Kind) error {
-		return &rootfs.Error{Op: opNames[t.Verb], Path: t.Path, Kind: kind, Err: errRootFolder}
+	rooted := func(kind fault.Code) error {
+		return &fault.PathError{Op: opNames[t.Verb], Path: t.Path, Kind: kind, Err: errRootFolder}
 	}
 	switch t.Verb {
 	case change.EditFile:
 		if len(t.Edits) == 0 && t.Executable == nil {
-			return fmt.Errorf("edit %s: %w", rootfs.Printable(t.Path), ErrNoEdits)
+			return fmt.Errorf("edit %s: %w", fault.Printable(t.Path), ErrNoEdits)
 		}
 		t.path, err = w.root.Resolve(t.Path)
 		return err
 	case change.WriteFile, change.CreateFile, change.MakeFolder:
 		if t.Verb != change.MakeFolder && strings.HasSuffix(t.Path, "/") {
-			return &rootfs.Error{Op: "write", Path: t.Path, Kind: rootfs.InvalidArgument, Err: errSlash}
+			return &fault.PathError{Op: "write", Path: t.Path, Kind: fault.InvalidArgument, Err: errSlash}
 		}
 		if t.path, err = w.root.Resolve(t.Path); err != nil || !t.path.IsRoot() {
 			return err
 		}
 		if t.Verb == change.MakeFolder {
-			return rooted(rootfs.InvalidArgument)
+			return rooted(fault.InvalidArgument)
 		}
-		return &rootfs.Error{Op: "write", Path: t.Path, Kind: rootfs.NotRegular}
+		return &fault.PathError{Op: "write", Path: t.Path, Kind: fault.NotRegular}
 	case change.DeletePath:
 		if t.trash, err = w.trashKind(t.Trash); err != nil {
 			return err
 		}
 		if t.path, err = w.root.ResolveEntry(t.Path); err == nil && t.path.IsRoot() {
-			return rooted(rootfs.InvalidArgument)
+			return rooted(fault.InvalidArgument)
 		}
 		return err
 	case change.MovePath:

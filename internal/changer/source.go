@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -83,7 +84,7 @@ func (p *planner) openLarge(ctx context.Context, path rootfs.Path) (*source, err
 	if s.notText != nil {
 		var binary *textfile.BinaryError
 		if !errors.As(s.notText, &binary) {
-			return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(path.String()), s.notText)
+			return nil, fmt.Errorf("edit %s: %w", fault.Printable(path.String()), s.notText)
 		}
 		if s.version, s.info, err = p.w.root.ReadVersion(path); err != nil {
 			return nil, err
@@ -154,7 +155,7 @@ func (s *source) rested() error {
 }
 
 func (s *source) conflict() error {
-	return &rootfs.Error{Op: "edit", Path: s.path.String(), Kind: rootfs.Conflict, Err: errChangedMeanwhile}
+	return &fault.PathError{Op: "edit", Path: s.path.String(), Kind: fault.Conflict, Err: errChangedMeanwhile}
 }
 
 var errChangedMeanwhile = errors.New("the file was changed while the edit was worked out")
@@ -216,7 +217,7 @@ func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version,
 // step gives the file the content of a change, provided it is still the version
 // that was read. shown are the hunks of the diff.
 func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error) {
-	list, few := fewEdits(c)
+	list, ok := fewEdits(c)
 	next, err := s.edited(c, list)
 	if err == nil {
 		err = s.rested()
@@ -226,7 +227,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	}
 	version := s.Version()
 	op := journal.Op{Kind: journal.Replace, Path: s.path, Old: version, New: next, OldData: s.data, Shown: shown}
-	if few {
+	if ok {
 		op.Edits = list
 		if s.file != nil {
 			s.file.Close() // a set may have many; and some systems don't replace what is open
@@ -241,7 +242,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	}
 	return step{op: op, do: func(*journal.Tx) error {
 		_, err := w.root.Rewrite(s.path, edits(c), version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
-		if rootfs.KindOf(err) == rootfs.InvalidArgument {
+		if rootfs.KindOf(err) == fault.InvalidArgument {
 			// The content has changed since it was planned.
 			return errors.Join(s.conflict(), err)
 		}

@@ -52,7 +52,7 @@ func (s *state) close() error {
 // changeable says why nothing can be changed, if so.
 func (w *Changer) changeable(op string) error {
 	if w.root.ReadOnly() {
-		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: errOwner}
+		return &fault.PathError{Op: op, Path: ".", Kind: fault.ReadOnly, Err: errOwner}
 	}
 	if w.state == nil {
 		return change.ErrNoState
@@ -97,18 +97,11 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 		return err
 	}
 	// One process at a time: two would roll back the same steps.
-	p, err := w.state.root.Known("recovery")
-	if err != nil {
-		return err
-	}
-	lock, err := w.state.root.OpenLog(p, true)
+	lock, err := w.state.root.Hold("recovery", true)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
-	if err := lock.Lock(true); err != nil {
-		return err
-	}
 	for _, u := range cut {
 		last = append(last, u.Entry)
 	}
@@ -167,7 +160,7 @@ func (w *Changer) cleanTrash(ctx context.Context, kind change.TrashKind) {
 }
 
 func (w *Changer) logCleaned(dir string, res rootfs.Cleaned, err error) {
-	if err != nil && rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder {
+	if err != nil && rootfs.KindOf(err) != fault.NotFound && rootfs.KindOf(err) != fault.NotFolder {
 		w.log.Warn("temporary files not cleaned", "folder", dir, "err", err)
 	}
 	for _, err := range res.Errors {
@@ -285,9 +278,6 @@ func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 
 // Log lists the newest changes, newest first; a limit of 0 is all.
 func (w *Changer) Log(limit int) (*change.Log, error) {
-	if w.state == nil {
-		return nil, change.ErrNoState
-	}
 	if err := w.belongs(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -124,7 +125,7 @@ func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 		same = markOf(item) == op.Old
 	}
 	if !same {
-		return nil, item, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), trash.ErrNotFound)
+		return nil, item, fmt.Errorf("%s: %w", fault.Printable(op.Path.String()), trash.ErrNotFound)
 	}
 	return bin, item, nil
 }
@@ -296,16 +297,16 @@ func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options
 		}
 	}
 	if p.IsRoot() {
-		return nil, fmt.Errorf("restore %s: %w", rootfs.Printable(what), trash.ErrNoOriginal)
+		return nil, fmt.Errorf("restore %s: %w", fault.Printable(what), trash.ErrNoOriginal)
 	}
 	c := &change.Change{Tool: toolOf(o.Tool, "restore"), Paths: []string{p.String()}, DryRun: o.DryRun, Trash: &change.TrashReport{Kind: found.Kind, Where: found.ID}}
-	did(c, change.Action{Verb: change.Restored, Path: p.String()}, o.Summary, o.Client)
+	record(c, change.Action{Verb: change.Restored, Path: p.String()}, o.Summary, o.Client)
 	return settled(c, w.withFolders(ctx, p, func() error { return w.restoreOnce(ctx, c, p, found) }))
 }
 
 func (w *Changer) restoreOnce(ctx context.Context, c *change.Change, p rootfs.Path, it item) error {
 	if _, err := w.root.Stat(p); err == nil {
-		return &rootfs.Error{Op: "restore", Path: p.String(), Kind: rootfs.AlreadyExists}
+		return &fault.PathError{Op: "restore", Path: p.String(), Kind: fault.AlreadyExists}
 	}
 	steps, err := w.folderSteps(p.Dir())
 	if err != nil || c.DryRun {
@@ -346,7 +347,7 @@ func (w *Changer) trashed(what string) (item, error) {
 		}
 	}
 	if best < 0 {
-		return item{}, fmt.Errorf("%s: %w", rootfs.Printable(what), change.ErrNotTrashed)
+		return item{}, fmt.Errorf("%s: %w", fault.Printable(what), change.ErrNotTrashed)
 	}
 	return items[best], nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -88,7 +89,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		Tool: toolOf(o.Tool, "undo"), Paths: names(journal.Entry{Change: plan.Change}.Paths()), DryRun: o.DryRun,
 		Undoes: string(plan.Change.Undoes), PartOf: string(plan.Change.PartOf), Warnings: warnings,
 	}
-	did(c, plan.Change.Did, o.Summary, o.Client)
+	record(c, plan.Change.Did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
 	limits := diffLimits()
 	if o.FullDiff && o.DryRun {
@@ -199,7 +200,7 @@ func (w *Changer) skipConflicts(plan *journal.Plan, cause error) (warnings []str
 				return nil, err
 			}
 			paths = append(paths, p)
-			warnings = append(warnings, "left as it is: "+rootfs.Printable(c.Path)+" "+c.Words())
+			warnings = append(warnings, "left as it is: "+fault.Printable(c.Path)+" "+c.Words())
 		}
 		before := len(plan.Change.Ops)
 		if !plan.Without(paths) || len(plan.Change.Ops) == before {
@@ -335,9 +336,6 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 // Diff shows a change as a unified diff. It works from what the journal kept,
 // so it doesn't matter what became of the files.
 func (w *Changer) Diff(id string) (*change.Change, error) {
-	if w.state == nil {
-		return nil, change.ErrNoState
-	}
 	if err := w.belongs(); err != nil {
 		return nil, err
 	}

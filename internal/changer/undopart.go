@@ -1,6 +1,7 @@
 package changer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, i int, since 
 	}
 	c, conflict, err := w.carry(ctx, plan.Of, i, since, only)
 	switch kind := rootfs.KindOf(err); {
-	case err != nil && (kind == rootfs.NotFound || kind == rootfs.NotFolder || kind == rootfs.NotRegular):
+	case err != nil && (kind == fault.NotFound || kind == fault.NotFolder || kind == fault.NotRegular):
 		return nil, nil
 	case err != nil || conflict != nil:
 		return conflict, err
@@ -210,7 +211,7 @@ func (w *Changer) pick(ctx context.Context, plan *journal.Plan, parts []change.U
 
 // notInChange refuses a part that a change does not have, and lists those it has.
 func (w *Changer) notInChange(e journal.Entry, part change.UndoPart) error {
-	what := rootfs.Printable(part.Path)
+	what := fault.Printable(part.Path)
 	if part.Hunk+part.Line > 0 {
 		what = "a text of " + what
 	}
@@ -220,14 +221,14 @@ func (w *Changer) notInChange(e journal.Entry, part change.UndoPart) error {
 			names = append(names, fmt.Sprintf("and %d more", len(e.Paths())-i))
 			break
 		}
-		names = append(names, rootfs.Printable(p.String()))
+		names = append(names, fault.Printable(p.String()))
 	}
 	return fault.New(fault.NotFound, fmt.Sprintf("change %s has not changed %s", e.ID, what), "it changed "+strings.Join(names, ", "))
 }
 
 // pickHunks leaves of an operation the chosen hunks.
 func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, i int, since *journal.Since, chosen []change.UndoPart, f *fitted) error {
-	name := rootfs.Printable(plan.Of.Ops[i].Path.String())
+	name := fault.Printable(plan.Of.Ops[i].Path.String())
 	d, err := w.opDiff(plan.Of, i, false, &textedit.DiffOptions{MaxLines: -1, MaxLine: 1})
 	if err != nil {
 		return err
@@ -262,9 +263,7 @@ func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, i int, sinc
 		}
 		return picked[n]
 	}, f)
-	if err == nil {
-		err = split
-	}
+	err = cmp.Or(err, split)
 	switch {
 	case err != nil:
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -22,7 +23,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	old, version, info, err := p.w.root.ReadFile(t.path, maxRead)
 	switch {
 	case err == nil && t.Verb == change.CreateFile:
-		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
+		return &fault.PathError{Op: "create", Path: t.path.String(), Kind: fault.AlreadyExists}
 	case err == nil:
 		doc, err := textfile.New(old)
 		if err == nil {
@@ -33,10 +34,10 @@ func (p *planner) write(ctx context.Context, t *task) error {
 		return p.overwrite(t, old, version, info, func(content []byte) (change.PathDiff, error) {
 			return diffOf(t.path.String(), t.path.String(), old, content, p.limits()), nil
 		})
-	case rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder:
+	case rootfs.KindOf(err) != fault.NotFound && rootfs.KindOf(err) != fault.NotFolder:
 		return err
 	case t.Version != "":
-		return &rootfs.Error{Op: "write", Path: t.path.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Want: t.Version}}
+		return &fault.PathError{Op: "write", Path: t.path.String(), Kind: fault.Conflict, Err: &change.VersionError{Want: t.Version}}
 	}
 	if err := p.needFolders(t.path.Dir()); err != nil {
 		return err
@@ -157,5 +158,5 @@ func (w *Changer) withFolders(ctx context.Context, p rootfs.Path, f func() error
 			return err
 		}
 	}
-	return &rootfs.Error{Op: "mkdir", Path: p.Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
+	return &fault.PathError{Op: "mkdir", Path: p.Dir().String(), Kind: fault.Conflict, Err: errReplan}
 }

@@ -169,6 +169,19 @@ func (c *changer) also(given string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
+// openAll opens the workspace of the first path, which must contain the others.
+func (c *changer) openAll(given []string) (paths []string, err error) {
+	find := c.openFor
+	for _, g := range given {
+		path, err := find(g)
+		if err != nil {
+			return nil, err
+		}
+		paths, find = append(paths, path), c.also
+	}
+	return paths, nil
+}
+
 // realEntry is the absolute path of an entry that may not exist yet. Symlinks
 // above it are resolved; the entry itself is not followed.
 func realEntry(given string) (string, error) {

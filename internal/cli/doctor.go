@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/cli/agents"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
@@ -114,7 +115,7 @@ func (x *examining) show(root string, results []doctor.Result) error {
 		if problems == 0 {
 			text += fmt.Sprintf("%s with %s.\n%s", paint.In(printing.Good, "All is well"), x.s.Safe(root), printing.Wrap("Looked at: "+strings.Join(names, ", ")+".", ""))
 		} else {
-			text += fmt.Sprintf("%s in %s.\n", paint.In(printing.Alert, render.Count(problems, "problem")), x.s.Safe(root))
+			text += fmt.Sprintf("%s in %s.\n", paint.In(printing.Alert, fault.Count(problems, "problem")), x.s.Safe(root))
 		}
 		if err := x.s.Write(text); err != nil {
 			return err
@@ -164,7 +165,7 @@ func (x *examining) cleanUp(ctx context.Context, root string) error {
 			err = x.s.Encode(done)
 		} else {
 			err = x.s.Print(fmt.Sprintf("Removed %s, gave %s their old content, kept %s of others under a visible name.\n",
-				render.Count(done.Removed, "temporary file"), render.Count(len(done.Restored), "file"), render.Count(len(done.Kept), "file")))
+				fault.Count(done.Removed, "temporary file"), fault.Count(len(done.Restored), "file"), fault.Count(len(done.Kept), "file")))
 		}
 	}
 	return x.changer.run(render.Writing, root, err)

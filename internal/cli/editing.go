@@ -173,16 +173,12 @@ func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 		}
 		edits = append(edits, e)
 	}
+	paths, err := f.openAll(paths)
+	if err != nil {
+		return err
+	}
 	var ops []change.Op
-	for i, name := range paths {
-		find := f.also
-		if i == 0 {
-			find = f.openFor
-		}
-		path, err := find(name)
-		if err != nil {
-			return err
-		}
+	for _, path := range paths {
 		ops = append(ops, change.Op{Verb: change.EditFile, Path: path, Edits: edits, Version: f.version})
 	}
 	set := &setter{changer: f.changer}

@@ -18,12 +18,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/fault"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
 	"quarry/internal/cli/servers"
-	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -345,9 +345,7 @@ func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery
 		return cmp.Compare(a.Path, b.Path)
 	})
 	res.Skipped = append(res.Skipped, more.Skipped...)
-	if res.Stopped == "" {
-		res.Stopped = more.Stopped
-	}
+	res.Stopped = cmp.Or(res.Stopped, more.Stopped)
 	return nil
 }
 
@@ -360,7 +358,7 @@ func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	}
 	what := "not everything was listed"
 	if len(f.exec)+len(f.execBatch) > 0 {
-		what += ", and no command was run on the " + render.Count(len(all), "path") + " found"
+		what += ", and no command was run on the " + fault.Count(len(all), "path") + " found"
 	}
 	fmt.Fprintf(s.Err, "quarry: stopped after %s, as --timeout says: %s\n", f.timeout, what)
 	return env.ErrReported

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,13 +178,13 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 		}
 	}
 	if log.Dropped > 0 {
-		fmt.Fprintf(&b, "%s up to %s no longer kept\n", render.Count(log.Dropped, "older change"), log.DroppedTo.Local().Format(time.DateTime))
+		fmt.Fprintf(&b, "%s up to %s no longer kept\n", fault.Count(log.Dropped, "older change"), log.DroppedTo.Local().Format(time.DateTime))
 	}
 	if log.Damaged > 0 {
-		fmt.Fprintf(&b, "%s of the journal can't be read\n", render.Count(log.Damaged, "record"))
+		fmt.Fprintf(&b, "%s of the journal can't be read\n", fault.Count(log.Damaged, "record"))
 	}
 	if log.Lost > 0 {
-		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", render.CountAre(log.Lost, "change"))
+		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", fault.Count(log.Lost, "change is", "changes are"))
 	}
 	if err := c.s.Write(b.String()); err != nil {
 		return err
@@ -381,9 +382,7 @@ func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 		if !it.Deleted.IsZero() {
 			when = it.Deleted.Local().Format(time.DateTime)
 		}
-		if path == "" {
-			path = it.ID
-		}
+		path = cmp.Or(path, it.ID)
 		if it.Folder {
 			path += "/"
 		}
@@ -455,7 +454,7 @@ into the system's trash stays. This can't be undone.`, "", command.Args(0, 0),
 				if c.json {
 					err = c.s.Encode(map[string]int{"deleted": n})
 				} else {
-					err = c.s.Print(fmt.Sprintf("Deleted %s for good.\n", render.Count(n, "item")))
+					err = c.s.Print(fmt.Sprintf("Deleted %s for good.\n", fault.Count(n, "item")))
 				}
 			}
 			return c.run(render.Deleting, "", err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
@@ -148,7 +150,7 @@ func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	if f.json {
 		return printing.WriteJSON(s.Out, st)
 	}
-	s.Say("Indexed %s, %s of text, in %.1f s; %s on disk.\n", render.Count(st.Files, "file"), render.Size(st.TextBytes), time.Since(started).Seconds(), render.Size(st.DiskBytes))
+	s.Say("Indexed %s, %s of text, in %.1f s; %s on disk.\n", fault.Count(st.Files, "file"), render.Size(st.TextBytes), time.Since(started).Seconds(), render.Size(st.DiskBytes))
 	return nil
 }
 
@@ -336,9 +338,7 @@ func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 	for _, x := range all {
 		total += x.Bytes
 		folder := x.Folder
-		if folder == "" {
-			folder = x.Dir
-		}
+		folder = cmp.Or(folder, x.Dir)
 		about := ""
 		switch {
 		case x.Outdated:

@@ -261,16 +261,12 @@ func removeAll(cmd *cobra.Command, c *changer, paths []string) error {
 	if c.version != "" {
 		return errors.New("--expected-version is for one file")
 	}
+	paths, err := c.openAll(paths)
+	if err != nil {
+		return err
+	}
 	var ops []change.Op
-	for i, given := range paths {
-		find := c.also
-		if i == 0 {
-			find = c.openFor
-		}
-		path, err := find(given)
-		if err != nil {
-			return err
-		}
+	for _, path := range paths {
 		ops = append(ops, change.Op{Verb: change.DeletePath, Path: path, Trash: change.TrashKind(c.trash)})
 	}
 	set := &setter{changer: *c}

@@ -48,15 +48,15 @@ func (c *noteChanger) changed(ch *change.Change, err error) error {
 	if err != nil {
 		return err
 	}
-	did := ch.Summary
-	if did != "" {
-		did = strings.ToUpper(did[:1]) + did[1:] + "."
+	summary := ch.Summary
+	if summary != "" {
+		summary = strings.ToUpper(summary[:1]) + summary[1:] + "."
 	}
 	broken := ""
 	if ch.Links != nil && ch.Links.Broken > 0 {
 		broken = "They are in " + strings.Join(ch.Links.BrokenIn, ", ") + "."
 	}
-	return c.report(ch, did, render.Links(ch), broken)
+	return c.report(ch, summary, render.Links(ch), broken)
 }
 
 // oneFlag is the one of some flags that was given; "" if none was.

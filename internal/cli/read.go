@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -90,9 +91,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	defer ws.close()
 	var failed error
 	targets, err := ws.targets(cmd.Context(), &f.servers, f.root, []string{given}, func(err error) { failed = err })
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil {
 		return f.run(render.Reading, given, err)
 	}

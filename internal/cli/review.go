@@ -16,6 +16,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
@@ -131,7 +132,7 @@ func (r *reviewing) list(ctx context.Context) error {
 		}
 		add, del := p.Lines()
 		fmt.Fprintf(&b, "%s%s\n", r.s.Paint().In(printing.Good, p.ID), r.s.Safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
-			p.Does(), render.Count(all, "hunk"), add, del, state)))
+			p.Does(), fault.Count(all, "hunk"), add, del, state)))
 	}
 	if err := r.s.Write(b.String()); err != nil {
 		return err
@@ -220,11 +221,11 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	if h.Verdict != review.Undecided {
 		verdict = " (" + string(h.Verdict) + ")"
 	}
-	did := map[change.OpVerb]string{change.DeletePath: "delete ", change.MovePath: "move ", change.MakeFolder: "new folder "}[f.Op]
-	if did == "" && f.Before == "" {
-		did = "new "
+	verb := map[change.OpVerb]string{change.DeletePath: "delete ", change.MovePath: "move ", change.MakeFolder: "new folder "}[f.Op]
+	if verb == "" && f.Before == "" {
+		verb = "new "
 	}
-	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.s.Safe(fmt.Sprintf("hunk %d of %d: %s%s%s", k, all, did, render.Plain(name), verdict))))
+	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.s.Safe(fmt.Sprintf("hunk %d of %d: %s%s%s", k, all, verb, render.Plain(name), verdict))))
 	if f.Note != "" {
 		b.WriteString(r.s.Safe(f.Note) + "\n")
 	}

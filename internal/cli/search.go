@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,6 @@ import (
 	"quarry/internal/cli/filetypes"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
-	"quarry/internal/render"
 	"quarry/internal/replacer"
 	"quarry/match"
 	"quarry/search"
@@ -197,7 +197,7 @@ func (r *searching) run(ctx context.Context) error {
 		printing.WriteStats(r.s.Err, &r.total, r.pattern, r.out.Printed())
 	}
 	if (r.total.Stopped == search.StopLines || r.total.Stopped == search.StopFiles) && !r.f.noMessages {
-		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
+		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", fault.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
 	}
 	if why := r.cutShort(); why != "" {
 		r.complain(errors.New(why))
@@ -498,9 +498,7 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 	}
 	r.total.LinesMatched += sum.LinesMatched
 	r.total.Matches += sum.Matches
-	if r.total.Stopped == "" {
-		r.total.Stopped = sum.Stopped
-	}
+	r.total.Stopped = cmp.Or(r.total.Stopped, sum.Stopped)
 	return nil
 }
 

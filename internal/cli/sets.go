@@ -80,7 +80,7 @@ func setProblem(err error) error {
 	if !errors.As(err, &set) {
 		return err
 	}
-	text := fmt.Sprintf("%d of %s can't be made, so nothing was changed", len(set.Failed), render.Count(set.Total, "change"))
+	text := fmt.Sprintf("%d of %s can't be made, so nothing was changed", len(set.Failed), fault.Count(set.Total, "change"))
 	for i, f := range set.Failed {
 		if i == change.MaxListed {
 			text += fmt.Sprintf("\nand %d more", len(set.Failed)-i)
@@ -199,22 +199,12 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	if f.multiline {
 		q.Match.Mode = match.Multiline
 	}
-	for i, given := range args[2:] {
-		path, err := "", error(nil)
-		if i == 0 {
-			path, err = f.openFor(given)
-		} else {
-			path, err = f.also(given)
-		}
-		if err != nil {
-			return err
-		}
-		q.Paths = append(q.Paths, path)
+	var err error
+	if q.Paths, err = f.openAll(args[2:]); err == nil && len(args) == 2 {
+		err = f.open()
 	}
-	if len(args) == 2 {
-		if err := f.open(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	p := f.s.Progress(f.quiet, "searching")
 	found, err := replacer.Find(ctx, f.ws, q)
@@ -229,6 +219,6 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 		return f.changer.run(render.Editing, "", &replaceError{err})
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(q.Pattern), render.Quote(q.Replacement),
-		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
+		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
 	return f.apply(ctx, "replace", found.Ops, summary)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -82,9 +83,7 @@ func (f *symbolFlags) query() (search.SymbolQuery, error) {
 	case f.fuzzy && f.name == "":
 		return q, errors.New("--fuzzy is for --name")
 	}
-	if q.Limit == 0 {
-		q.Limit = 1 << 20
-	}
+	q.Limit = cmp.Or(q.Limit, 1<<20)
 	return q, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/cli/printing"
 	"quarry/internal/explain"
 	"quarry/internal/render"
@@ -24,7 +25,7 @@ func (r *searching) explainZero(ctx context.Context) {
 		where = append(where, printing.Escape(r.targets[i].arg()))
 	}
 	n := r.total.Stats.Searched
-	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
+	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%s searched)\n", strings.Join(where, ", "), fault.Count(n, "file"))
 	for _, note := range r.zeroNotes(ctx) {
 		fmt.Fprintf(r.s.Err, "  %s\n", note)
 	}
@@ -47,7 +48,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 		}
 	}
 	if n := r.total.SkippedCount[search.Binary] - r.binaryTold; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was skipped: -a searches it", "files were skipped: -a searches them")))
+		notes = append(notes, fault.Count(n, "binary file was skipped: -a searches it", "binary files were skipped: -a searches them"))
 	}
 	return notes
 }
@@ -140,11 +141,4 @@ func (t *target) fromHere(path string) string {
 		path = rel
 	}
 	return printing.Escape(path)
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"quarry"
 	"quarry/internal/gitdir"
+	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
 )
 
@@ -72,22 +74,15 @@ func expandHome(name, home string) string {
 	return name
 }
 
-// IgnoreFile is a rule file that lies above a root.
-type IgnoreFile struct {
-	Name  string // .gitignore, .ignore, .rgignore, .rooignore, or info/exclude
-	Above string // the way from its folder to the root, with slashes
-	Data  []byte
-}
-
 // RulesAbove reads the rule files in the folders above root, the topmost
 // first. .gitignore counts only up to the top of the repository that root is
 // in; the others count all the way, as in ripgrep. If root is a worktree of a
 // repository elsewhere, the exclude file of that repository comes last, with an
 // empty Above.
-func RulesAbove(root string) []IgnoreFile { return (&consulted{}).rulesAbove(root) }
+func RulesAbove(root string) []quarry.IgnoreFile { return (&consulted{}).rulesAbove(root) }
 
-func (c *consulted) rulesAbove(root string) []IgnoreFile {
-	var found []IgnoreFile
+func (c *consulted) rulesAbove(root string) []quarry.IgnoreFile {
+	var found []quarry.IgnoreFile
 	inRepo := !c.isRepo(root) && c.repoAbove(root)
 	above := ""
 	for dir := root; ; {
@@ -97,20 +92,19 @@ func (c *consulted) rulesAbove(root string) []IgnoreFile {
 		}
 		above = joinSlash(filepath.Base(dir), above)
 		dir = parent
-		var here []IgnoreFile
+		var here []quarry.IgnoreFile
 		top := c.isRepo(dir)
-		names := []string{".ignore", ".rgignore", ".rooignore"}
-		if inRepo {
-			names = append(names, ".gitignore")
-		}
-		for _, name := range names {
+		for _, name := range ignore.FileNames {
+			if kind, _ := ignore.FileKind(name); kind == ignore.Git && !inRepo {
+				continue
+			}
 			if data := c.read(filepath.Join(dir, name)); len(data) > 0 {
-				here = append(here, IgnoreFile{Name: name, Above: above, Data: data})
+				here = append(here, quarry.IgnoreFile{Name: name, Above: above, Data: data})
 			}
 		}
 		if inRepo && top {
 			if data := c.excludes(dir); len(data) > 0 {
-				here = append(here, IgnoreFile{Name: "info/exclude", Above: above, Data: data})
+				here = append(here, quarry.IgnoreFile{Name: "info/exclude", Above: above, Data: data})
 			}
 			inRepo = false
 		}
@@ -118,7 +112,7 @@ func (c *consulted) rulesAbove(root string) []IgnoreFile {
 	}
 	if c.isWorktree(root) {
 		if data := c.excludes(root); len(data) > 0 {
-			found = append(found, IgnoreFile{Name: "info/exclude", Data: data})
+			found = append(found, quarry.IgnoreFile{Name: "info/exclude", Data: data})
 		}
 	}
 	return found

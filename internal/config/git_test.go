@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry"
 )
 
 func write(t *testing.T, name, text string) {
@@ -80,10 +82,10 @@ func TestRulesAbove(t *testing.T) {
 	for len(got) > 0 && string(got[0].Data) != "far\n" {
 		got = got[1:]
 	}
-	want := []IgnoreFile{
-		{".ignore", "repo/a/b", []byte("far\n")},
-		{".gitignore", "a/b", []byte("near\n")},
-		{"info/exclude", "a/b", []byte("excl\n")},
+	want := []quarry.IgnoreFile{
+		{Name: ".ignore", Above: "repo/a/b", Data: []byte("far\n")},
+		{Name: ".gitignore", Above: "a/b", Data: []byte("near\n")},
+		{Name: "info/exclude", Above: "a/b", Data: []byte("excl\n")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"quarry"
 )
 
 // Outside follows the ignore rules from outside a root: the user's global file,
@@ -83,7 +85,7 @@ func (c *consulted) changed() bool {
 func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
 
 // Rules returns the rules if they have changed since the last call.
-func (o *Outside) Rules() (global []byte, above []IgnoreFile, changed bool) {
+func (o *Outside) Rules() (global []byte, above []quarry.IgnoreFile, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.seen.files != nil && !o.seen.changed() {

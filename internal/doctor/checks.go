@@ -1,19 +1,20 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/config"
 	"quarry/internal/gitdir"
 	"quarry/internal/ignore"
@@ -81,7 +82,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 	}
 	if n := t.UnreadableCount; n > 0 {
 		f := Finding{
-			ID: "unreadable", What: fmt.Sprintf("%s can't be read: %s.", render.Count(n, "folder"), strings.Join(t.Unreadable[:min(n, 3)], ", ")),
+			ID: "unreadable", What: fmt.Sprintf("%s can't be read: %s.", fault.Count(n, "folder"), strings.Join(t.Unreadable[:min(n, 3)], ", ")),
 			Why: "Files in them are not searched; searches say so and end with exit code 2.",
 			Fix: "Make them readable, or exclude them with an ignore file.",
 		}
@@ -92,7 +93,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 	}
 	if n := t.TempsCount; n > 0 {
 		x.find(Finding{
-			ID: "temporary-files", What: fmt.Sprintf("%s of processes that are gone: %s.", render.Count(n, "temporary file"), strings.Join(t.Temps[:min(n, 3)], ", ")),
+			ID: "temporary-files", What: fmt.Sprintf("%s of processes that are gone: %s.", fault.Count(n, "temporary file"), strings.Join(t.Temps[:min(n, 3)], ", ")),
 			Why: "They take space, and one may hold the old content of a file whose change was cut short.",
 			Fix: "Settle and remove them.",
 			Run: []string{"quarry doctor --clean" + x.rootFlag()},
@@ -136,7 +137,7 @@ func (x *exam) checkIgnore(ctx context.Context) error {
 func (x *exam) ruleFiles() []ruleFile {
 	var list []ruleFile
 	if data := config.GlobalExcludes(x.Getenv); len(data) > 0 {
-		list = append(list, ruleFile{Name: "your global git excludes (git config core.excludesFile)", Source: data})
+		list = append(list, ruleFile{ignore.File{Data: data}, "your global git excludes (git config core.excludesFile)"})
 	}
 	for _, f := range config.RulesAbove(x.Root) {
 		dir := x.Root
@@ -147,7 +148,7 @@ func (x *exam) ruleFiles() []ruleFile {
 		if f.Name == "info/exclude" {
 			name = filepath.Join(dir, ".git", "info", "exclude")
 		}
-		list = append(list, ruleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
+		list = append(list, ruleFile{ignore.File(f), name})
 	}
 	top, err := gitdir.View(x.Root)
 	if err != nil {
@@ -157,11 +158,7 @@ func (x *exam) ruleFiles() []ruleFile {
 	for _, name := range append([]string{".git/info/exclude"}, ignore.FileNames[:]...) {
 		file := filepath.Join(x.Root, filepath.FromSlash(name))
 		if data, err := gitdir.Read(top, name); err == nil {
-			kind := path.Base(name)
-			if kind == "exclude" {
-				kind = "info/exclude"
-			}
-			list = append(list, ruleFile{Name: file, Kind: kind, Source: data})
+			list = append(list, ruleFile{ignore.File{Name: strings.TrimPrefix(name, ".git/"), Data: data}, file})
 		}
 	}
 	return list
@@ -186,7 +183,7 @@ func (x *exam) checkJournal(context.Context) error {
 	}
 	for i, h := range j.Unfinished {
 		if i == 20 {
-			x.find(Finding{ID: "journal-unfinished", What: fmt.Sprintf("%s more left half-way.", render.Count(len(j.Unfinished)-i, "change")), Why: "Their files are half-way between two states.", Fix: "See all of them.", Run: []string{"quarry log" + x.rootFlag()}})
+			x.find(Finding{ID: "journal-unfinished", What: fmt.Sprintf("%s more left half-way.", fault.Count(len(j.Unfinished)-i, "change")), Why: "Their files are half-way between two states.", Fix: "See all of them.", Run: []string{"quarry log" + x.rootFlag()}})
 			break
 		}
 		x.find(Finding{
@@ -197,13 +194,13 @@ func (x *exam) checkJournal(context.Context) error {
 	}
 	if j.Damaged > 0 {
 		x.find(Finding{
-			ID: "journal-damaged", What: fmt.Sprintf("%s of the undo log can't be read.", render.Count(j.Damaged, "record")),
+			ID: "journal-damaged", What: fmt.Sprintf("%s of the undo log can't be read.", fault.Count(j.Damaged, "record")),
 			Why: "Those changes can't be undone; the others can.", Fix: "To have a clean log again, move this one aside; earlier changes can't be undone after that.", Run: aside,
 		})
 	}
 	if j.Lost > 0 {
 		x.find(Finding{
-			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", render.CountAre(j.Lost, "change"), p.Journal),
+			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", fault.Count(j.Lost, "change is", "changes are"), p.Journal),
 			Why: "Those changes can't be undone; the others can.", Fix: "Put the files back from a backup, or move the log aside; earlier changes can't be undone after that.", Run: aside,
 		})
 	}
@@ -215,9 +212,7 @@ func (x *exam) checkJournal(context.Context) error {
 		})
 	}
 	limit := p.KeepBytes
-	if limit == 0 {
-		limit = 256 << 20
-	}
+	limit = cmp.Or(limit, 256<<20)
 	// A segment over the cap is normal: whole ones are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
 		x.find(Finding{

@@ -13,6 +13,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
+	"quarry/internal/ignore"
 	"quarry/internal/owner"
 	"quarry/internal/render"
 	"quarry/internal/rootfs"
@@ -67,10 +68,10 @@ func TestExamineIndexWithoutOne(t *testing.T) {
 
 func TestHiding(t *testing.T) {
 	files := []ruleFile{
-		{Name: "global", Source: []byte("g\n")},
-		{Name: "above", Kind: ".gitignore", Above: "w", Source: []byte("# c\nw/up\n")},
-		{Name: "exclude", Kind: "info/exclude", Source: []byte("ex\n")},
-		{Name: "own", Kind: ".gitignore", Source: []byte("*.log\n\nbuild/\n!g\n")},
+		{ignore.File{Data: []byte("g\n")}, "global"},
+		{ignore.File{Name: ".gitignore", Above: "w", Data: []byte("# c\nw/up\n")}, "above"},
+		{ignore.File{Name: "info/exclude", Data: []byte("ex\n")}, "exclude"},
+		{ignore.File{Name: ".gitignore", Data: []byte("*.log\n\nbuild/\n!g\n")}, "own"},
 	}
 	for _, c := range []struct {
 		name   string

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"quarry/fault"
 	"quarry/internal/config"
-	"quarry/internal/render"
 	"quarry/internal/review"
 )
 
@@ -42,7 +42,7 @@ func (x *exam) checkPage(context.Context) error {
 	}
 	if stale > 0 {
 		x.find(Finding{
-			ID: "page-left", Note: true, What: render.Count(stale, "address file") + " of pages that were killed " + map[bool]string{true: "is", false: "are"}[stale == 1] + " left.",
+			ID: "page-left", Note: true, What: fault.Count(stale, "address file") + " of pages that were killed " + map[bool]string{true: "is", false: "are"}[stale == 1] + " left.",
 			Why: "They hold tokens of servers that are gone, and do no harm.", Fix: "The next quarry ui removes them.",
 		})
 	}
@@ -69,7 +69,7 @@ func (x *exam) checkProposals() error {
 		x.find(Finding{ID: "proposals", What: fmt.Sprintf("Proposals can't be read: %v.", err), Why: "They can't be decided.", Fix: "Move the files named away; the agents can propose the changes again."})
 	}
 	if waiting := len(list); waiting > 0 {
-		x.find(Finding{ID: "proposals-waiting", Note: true, What: render.Count(waiting, "proposal") + " of agents " + map[bool]string{true: "waits", false: "wait"}[waiting == 1] + " for your decision.", Why: "Nothing of them is written before it.", Run: []string{"quarry review"}})
+		x.find(Finding{ID: "proposals-waiting", Note: true, What: fault.Count(waiting, "proposal") + " of agents " + map[bool]string{true: "waits", false: "wait"}[waiting == 1] + " for your decision.", Why: "Nothing of them is written before it.", Run: []string{"quarry review"}})
 	}
 	return nil
 }

@@ -9,8 +9,7 @@ import (
 	"quarry/internal/ignore"
 )
 
-// Package config imports nothing, so it has its own list of ignore files above the
-// root. It is the same.
+// Every ignore file counts above the root, too.
 func TestEveryRuleFileAboveTheRoot(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")

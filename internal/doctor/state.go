@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/index"
 	"quarry/internal/journal"
@@ -113,7 +114,7 @@ func (t *tree) folder(ctx context.Context, root *rootfs.Root, d *rootfs.Dir, nam
 		}
 		sub, err := d.OpenDir(e.Name)
 		if err != nil {
-			if rootfs.KindOf(err) == rootfs.Permission {
+			if rootfs.KindOf(err) == fault.Permission {
 				t.unreadable(path)
 			}
 			continue
@@ -230,7 +231,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	}
 	defer state.Close()
 	if !s.Answers {
-		if s.Silent, err = held(state); err != nil {
+		if s.Silent, err = state.Held(owner.LockName); err != nil {
 			return nil, err
 		}
 	}
@@ -241,7 +242,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	defer ws.Close()
 	if s.Answers {
 		m := owner.New(ws, owner.Options{Dir: at.Dir, Socket: at.Socket, Ask: true}, nil)
-		if st := m.Status(ctx); st.Remote {
+		if st, _ := m.Status(ctx); st.Remote {
 			s.Owner = st
 		}
 		m.Close()
@@ -273,10 +274,8 @@ func (p problems) Handle(_ context.Context, r slog.Record) error {
 
 // ruleFile is an ignore file that counts at the top of the workspace.
 type ruleFile struct {
-	Name   string // as findings call it
-	Kind   string // .gitignore, .ignore, …; info/exclude; "" is the global file
-	Above  string // the way from its folder to the workspace; "" is the workspace
-	Source []byte
+	ignore.File
+	shown string // what findings call it
 }
 
 // hiding tells which rule hides an entry at the top of the workspace; ok is
@@ -284,15 +283,8 @@ type ruleFile struct {
 func hiding(files []ruleFile, name string, folder bool) (file string, line int, ok bool) {
 	var sets []ignore.Set
 	for _, f := range files {
-		kind, known := ignore.FileKind(f.Kind)
-		switch {
-		case known:
-		case f.Kind == "":
-			kind = ignore.Global
-		default:
-			kind = ignore.Exclude
-		}
-		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Source), Above: f.Above})
+		set, _ := f.Set(f.shown)
+		sets = append(sets, set)
 	}
 	// Those from above come first.
 	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })

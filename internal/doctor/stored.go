@@ -225,27 +225,7 @@ func isKept(dir string) (bool, error) {
 		return false, err
 	}
 	defer state.Close()
-	return held(state)
-}
-
-// held reports whether a process owns the folder of an index. To claim one that
-// nobody ever had would make its lock, and looking changes nothing.
-func held(state *rootfs.Root) (bool, error) {
-	lock, err := state.Known("owner.lock")
-	if err == nil {
-		_, err = state.Stat(lock)
-	}
-	if rootfs.KindOf(err) == rootfs.NotFound {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	lease, err := owner.Claim(state)
-	if err != nil || lease == nil {
-		return err == nil, err
-	}
-	return false, lease.Release()
+	return state.Held(owner.LockName)
 }
 
 // inside reports whether path leads into the folder dir.

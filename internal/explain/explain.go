@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -252,7 +253,7 @@ func (f *Finding) Items(words string, show func(path string) string) string {
 	if f.Way == NearName {
 		return f.Sentence(words, show)
 	}
-	return words + " " + render.Plural(f.Total, "item matches", "items match") + f.names(show)
+	return words + " " + fault.Count(f.Total, "item matches", "items match") + f.names(show)
 }
 
 // names names what was found: all of it if that is not much, else the first.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"quarry/internal/render"
+	"quarry/fault"
 	"quarry/match"
 	"quarry/search"
 )
@@ -41,7 +41,7 @@ func (l *Look) forms(ctx context.Context, q search.Query) {
 		}})
 	}
 	if best := LongestLine(q.Pattern); best != "" {
-		list = append(list, form{OneLine, render.Clip(best, 80), literal(best)})
+		list = append(list, form{OneLine, fault.Clip(best, 80), literal(best)})
 	}
 	if isPlain {
 		list = append(list,

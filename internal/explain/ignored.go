@@ -80,15 +80,8 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	if !l.Scan {
 		return l.ignoredTop(ctx, q)
 	}
-	find := search.FindQuery{Scope: q.Scope}
-	find.IncludeHidden = true
-	shown, err := l.Files.Find(ctx, find)
-	if err != nil {
-		return nil
-	}
-	find.IncludeIgnored = true
-	all, err := l.Files.Find(ctx, find)
-	if err != nil {
+	shown, all := l.withIgnored(ctx, search.FindQuery{Scope: q.Scope})
+	if all == nil {
 		return nil
 	}
 	above, whole := l.above(ctx, q)
@@ -123,6 +116,21 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	return paths
 }
 
+// withIgnored lists what a query shows, hidden files included, and that together
+// with what is ignored; all is nil if one of them fails.
+func (l *Look) withIgnored(ctx context.Context, q search.FindQuery) (shown, all *search.FindResult) {
+	q.IncludeHidden = true
+	shown, err := l.Files.Find(ctx, q)
+	if err == nil {
+		q.IncludeIgnored = true
+		all, err = l.Files.Find(ctx, q)
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return shown, all
+}
+
 // topDepth is how deep ignored files are searched by name if there is an index:
 // in the searched folder and its subfolders. On the Linux source that is 30
 // folders and a millisecond.
@@ -134,14 +142,9 @@ func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 		return nil // which would mean something else inside a folder
 	}
 	find := search.FindQuery{Scope: q.Scope, Kind: search.FilesAndFolders}
-	find.Globs, find.Types, find.MaxDepth, find.IncludeHidden = nil, nil, 1, true
-	shown, err := l.Files.Find(ctx, find)
-	if err != nil {
-		return nil
-	}
-	find.IncludeIgnored = true
-	all, err := l.Files.Find(ctx, find)
-	if err != nil {
+	find.Globs, find.Types, find.MaxDepth = nil, nil, 1
+	shown, all := l.withIgnored(ctx, find)
+	if all == nil {
 		return nil
 	}
 	known := make(map[string]bool, len(shown.Entries))

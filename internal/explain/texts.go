@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -173,7 +174,7 @@ func wholeWord(line string, s search.Span) string {
 		}
 		end += n
 	}
-	return render.Clip(render.Name(strings.TrimSpace(line[start:end])), 80)
+	return fault.Clip(render.Name(strings.TrimSpace(line[start:end])), 80)
 }
 
 // Parts are the words an identifier is made of: maxBytesPerLine and

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -73,7 +74,7 @@ func Open(top *rootfs.Root) (*Dir, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := Read(own, "commondir"); rootfs.KindOf(err) != rootfs.NotFound {
+		if _, err := Read(own, "commondir"); rootfs.KindOf(err) != fault.NotFound {
 			own.Close()
 			return nil, errElsewhere
 		}
@@ -112,7 +113,7 @@ func verify(top, own *rootfs.Root) (*Dir, error) {
 		return nil, errOwner
 	}
 	common, err := Read(own, "commondir")
-	if rootfs.KindOf(err) == rootfs.NotFound {
+	if rootfs.KindOf(err) == fault.NotFound {
 		if leads(own.RealDir(), worktree(own), top) {
 			return &Dir{own, own}, nil
 		}

@@ -2,6 +2,7 @@ package githead
 
 import (
 	"bufio"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"encoding/binary"
@@ -14,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -96,7 +98,7 @@ func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data [
 	for _, s := range r.stores {
 		f, err := s.open(name[:2] + "/" + name[2:])
 		if err != nil {
-			if k := rootfs.KindOf(err); k == rootfs.NotFound || k == rootfs.NotFolder {
+			if k := rootfs.KindOf(err); k == fault.NotFound || k == fault.NotFolder {
 				continue
 			}
 			return nil, 0, nil, err
@@ -326,9 +328,7 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 			}
 			delta = delta[1:]
 		}
-		if length == 0 {
-			length = 0x10000
-		}
+		length = cmp.Or(length, 0x10000)
 		if at+length > uint64(len(base)) || uint64(len(out))+length > size {
 			return nil, errDamaged
 		}

@@ -28,6 +28,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/fault"
 	"quarry/internal/gitdir"
 	"quarry/internal/rootfs"
 )
@@ -104,7 +105,7 @@ func (r *Repo) load(ctx context.Context, top *rootfs.Root) error {
 // stored.
 func (r *Repo) configure(top *rootfs.Root) error {
 	text, err := gitdir.Read(r.git.Common, "config")
-	if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+	if err != nil && rootfs.KindOf(err) != fault.NotFound {
 		return err
 	}
 	for key, value := range gitdir.Settings(text) {
@@ -148,7 +149,7 @@ func (r *Repo) addStore(s *store, depth int) error {
 		return err
 	}
 	text, err := gitdir.Read(s.root, s.prefix+"info/alternates")
-	if rootfs.KindOf(err) == rootfs.NotFound || rootfs.KindOf(err) == rootfs.NotFolder {
+	if rootfs.KindOf(err) == fault.NotFound || rootfs.KindOf(err) == fault.NotFolder {
 		return nil
 	}
 	if err != nil {
@@ -208,16 +209,10 @@ func (s *store) listPacks() error {
 	if err != nil {
 		return err
 	}
-	d, err := s.root.OpenDir(p)
-	if err != nil {
-		if k := rootfs.KindOf(err); k == rootfs.NotFound || k == rootfs.NotFolder {
-			return nil
-		}
-		return err
-	}
-	defer d.Close()
-	list, err := d.Read(nil)
-	if err != nil {
+	list, err := s.root.List(p)
+	if k := rootfs.KindOf(err); k == fault.NotFound || k == fault.NotFolder {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	for _, e := range list {
@@ -302,8 +297,8 @@ func (r *Repo) reference(ctx context.Context, name string) (string, error) {
 			return strings.TrimSpace(string(text)), nil
 		}
 		switch rootfs.KindOf(err) {
-		case rootfs.NotFound, rootfs.NotFolder:
-		case rootfs.InvalidArgument:
+		case fault.NotFound, fault.NotFolder:
+		case fault.InvalidArgument:
 			return "", errors.New("HEAD names an invalid reference")
 		default:
 			return "", errForeign
@@ -315,7 +310,7 @@ func (r *Repo) reference(ctx context.Context, name string) (string, error) {
 	}
 	f, err := r.git.Common.OpenFile(p)
 	if err != nil {
-		if rootfs.KindOf(err) == rootfs.NotFound {
+		if rootfs.KindOf(err) == fault.NotFound {
 			return "", nil
 		}
 		return "", err

@@ -63,6 +63,26 @@ func FileKind(name string) (Kind, bool) {
 	return 0, false
 }
 
+// File is a rule file as text.
+type File struct {
+	Name  string // .gitignore, .ignore, …; info/exclude; "" is the user's global file
+	Above string // as in Set
+	Data  []byte
+}
+
+// Set compiles the file, which findings call shown. ok is false if no rule file
+// has its name.
+func (f *File) Set(shown string) (s Set, ok bool) {
+	kind, ok := FileKind(f.Name)
+	switch f.Name {
+	case "":
+		kind, ok = Global, true
+	case "info/exclude":
+		kind, ok = Exclude, true
+	}
+	return Set{Kind: kind, Rules: Parse(shown, f.Data), Above: f.Above}, ok
+}
+
 // Rules are the compiled rules of one file.
 type Rules struct {
 	source string

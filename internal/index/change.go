@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
@@ -232,7 +233,7 @@ func (ix *Index) kindOf(path string, linked inodes) rootfs.Type {
 		}
 	}
 	switch rootfs.KindOf(err) {
-	case rootfs.NotFound, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot:
+	case fault.NotFound, fault.NotFolder, fault.ProtectedPath, fault.OutsideRoot:
 		return rootfs.TypeUnknown
 	}
 	return rootfs.TypeFile

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/symbols"
 )
 
@@ -64,6 +65,6 @@ func (c *checker) definitions(lo, hi int) {
 		}
 	}
 	for id, n := range wrong {
-		c.fault(c.names[id], fmt.Sprintf("%s of the file are not in the index", plural(n, "definition")))
+		c.fault(c.names[id], fmt.Sprintf("%s of the file are not in the index", fault.Count(n, "definition")))
 	}
 }

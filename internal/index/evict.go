@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -38,7 +39,7 @@ func MarkUsed(home *rootfs.Root, dir rootfs.Path, folder string, now time.Time) 
 	}
 	old, version, _, err := home.ReadFile(note, maxFolder)
 	switch {
-	case rootfs.KindOf(err) == rootfs.NotFound:
+	case rootfs.KindOf(err) == fault.NotFound:
 		_, _, err = home.Create(note, []byte(folder), &rootfs.CreateOptions{Mode: 0o600})
 	case err == nil && string(old) != folder:
 		_, err = home.Replace(note, []byte(folder), version, nil)
@@ -71,7 +72,7 @@ func List(home *rootfs.Root) ([]Stored, error) {
 		}
 		s, err := measure(dir, e.Name)
 		if err != nil {
-			if rootfs.KindOf(err) != rootfs.NotFound && err != errNotIndex {
+			if rootfs.KindOf(err) != fault.NotFound && err != errNotIndex {
 				errs = append(errs, err)
 			}
 			continue
@@ -195,24 +196,17 @@ const goingPrefix = "deleted-"
 // half-deleted index. A process that opens an index has to check afterwards that
 // the folder is still at its path.
 func Delete(home *rootfs.Root, dir rootfs.Path) (bool, error) {
-	p, err := dir.Child(lockName)
-	if err != nil {
-		return false, err
-	}
-	lock, err := home.OpenLog(p, true)
-	if err != nil {
+	lock, err := home.Hold(dir.String()+"/"+lockName, false)
+	if lock == nil {
 		return false, err
 	}
 	defer lock.Close()
-	if ok, err := lock.TryLock(true); !ok || err != nil {
-		return false, err
-	}
 	if !strings.HasPrefix(dir.String(), goingPrefix) {
 		going, err := rootfs.Path{}.Child(goingPrefix + dir.String())
 		if err != nil {
 			return false, err
 		}
-		if err := home.RemoveAll(going); err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+		if err := home.RemoveAll(going); err != nil && rootfs.KindOf(err) != fault.NotFound {
 			return false, err
 		}
 		if err := home.Rename(dir, going); err != nil {

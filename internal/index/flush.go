@@ -5,16 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strconv"
 	"time"
 )
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
 
 // Flush reads the dirty files and puts them into new segments. Files that
 // change meanwhile stay dirty. On an index that is empty after a sweep, this is
@@ -188,11 +180,7 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 	last := ix.inForce
 	ix.number++ // also if it fails: no number is used twice
 	ix.mu.Unlock()
-	p, err := ix.state.Known(numbered(manifestPrefix, m.number))
-	if err != nil {
-		return err
-	}
-	if _, _, err := ix.state.Create(p, m.encode(), nil); err != nil {
+	if _, _, err := ix.state.Create(ix.state.Own(numbered(manifestPrefix, m.number)), m.encode(), nil); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
 	ix.mu.Lock()

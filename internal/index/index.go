@@ -169,24 +169,12 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 
 // own takes the lock that makes this process the only writer.
 func (ix *Index) own() error {
-	p, err := ix.state.Known(lockName)
-	if err != nil {
-		return err
-	}
-	lock, err := ix.state.OpenLog(p, true)
-	if err != nil {
-		return err
-	}
-	ok, err := lock.TryLock(true)
-	if err == nil && !ok {
+	lock, err := ix.state.Hold(lockName, false)
+	if err == nil && lock == nil {
 		err = ErrOwned
 	}
-	if err != nil {
-		lock.Close()
-		return err
-	}
 	ix.lock = lock
-	return nil
+	return err
 }
 
 func (ix *Index) disown() {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -138,12 +139,7 @@ type stored struct {
 
 func listStored(state *rootfs.Root) (stored, error) {
 	var s stored
-	dir, err := state.OpenDir(rootfs.Path{})
-	if err != nil {
-		return s, err
-	}
-	defer dir.Close()
-	entries, err := dir.Read(nil)
+	entries, err := state.List(rootfs.Path{})
 	for _, e := range entries {
 		if n, ok := numberOf(manifestPrefix, e.Name); ok {
 			s.manifests = append(s.manifests, n)
@@ -156,11 +152,7 @@ func listStored(state *rootfs.Root) (stored, error) {
 }
 
 func readManifest(state *rootfs.Root, number uint64) (*manifest, error) {
-	p, err := state.Known(numbered(manifestPrefix, number))
-	if err != nil {
-		return nil, err
-	}
-	b, _, _, err := state.ReadFile(p, maxManifest)
+	b, _, _, err := state.ReadFile(state.Own(numbered(manifestPrefix, number)), maxManifest)
 	if err != nil {
 		return nil, err
 	}
@@ -217,11 +209,7 @@ func openHeld(state *rootfs.Root, ms manifestSegment, extractor *Extractor, trus
 func remove(state *rootfs.Root, names ...string) error {
 	var errs []error
 	for _, name := range names {
-		p, err := state.Known(name)
-		if err == nil {
-			err = state.Remove(p)
-		}
-		if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+		if err := state.Remove(state.Own(name)); err != nil && rootfs.KindOf(err) != fault.NotFound {
 			errs = append(errs, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/trigram"
 	"quarry/match"
@@ -420,10 +421,10 @@ func (p Plan) String() string {
 	if p.Useless {
 		b.WriteString("no help from the index: ")
 	}
-	b.WriteString(plural(p.Candidates, "candidate") + " of " + plural(p.Documents, "file"))
-	b.WriteString(", " + plural(p.Lists, "list") + " read for " + plural(p.Grams, "gram"))
+	b.WriteString(fault.Count(p.Candidates, "candidate") + " of " + fault.Count(p.Documents, "file"))
+	b.WriteString(", " + fault.Count(p.Lists, "list") + " read for " + fault.Count(p.Grams, "gram"))
 	if p.Dirty > 0 {
-		b.WriteString(", " + plural(p.Dirty, "changed file"))
+		b.WriteString(", " + fault.Count(p.Dirty, "changed file"))
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
@@ -230,7 +231,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	f, err := r.open(path)
 	if err != nil {
 		switch rootfs.KindOf(err) {
-		case rootfs.NotFound, rootfs.NotRegular, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot:
+		case fault.NotFound, fault.NotRegular, fault.NotFolder, fault.ProtectedPath, fault.OutsideRoot:
 			return outcome{state: gone}, false
 		}
 		return r.unreadable(path), false
@@ -266,7 +267,7 @@ func (r *reader) unread(path string) outcome {
 	}
 	info, err := r.root.Stat(p)
 	switch {
-	case err != nil && rootfs.KindOf(err) != rootfs.NotFound:
+	case err != nil && rootfs.KindOf(err) != fault.NotFound:
 		return r.unreadable(path)
 	case err != nil || info.Type != rootfs.TypeFile:
 		return outcome{state: gone}

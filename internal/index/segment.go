@@ -47,11 +47,7 @@ type segment struct {
 // trusting set, the postings are checked only when they are read, for processes
 // that make one search.
 func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting bool) (*segment, error) {
-	p, err := state.Known(name)
-	if err != nil {
-		return nil, err
-	}
-	m, err := state.Map(p)
+	m, err := state.Map(state.Own(name))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 )
@@ -132,7 +133,7 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil || info.Type != rootfs.TypeFile {
 			// This can't be decided here; mark it to be checked.
-			return listing{ignored: e.Ignored}, rootfs.KindOf(err) != rootfs.NotFound
+			return listing{ignored: e.Ignored}, rootfs.KindOf(err) != fault.NotFound
 		}
 		if info.Nlink > 1 {
 			s.linkMu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"quarry/fault"
 	"quarry/internal/terms"
 )
 
@@ -66,6 +67,6 @@ func (c *checker) termLists(table *termTable, list []termCount, what string) {
 		}
 	}
 	for id, n := range wrong {
-		c.fault(c.names[id], fmt.Sprintf("%s of the file are counted otherwise in the index", plural(n, what)))
+		c.fault(c.names[id], fmt.Sprintf("%s of the file are counted otherwise in the index", fault.Count(n, what)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/fault"
 	"quarry/internal/trigram"
 )
 
@@ -217,7 +218,7 @@ func (c *checker) lists(lo, hi int) error {
 	}
 	for id, n := range missing {
 		name := c.names[blocks.documents(nil, []uint32{id})[0]]
-		c.fault(name, fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
+		c.fault(name, fmt.Sprintf("%s of the file are not in the index", fault.Count(n, "gram")))
 	}
 	return nil
 }

@@ -217,11 +217,7 @@ func (s *segmentWriter) finish(d *docWriter, gramSums, termSums, fieldSums []byt
 
 // createSegment writes a segment under a name of its own and opens it.
 func createSegment(state *rootfs.Root, name string, extractor *Extractor, fill func(w *segmentWriter) error) (*segment, error) {
-	p, err := state.Known(name)
-	if err != nil {
-		return nil, err
-	}
-	_, err = state.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
+	_, err := state.CreateFunc(state.Own(name), &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
 		buf := &buffered{w: w}
 		s, err := newSegmentWriter(buf, extractor)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -34,7 +35,7 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	case Replace:
 		if back := tx.plan.back[i]; back != nil {
 			_, err := ws.Splice(op.Path, back, op.Old, &rootfs.ReplaceOptions{Want: op.New})
-			if rootfs.KindOf(err) == rootfs.InvalidArgument {
+			if rootfs.KindOf(err) == fault.InvalidArgument {
 				return fmt.Errorf("%w: %w", ErrDamaged, err)
 			}
 			return err
@@ -70,7 +71,7 @@ func (tx *Tx) recreate(ctx context.Context, ws *rootfs.Root, op Op) error {
 		case rootfs.TypeFile:
 			err = tx.recreateFile(ws, p, n)
 		default:
-			err = fmt.Errorf("%s: %w", rootfs.Printable(p.String()), rootfs.NotRegular)
+			err = fmt.Errorf("%s: %w", fault.Printable(p.String()), fault.NotRegular)
 		}
 		if err != nil {
 			return err

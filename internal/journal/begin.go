@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -36,7 +37,7 @@ var (
 // Begin records a change before it is made. It reads from ws the old content that
 // the change does not bring along, and returns when everything needed to undo the
 // change is durable. A file that is no longer the Old version is a
-// rootfs.Conflict. The caller then carries out the operations in order, and ends
+// fault.Conflict. The caller then carries out the operations in order, and ends
 // with Commit or Abort.
 func (j *Journal) Begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
 	tx, err := j.begin(ctx, ws, c)
@@ -116,11 +117,7 @@ func (j *Journal) beOwner() (token string, err error) {
 func (j *Journal) newOwner() error {
 	if j.ownerF == nil {
 		for _, dir := range [...]string{"owners", "packs"} {
-			p, err := j.known(dir)
-			if err != nil {
-				return err
-			}
-			if err := j.root.MkdirPrivate(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+			if err := j.root.MkdirPrivate(j.root.Own(dir)); err != nil && !errors.Is(err, fault.AlreadyExists) {
 				return err
 			}
 		}
@@ -134,16 +131,9 @@ func (j *Journal) newOwner() error {
 			return err
 		}
 		token := ownerPrefix + randomToken()
-		p, err := j.known("owners/" + token)
+		f, err := j.root.Hold("owners/"+token, true)
 		if err != nil {
 			return err
-		}
-		f, err := j.root.OpenLog(p, true)
-		if err != nil {
-			return err
-		}
-		if err := f.Lock(true); err != nil {
-			return errors.Join(err, f.Close())
 		}
 		j.owner, j.ownerF = token, f
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -25,11 +26,7 @@ func (j *Journal) measure() (usage, error) {
 	}
 	u := usage{found: found, size: map[uint32]int64{}, packs: map[uint32][]string{}}
 	for _, f := range found {
-		p, err := j.known(segmentName(f.num, f.m))
-		if err != nil {
-			return u, err
-		}
-		info, err := j.root.Stat(p)
+		info, err := j.root.Stat(j.root.Own(segmentName(f.num, f.m)))
 		if err != nil {
 			return u, err
 		}
@@ -58,12 +55,8 @@ func (j *Journal) eachPack(f func(name string, info rootfs.Info) error) error {
 }
 
 func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) error) error {
-	p, err := j.known(folder)
-	if err != nil {
-		return err
-	}
-	d, err := j.root.OpenDir(p)
-	if errors.Is(err, rootfs.NotFound) {
+	d, err := j.root.OpenDir(j.root.Own(folder))
+	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
@@ -76,7 +69,7 @@ func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) er
 	}
 	for _, e := range entries {
 		info, err := d.Stat(e.Name)
-		if errors.Is(err, rootfs.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
@@ -201,11 +194,8 @@ func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 }
 
 func (j *Journal) remove(rel string) error {
-	p, err := j.known(rel)
-	if err == nil {
-		err = j.root.Remove(p)
-	}
-	if errors.Is(err, rootfs.NotFound) {
+	err := j.root.Remove(j.root.Own(rel))
+	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	return err
@@ -218,10 +208,8 @@ func (j *Journal) tidy() error {
 	if err != nil {
 		return err
 	}
-	if p, err := j.known("packs"); err == nil {
-		if _, err := j.root.CleanTemps(context.Background(), p); err != nil {
-			return err
-		}
+	if _, err := j.root.CleanTemps(context.Background(), j.root.Own("packs")); err != nil {
+		return err
 	}
 	err = j.eachPack(func(name string, _ rootfs.Info) error {
 		if num, ok := packSegment(name); ok {
@@ -254,17 +242,5 @@ func (j *Journal) alive(owner string) (bool, error) {
 	if owner == j.owner && owner != "" {
 		return true, nil
 	}
-	p, err := j.known("owners/" + owner)
-	if err != nil {
-		return false, nil // not a name we give
-	}
-	f, err := j.root.OpenLog(p, false)
-	if errors.Is(err, rootfs.NotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	free, err := f.TryLock(true)
-	return !free, errors.Join(err, f.Close())
+	return j.root.Held("owners/" + owner)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -267,7 +268,7 @@ func (d *disk) at(p rootfs.Path) cell {
 
 func look(ws *rootfs.Root, p rootfs.Path) (cell, error) {
 	info, err := ws.Stat(p)
-	if k := rootfs.KindOf(err); err != nil && (k == rootfs.NotFound || k == rootfs.NotFolder) {
+	if k := rootfs.KindOf(err); err != nil && (k == fault.NotFound || k == fault.NotFolder) {
 		return absent, nil
 	}
 	if err != nil {

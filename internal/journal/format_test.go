@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"quarry/change"
-	"quarry/internal/rootfs"
+	"quarry/fault"
 )
 
 // openFormat4 opens a copy of a journal that a program of format 4 has written:
@@ -151,7 +151,7 @@ func TestOtherVersionIsNotShared(t *testing.T) {
 	tx, err := b.j.Begin(t.Context(), b.ws, Change{Tool: "t", Ops: []Op{op}})
 	b.must(err)
 	b.must(tx.Abort())
-	if _, err := b.st.Stat(p); !errors.Is(err, rootfs.NotFound) {
+	if _, err := b.st.Stat(p); !errors.Is(err, fault.NotFound) {
 		t.Errorf("the file of the process that ended: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -128,12 +129,7 @@ func (h *head) all() []byte {
 // newest finds the newest head that has records. An older one that was not
 // removed has less.
 func (j *Journal) newestHead() (*head, error) {
-	d, err := j.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
+	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +141,7 @@ func (j *Journal) newestHead() (*head, error) {
 			continue
 		}
 		h, err := j.openHead(uint32(num), false)
-		if errors.Is(err, rootfs.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
@@ -164,11 +160,7 @@ func (j *Journal) newestHead() (*head, error) {
 }
 
 func (j *Journal) openHead(num uint32, create bool) (*head, error) {
-	p, err := j.known(headName(num))
-	if err != nil {
-		return nil, err
-	}
-	log, err := j.root.OpenLog(p, create)
+	log, err := j.root.OpenLog(j.root.Own(headName(num)), create)
 	if err != nil {
 		return nil, err
 	}
@@ -369,11 +361,7 @@ func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
 
 // reaches reports whether a segment has a byte that is not zero just before end.
 func (j *Journal) reaches(f segmentFile, end int64) (bool, error) {
-	p, err := j.known(segmentName(f.num, f.m))
-	if err != nil {
-		return false, err
-	}
-	log, err := j.root.OpenLog(p, false)
+	log, err := j.root.OpenLog(j.root.Own(segmentName(f.num, f.m)), false)
 	if err != nil {
 		return false, err
 	}

@@ -301,9 +301,7 @@ func (j *Journal) Close() error {
 	}
 	if j.ownerF != nil {
 		if len(j.running) == 0 {
-			if p, err := j.known("owners/" + j.owner); err == nil {
-				errs = append(errs, j.root.Remove(p))
-			}
+			errs = append(errs, j.root.Remove(j.root.Own("owners/"+j.owner)))
 		}
 		errs = append(errs, j.ownerF.Close())
 	}
@@ -319,21 +317,14 @@ func (j *Journal) Close() error {
 	return errors.Join(errs...)
 }
 
-// known makes a path of our own folder.
-func (j *Journal) known(rel string) (rootfs.Path, error) { return j.root.Known(rel) }
-
 // locked runs f with the lock file held, so that no other process appends.
 func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	if j.closed {
 		return rootfs.ErrClosed
 	}
 	if j.lock == nil {
-		p, err := j.known("lock")
-		if err != nil {
-			return err
-		}
-		j.lock, err = j.root.OpenLog(p, exclusive)
-		if errors.Is(err, rootfs.NotFound) && !exclusive {
+		j.lock, err = j.root.OpenLog(j.root.Own("lock"), exclusive)
+		if errors.Is(err, fault.NotFound) && !exclusive {
 			return f() // nobody has written yet
 		}
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 )
@@ -142,7 +143,7 @@ func (b *bench) undo(id ID) (ID, error) {
 		return "", err
 	}
 	if len(conflicts) > 0 {
-		return "", fmt.Errorf("%w: %s %d", rootfs.Conflict, conflicts[0].Path, conflicts[0].Reason)
+		return "", fmt.Errorf("%w: %s %d", fault.Conflict, conflicts[0].Path, conflicts[0].Reason)
 	}
 	tx, err := b.j.Undo(ctx, b.ws, p)
 	if err != nil {
@@ -321,7 +322,7 @@ func TestUndoRefusesForeignChanges(t *testing.T) {
 			id := b.change(c.name, c.ops(b)...)
 			c.foreign(b)
 			before := tree(t, b.dir, true)
-			if _, err := b.undo(id); !errors.Is(err, rootfs.Conflict) {
+			if _, err := b.undo(id); !errors.Is(err, fault.Conflict) {
 				t.Fatalf("undo: %v, want a conflict", err)
 			}
 			if got := tree(t, b.dir, true); got != before {
@@ -341,7 +342,7 @@ func TestBeginRefusesAStaleVersion(t *testing.T) {
 		{Kind: Replace, Path: b.path("a.md"), Old: rootfs.VersionOf([]byte("old")), NewData: []byte("x")},
 		{Kind: Remove, Path: b.path("a.md"), Nodes: []Node{{Type: rootfs.TypeFile, Version: rootfs.VersionOf([]byte("old"))}}},
 	} {
-		if _, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}}); !errors.Is(err, rootfs.Conflict) {
+		if _, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}}); !errors.Is(err, fault.Conflict) {
 			t.Errorf("%v: %v, want a conflict", op.Kind, err)
 		}
 	}

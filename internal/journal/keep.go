@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -98,7 +99,7 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 			op.New = rootfs.VersionOf(op.NewData)
 		}
 		info, err := k.ws.Stat(at)
-		if err != nil && op.OldData != nil && errors.Is(err, rootfs.NotFound) {
+		if err != nil && op.OldData != nil && errors.Is(err, fault.NotFound) {
 			// An earlier operation of this change makes the file.
 			info, err = rootfs.Info{Size: int64(len(op.OldData))}, nil
 		}
@@ -193,7 +194,7 @@ func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 			return err
 		}
 		info, err := k.ws.Stat(p)
-		if errors.Is(err, rootfs.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			continue // an earlier operation makes it
 		}
 		if err != nil {
@@ -235,7 +236,7 @@ func scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, info 
 		*nodes = append(*nodes, n)
 		return scanDir(ctx, ws, p, rel, nodes)
 	default:
-		return fmt.Errorf("%s: %w: it can't be kept", rootfs.Printable(p.String()), rootfs.NotRegular)
+		return fmt.Errorf("%s: %w: it can't be kept", fault.Printable(p.String()), fault.NotRegular)
 	}
 	*nodes = append(*nodes, n)
 	return nil
@@ -272,7 +273,7 @@ func scanDir(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, no
 }
 
 func conflict(p rootfs.Path) error {
-	return &rootfs.Error{Op: "keep", Path: p.String(), Kind: rootfs.Conflict}
+	return &fault.PathError{Op: "keep", Path: p.String(), Kind: fault.Conflict}
 }
 
 // collect reads the contents to keep, into memory or into a pack.
@@ -282,11 +283,8 @@ func (k *keeper) collect(ctx context.Context) error {
 		return k.each(ctx, nil)
 	}
 	token := randomToken()
-	p, err := k.j.known("packs/tmp-" + k.owner + "-" + token)
-	if err != nil {
-		return err
-	}
-	_, err = k.j.root.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
+	p := k.j.root.Own("packs/tmp-" + k.owner + "-" + token)
+	_, err := k.j.root.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
 		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}, squeezed: k.squeezeAll(ctx)}
 		if err := k.each(ctx, pw); err != nil {
 			return err
@@ -467,10 +465,7 @@ func (k *keeper) namePack(seg uint32) error {
 		return nil
 	}
 	name := fmt.Sprintf("%08d-%s", seg, strings.TrimPrefix(k.packPath.Base(), "tmp-"))
-	p, err := k.j.known("packs/" + name)
-	if err != nil {
-		return err
-	}
+	p := k.j.root.Own("packs/" + name)
 	if err := k.j.root.Rename(k.packPath, p); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -100,7 +101,7 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 	}
 	for _, file := range slices.Backward(found) {
 		s, err := j.load(file)
-		if errors.Is(err, rootfs.NotFound) {
+		if errors.Is(err, fault.NotFound) {
 			continue
 		}
 		if err != nil {
@@ -271,21 +272,13 @@ func (j *Journal) source(e Entry) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := j.known(segmentName(s.num, s.m))
-	if err != nil {
-		return nil, err
-	}
-	if src.seg, err = j.root.OpenLog(p, false); errors.Is(err, rootfs.NotFound) {
+	if src.seg, err = j.root.OpenLog(j.root.Own(segmentName(s.num, s.m)), false); errors.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // a moment ago
 	} else if err != nil {
 		return nil, err
 	}
 	if e.pack != "" {
-		p, err := j.known("packs/" + e.pack)
-		if err == nil {
-			src.pack, err = j.root.OpenFile(p)
-		}
-		if err != nil && !errors.Is(err, rootfs.NotFound) {
+		if src.pack, err = j.root.OpenFile(j.root.Own("packs/" + e.pack)); err != nil && !errors.Is(err, fault.NotFound) {
 			return nil, errors.Join(err, src.close())
 		}
 	}
@@ -383,7 +376,7 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	}
 	data, err := decodeDiff(body, old)
 	if err != nil || !op.New.IsZero() && rootfs.VersionOf(data) != op.New {
-		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, rootfs.Printable(op.Path.String()))
+		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, fault.Printable(op.Path.String()))
 	}
 	return data, nil
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"quarry/internal/rootfs"
+	"quarry/fault"
 )
 
 // maxLoaded is how many segments stay in memory: the newest, which is used most,
@@ -18,11 +18,7 @@ const maxLoaded = 2
 func (j *Journal) load(f segmentFile) (*segment, error) {
 	s := j.segs[f.num]
 	if s == nil {
-		p, err := j.known(segmentName(f.num, f.m))
-		if err != nil {
-			return nil, err
-		}
-		log, err := j.root.OpenLog(p, false)
+		log, err := j.root.OpenLog(j.root.Own(segmentName(f.num, f.m)), false)
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +90,12 @@ func (j *Journal) segmentOf(e Entry) (*segment, error) {
 		}
 		i := slices.IndexFunc(found, func(f segmentFile) bool { return f.num == e.seg })
 		if i < 0 {
-			return rootfs.NotFound
+			return fault.NotFound
 		}
 		s, err = j.load(found[i])
 		return err
 	})
-	if errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
 	}
 	return s, err

@@ -151,7 +151,7 @@ func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 			inv.Edits, _ = j.backSpans(e, i) // only for the record; the content is kept
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), err)
+			return nil, fmt.Errorf("%s: %w", fault.Printable(op.Path.String()), err)
 		}
 		p.Change.Ops = append(p.Change.Ops, inv)
 		p.of, p.target, p.back = append(p.of, i), append(p.target, target), append(p.back, back)
@@ -211,7 +211,7 @@ func (p *Plan) verify(ctx context.Context) error {
 			_, err = io.Copy(io.Discard, in)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", rootfs.Printable(path.String()), err)
+			return fmt.Errorf("%s: %w", fault.Printable(path.String()), err)
 		}
 		return nil
 	}
@@ -305,12 +305,7 @@ func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := ws.OpenDir(dir)
-		if err != nil {
-			continue // reported as missing or different
-		}
-		entries, err := h.Read(nil)
-		h.Close()
+		entries, err := ws.List(dir)
 		if err != nil {
 			return nil, err
 		}

@@ -348,7 +348,7 @@ func opList(ops []Op) string {
 			names = append(names, fmt.Sprintf("and %d more", len(ops)-i))
 			break
 		}
-		names = append(names, rootfs.Printable(op.Path.String()))
+		names = append(names, fault.Printable(op.Path.String()))
 	}
 	return strings.Join(names, ", ")
 }

@@ -25,11 +25,7 @@ func (j *Journal) markBoot() error {
 	if boot == "" {
 		return nil
 	}
-	p, err := j.known(bootPrefix + boot)
-	if err != nil {
-		return err
-	}
-	f, err := j.root.OpenLog(p, true)
+	f, err := j.root.OpenLog(j.root.Own(bootPrefix+boot), true)
 	if err != nil {
 		return err
 	}
@@ -38,12 +34,7 @@ func (j *Journal) markBoot() error {
 
 // otherBoots lists the files of other boots.
 func (j *Journal) otherBoots() ([]string, error) {
-	d, err := j.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
+	entries, err := j.root.List(rootfs.Path{})
 	var found []string
 	for _, e := range entries {
 		if boot, ok := strings.CutPrefix(e.Name, bootPrefix); ok && boot != j.root.Boot() {

@@ -67,12 +67,7 @@ type segmentFile struct {
 
 // listSegments returns the segments there are, oldest first.
 func (j *Journal) listSegments() ([]segmentFile, error) {
-	d, err := j.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
+	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}
@@ -261,10 +256,7 @@ func (j *Journal) rotate() error {
 	}
 	var m marker
 	rand.Read(m[:])
-	p, err := j.known(segmentName(num, m))
-	if err != nil {
-		return err
-	}
+	p := j.root.Own(segmentName(num, m))
 	log, err := j.root.OpenLog(p, true)
 	if err != nil {
 		return err

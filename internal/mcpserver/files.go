@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"quarry/fault"
 	"quarry/tool"
 )
 
@@ -187,7 +188,7 @@ func resourceError(uri string, err error) error {
 	if !errors.As(err, &e) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	}
-	if e.Code == tool.NotFound {
+	if e.Code == fault.NotFound {
 		return mcp.ResourceNotFoundError(uri)
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Message}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/fault"
 	"quarry/tool"
 )
 
@@ -32,7 +33,7 @@ func stockTools() (*tool.Registry, error) {
 	echo := func(_ context.Context, a tool.Args) (*tool.Result, error) {
 		s := a.String("text")
 		if s == "fail" {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "nothing is called fail", Hint: "Try another text."}
+			return nil, &tool.Error{Code: fault.NotFound, Message: "nothing is called fail", Hint: "Try another text."}
 		}
 		return &tool.Result{Text: s, Structured: map[string]any{"text": s, "length": len(s)}}, nil
 	}
@@ -90,11 +91,11 @@ type mapFiles map[string]string
 
 func (m mapFiles) Read(_ context.Context, path string) (*Content, error) {
 	if strings.HasPrefix(path, ".git/") {
-		return nil, tool.Errorf(tool.ProtectedPath, "Access denied: Cannot access files in '.git/' directory (protected system folder)")
+		return nil, tool.Errorf(fault.ProtectedPath, "Access denied: Cannot access files in '.git/' directory (protected system folder)")
 	}
 	text, ok := m[path]
 	if !ok {
-		return nil, tool.Errorf(tool.NotFound, "no file %s", path)
+		return nil, tool.Errorf(fault.NotFound, "no file %s", path)
 	}
 	if strings.Contains(text, "\x00") {
 		return &Content{Blob: []byte(text)}, nil

@@ -8,6 +8,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,16 +78,12 @@ func New(tools *tool.Registry, opts *Options) (*Server, error) { return newServe
 
 // newServer lets the conformance test change what the SDK is told.
 func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptions)) (*Server, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
+	opts = cmp.Or(opts, &Options{})
 	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.grace == 0 {
-		s.grace = DefaultGrace
-	}
+	s.grace = cmp.Or(s.grace, DefaultGrace)
 	var err error
 	if s.files, err = newFiles(opts.Roots); err != nil {
 		return nil, err

@@ -448,7 +448,7 @@ func (c *lineConn) noteAnswered() {
 // over. The rest is for those that are cancelled then.
 func (c *lineConn) drain() {
 	close(c.inputOver) // Read is not called again
-	over := time.After(c.grace * 5 / 8)
+	tooLate := time.After(c.grace * 5 / 8)
 	for {
 		c.mu.Lock()
 		open := len(c.calls) + c.answers + c.refused
@@ -458,7 +458,7 @@ func (c *lineConn) drain() {
 		}
 		select {
 		case <-c.answered:
-		case <-over:
+		case <-tooLate:
 			return
 		case <-c.closed:
 			return

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +26,7 @@ type DailyNote struct {
 // the settings name. date is a day as 2024-12-31, "today", "yesterday",
 // "tomorrow", or a number of periods from now as +1 or -2.
 func (b *Book) Daily(ctx context.Context, period vault.Period, date string, now time.Time, create bool, o Options) (*DailyNote, error) {
-	if period == "" {
-		period = vault.Daily
-	}
+	period = cmp.Or(period, vault.Daily)
 	core, err := b.ws.VaultFile(ctx, vault.DailyNotesFile)
 	if err != nil {
 		return nil, err

@@ -58,14 +58,14 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 // null; remove lists the properties to delete. A note that filters selected and that
 // lacks one of these keeps the rest.
 func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]any, remove []string, o Options) (*change.Change, error) {
-	var did []string
+	var done []string
 	if len(set) > 0 {
-		did = append(did, "set "+strings.Join(slices.Sorted(maps.Keys(set)), ", "))
+		done = append(done, "set "+strings.Join(slices.Sorted(maps.Keys(set)), ", "))
 	}
 	if len(remove) > 0 {
-		did = append(did, "deleted "+strings.Join(remove, ", "))
+		done = append(done, "deleted "+strings.Join(remove, ", "))
 	}
-	what := strings.Join(did, " and ")
+	what := strings.Join(done, " and ")
 	if notes.Path == "" {
 		return b.editAll(ctx, notes, nil, what, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
 			after, err := withProperties(ctx, text, set, remove, true)
@@ -359,7 +359,7 @@ func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what s
 	if len(ops) == 0 {
 		return nil, none
 	}
-	c, err := b.apply(ctx, fmt.Sprintf("%s in %s", what, count(len(ops), "note")), o, ops...)
+	c, err := b.apply(ctx, fmt.Sprintf("%s in %s", what, fault.Count(len(ops), "note")), o, ops...)
 	if c != nil {
 		c.Warnings = append(c.Warnings, skipped...)
 	}

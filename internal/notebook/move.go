@@ -23,7 +23,7 @@ func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkU
 	for _, m := range moves {
 		ops = append(ops, change.Op{Verb: change.MovePath, Path: m.From, To: m.To, Links: links})
 	}
-	summary := fmt.Sprintf("moved %s to %s, with %s", fault.Printable(from), fault.Printable(to), count(len(moves), "attachment"))
+	summary := fmt.Sprintf("moved %s to %s, with %s", fault.Printable(from), fault.Printable(to), fault.Count(len(moves), "attachment"))
 	c, err = b.apply(ctx, summary, o, ops...)
 	return c, len(moves), err
 }

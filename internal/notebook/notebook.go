@@ -167,11 +167,3 @@ func (b *Book) paths(ctx context.Context, all bool, globs ...string) ([]string, 
 	slices.Sort(out)
 	return out, nil
 }
-
-// count words a number of things.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}

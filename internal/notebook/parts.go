@@ -193,8 +193,8 @@ func (b *Book) EditPart(ctx context.Context, path string, t Target, e Edit, o Op
 	if err != nil {
 		return nil, err
 	}
-	did := map[vault.Operation]string{vault.OpAppend: "appended to", vault.OpPrepend: "prepended to", vault.OpReplace: "replaced", vault.OpBefore: "inserted before", vault.OpAfter: "inserted after"}[e.Operation]
-	return b.apply(ctx, fmt.Sprintf("%s %s of %s", did, t, fault.Printable(n.Path)), o, n.edit(splices))
+	done := map[vault.Operation]string{vault.OpAppend: "appended to", vault.OpPrepend: "prepended to", vault.OpReplace: "replaced", vault.OpBefore: "inserted before", vault.OpAfter: "inserted after"}[e.Operation]
+	return b.apply(ctx, fmt.Sprintf("%s %s of %s", done, t, fault.Printable(n.Path)), o, n.edit(splices))
 }
 
 func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault.Splice, error) {

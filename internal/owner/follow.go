@@ -66,7 +66,7 @@ func (m *Member) Follow(ctx context.Context, report func(search.Progress)) error
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
-		st := m.Status(ctx)
+		st, _ := m.Status(ctx)
 		switch {
 		case st.State == "ready":
 			return nil

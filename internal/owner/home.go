@@ -1,11 +1,13 @@
 package owner
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -40,7 +42,7 @@ func (o *Options) openDir() (*rootfs.Root, error) {
 		return nil, err
 	}
 	defer home.Close()
-	if err := home.Mkdir(name); err != nil && rootfs.KindOf(err) != rootfs.AlreadyExists {
+	if err := home.Mkdir(name); err != nil && rootfs.KindOf(err) != fault.AlreadyExists {
 		return nil, err
 	}
 	return openTrusted(o.Dir)
@@ -145,9 +147,7 @@ func (o *Options) usage(st *search.IndexStatus) {
 			continue
 		}
 		st.Used = s.Used
-		if st.DiskBytes == 0 {
-			st.DiskBytes = s.Bytes
-		}
+		st.DiskBytes = cmp.Or(st.DiskBytes, s.Bytes)
 	}
 }
 

@@ -228,20 +228,20 @@ func (m *Member) Touched(files, trees []rootfs.Path) {
 
 // Status reports the state of the index. Without an owner the state is not_found,
 // and DiskBytes is the size of the stored index.
-func (m *Member) Status(ctx context.Context) *search.IndexStatus {
+func (m *Member) Status(ctx context.Context) (*search.IndexStatus, error) {
 	if o := m.holds(); o != nil {
-		return o.status()
+		return o.status(), nil
 	}
 	st := &search.IndexStatus{State: "not_found"}
 	if m == nil {
-		return st
+		return st, nil
 	}
 	if theirs, err := m.askStatus(ctx); err == nil {
-		return theirs
+		return theirs, nil
 	}
 	st.Dir = m.opts.Dir
 	m.opts.usage(st)
-	return st
+	return st, nil
 }
 
 // Idle is how long ago another process last asked something.

@@ -1,6 +1,7 @@
 package owner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,9 +97,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	if o.lease, err = Claim(state); err != nil || o.lease == nil {
 		state.Close()
 		root.Close()
-		if err == nil {
-			err = errOwned
-		}
+		err = cmp.Or(err, errOwned)
 		return nil, err
 	}
 	o.program, _ = os.Stat(m.opts.Program)

@@ -23,8 +23,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// lockName is the file whose lock is the lease.
-const lockName = "owner.lock"
+// LockName is the file whose lock is the lease.
+const LockName = "owner.lock"
 
 // Lease says that this process owns a state folder.
 type Lease struct{ lock *rootfs.Log }
@@ -32,17 +32,8 @@ type Lease struct{ lock *rootfs.Log }
 // Claim tries to become the owner of a state folder, a root opened Trusted.
 // It returns nil when another process is.
 func Claim(state *rootfs.Root) (*Lease, error) {
-	p, err := state.Known(lockName)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := state.OpenLog(p, true)
-	if err != nil {
-		return nil, err
-	}
-	got, err := lock.TryLock(true)
-	if err != nil || !got {
-		lock.Close()
+	lock, err := state.Hold(LockName, false)
+	if lock == nil {
 		return nil, err
 	}
 	return &Lease{lock}, nil
@@ -233,7 +224,7 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		return writeFrame(conn, kind, b)
 	}
 	// A quick answer is itself the sign of life.
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var beat sync.WaitGroup
 	beat.Go(func() {
 		first := time.NewTimer(aliveEvery / 25)
@@ -242,7 +233,7 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		defer tick.Stop()
 		for {
 			select {
-			case <-over:
+			case <-done:
 				return
 			case <-first.C:
 			case <-tick.C:
@@ -254,7 +245,7 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		}
 	})
 	err := s.handle(ctx, req, func(b []byte) error { return write(frameData, b) })
-	close(over)
+	close(done)
 	beat.Wait()
 	if err != nil {
 		return write(frameError, []byte(err.Error()))

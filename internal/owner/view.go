@@ -20,14 +20,7 @@ import (
 type View struct {
 	Trusted     bool // no policy
 	Allow, Deny []string
-	Rules       []RuleFile
-}
-
-// RuleFile is a file of ignore rules from outside the root, as text.
-type RuleFile struct {
-	Name  string // .gitignore, .ignore, …; info/exclude; "" is the user's global file
-	Above string // the way from its folder to the root
-	Data  []byte
+	Rules       []ignore.File
 }
 
 // key tells views apart.

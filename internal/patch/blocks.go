@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 var (
@@ -116,7 +117,7 @@ func (p *parser) looseHunk() (change.Edit, error) {
 	start, _, _, numbered := hunkHeader(p.line())
 	anchor := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(p.line(), "@@")), "@@"))
 	if !numbered && (strings.HasPrefix(anchor, "-") || strings.HasPrefix(anchor, "+") || strings.HasPrefix(anchor, "@")) {
-		return change.Edit{}, p.fail("invalid hunk header "+clip(p.line()), "it has the form @@ -1,3 +1,4 @@, or is @@ alone")
+		return change.Edit{}, p.fail("invalid hunk header "+fault.Clip(p.line(), 80), "it has the form @@ -1,3 +1,4 @@, or is @@ alone")
 	}
 	var lines []string
 	for p.at++; p.more() && !p.nextPart(); p.at++ {

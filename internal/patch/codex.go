@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 const (
@@ -39,7 +40,7 @@ func (p *parser) codex() ([]change.Op, error) {
 		case strings.HasPrefix(line, updateFile):
 			err = p.codexUpdate(line[len(updateFile):])
 		default:
-			err = p.fail(fmt.Sprintf("unknown line %q", clip(line)), `each part begins with "*** Add File: ", "*** Delete File: " or "*** Update File: " and a path`)
+			err = p.fail(fmt.Sprintf("unknown line %q", fault.Clip(line, 80)), `each part begins with "*** Add File: ", "*** Delete File: " or "*** Update File: " and a path`)
 		}
 		if err != nil {
 			return nil, err
@@ -115,7 +116,7 @@ func (p *parser) codexHunk(first bool) (change.Edit, error) {
 		p.at++
 	}
 	if !first {
-		return e, p.fail(fmt.Sprintf("expected @@ before %q", clip(p.line())), "begin each further hunk with a line @@")
+		return e, p.fail(fmt.Sprintf("expected @@ before %q", fault.Clip(p.line(), 80)), "begin each further hunk with a line @@")
 	}
 	var b strings.Builder
 	for ; p.more(); p.at++ {
@@ -129,7 +130,7 @@ func (p *parser) codexHunk(first bool) (change.Edit, error) {
 			break
 		}
 		if line != "" && !strings.ContainsRune(" +-", rune(line[0])) {
-			return e, p.fail(fmt.Sprintf("the line %q begins with neither a space, - nor +", clip(line)), "context lines begin with a space")
+			return e, p.fail(fmt.Sprintf("the line %q begins with neither a space, - nor +", fault.Clip(line, 80)), "context lines begin with a space")
 		}
 		b.WriteString(line)
 		b.WriteByte('\n')
@@ -138,11 +139,4 @@ func (p *parser) codexHunk(first bool) (change.Edit, error) {
 		return e, p.fail("the hunk has no lines", "give lines that begin with a space, - or +")
 	}
 	return e, nil
-}
-
-func clip(s string) string {
-	if len(s) <= 80 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:80], "") + "…"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 // fileDiff is what a diff says of one file.
@@ -130,7 +131,7 @@ func (p *parser) header(f *fileDiff) error {
 func (p *parser) hunk() (change.Edit, error) {
 	start, old, added, ok := hunkHeader(p.line())
 	if !ok {
-		return change.Edit{}, p.fail(fmt.Sprintf("invalid hunk header %q", clip(p.line())), "it has the form @@ -1,3 +1,4 @@")
+		return change.Edit{}, p.fail(fmt.Sprintf("invalid hunk header %q", fault.Clip(p.line(), 80)), "it has the form @@ -1,3 +1,4 @@")
 	}
 	head := p.at
 	p.at++
@@ -154,7 +155,7 @@ func (p *parser) hunk() (change.Edit, error) {
 			added--
 		case '\\':
 		default:
-			return change.Edit{}, p.fail(fmt.Sprintf("the line %q begins with neither a space, - nor +", clip(line)), "the header of the hunk counts more lines than there are")
+			return change.Edit{}, p.fail(fmt.Sprintf("the line %q begins with neither a space, - nor +", fault.Clip(line, 80)), "the header of the hunk counts more lines than there are")
 		}
 		b.WriteString(line)
 		b.WriteByte('\n')
@@ -172,7 +173,7 @@ func (p *parser) hunk() (change.Edit, error) {
 	if p.more() && p.continues() {
 		line := p.line()
 		p.at = head
-		return change.Edit{}, p.fail(fmt.Sprintf("the hunk goes on with %q after the lines its header counts", clip(line)), "correct the counts in the header, so that no line is lost")
+		return change.Edit{}, p.fail(fmt.Sprintf("the hunk goes on with %q after the lines its header counts", fault.Clip(line, 80)), "correct the counts in the header, so that no line is lost")
 	}
 	return change.Edit{Verb: change.ApplyHunk, Hunk: b.String(), First: start}, nil
 }
@@ -277,7 +278,7 @@ func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
 			case line[0] == '\\':
 				content = content[:len(content)-1]
 			default:
-				return nil, fmt.Errorf("a new or deleted file has the line %q", clip(line))
+				return nil, fmt.Errorf("a new or deleted file has the line %q", fault.Clip(line, 80))
 			}
 		}
 	}

@@ -27,11 +27,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("invalid patch, line %d: %s", e.Line, e.Problem)
 }
 
-// Code is InvalidArgument.
-func (e *Error) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *Error) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *Error) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do.
 func (e *Error) Hint() string { return e.Next }

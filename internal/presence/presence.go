@@ -72,13 +72,9 @@ func Open(dir string, like Client) (*Server, error) {
 	}
 	s := &Server{root: root, like: like}
 	s.like.PID, s.like.Since = os.Getpid(), time.Now()
-	if s.path, err = root.Known(fmt.Sprintf("%d-%d.json", os.Getpid(), time.Now().UnixNano())); err == nil {
-		s.log, err = root.OpenLog(s.path, true)
-	}
-	if err == nil {
-		err = s.log.Lock(true)
-	}
-	if err != nil {
+	name := fmt.Sprintf("%d-%d.json", os.Getpid(), time.Now().UnixNano())
+	s.path = root.Own(name)
+	if s.log, err = root.Hold(name, true); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	return s, nil
@@ -164,22 +160,14 @@ func List(dir string) ([]Client, error) {
 		return nil, err
 	}
 	defer root.Close()
-	top, err := root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	entries, err := top.Read(nil)
+	entries, err := root.List(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}
 	var list []Client
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name, ".json") {
-			continue
-		}
-		if path, err := root.Known(e.Name); err == nil {
-			list = append(list, read(root, path)...)
+		if strings.HasSuffix(e.Name, ".json") {
+			list = append(list, read(root, e.Name)...)
 		}
 	}
 	slices.SortFunc(list, func(a, b Client) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.PID, b.PID)) })
@@ -187,28 +175,17 @@ func List(dir string) ([]Client, error) {
 }
 
 // read reads the file of one server, and removes it if the server is gone.
-func read(root *rootfs.Root, path rootfs.Path) []Client {
-	log, err := root.OpenLog(path, false)
-	if err != nil {
-		return nil
-	}
-	defer log.Close()
-	if free, err := log.TryLock(true); err != nil || free {
-		if info, err := root.Stat(path); free && err == nil && time.Since(info.ModTime) > newFor {
-			_ = root.Remove(path)
+func read(root *rootfs.Root, name string) []Client {
+	held, err := root.Held(name)
+	if !held {
+		if info, gone := root.Stat(root.Own(name)); err == nil && gone == nil && time.Since(info.ModTime) > newFor {
+			_ = root.Remove(root.Own(name))
 		}
 		return nil
 	}
-	size, err := log.Size()
-	if err != nil || size == 0 || size > maxFile {
-		return nil
-	}
-	data := make([]byte, size)
-	if _, err := log.ReadAt(data, 0); err != nil {
-		return nil
-	}
 	var list []Client
-	if json.Unmarshal(data, &list) != nil {
+	data, _, _, err := root.ReadFile(root.Own(name), maxFile)
+	if err != nil || json.Unmarshal(data, &list) != nil {
 		return nil // it is being written; the next look has it
 	}
 	return list

@@ -64,9 +64,9 @@ func (c *call) replaced(err error) error {
 	if !c.watch.Replaced.Load() || !errors.As(err, &worded) {
 		return err
 	}
-	told := *worded
-	told.Hint = strings.TrimSpace(told.Hint + " " + render.Sentence(folderReplaced) + ".")
-	return &told
+	with := *worded
+	with.Hint = strings.TrimSpace(with.Hint + " " + render.Sentence(folderReplaced) + ".")
+	return &with
 }
 
 // maxFailed is how many of them are named.

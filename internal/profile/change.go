@@ -98,7 +98,7 @@ func (c *call) cutLines(diff string) string {
 		}
 		end += next + 1
 	}
-	return diff[:end] + fmt.Sprintf("[... %s more]", render.Plural(strings.Count(diff[end:], "\n")+1, "line", "lines"))
+	return diff[:end] + fmt.Sprintf("[... %s more]", fault.Count(strings.Count(diff[end:], "\n")+1, "line", "lines"))
 }
 
 // changeAnswer is a change as structured data.
@@ -219,7 +219,7 @@ func (c *call) oneEdit() (change.Edit, error) {
 		return change.Edit{Old: c.String("old_text"), New: c.String("new_text"), Occurrence: occurrence}, nil
 	case hasDelete && c.String("content") != "":
 		return none, &tool.Error{
-			Code: tool.InvalidArgument, Message: "delete_lines takes no content.",
+			Code: fault.InvalidArgument, Message: "delete_lines takes no content.",
 			Hint: "To replace lines, give their text as old_text and the new one as new_text.",
 		}
 	case hasDelete:
@@ -245,13 +245,13 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 	case isTextMissing(err):
 		return c.oneOf(err, textMissing(err, c.oldText(err), path))
 	case errors.As(err, &line):
-		return &tool.Error{Code: tool.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
+		return &tool.Error{Code: fault.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
 	case fault.CodeOf(err) == fault.NotFound:
 		hint := c.missing(ctx, path)
 		if hint == c.lookAround() {
 			hint = strings.TrimSpace("Paths of changes are exact. " + c.hint("write_file", "To make a new file use write_file."))
 		}
-		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: hint}
+		return &tool.Error{Code: fault.NotFound, Message: "File not found: " + quoted(fault.Clip(path, maxShown)), Hint: hint}
 	case fault.CodeOf(err) == fault.InvalidArgument && c.isFolder(ctx, path):
 		return c.folderError(path)
 	}
@@ -281,8 +281,8 @@ func (c *call) oneOf(err, worded error) error {
 // comes closest.
 func textMissing(err error, old, path string) error {
 	return &tool.Error{
-		Code:    tool.NotFound,
-		Message: fmt.Sprintf("Text '%s' not found in %s", render.Clip(old, 200), render.Name(path)),
+		Code:    fault.NotFound,
+		Message: fmt.Sprintf("Text '%s' not found in %s", fault.Clip(old, 200), render.Name(path)),
 		Hint:    sentence(fault.HintOf(err)),
 	}
 }
@@ -318,17 +318,17 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 		return err
 	}
 	switch known.Code {
-	case tool.IOError, tool.InvalidArgument, tool.TooLarge, tool.NotFound:
+	case fault.IOError, fault.InvalidArgument, fault.TooLarge, fault.NotFound:
 		e := *known
 		why := e.Message
 		var at *fault.PathError
 		switch {
 		case c.isFolder(ctx, path):
 			why = "it is a folder"
-		case errors.As(err, &at) && known.Code != tool.NotFound && !saysItself(at, fault.CodeOf(err)):
+		case errors.As(err, &at) && known.Code != fault.NotFound && !saysItself(at, fault.CodeOf(err)):
 			why = pathReason(at, fault.CodeOf(err))
 		}
-		e.Message = "Failed to write file " + quoted(render.Clip(path, maxShown)) + ": " + why
+		e.Message = "Failed to write file " + quoted(fault.Clip(path, maxShown)) + ": " + why
 		return &e
 	}
 	return err
@@ -336,7 +336,7 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 
 // folderError refuses a folder where a file is needed.
 func (c *call) folderError(path string) error {
-	return &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: c.hint("list_files", "Use list_files to see what is in it.")}
+	return &tool.Error{Code: fault.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: c.hint("list_files", "Use list_files to see what is in it.")}
 }
 
 func (c *call) isFolder(ctx context.Context, path string) bool {
@@ -436,8 +436,8 @@ func (c *call) stillNamed(ctx context.Context, from, to string) []string {
 	for _, f := range r.Files[:min(len(r.Files), 3)] {
 		paths = append(paths, quoted(f.Path))
 	}
-	text := fmt.Sprintf("the old name %s still stands in %s of %s: %s", quoted(name), render.Plural(r.LinesMatched, "line", "lines"),
-		render.Plural(len(r.Files), "file", "files"), strings.Join(paths, ", "))
+	text := fmt.Sprintf("the old name %s still stands in %s of %s: %s", quoted(name), fault.Count(r.LinesMatched, "line"),
+		fault.Count(len(r.Files), "file"), strings.Join(paths, ", "))
 	if len(r.Files) > len(paths) {
 		text += ", …"
 	}
@@ -453,16 +453,16 @@ func (c *call) moveError(ctx context.Context, err error, from string, note bool)
 	path := quoted(which.Path)
 	switch code := fault.CodeOf(err); {
 	case code == fault.NotFound && which.Source && note:
-		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: c.hint("search_notes", "Find notes with search_notes.")}
+		return &tool.Error{Code: fault.NotFound, Message: "There is no note at " + path, Hint: c.hint("search_notes", "Find notes with search_notes.")}
 	case code == fault.NotFound && which.Source:
-		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.missing(ctx, from)}
+		return &tool.Error{Code: fault.NotFound, Message: "Source not found: " + path, Hint: c.missing(ctx, from)}
 	case code == fault.AlreadyExists && note:
-		return &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: "Choose another name, or delete what is there."}
+		return &tool.Error{Code: fault.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: "Choose another name, or delete what is there."}
 	case code == fault.AlreadyExists && c.isFolder(ctx, which.Path):
 		into := quoted(which.Path + "/" + baseName(from))
-		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: "It is a folder. To move into it, give " + into + "."}
+		return &tool.Error{Code: fault.AlreadyExists, Message: "Destination already exists: " + path, Hint: "It is a folder. To move into it, give " + into + "."}
 	case code == fault.AlreadyExists:
-		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(fault.HintOf(err))}
+		return &tool.Error{Code: fault.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(fault.HintOf(err))}
 	}
 	return err
 }
@@ -480,7 +480,7 @@ func deletePath(ctx context.Context, c *call) (*answer, error) {
 	change, err := c.ws.Delete(ctx, path, &change.DeleteOptions{Options: *c.changing()})
 	if err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
+			return nil, &tool.Error{Code: fault.NotFound, Message: "File or folder not found: " + quoted(fault.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,20 +195,20 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 		if found.Summary.Denied > 0 {
 			message += "; not searched: " + c.protected(found.Summary)
 		}
-		return nil, &tool.Error{Code: tool.NotFound, Message: message, Hint: "Search for it with search_files first."}
+		return nil, &tool.Error{Code: fault.NotFound, Message: message, Hint: "Search for it with search_files first."}
 	}
 	if err != nil {
 		return nil, err
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Clip(render.Quote(q.Pattern), 60), render.Clip(render.Quote(q.Replacement), 60),
-		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(q.Pattern), 60), fault.Clip(render.Quote(q.Replacement), 60),
+		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
 		return nil, err
 	}
 	made, _ := a.data.(*change.Change)
 	if n := found.Matches; c.d.shows && (made == nil || made.Reviewed == nil) {
-		count := fmt.Sprintf("%s in %s. ", render.Plural(n, "match", "matches"), render.Count(len(found.Ops), "file"))
+		count := fmt.Sprintf("%s in %s. ", fault.Count(n, "match", "matches"), fault.Count(len(found.Ops), "file"))
 		if q.Expected != expected && n != expected {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
 		}
@@ -225,9 +226,7 @@ func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
 func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string) (*answer, error) {
 	o := c.changing()
 	set := change.Set{Ops: ops, Summary: c.String("summary"), Tool: o.Tool, Client: o.Client, Digest: c.String("digest")}
-	if set.Summary == "" {
-		set.Summary = summary
-	}
+	set.Summary = cmp.Or(set.Summary, summary)
 	do := c.ws.Apply
 	if o.DryRun {
 		do, set.FullDiff = c.ws.Plan, c.d.shows // so that every rewrite is counted
@@ -236,10 +235,10 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	if err != nil {
 		return nil, c.setError(ctx, err)
 	}
-	told := *done
-	told.Version, told.DryRun = "", false // each file has its own
+	whole := *done
+	whole.Version, whole.DryRun = "", false // each file has its own
 	said := c.setText(done)
-	a := c.changed(&told, said)
+	a := c.changed(&whole, said)
 	a.data = done
 	if done.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. "), said...)
@@ -291,9 +290,9 @@ func (c *call) setText(done *change.Change) string {
 			most = lines
 		}
 	}
-	text = "Changed " + render.Count(len(done.Files), "file")
+	text = "Changed " + fault.Count(len(done.Files), "file")
 	if done.DryRun {
-		text = render.Count(len(done.Files), "file") + " would change"
+		text = fault.Count(len(done.Files), "file") + " would change"
 	}
 	odd := len(done.Files) - count[most]
 	if quiet || odd > maxFileLines/2 {
@@ -318,7 +317,7 @@ func (c *call) setError(ctx context.Context, err error) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed:", len(set.Failed), render.Count(set.Total, "change"))
+	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed:", len(set.Failed), fault.Count(set.Total, "change"))
 	for i, f := range set.Failed {
 		if i == change.MaxListed {
 			fmt.Fprintf(&b, "\nand %d more", len(set.Failed)-i)

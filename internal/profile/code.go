@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"quarry/fault"
 	"quarry/internal/explain"
 	"quarry/internal/render"
 	"quarry/search"
@@ -49,7 +50,7 @@ func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult
 	q.Time = c.o.Time
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
-		return nil, nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use " + c.textSearch() + "."}
+		return nil, nil, &tool.Error{Code: fault.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use " + c.textSearch() + "."}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -183,7 +184,7 @@ func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 	if data.Total == 0 {
 		return []byte("No results found for " + quoted(c.String("query")) + ".")
 	}
-	text := fmt.Appendf(nil, "Found %s in %s, best first:\n", render.Plural(data.Total, "result", "results"), render.Plural(r.FilesMatched, "file", "files"))
+	text := fmt.Appendf(nil, "Found %s in %s, best first:\n", fault.Count(data.Total, "result"), fault.Count(r.FilesMatched, "file"))
 	for i := range data.Results {
 		k := &data.Results[i]
 		lines := itoa(k.Start)

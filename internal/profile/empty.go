@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/explain"
 	"quarry/internal/notebook"
 	"quarry/internal/render"
@@ -166,7 +167,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 	}
 	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
 	if n := sum.SkippedCount[search.Ignored]; n > 0 {
-		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
+		parts = append(parts, fault.Count(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
 	}
 	if s := c.skipped(sum); s != "" {
 		parts = append(parts, s)
@@ -183,7 +184,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 			continue
 		}
 		if len(words) > 1 {
-			parts = append(parts, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
+			parts = append(parts, fmt.Sprintf("%q: %s", word, fault.Count(r.Total, "note")))
 		}
 		if r.Total == 0 {
 			l := explain.After(c.ws, sum)

@@ -75,7 +75,7 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	data := newSearchAnswer(&shown, total, render.BlockLine)
 	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total, by, "max_results", cut != "")}
 	if n := hidden(files, &shown); n > 0 {
-		a.receipt = append(a.receipt, render.Plural(n, "matching line", "matching lines")+" of these files not shown")
+		a.receipt = append(a.receipt, fault.Count(n, "matching line")+" of these files not shown")
 		cut = "excerpts"
 	}
 	if shown.CutPath != "" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/render"
+	"quarry/fault"
 	"quarry/search"
 )
 
@@ -48,7 +48,7 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if bodies == 0 && !c.Bool("fold") {
 		return nil, nil // as long as it is
 	}
-	note := fmt.Sprintf("%s, %s folded: path#Name,Name reads them, fold: false all", render.Plural(t.Total, "line", "lines"), render.Plural(bodies, "body", "bodies"))
+	note := fmt.Sprintf("%s, %s folded: path#Name,Name reads them, fold: false all", fault.Count(t.Total, "line"), fault.Count(bodies, "body", "bodies"))
 	if cut := strings.LastIndexByte(text[:min(len(text), most)], '\n'); len(text) > most && cut > 0 {
 		text = text[:cut]
 		note += "; cut, path:lines reads the rest"
@@ -169,7 +169,7 @@ func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bo
 		if b.Len() == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, " … %s", render.Plural(n-from+1, "line", "lines"))
+		fmt.Fprintf(&b, " … %s", fault.Count(n-from+1, "line"))
 	}
 	return strings.TrimPrefix(b.String(), "\n"), bodies
 }

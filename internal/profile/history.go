@@ -71,13 +71,13 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = append(a.receipt, "older ones not shown: give a larger limit")
 	}
 	if log.Dropped > 0 {
-		a.receipt = append(a.receipt, render.Plural(log.Dropped, "older change", "older changes")+" no longer kept")
+		a.receipt = append(a.receipt, fault.Count(log.Dropped, "older change")+" no longer kept")
 	}
 	if log.Damaged > 0 {
-		a.receipt = append(a.receipt, render.Plural(log.Damaged, "record", "records")+" can't be read")
+		a.receipt = append(a.receipt, fault.Count(log.Damaged, "record")+" can't be read")
 	}
 	if log.Lost > 0 {
-		a.receipt = append(a.receipt, render.Plural(log.Lost, "change", "changes")+" missing from the undo log")
+		a.receipt = append(a.receipt, fault.Count(log.Lost, "change")+" missing from the undo log")
 	}
 	return a, nil
 }
@@ -90,7 +90,7 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 		if path := c.String("path"); path != "" {
 			o.Parts = []change.UndoPart{{Path: path, Hunk: c.Int("hunk")}}
 		} else if c.Given("hunk") {
-			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "A hunk is one of a file", Hint: "Give path too."}
+			return nil, &tool.Error{Code: fault.InvalidArgument, Message: "A hunk is one of a file", Hint: "Give path too."}
 		}
 		change, err := c.ws.Undo(ctx, id, o)
 		if err != nil {
@@ -99,7 +99,7 @@ func undo(ctx context.Context, c *call) (*answer, error) {
 		return c.changed(change, render.Undone(change)), nil
 	}
 	if c.Given("path") || c.Given("hunk") {
-		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id; list_changes has them."}
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: "Which change is to be undone in part?", Hint: "Give its id; list_changes has them."}
 	}
 	// Without an id it is the last change of this connection: what another client
 	// made is not this one's to undo without being named.
@@ -135,7 +135,7 @@ func (c *call) needsID(ctx context.Context) error {
 		return err
 	}
 	if len(log.Changes) == 0 {
-		return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
+		return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
 	}
 	hint := "Give an id. The last changes:"
 	for i := range log.Changes {
@@ -148,7 +148,7 @@ func (c *call) needsID(ctx context.Context) error {
 			hint += " (undone)"
 		}
 	}
-	return &tool.Error{Code: tool.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
+	return &tool.Error{Code: fault.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
 }
 
 // madeHere has the ids of the changes that one connection has made and not undone,
@@ -218,14 +218,14 @@ func (c *call) undoError(err error) error {
 	hint := sentence(fault.HintOf(err))
 	switch code := fault.CodeOf(err); {
 	case errors.As(err, &conflict):
-		return &tool.Error{Code: tool.Conflict, Message: conflict.Error(), Hint: hint}
+		return &tool.Error{Code: fault.Conflict, Message: conflict.Error(), Hint: hint}
 	case code == fault.NotFound && hint == "", errors.As(err, &root):
 		if c.String("id") == "" {
-			return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
+			return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
 		}
-		return &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: "List them with list_changes."}
+		return &tool.Error{Code: fault.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: "List them with list_changes."}
 	case errors.Is(err, change.ErrBadID):
-		return &tool.Error{Code: tool.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: "List them with list_changes."}
+		return &tool.Error{Code: fault.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: "List them with list_changes."}
 	}
 	return err
 }

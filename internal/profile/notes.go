@@ -64,7 +64,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	}
 	if c.String("show") == "count" {
 		data.Receipt = c.sumUp(ctx, &r.Summary, cutBy(partial, false))
-		return &answer{data: data, text: []byte(render.Plural(r.Total, "note", "notes")), receipt: c.unsearched(&r.Summary, partial)}, nil
+		return &answer{data: data, text: []byte(fault.Count(r.Total, "note")), receipt: c.unsearched(&r.Summary, partial)}, nil
 	}
 	if r.Listed && !content {
 		return c.listNotes(ctx, r, partial), nil
@@ -88,7 +88,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = append(a.receipt, "all notes shown")
 	}
 	if short > 0 {
-		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room.%s", render.Plural(short, "note is", "notes are"), c.hint("read_file", " Use read_file for the text."))
+		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room.%s", fault.Count(short, "note is", "notes are"), c.hint("read_file", " Use read_file for the text."))
 		cut = "bytes"
 	}
 	if s := c.skipped(&r.Summary); s != "" {
@@ -152,7 +152,7 @@ func addNote(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		var path *fault.PathError
 		if fault.CodeOf(err) == fault.AlreadyExists && errors.As(err, &path) {
-			return nil, &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
+			return nil, &tool.Error{Code: fault.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
 		}
 		return nil, err
 	}
@@ -178,10 +178,10 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, c.noteError(err, path, c.String("search"))
 	}
-	did := map[notes.Operation]string{
+	done := map[notes.Operation]string{
 		notes.Append: "appended content to", notes.Prepend: "prepended content to", notes.Replace: "replaced content in",
 	}[op]
-	a := c.changed(change, "Successfully "+did+" "+quoted(change.Paths[0])+".")
+	a := c.changed(change, "Successfully "+done+" "+quoted(change.Paths[0])+".")
 	c.remaining(a, change)
 	return a, nil
 }
@@ -217,7 +217,7 @@ func (c *call) noteError(err error, path, search string) error {
 		return textMissing(err, search, path)
 	}
 	if fault.CodeOf(err) == fault.NotFound {
-		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + quoted(path), Hint: c.hint("search_notes", "Find notes with search_notes, or make one with create_note.")}
+		return &tool.Error{Code: fault.NotFound, Message: "There is no note at " + quoted(path), Hint: c.hint("search_notes", "Find notes with search_notes, or make one with create_note.")}
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func (c *call) book(path string) (*shelf, string, error) {
 		if len(vaults) == 1 {
 			return newShelf(vaults[0]), "", nil
 		}
-		return nil, "", &tool.Error{Code: tool.InvalidArgument, Message: "path is required where several roots are vaults", Hint: "Begin it with the name of a root."}
+		return nil, "", &tool.Error{Code: fault.InvalidArgument, Message: "path is required where several roots are vaults", Hint: "Begin it with the name of a root."}
 	}
 	if rel, inside := c.ws.Inside(path); inside {
 		path = rel
@@ -124,8 +124,8 @@ func (c *call) partError(err error, path string) error {
 	return err
 }
 
-// did is the answer to a change of notes.
-func (c *call) did(s *shelf, ch *change.Change) *answer {
+// noteChanged is the answer to a change of notes.
+func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	ch = ch.Under(s.root.Name, "/")
 	if len(ch.Files) == 1 {
 		ch.Version = ch.Files[0].Version
@@ -223,7 +223,7 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}
-	return c.did(s, ch), nil
+	return c.noteChanged(s, ch), nil
 }
 
 // editWhole adds text at the end of a note, or after its front matter.
@@ -282,7 +282,7 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}
-	return c.did(s, ch), nil
+	return c.noteChanged(s, ch), nil
 }
 
 func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) (*answer, error) {
@@ -350,7 +350,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		if err != nil {
 			return nil, c.partError(err, s.show(path))
 		}
-		return c.did(s, ch), nil
+		return c.noteChanged(s, ch), nil
 	case c.Given("new_name") && tag == "":
 		return nil, invalid("tag is required: the tag to rename.")
 	case c.Given("new_name"):
@@ -358,7 +358,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		if err != nil {
 			return nil, c.partError(err, s.show(path))
 		}
-		return c.did(s, ch), nil
+		return c.noteChanged(s, ch), nil
 	case tag != "":
 		notes, err := s.Tagged(ctx, tag)
 		if err != nil {
@@ -498,7 +498,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 	a := &answer{data: data}
 	if d.Change != nil {
 		data.Change = d.Change.Under(s.root.Name, "/")
-		a = c.did(s, d.Change)
+		a = c.noteChanged(s, d.Change)
 		if d.Note == nil {
 			return a, nil
 		}
@@ -544,7 +544,7 @@ func merge(ctx context.Context, c *call) (*answer, error) {
 		}
 		return nil, c.partError(err, s.show(from))
 	}
-	return c.did(s, ch), nil
+	return c.noteChanged(s, ch), nil
 }
 
 // moveAttached moves a note with its attachments, if the vault's settings allow
@@ -568,5 +568,5 @@ func (c *call) moveAttached(ctx context.Context, from, to string, links change.L
 	if attached == 0 {
 		return nil, nil
 	}
-	return c.did(s, ch), nil
+	return c.noteChanged(s, ch), nil
 }

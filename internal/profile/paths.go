@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -65,7 +66,7 @@ func findIndexedPaths(ctx context.Context, c *call) (*answer, error) {
 		return nil, badGlob(err, c.String("pattern"))
 	}
 	if c.o.NoIndex {
-		return nil, &tool.Error{Code: tool.IndexNotFound, Message: "there is no index of this workspace", Hint: "Switch the index on, or use another profile: it is not needed there."}
+		return nil, &tool.Error{Code: fault.IndexNotFound, Message: "there is no index of this workspace", Hint: "Switch the index on, or use another profile: it is not needed there."}
 	}
 	data := c.pathMatches(r)
 	text, err := marshal(data, "  ")
@@ -139,7 +140,7 @@ func (c *call) fuzzyPaths(ctx context.Context, q search.FindQuery, words string)
 // checkGlob refuses what no dialect should take for a glob.
 func checkGlob(pattern string) error {
 	bad := func(reason string) error {
-		return &tool.Error{Code: tool.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reason), Hint: "Examples: *.ts, **/auth*.ts, src/**/*.md"}
+		return &tool.Error{Code: fault.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reason), Hint: "Examples: *.ts, **/auth*.ts, src/**/*.md"}
 	}
 	if pattern == "" {
 		return bad("it is empty")
@@ -185,7 +186,7 @@ func badGlob(err error, pattern string) error {
 	if fault.CodeOf(err) != fault.InvalidPattern {
 		return err
 	}
-	return &tool.Error{Code: tool.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reasonOf(err))}
+	return &tool.Error{Code: fault.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reasonOf(err))}
 }
 
 // listAnswer is the answer of list_files.
@@ -215,9 +216,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 	if c.d.localGlobs {
 		pattern = strings.TrimPrefix(pattern, "./")
 	}
-	if pattern == "" {
-		pattern = "*"
-	}
+	pattern = cmp.Or(pattern, "*")
 	base := "."
 	if strings.TrimSpace(path) != "" {
 		info, err := c.ws.Stat(ctx, path)
@@ -225,7 +224,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 		if !info.Folder {
-			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Path is not a folder: " + quoted(path), Hint: c.hint("read_file", "Use get_file_info or read_file for a file.")}
+			return nil, &tool.Error{Code: fault.InvalidArgument, Message: "Path is not a folder: " + quoted(path), Hint: c.hint("read_file", "Use get_file_info or read_file for a file.")}
 		}
 		base = info.Path
 	}

@@ -94,7 +94,7 @@ func (c *call) runAgain(ctx context.Context) bool {
 // isNotFound reports that something does not exist, worded for a model or not.
 func isNotFound(err error) bool {
 	if e, worded := errors.AsType[*tool.Error](err); worded {
-		return e.Code == tool.NotFound
+		return e.Code == fault.NotFound
 	}
 	return fault.CodeOf(err) == fault.NotFound
 }

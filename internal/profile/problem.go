@@ -36,31 +36,35 @@ func (c *call) problem(ctx context.Context, err error) error {
 		return e
 	}
 	code := fault.CodeOf(err)
-	e := &tool.Error{Code: tool.Code(code), Message: err.Error(), Hint: sentence(fault.HintOf(err))}
+	e := &tool.Error{Code: code, Message: err.Error(), Hint: sentence(fault.HintOf(err))}
 	var path *fault.PathError
 	var pattern *match.Error
 	var glob *fault.GlobError
 	var binary *fault.BinaryError
 	var partly *change.PartialError
+	inner := errors.Unwrap(err)
+	if _, ok := inner.(fault.Code); ok {
+		inner = nil // err says it itself
+	}
 	switch {
 	case errors.As(err, &partly):
 		e.Message = render.Sentence(partly.Error())
 	case errors.As(err, &pattern):
 		c.badPattern(ctx, e, pattern)
 	case errors.As(err, &glob):
-		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", render.Clip(glob.Pattern, maxShown), glob.Reason, characters(glob.Pattern, glob.Offset)+1)
+		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", fault.Clip(glob.Pattern, maxShown), glob.Reason, characters(glob.Pattern, glob.Offset)+1)
 	case errors.As(err, &binary):
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):
 		c.badPath(e, path, code)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words it
-	case errors.Unwrap(err) != nil:
-		e.Message = render.Sentence(errors.Unwrap(err).Error()) // without "edit a.txt: "
+	case inner != nil:
+		e.Message = render.Sentence(inner.Error()) // without "edit a.txt: "
 	default:
 		e.Message = render.Sentence(e.Message)
 	}
-	if e.Code == tool.NotFound && e.Hint == "" {
+	if e.Code == fault.NotFound && e.Hint == "" {
 		e.Hint = c.missing(ctx, c.path(ctx, "path"))
 	}
 	return e
@@ -76,12 +80,12 @@ func rootProblem(err error) error {
 	case errors.As(err, &name):
 		list := strings.Join(name.Names, ", ")
 		if strings.Trim(name.Path, `./\`) == "" && !name.Outside {
-			return &tool.Error{Code: tool.InvalidArgument, Message: "The path has to name a root: " + list, Hint: "Write " + name.Names[0] + "/…"}
+			return &tool.Error{Code: fault.InvalidArgument, Message: "The path has to name a root: " + list, Hint: "Write " + name.Names[0] + "/…"}
 		}
 		if name.Outside || strings.HasPrefix(name.Path, "/") && len(name.Near) == 0 {
-			return &tool.Error{Code: tool.OutsideRoot, Message: "Access denied: " + quoted(name.Path) + " is outside the roots " + list, Hint: "Write " + name.Names[0] + "/…"}
+			return &tool.Error{Code: fault.OutsideRoot, Message: "Access denied: " + quoted(name.Path) + " is outside the roots " + list, Hint: "Write " + name.Names[0] + "/…"}
 		}
-		e := &tool.Error{Code: tool.NotFound, Message: quoted(name.Path) + " begins with no root's name. The roots: " + list}
+		e := &tool.Error{Code: fault.NotFound, Message: quoted(name.Path) + " begins with no root's name. The roots: " + list}
 		e.Hint = "Write " + name.Names[0] + "/… for a path in " + name.Names[0] + "."
 		if len(name.Near) > 0 {
 			e.Hint = "Maybe " + strings.Join(names(name.Near), " or ") + " is meant."
@@ -89,11 +93,11 @@ func rootProblem(err error) error {
 		return e
 	case errors.As(err, &between):
 		return &tool.Error{
-			Code: tool.InvalidArgument, Message: quoted(between.From) + " and " + quoted(between.To) + " are in different roots; a move stays within one",
+			Code: fault.InvalidArgument, Message: quoted(between.From) + " and " + quoted(between.To) + " are in different roots; a move stays within one",
 			Hint: "Write the file there with write_file, then delete it here with delete_file.",
 		}
 	case errors.As(err, &several):
-		return &tool.Error{Code: tool.InvalidArgument, Message: "Several roots have a change of this id", Hint: "Give one of " + strings.Join(several.IDs, ", ") + "."}
+		return &tool.Error{Code: fault.InvalidArgument, Message: "Several roots have a change of this id", Hint: "Give one of " + strings.Join(several.IDs, ", ") + "."}
 	}
 	return nil
 }
@@ -135,7 +139,7 @@ func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 const maxShown = 1000
 
 func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
-	name := quoted(render.Clip(path.Path, maxShown))
+	name := quoted(fault.Clip(path.Path, maxShown))
 	switch code {
 	case fault.ProtectedPath:
 		e.Message = render.Error(render.Reading, path.Path, path)
@@ -206,7 +210,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	if c.tool.Name == "file_search" {
 		what = "query"
 	}
-	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, render.Clip(render.Name(pattern), 200), p.Reason)
+	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, fault.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
 	if c.d.position {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
@@ -215,7 +219,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
-			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(render.Clip(line, 80)) + "."
+			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(fault.Clip(line, 80)) + "."
 		}
 	case p.ECMAScript && c.tool.Name != "search_files":
 		e.Hint = "Write it without look-around and backreferences: this tool has no other syntax."
@@ -252,7 +256,7 @@ func looksLikeGlob(s string) bool {
 }
 
 func invalid(format string, args ...any) error {
-	return tool.Errorf(tool.InvalidArgument, format, args...)
+	return tool.Errorf(fault.InvalidArgument, format, args...)
 }
 
 // reasonOf is what is wrong with a pattern, without the pattern.

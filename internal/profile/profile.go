@@ -10,6 +10,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,9 +95,7 @@ func RootNames(ws *quarry.Workspace) []string {
 // be described but not called. The strict profiles take a single root: their
 // documents know no other, and print its paths bare.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
+	opts = cmp.Or(opts, &Options{})
 	d := dialectOf(opts.Profile)
 	if d == nil {
 		return nil, fmt.Errorf("unknown profile %q: %s", opts.Profile, strings.Join(Names(), ", "))

@@ -95,7 +95,7 @@ func read(ctx context.Context, c *call) (*answer, error) {
 		return c.readOne(ctx, p, most)
 	case c.Given("start_line"), c.Given("end_line"), c.Given("tail"), c.Given("symbol"), c.Given("lines"):
 		return nil, &tool.Error{
-			Code: tool.InvalidArgument, Message: "lines of several files are written with their paths.",
+			Code: fault.InvalidArgument, Message: "lines of several files are written with their paths.",
 			Hint: `Write "a.go:10-40" or "a.go#Name" in paths.`,
 		}
 	}
@@ -223,7 +223,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 		return c.unread(ctx, err, path)
 	}
 	if start > max(t.Total, 1) {
-		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
 	}
 	if c.d.folds && p.whole() && !t.CutLine && (t.Cut || plain && c.isLong(t)) {
 		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
@@ -327,7 +327,7 @@ func (c *call) unread(ctx context.Context, err error, path string) (*answer, err
 	var binary *fault.BinaryError
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
-		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
+		return nil, &tool.Error{Code: fault.NotFound, Message: "File not found: " + quoted(fault.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 	case c.isFolder(ctx, path):
 		return nil, c.folderError(path)
 	case errors.As(err, &binary) && c.d.images:

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -214,7 +215,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 		where = quoted(q.Paths[0])
 	}
 	if len(q.Globs) > 0 {
-		where += ", " + filter + " " + quoted(render.Clip(strings.Join(q.Globs, ", "), maxShown))
+		where += ", " + filter + " " + quoted(fault.Clip(strings.Join(q.Globs, ", "), maxShown))
 	}
 	if q.Changed.Any() {
 		where += ", changed files only"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/render"
+	"quarry/fault"
 	"quarry/internal/usage"
 	"quarry/search"
 )
@@ -72,12 +72,12 @@ const referencesRoom = 2 << 10
 
 // usesText counts uses in words.
 func usesText(name string, r *usage.Result, files int) string {
-	text := render.Plural(r.Total, "use", "uses")
+	text := fault.Count(r.Total, "use")
 	switch {
 	case r.Total == 0:
 		text = "No uses in code"
 	case r.Total == len(r.Uses):
-		text += " in " + render.Count(files, "file")
+		text += " in " + fault.Count(files, "file")
 	}
 	for _, apart := range []struct {
 		n     int

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/internal/script"
 	"quarry/internal/script/host"
@@ -45,10 +47,10 @@ Shows the changed lines. Example: for u in references("OldName"): …; sub(r"\bO
 func (c *call) runScript(ctx context.Context, changes bool) (*host.Host, script.Outcome, error) {
 	text := c.String("script")
 	if strings.TrimSpace(text) == "" {
-		return nil, script.Outcome{}, &tool.Error{Code: tool.InvalidArgument, Message: "The script is empty", Hint: `help() prints the functions.`}
+		return nil, script.Outcome{}, &tool.Error{Code: fault.InvalidArgument, Message: "The script is empty", Hint: `help() prints the functions.`}
 	}
 	if len(text) > maxScript {
-		return nil, script.Outcome{}, &tool.Error{Code: tool.TooLarge, Message: fmt.Sprintf("The script has %s, more than %s", render.Size(int64(len(text))), render.Size(maxScript)), Hint: "Write large texts with write_file."}
+		return nil, script.Outcome{}, &tool.Error{Code: fault.TooLarge, Message: fmt.Sprintf("The script has %s, more than %s", render.Size(int64(len(text))), render.Size(maxScript)), Hint: "Write large texts with write_file."}
 	}
 	h := host.New(c.ws, changes)
 	out, err := c.scripts.Run(ctx, text, changes, func(ctx context.Context, name string, args json.RawMessage) (any, error) {
@@ -95,12 +97,10 @@ func (c *call) scriptError(err error, out script.Outcome) error {
 	}
 	hint := e.Hint
 	if out.Text != "" {
-		hint = strings.TrimSpace(hint + "\nIt had printed:\n" + render.Clip(out.Text, 2000))
+		hint = strings.TrimSpace(hint + "\nIt had printed:\n" + fault.Clip(out.Text, 2000))
 	}
-	code := tool.Code(e.Code)
-	if code == "" {
-		code = tool.InvalidArgument
-	}
+	code := fault.Code(e.Code)
+	code = cmp.Or(code, fault.InvalidArgument)
 	return &tool.Error{Code: code, Message: message, Hint: hint}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -34,7 +35,7 @@ func searchEither(ctx context.Context, c *call) (*answer, error) {
 	switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
 	case regex && pattern:
 		return nil, &tool.Error{
-			Code: tool.InvalidArgument, Message: "regex and pattern can't be used together.",
+			Code: fault.InvalidArgument, Message: "regex and pattern can't be used together.",
 			Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
 		}
 	case pattern:
@@ -43,7 +44,7 @@ func searchEither(ctx context.Context, c *call) (*answer, error) {
 		return searchBlocks(ctx, c)
 	}
 	return nil, &tool.Error{
-		Code: tool.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
+		Code: fault.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
 		Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
 	}
 }
@@ -129,7 +130,7 @@ func spent(s *search.Summary) error {
 	if s.Stopped != search.StopBudget {
 		return nil
 	}
-	return &tool.Error{Code: tool.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
+	return &tool.Error{Code: fault.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
 }
 
 // searchBlocks answers in Roo's form.

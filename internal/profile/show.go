@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -91,7 +92,7 @@ func matchCount(s *search.Summary) string {
 	if n == 1 && more == "" {
 		return "1 match in 1 file"
 	}
-	return fmt.Sprintf("%d%s matches in %s", n, more, render.Plural(s.FilesMatched, "file", "files"))
+	return fmt.Sprintf("%d%s matches in %s", n, more, fault.Count(s.FilesMatched, "file"))
 }
 
 // showCounts lists the files that match with their numbers of matches, or gives
@@ -240,7 +241,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 		}
 	}
 	if cut > 0 {
-		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown for want of room; narrow path or pattern", render.Plural(cut, "definition", "definitions")))
+		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown for want of room; narrow path or pattern", fault.Count(cut, "definition")))
 	}
 	if r.Stopped != "" {
 		a.receipt = append(a.receipt, "not all matches were looked at: give a larger max_results")

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -63,7 +64,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	info, err := c.ws.Stat(ctx, path)
 	if err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
+			return nil, &tool.Error{Code: fault.NotFound, Message: "File not found: " + quoted(fault.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	data.Receipt = &sum
 	switch {
 	case len(list) == 0:
-		a.text = []byte("No definitions found in " + quoted(render.Clip(path, maxShown)) + ".")
+		a.text = []byte("No definitions found in " + quoted(fault.Clip(path, maxShown)) + ".")
 		a.receipt = []string{"definitions are known of C, C++, C#, Java, Kotlin, Scala, Swift, Go, Rust, Zig, Python, Ruby, PHP, Perl, JavaScript, TypeScript, Elixir, Haskell, Lua, shell, SQL and Markdown"}
 	case shown < r.Total:
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
@@ -314,7 +315,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 	case similar:
 		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
 	case !c.d.terse:
-		found := render.Plural(r.Total, "definition", "definitions")
+		found := fault.Count(r.Total, "definition")
 		if r.LikelyOnly {
 			found = fmt.Sprintf("at least %s", found)
 		}
@@ -448,9 +449,7 @@ func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end
 	}
 	q.Fuzzy, q.Limit = true, 5
 	hint := c.hint("outline", "outline lists what the file defines.")
-	if hint == "" {
-		hint = "fold: true lists what the file defines."
-	}
+	hint = cmp.Or(hint, "fold: true lists what the file defines.")
 	if r, err := c.ws.Symbols(ctx, q); err == nil && len(r.Symbols) > 0 {
 		var names []string
 		for _, s := range r.Symbols {
@@ -458,5 +457,5 @@ func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end
 		}
 		hint = "Similar names: " + strings.Join(names, ", ") + ". " + hint
 	}
-	return 0, 0, &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("%s defines no %s", render.Clip(path, maxShown), quoted(name)), Hint: hint}
+	return 0, 0, &tool.Error{Code: fault.NotFound, Message: fmt.Sprintf("%s defines no %s", fault.Clip(path, maxShown), quoted(name)), Hint: hint}
 }

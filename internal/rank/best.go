@@ -81,13 +81,13 @@ func (c *Corpus) Short() ([]Candidate, error) {
 func (c *Corpus) best(n int) ([]Candidate, error) {
 	if n < len(c.scored) {
 		least := nthScore(c.scored, n)
-		var few []scored
+		var best []scored
 		for _, s := range c.scored {
 			if s.score >= least {
-				few = append(few, s)
+				best = append(best, s)
 			}
 		}
-		list, err := c.candidates(few)
+		list, err := c.candidates(best)
 		return list[:min(n, len(list))], err
 	}
 	return c.candidates(c.scored)
@@ -96,14 +96,14 @@ func (c *Corpus) best(n int) ([]Candidate, error) {
 // Naming returns the candidates that may have a name the query asks for, best
 // first: they have all its words, and keep says so too.
 func (c *Corpus) Naming(keep func(tally, file int) bool) ([]Candidate, error) {
-	var few []scored
+	var named []scored
 	words := c.naming()
 	for _, s := range c.scored {
 		if words[s.tally][s.file] && keep(int(s.tally), int(s.file)) {
-			few = append(few, s)
+			named = append(named, s)
 		}
 	}
-	return c.candidates(few)
+	return c.candidates(named)
 }
 
 // naming tells which files have all words of a name that is asked for.

@@ -97,9 +97,7 @@ func (c *Corpus) window(text []byte) (part []byte, lines int) {
 	part = text[from:]
 	if len(part) > maxExamined {
 		end := bytes.LastIndexByte(part[:maxExamined], '\n') + 1
-		if end == 0 {
-			end = maxExamined
-		}
+		end = cmp.Or(end, maxExamined)
 		part = part[:end]
 	}
 	return part, bytes.Count(text[:from], []byte{'\n'})

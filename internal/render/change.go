@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 // Quote puts a name in quotes; one that holds control characters, or can't be
@@ -57,48 +58,32 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 }
 
-// Count writes a number of things: 1 line, 3 lines.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// CountAre is "1 change is" or "3 changes are".
-func CountAre(n int, thing string) string {
-	if n == 1 {
-		return Count(n, thing) + " is"
-	}
-	return Count(n, thing) + " are"
-}
-
 // Edited is the answer of edit_file, and of modify_note.
 func Edited(c *change.Change) string {
 	name := Quote(c.Paths[0])
 	if len(c.Edits) != 1 {
-		return fmt.Sprintf("Made %s in %s.", Count(len(c.Edits), "edit"), name)
+		return fmt.Sprintf("Made %s in %s.", fault.Count(len(c.Edits), "edit"), name)
 	}
 	e := c.Edits[0]
 	switch e.Kind {
 	case change.Inserted:
 		if e.Before {
-			return fmt.Sprintf("Inserted %s before line %d in %s.", Count(e.Count, "line"), e.Line+1, name)
+			return fmt.Sprintf("Inserted %s before line %d in %s.", fault.Count(e.Count, "line"), e.Line+1, name)
 		}
-		return fmt.Sprintf("Inserted %s after line %d in %s.", Count(e.Count, "line"), e.Line, name)
+		return fmt.Sprintf("Inserted %s after line %d in %s.", fault.Count(e.Count, "line"), e.Line, name)
 	case change.DeletedLines:
 		if e.Count == 1 {
 			return fmt.Sprintf("Deleted line %d (1 line) in %s.", e.Line, name)
 		}
 		return fmt.Sprintf("Deleted lines %d-%d (%d lines) in %s.", e.Line, e.Line+e.Count-1, e.Count, name)
 	case change.Valued:
-		return fmt.Sprintf("Changed %s in %s.", Count(e.Count, "value"), name)
+		return fmt.Sprintf("Changed %s in %s.", fault.Count(e.Count, "value"), name)
 	case change.Appended:
 		return fmt.Sprintf("Appended to %s.", name)
 	case change.Prepended:
 		return fmt.Sprintf("Prepended to %s.", name)
 	}
-	return fmt.Sprintf("Replaced %s in %s.", Count(e.Count, "occurrence"), name)
+	return fmt.Sprintf("Replaced %s in %s.", fault.Count(e.Count, "occurrence"), name)
 }
 
 // Remaining says which occurrences an edit left alone; "" when none.
@@ -123,7 +108,7 @@ func Remaining(c *change.Change) string {
 	if n := e.Remaining - len(e.RemainingLines); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%s %s, on %s %s%s.", Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "), more)
+	return fmt.Sprintf("%s %s, on %s %s%s.", fault.Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "), more)
 }
 
 // Written is the answer of write_file.
@@ -158,7 +143,7 @@ func Links(c *change.Change) string {
 	}
 	var parts []string
 	if l := c.Links; l.Updated > 0 {
-		parts = append(parts, fmt.Sprintf("Updated %s in %s.", Count(l.Updated, "link"), Count(len(l.Files), "file")))
+		parts = append(parts, fmt.Sprintf("Updated %s in %s.", fault.Count(l.Updated, "link"), fault.Count(len(l.Files), "file")))
 		if l.Texts > 0 {
 			where := ""
 			if n := len(l.TextsIn); n > 0 && n <= 3 {
@@ -168,7 +153,7 @@ func Links(c *change.Change) string {
 				}
 				where = " in " + strings.Join(names, ", ")
 			}
-			parts = append(parts, fmt.Sprintf("%s%s changed too, which had the old name.", Plural(l.Texts, "displayed text", "displayed texts"), where))
+			parts = append(parts, fmt.Sprintf("%s%s changed too, which had the old name.", fault.Count(l.Texts, "displayed text"), where))
 		}
 	}
 	if l := c.Links; l.Broken > 0 {
@@ -176,7 +161,7 @@ func Links(c *change.Change) string {
 		if l.Broken == 1 {
 			verb = "points"
 		}
-		parts = append(parts, fmt.Sprintf("%s in %s no longer %s to the file.", Count(l.Broken, "link"), Count(len(l.BrokenIn), "file"), verb))
+		parts = append(parts, fmt.Sprintf("%s in %s no longer %s to the file.", fault.Count(l.Broken, "link"), fault.Count(len(l.BrokenIn), "file"), verb))
 	}
 	return strings.Join(parts, " ")
 }
@@ -201,10 +186,10 @@ func Undone(c *change.Change) string {
 		if c.Unchanged {
 			return fmt.Sprintf("Change %s was half applied and is rolled back already; nothing else was undone.", c.Undoes)
 		}
-		return fmt.Sprintf("Rolled back change %s, which was half applied: %s.", c.Undoes, Count(len(c.Paths), "path"))
+		return fmt.Sprintf("Rolled back change %s, which was half applied: %s.", c.Undoes, fault.Count(len(c.Paths), "path"))
 	}
 	if c.PartOf != "" {
-		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, Count(len(c.Paths), "path"))
+		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, fault.Count(len(c.Paths), "path"))
 	}
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
@@ -214,7 +199,7 @@ func Undone(c *change.Change) string {
 func Reviewed(r *change.Reviewed) string {
 	n := len(r.Written)
 	s := fmt.Sprintf("Accepted in part: %d of %s.\nWritten: %s\nRefused, not written: %s",
-		n, Count(n+len(r.Refused), "hunk"), change.Parts(r.Written), change.Parts(r.Refused))
+		n, fault.Count(n+len(r.Refused), "hunk"), change.Parts(r.Written), change.Parts(r.Refused))
 	for _, c := range r.Comments {
 		s += "\nComment: " + strings.Join(strings.Fields(c), " ")
 	}
@@ -228,9 +213,9 @@ func Set(c *change.Change) string {
 	case c.Unchanged:
 		return "Nothing had to be changed."
 	case c.DryRun:
-		fmt.Fprintf(&b, "%s would change:", Count(len(c.Files), "file"))
+		fmt.Fprintf(&b, "%s would change:", fault.Count(len(c.Files), "file"))
 	default:
-		fmt.Fprintf(&b, "Changed %s:", Count(len(c.Files), "file"))
+		fmt.Fprintf(&b, "Changed %s:", fault.Count(len(c.Files), "file"))
 	}
 	for i, f := range c.Files {
 		if i == maxSetFiles {
@@ -270,7 +255,7 @@ func SetFile(f change.File) string {
 		s += " to " + Path(f.To)
 	}
 	if f.Hunks > 0 {
-		s += fmt.Sprintf(": %s, +%d -%d", Count(f.Hunks, "hunk"), f.Added, f.Removed)
+		s += fmt.Sprintf(": %s, +%d -%d", fault.Count(f.Hunks, "hunk"), f.Added, f.Removed)
 	}
 	if f.Executable != nil && *f.Executable {
 		s += ", now executable"

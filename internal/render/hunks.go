@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 // HunkBytes is how much of a change an answer shows: about 60 lines.
@@ -119,7 +120,7 @@ func Rewrites(c *change.Change) string {
 			for k := range min(len(removed), len(added)) {
 				of := differing(removed[k], added[k])
 				if count[of]++; count[of] == 1 {
-					sample[of] = "\n  -" + Clip(removed[k], sampleLine) + "\n  +" + Clip(added[k], sampleLine)
+					sample[of] = "\n  -" + fault.Clip(removed[k], sampleLine) + "\n  +" + fault.Clip(added[k], sampleLine)
 				}
 				lines++
 			}
@@ -165,7 +166,7 @@ func Rewrites(c *change.Change) string {
 	var b strings.Builder
 	for i, r := range list {
 		if i == maxRewrites {
-			fmt.Fprintf(&b, "\n… and %s more", Plural(len(list)-i, "rewrite", "different rewrites"))
+			fmt.Fprintf(&b, "\n… and %s more", fault.Count(len(list)-i, "rewrite", "different rewrites"))
 			break
 		}
 		fmt.Fprintf(&b, "\n%s%d× %s → %s", more, r.n, clipped(r.of[0]), clipped(r.of[1]))
@@ -206,8 +207,5 @@ func differing(old, text string) [2]string {
 
 // clipped is a text in quotes, cut after 80 characters.
 func clipped(s string) string {
-	if utf8.RuneCountInString(s) > 80 {
-		s = string([]rune(s)[:80]) + "…"
-	}
-	return Quote(s)
+	return Quote(fault.Clip(s, 80))
 }

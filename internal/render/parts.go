@@ -20,7 +20,7 @@ func printable(names []string) []string {
 // Outline words the parts of a note: its lines, what it has before the text, and
 // the headings with the lines of their sections.
 func Outline(dst []byte, o *notebook.Outline) []byte {
-	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), Plural(o.Lines, "line", "lines"))
+	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), fault.Count(o.Lines, "line"))
 	if len(o.Properties) > 0 {
 		dst = fmt.Appendf(dst, "\nProperties: %s", strings.Join(printable(o.Properties), ", "))
 	}
@@ -47,9 +47,9 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	if len(names) == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
 	}
-	dst = fmt.Appendf(dst, "%s:", Plural(len(names), one, many))
+	dst = fmt.Appendf(dst, "%s:", fault.Count(len(names), one, many))
 	for i, n := range names {
-		line := fmt.Sprintf("\n%s%s (%s", mark, fault.Printable(n.Name), Plural(n.Notes, "note", "notes"))
+		line := fmt.Sprintf("\n%s%s (%s", mark, fault.Printable(n.Name), fault.Count(n.Notes, "note"))
 		if n.Uses > n.Notes {
 			line += fmt.Sprintf(", %d uses", n.Uses)
 		}
@@ -68,7 +68,7 @@ func PathList(dst []byte, paths []string, total int, one, many string, l Limits)
 	if total == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
 	}
-	dst = fmt.Appendf(dst, "%s:", Plural(total, one, many))
+	dst = fmt.Appendf(dst, "%s:", fault.Count(total, one, many))
 	dst, fit := Paths(dst, paths, l, nil)
 	if fit < total {
 		dst = fmt.Appendf(dst, "\nand %d more", total-fit)
@@ -147,12 +147,12 @@ func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) (
 
 // linkCount is "30 links in 25 notes"; that a note's own links are in one note is no news.
 func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
-	dst = append(dst, Plural(len(links), "link", "links")...)
+	dst = append(dst, fault.Count(len(links), "link")...)
 	if own {
 		return dst
 	}
 	sources, _ := LinkSources(links)
-	return fmt.Appendf(dst, " in %s", Plural(len(sources), "note", "notes"))
+	return fmt.Appendf(dst, " in %s", fault.Count(len(sources), "note"))
 }
 
 // LinkSources lists the notes that have links, and how many each has. The links of a
@@ -185,5 +185,5 @@ func Attached(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s moved with it.", Plural(n, "attachment", "attachments"))
+	return fmt.Sprintf("%s moved with it.", fault.Count(n, "attachment"))
 }

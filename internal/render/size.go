@@ -2,7 +2,6 @@ package render
 
 import (
 	"strconv"
-	"unicode/utf8"
 )
 
 // SizeExact is a size with its bytes: 2.4 KB (2,456 bytes).
@@ -20,21 +19,4 @@ func grouped(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// Plural is a number of things whose plural isn't the word with an s: 1 file
-// matches, 2 files match.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
-
-// Clip shows the first n characters of a text, and that there are more.
-func Clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
 }

@@ -96,11 +96,8 @@ func (e *GroupError) Error() string {
 	return fmt.Sprintf("unknown group %s in the replacement: %s", e.Group, have)
 }
 
-// Code is InvalidArgument.
-func (e *GroupError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *GroupError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *GroupError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to write what was meant.
 func (e *GroupError) Hint() string {
@@ -217,11 +214,8 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("there are %d matches in %d files, not the expected %d; nothing was changed", e.Have, e.Files, e.Want)
 }
 
-// Code is Conflict.
-func (e *CountError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *CountError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *CountError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *CountError) Hint() string {
@@ -261,16 +255,13 @@ func (e *IncompleteError) Error() string {
 	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
 }
 
-// Code is Permission, or that of a search that took too long.
-func (e *IncompleteError) Code() fault.Code {
+// Unwrap gives the code: Permission, or that of a search that took too long.
+func (e *IncompleteError) Unwrap() error {
 	if e.Count == 0 {
 		return fault.Timeout
 	}
 	return fault.Permission
 }
-
-// Is makes errors.Is find the code.
-func (e *IncompleteError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *IncompleteError) Hint() string {

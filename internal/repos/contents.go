@@ -5,8 +5,8 @@ import (
 	"iter"
 	"sync"
 
+	"quarry/fault"
 	"quarry/internal/remote"
-	"quarry/internal/rootfs"
 )
 
 // fetchFirst and fetchMost are how many files are fetched at a time. A server
@@ -125,7 +125,7 @@ func (q *Question) Content(ctx context.Context, at *Place) ([]byte, error) {
 	}
 	doc := b.Doc(0)
 	if doc == nil {
-		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.NotFound}
+		return nil, &fault.PathError{Op: "read", Path: at.Path, Kind: fault.NotFound}
 	}
 	if a, absent := absence(doc.Content); absent {
 		return nil, a

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 	"quarry/internal/remote"
 	"quarry/internal/rootfs"
@@ -13,18 +14,18 @@ import (
 
 // Clean turns a path that a user wrote into our form: "" is the top.
 func Clean(given string) (string, error) {
-	bad := func(k rootfs.Kind) (string, error) {
-		return "", &rootfs.Error{Op: "resolve", Path: given, Kind: k}
+	bad := func(k fault.Code) (string, error) {
+		return "", &fault.PathError{Op: "resolve", Path: given, Kind: k}
 	}
 	if strings.IndexByte(given, 0) >= 0 {
-		return bad(rootfs.InvalidArgument)
+		return bad(fault.InvalidArgument)
 	}
 	p := path.Clean(strings.TrimLeft(strings.ReplaceAll(given, `\`, "/"), "/"))
 	switch {
 	case p == ".":
 		return "", nil
 	case p == ".." || strings.HasPrefix(p, "../"):
-		return bad(rootfs.OutsideRoot)
+		return bad(fault.OutsideRoot)
 	}
 	return p, nil
 }
@@ -75,7 +76,7 @@ func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
 	var missing error
 	for _, name := range q.list.owners(p) {
 		at, err := q.locateUnder(ctx, name, below(name, p), given)
-		if err == nil || rootfs.KindOf(err) != rootfs.NotFound {
+		if err == nil || rootfs.KindOf(err) != fault.NotFound {
 			return at, err
 		}
 		if missing == nil {
@@ -128,9 +129,9 @@ func (l *Listing) above(given, p string) (*Place, error) {
 			return &Place{Path: name[:len(p)]}, nil
 		}
 	}
-	err := &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.NotFound}
+	err := &fault.PathError{Op: "resolve", Path: given, Kind: fault.NotFound}
 	if len(l.Failures) > 0 { // it may be there
-		err.Kind, err.Err = rootfs.IO, l.Failures[0]
+		err.Kind, err.Err = fault.IOError, l.Failures[0]
 	}
 	return nil, err
 }
@@ -181,12 +182,12 @@ func (t *Tree) locateIn(ctx context.Context, at *Place, given string) error {
 	}
 	switch len(names) {
 	case 0:
-		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.NotFound}
+		return &fault.PathError{Op: "resolve", Path: given, Kind: fault.NotFound}
 	case 1:
 		return found(names[0], one)
 	}
 	slices.Sort(names)
-	return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Ambiguous, Matches: names}
+	return &fault.PathError{Op: "resolve", Path: given, Kind: fault.AmbiguousPath, Matches: names}
 }
 
 func (t *Tree) failure(server int, err error) remote.Failure {
@@ -200,7 +201,7 @@ func (t *Tree) mayName(at *Place, given string) error {
 		return err
 	}
 	if v := t.policy.Path(p.String(), !at.IsFile); v.Refused() {
-		e := &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Rule: v.String()}
+		e := &fault.PathError{Op: "resolve", Path: given, Kind: fault.ProtectedPath, Name: p.Base(), Rule: v.String()}
 		if v == policy.Secret {
 			e.Allow = policy.AllowRule(p.String())
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/remote"
-	"quarry/internal/rootfs"
 )
 
 // Names may nest: both a and a/b can be repositories, served or checked out. A
@@ -135,7 +135,7 @@ func (t *Tree) ToChange(ctx context.Context, given string) (checkout, rel string
 	}
 	rel = below(name, p)
 	if inside := l.nested(pathIn(name, rel)); len(inside) > 0 && rel != "" {
-		return "", "", &rootfs.Error{Op: "change", Path: given, Kind: rootfs.InvalidArgument, Err: insideError(inside[0])}
+		return "", "", &fault.PathError{Op: "change", Path: given, Kind: fault.InvalidArgument, Err: insideError(inside[0])}
 	}
 	return name, rel, nil
 }
@@ -143,7 +143,7 @@ func (t *Tree) ToChange(ctx context.Context, given string) (checkout, rel string
 type insideError string
 
 func (e insideError) Error() string {
-	return "the repository " + rootfs.Printable(string(e)) + " lies in it; change what is around it by its own path"
+	return "the repository " + fault.Printable(string(e)) + " lies in it; change what is around it by its own path"
 }
 
 // existing is a path whose existing part has the letter case of the files.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
 	"quarry/internal/remote"
@@ -72,7 +73,7 @@ func repo(name string, paths ...string) zoekttest.Repo {
 func TestClean(t *testing.T) {
 	for _, c := range []struct {
 		given, want string
-		bad         rootfs.Kind
+		bad         fault.Code
 	}{
 		{"", "", ""},
 		{".", "", ""},
@@ -82,9 +83,9 @@ func TestClean(t *testing.T) {
 		{"./a//b/../c", "a/c", ""},
 		{`a\b`, "a/b", ""},
 		{"a/..", "", ""},
-		{"..", "", rootfs.OutsideRoot},
-		{"a/../../b", "", rootfs.OutsideRoot},
-		{"a\x00b", "", rootfs.InvalidArgument},
+		{"..", "", fault.OutsideRoot},
+		{"a/../../b", "", fault.OutsideRoot},
+		{"a\x00b", "", fault.InvalidArgument},
 	} {
 		got, err := Clean(c.given)
 		if got != c.want || rootfs.KindOf(err) != c.bad {
@@ -132,7 +133,7 @@ func TestLocate(t *testing.T) {
 	for _, c := range []struct {
 		given, path, repo, checkout, rel string
 		file                             bool
-		bad                              rootfs.Kind
+		bad                              fault.Code
 	}{
 		{given: ""},
 		{given: "org", path: "org"},
@@ -148,13 +149,13 @@ func TestLocate(t *testing.T) {
 		{given: "org/app/doc", path: "org/app/Doc", repo: "org/app", rel: "Doc"},
 		{given: "org/app/doc/read.ME", path: "org/app/Doc/Read.me", repo: "org/app", rel: "Doc/Read.me", file: true},
 		{given: "org/app/src/X.go", path: "org/app/src/X.go", repo: "org/app", rel: "src/X.go", file: true},
-		{given: "org/app/SRC/x.GO", repo: "org/app", bad: rootfs.Ambiguous},
+		{given: "org/app/SRC/x.GO", repo: "org/app", bad: fault.AmbiguousPath},
 		{given: "org/app/lib/lib.go", path: "org/app/lib/lib.go", repo: "org/app/lib", rel: "lib.go", file: true},
-		{given: "org/app/lib/shadowed.go", bad: rootfs.NotFound},
-		{given: "org/app/.env", bad: rootfs.Protected},
-		{given: "org/ap", bad: rootfs.NotFound},
-		{given: "nowhere", bad: rootfs.NotFound},
-		{given: "../org", bad: rootfs.OutsideRoot},
+		{given: "org/app/lib/shadowed.go", bad: fault.NotFound},
+		{given: "org/app/.env", bad: fault.ProtectedPath},
+		{given: "org/ap", bad: fault.NotFound},
+		{given: "nowhere", bad: fault.NotFound},
+		{given: "../org", bad: fault.OutsideRoot},
 		{given: "here/b.go", path: "here/b.go", checkout: "here", rel: "b.go"},
 		{given: "HERE/b.go", path: "here/b.go", checkout: "here", rel: "b.go"},
 		{given: "deep/er/one", path: "deep/er/one", checkout: "deep/er/one"},
@@ -251,11 +252,11 @@ func TestToChange(t *testing.T) {
 				return rel, rel == "C/x", nil
 			}
 		}
-		return "", false, &rootfs.Error{Op: "resolve", Path: rel, Kind: rootfs.NotFound}
+		return "", false, &fault.PathError{Op: "resolve", Path: rel, Kind: fault.NotFound}
 	}})
 	for _, c := range []struct {
 		given, checkout, rel string
-		bad                  rootfs.Kind
+		bad                  fault.Code
 	}{
 		{"a/x", "a", "x", ""},
 		{"A/X/y", "a", "X/y", ""},
@@ -269,7 +270,7 @@ func TestToChange(t *testing.T) {
 		{"S/T/x", "s/t", "x", ""},
 		{"s/T/new", "s/t", "new", ""},
 		{"nowhere/x", "", "", ""},
-		{"../x", "", "", rootfs.OutsideRoot},
+		{"../x", "", "", fault.OutsideRoot},
 	} {
 		checkout, rel, err := tr.ToChange(t.Context(), c.given)
 		if checkout != c.checkout || rel != c.rel || rootfs.KindOf(err) != c.bad {
@@ -283,7 +284,7 @@ func TestToChange(t *testing.T) {
 			t.Errorf("%s: in %q, %v, want %q", given, got, err, want)
 		}
 	}
-	if _, _, err := tr.ToChange(t.Context(), "deep/q"); rootfs.KindOf(err) != rootfs.InvalidArgument || !strings.Contains(err.Error(), "deep/q/r lies in it") {
+	if _, _, err := tr.ToChange(t.Context(), "deep/q"); rootfs.KindOf(err) != fault.InvalidArgument || !strings.Contains(err.Error(), "deep/q/r lies in it") {
 		t.Errorf("a folder that a repository lies in: %v", err)
 	}
 	one.Close()

@@ -293,7 +293,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	start := time.Now()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	told, stamp := start, ""
+	reported, stamp := start, ""
 	for {
 		if now, err := g.Store.Stamp(); err != nil || now != stamp || stamp == "" {
 			stamp = now
@@ -309,8 +309,8 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 			g.waited(id)
 			return nil, &PendingError{ID: id}
 		}
-		if g.Progress != nil && time.Since(told) >= progressEvery {
-			told = time.Now()
+		if g.Progress != nil && time.Since(reported) >= progressEvery {
+			reported = time.Now()
 			g.Progress(ctx, id, time.Since(start))
 		}
 		select {

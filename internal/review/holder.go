@@ -29,16 +29,8 @@ func (s *Store) hold() string {
 		return s.holderName
 	}
 	name := fmt.Sprintf("%s%d-%d", holderPrefix, os.Getpid(), time.Now().UnixNano())
-	path, err := s.root.Known(name)
+	log, err := s.root.Hold(name, true)
 	if err != nil {
-		return ""
-	}
-	log, err := s.root.OpenLog(path, true)
-	if err != nil {
-		return ""
-	}
-	if err := log.Lock(true); err != nil {
-		_ = log.Close()
 		return ""
 	}
 	s.holder, s.holderName = log, name
@@ -52,9 +44,7 @@ func (s *Store) release() error {
 	if s.holder == nil {
 		return nil
 	}
-	if path, err := s.root.Known(s.holderName); err == nil {
-		_ = s.root.Remove(path) // whoever reads a proposal does it otherwise
-	}
+	_ = s.root.Remove(s.root.Own(s.holderName)) // whoever reads a proposal does it otherwise
 	err := s.holder.Close()
 	s.holder, s.holderName = nil, ""
 	return err
@@ -63,10 +53,7 @@ func (s *Store) release() error {
 // ended reports whether the process with a file has ended. The file is removed,
 // which changes the stamp of the store.
 func (s *Store) ended(name string) bool {
-	path, err := s.root.Known(name)
-	if err != nil {
-		return false
-	}
+	path := s.root.Own(name)
 	log, err := s.root.OpenLog(path, false)
 	if err != nil {
 		return errors.Is(err, fault.NotFound)

@@ -266,11 +266,8 @@ type RefusedError struct{ Proposal *Proposal }
 
 func (e *RefusedError) Error() string { return "proposal " + e.Proposal.Verdict() }
 
-// Code is Conflict.
-func (e *RefusedError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *RefusedError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *RefusedError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *RefusedError) Hint() string {
@@ -297,11 +294,8 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is part of the proposal %s%s, which waits for a decision", strconv.QuoteToGraphic(e.Path), e.ID, by)
 }
 
-// Code is Conflict.
-func (e *BusyError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *BusyError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *BusyError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on: only the client that made a proposal can withdraw it.
 func (e *BusyError) Hint() string {
@@ -329,11 +323,8 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("%s was made on other versions of %s", e.ID, strings.Join(names, ", "))
 }
 
-// Code is Conflict.
-func (e *StaleError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *StaleError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *StaleError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *StaleError) Hint() string { return "refuse it, so that the agent reads the file again" }
@@ -343,11 +334,8 @@ type DecidedError struct{ Proposal *Proposal }
 
 func (e *DecidedError) Error() string { return "decided already: " + e.Proposal.Verdict() }
 
-// Code is Conflict.
-func (e *DecidedError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *DecidedError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *DecidedError) Unwrap() error { return fault.Conflict }
 
 var (
 	errUnknown   = fault.New(fault.NotFound, "no such proposal", "quarry review lists them")

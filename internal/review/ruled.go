@@ -18,11 +18,8 @@ func (e *RuledOutError) Error() string {
 	return fmt.Sprintf("the user's rule %q keeps %s as it is; nothing was changed", e.Rule, strconv.QuoteToGraphic(e.Path))
 }
 
-// Code is Conflict, as for a change that a person refused.
-func (e *RuledOutError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *RuledOutError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code: Conflict, as for a change that a person refused.
+func (e *RuledOutError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *RuledOutError) Hint() string { return "leave the file as it is, or ask the user" }

@@ -231,7 +231,7 @@ func (g *Gate) holds(ctx context.Context, f *File, does string) {
 		f.note(does + " the empty folder")
 		return
 	}
-	f.note(fmt.Sprintf("%s the folder with everything in it, %s:", does, count(len(entries), "entry", "entries")))
+	f.note(fmt.Sprintf("%s the folder with everything in it, %s:", does, fault.Count(len(entries), "entry", "entries")))
 	for i, e := range entries {
 		if i == maxNames {
 			f.note(fmt.Sprintf("and %d more", len(entries)-i))
@@ -239,13 +239,6 @@ func (g *Gate) holds(ctx context.Context, f *File, does string) {
 		}
 		f.note("  " + change.OneLine(fault.Printable(e.Path), maxNoted))
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // below lists everything in a folder.

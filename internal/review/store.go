@@ -60,10 +60,7 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{root: root, now: time.Now}
-	p, err := root.Known(lockName)
-	if err == nil {
-		s.lock, err = root.OpenLog(p, true)
-	}
+	s.lock, err = root.OpenLog(root.Own(lockName), true)
 	if errors.Is(err, fault.ReadOnly) || errors.Is(err, fault.Permission) {
 		// It can be read all the same.
 		s.closed, err = fmt.Errorf("the folder of proposals can't be written: %w", err), nil
@@ -245,14 +242,7 @@ type entry struct {
 }
 
 // names lists the folder.
-func (s *Store) names() ([]rootfs.Entry, error) {
-	dir, err := s.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	return dir.Read(nil)
-}
+func (s *Store) names() ([]rootfs.Entry, error) { return s.root.List(rootfs.Path{}) }
 
 // entries lists the proposals there are, oldest first.
 func (s *Store) entries() ([]entry, error) {
@@ -329,10 +319,8 @@ func (s *Store) Stamp() (string, error) {
 		return "", err
 	}
 	var replaced int64
-	if path, err := s.root.Known(lockName); err == nil {
-		if lock, err := s.root.Stat(path); err == nil {
-			replaced = lock.Size
-		}
+	if lock, err := s.root.Stat(s.root.Own(lockName)); err == nil {
+		replaced = lock.Size
 	}
 	list := make([]string, len(names))
 	for i, e := range names {

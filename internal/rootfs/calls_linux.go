@@ -46,8 +46,8 @@ const (
 	callList     call = "list"
 )
 
-// told reports what was done to the listener, if there is one.
-func (r *Root) told(e func() Event) {
+// report reports what was done to the listener, if there is one.
+func (r *Root) report(e func() Event) {
 	if r.sys.after != nil {
 		r.sys.after(e())
 	}
@@ -73,7 +73,7 @@ func (r *Root) create(dir int, name string, mode uint32) (int, error) {
 func (r *Root) createWith(dir int, name string, flags int, mode uint32) (int, error) {
 	fd, err := openat(dir, name, flags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
 	if err == nil {
-		r.told(func() Event { return r.made("create", dir, name) })
+		r.report(func() Event { return r.made("create", dir, name) })
 	}
 	return fd, err
 }
@@ -111,7 +111,7 @@ func (r *Root) pwriteAll(fd int, b []byte, off int64) error {
 		if n == 0 {
 			return unix.EIO
 		}
-		r.told(func() Event { return Event{Call: "write", File: inoOf(fd), Off: off, Data: part[:n]} })
+		r.report(func() Event { return Event{Call: "write", File: inoOf(fd), Off: off, Data: part[:n]} })
 		b, off = b[n:], off+int64(n)
 	}
 	return nil
@@ -123,7 +123,7 @@ func (r *Root) truncate(fd int, size int64) error {
 	}
 	err := ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) })
 	if err == nil {
-		r.told(func() Event { return Event{Call: "truncate", File: inoOf(fd), Size: size} })
+		r.report(func() Event { return Event{Call: "truncate", File: inoOf(fd), Size: size} })
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (r *Root) sync(fd int) error {
 	}
 	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
 	if err == nil {
-		r.told(func() Event { return Event{Call: "fsync", File: inoOf(fd)} })
+		r.report(func() Event { return Event{Call: "fsync", File: inoOf(fd)} })
 	}
 	return err
 }
@@ -147,7 +147,7 @@ func (r *Root) syncDir(fd int) error {
 	}
 	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
 	if err == nil {
-		r.told(func() Event { return Event{Call: "fsyncdir", File: inoOf(fd)} })
+		r.report(func() Event { return Event{Call: "fsyncdir", File: inoOf(fd)} })
 	}
 	if err == unix.EINVAL || err == unix.ENOTSUP {
 		return nil
@@ -170,7 +170,7 @@ func (r *Root) exchange(dir int, a, b string) error {
 	}
 	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
 	if err == nil {
-		r.told(func() Event { return Event{Call: "exchange", Dir: inoOf(dir), Name: a, ToDir: inoOf(dir), ToName: b} })
+		r.report(func() Event { return Event{Call: "exchange", Dir: inoOf(dir), Name: a, ToDir: inoOf(dir), ToName: b} })
 	}
 	return err
 }
@@ -182,7 +182,7 @@ func (r *Root) renameNoReplace(fromDir int, from string, toDir int, to string) e
 	}
 	err := unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
 	if err == nil {
-		r.told(func() Event {
+		r.report(func() Event {
 			return Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
 		})
 	}
@@ -195,7 +195,7 @@ func (r *Root) link(fromDir int, from string, toDir int, to string) error {
 	}
 	err := unix.Linkat(fromDir, from, toDir, to, 0)
 	if err == nil {
-		r.told(func() Event {
+		r.report(func() Event {
 			return Event{Call: "link", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
 		})
 	}
@@ -208,7 +208,7 @@ func (r *Root) unlink(dir int, name string, flags int) error {
 	}
 	err := unix.Unlinkat(dir, name, flags)
 	if err == nil {
-		r.told(func() Event { return Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
+		r.report(func() Event { return Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
 	}
 	return err
 }
@@ -219,7 +219,7 @@ func (r *Root) mkdir(dir int, name string, mode uint32) error {
 	}
 	err := unix.Mkdirat(dir, name, mode)
 	if err == nil {
-		r.told(func() Event { return r.made("mkdir", dir, name) })
+		r.report(func() Event { return r.made("mkdir", dir, name) })
 	}
 	return err
 }
@@ -230,7 +230,7 @@ func (r *Root) symlink(target string, dir int, name string) error {
 	}
 	err := unix.Symlinkat(target, dir, name)
 	if err == nil {
-		r.told(func() Event { e := r.made("symlink", dir, name); e.Target = target; return e })
+		r.report(func() Event { e := r.made("symlink", dir, name); e.Target = target; return e })
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (r *Root) rename(fromDir int, from string, toDir int, to string) error {
 	}
 	err := unix.Renameat(fromDir, from, toDir, to)
 	if err == nil {
-		r.told(func() Event {
+		r.report(func() Event {
 			return Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
 		})
 	}
@@ -268,7 +268,7 @@ func (r *Root) chmod(fd int, mode uint32) error {
 	}
 	err := syscall.Fchmod(fd, mode)
 	if err == nil {
-		r.told(func() Event { return Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
+		r.report(func() Event { return Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
 	}
 	return err
 }

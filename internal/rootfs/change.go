@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"iter"
 	"runtime"
+
+	"quarry/fault"
 )
 
 // Edit replaces Len bytes at Off by Data.
@@ -71,7 +73,7 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return "another writer's content was kept as " + Printable(e.Copy)
+	return "another writer's content was kept as " + fault.Printable(e.Copy)
 }
 
 // Hint says how to go on.
@@ -158,7 +160,7 @@ func (r *Root) editable(op string, p Path, isDir bool) error {
 		return err
 	}
 	if p.IsRoot() {
-		return &Error{Op: op, Path: ".", Kind: InvalidArgument, Err: errIsRootDir}
+		return &fault.PathError{Op: op, Path: ".", Kind: fault.InvalidArgument, Err: errIsRootDir}
 	}
 	return r.policy.check(op, p.String(), p, isDir)
 }
@@ -189,7 +191,7 @@ func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptio
 func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	for _, e := range edits {
 		if e.Len < 0 {
-			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
+			return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.InvalidArgument, Err: errEditOrder}
 		}
 	}
 	return r.replaceVersion(p, editsOf(edits), expected, opts)
@@ -206,7 +208,7 @@ func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptio
 func (r *Root) replaceVersion(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	res, err := r.replace(p, edits, expected, opts)
 	if !expected.IsZero() && errors.Is(err, errEditOutside) {
-		return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: Conflict, Err: errVersion}
+		return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.Conflict, Err: errVersion}
 	}
 	return res, err
 }

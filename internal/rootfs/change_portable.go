@@ -4,6 +4,7 @@ package rootfs
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -12,15 +13,15 @@ import (
 	"time"
 
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/fault"
 )
 
 func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	if err := r.editable("replace", p, false); err != nil {
 		return Replaced{}, err
 	}
-	if opts == nil {
-		opts = &ReplaceOptions{}
-	}
+	opts = cmp.Or(opts, &ReplaceOptions{})
 	var res Replaced
 	err := r.retry("replace", &p, func(rel string) error {
 		dir, base, err := r.sys.openParent(rel)
@@ -252,7 +253,7 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 		return err
 	}
 	if r == dst && to != from && to.Beneath(from) {
-		return &Error{Op: op, Path: to.String(), Kind: InvalidArgument, Err: errIntoItself}
+		return &fault.PathError{Op: op, Path: to.String(), Kind: fault.InvalidArgument, Err: errIntoItself}
 	}
 	info, err := r.Stat(from)
 	if err != nil {
@@ -264,9 +265,9 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 	if there, err := dst.Stat(to); err == nil {
 		folded := strings.EqualFold(norm.NFC.String(from.s), norm.NFC.String(to.s))
 		if r != dst || from == to || !folded || !there.SameFile(info) || dst.listed(to) {
-			return &Error{Op: op, Path: to.String(), Kind: AlreadyExists}
+			return &fault.PathError{Op: op, Path: to.String(), Kind: fault.AlreadyExists}
 		}
-	} else if KindOf(err) != NotFound {
+	} else if KindOf(err) != fault.NotFound {
 		return err
 	}
 	err = syscall.EXDEV
@@ -350,7 +351,7 @@ func (r *Root) sameTree(a, b Path) (bool, error) {
 	x, errX := r.Stat(a)
 	y, errY := r.Stat(b)
 	switch {
-	case KindOf(errX) == NotFound || KindOf(errY) == NotFound:
+	case KindOf(errX) == fault.NotFound || KindOf(errY) == fault.NotFound:
 		return false, nil
 	case errX != nil || errY != nil:
 		return false, errors.Join(errX, errY)

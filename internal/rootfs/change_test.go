@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -67,7 +68,7 @@ func TestReplace(t *testing.T) {
 		t.Error("the symlink was replaced")
 	}
 	_, err = r.Replace(p, []byte("x"), v, nil)
-	wantKind(t, "a stale version", err, Conflict)
+	wantKind(t, "a stale version", err, fault.Conflict)
 	res, err = r.Replace(p, []byte("new content"), Version{}, nil)
 	if err != nil || !res.Unchanged {
 		t.Errorf("equal content: %+v, %v", res, err)
@@ -81,15 +82,15 @@ func TestReplace(t *testing.T) {
 		t.Errorf("after a failed Keep: %q", got)
 	}
 	_, err = r.Replace(at(t, r, "none"), []byte("x"), Version{}, nil)
-	wantKind(t, "no file", err, NotFound)
+	wantKind(t, "no file", err, fault.NotFound)
 	_, err = r.Replace(at(t, r, "d"), []byte("x"), Version{}, nil)
-	wantKind(t, "a folder", err, NotRegular)
+	wantKind(t, "a folder", err, fault.NotRegular)
 	_, err = r.Replace(Path{}, []byte("x"), Version{}, nil)
-	wantKind(t, "the root", err, InvalidArgument)
+	wantKind(t, "the root", err, fault.InvalidArgument)
 	_, err = r.Replace(Path{".git/config"}, []byte("x"), Version{}, nil)
-	wantKind(t, "a protected file", err, Protected)
+	wantKind(t, "a protected file", err, fault.ProtectedPath)
 	_, _, _, err = r.ReadFile(p, 5)
-	wantKind(t, "a limit", err, TooLarge)
+	wantKind(t, "a limit", err, fault.TooLarge)
 	onlyNames(t, dir+"/d", names...)
 
 	ro := openRoot(t, dir, &Options{ReadOnly: true})
@@ -97,7 +98,7 @@ func TestReplace(t *testing.T) {
 		"Replace": second(ro.Replace(p, nil, Version{}, nil)), "Create": third(ro.Create(Path{"x"}, nil, nil)), "Mkdir": ro.Mkdir(Path{"x"}),
 		"MkdirAll": second(ro.MkdirAll(Path{"x"})), "Remove": ro.Remove(p), "RemoveAll": ro.RemoveAll(p), "Rename": ro.Rename(p, Path{"x"}),
 	} {
-		wantKind(t, what+" on a read-only root", err, ReadOnly)
+		wantKind(t, what+" on a read-only root", err, fault.ReadOnly)
 	}
 }
 
@@ -163,11 +164,11 @@ func TestSpliceAgreesWithReference(t *testing.T) {
 	must(t, os.WriteFile(dir+"/f", []byte("0123456789"), 0o644))
 	for _, bad := range [][]Edit{{{Off: 5, Len: 6}}, {{Off: -1}}, {{Off: 11}}, {{Off: 0, Len: -1}}, {{Off: 4, Len: 2}, {Off: 5}}, {{Off: 5}, {Off: 4}}, {{Off: 1, Len: 1<<63 - 1}}} {
 		_, err := r.Splice(Path{"f"}, bad, Version{}, nil)
-		wantKind(t, "bad edits", err, InvalidArgument)
+		wantKind(t, "bad edits", err, fault.InvalidArgument)
 	}
 	// The file was longer when the edit was planned.
 	_, err := r.Splice(Path{"f"}, []Edit{{Off: 12, Data: []byte("x")}}, VersionOf([]byte("0123456789ab")), nil)
-	wantKind(t, "a file that has become shorter", err, Conflict)
+	wantKind(t, "a file that has become shorter", err, fault.Conflict)
 	onlyNames(t, dir, "f")
 }
 
@@ -185,18 +186,18 @@ func TestCreateAndRemove(t *testing.T) {
 		t.Errorf("Create with a mode = %+v, %v", info, err)
 	}
 	_, _, err = r.Create(at(t, r, "d/f"), []byte("x"), nil)
-	wantKind(t, "Create over a file", err, AlreadyExists)
+	wantKind(t, "Create over a file", err, fault.AlreadyExists)
 	if linked {
 		_, _, err = r.Create(Path{"l"}, []byte("x"), nil)
-		wantKind(t, "Create over a symlink", err, AlreadyExists)
+		wantKind(t, "Create over a symlink", err, fault.AlreadyExists)
 		must(t, r.Remove(Path{"l"}))
 	}
 	_, _, err = r.Create(at(t, r, "none/x"), []byte("x"), nil)
-	wantKind(t, "Create in no folder", err, NotFound)
+	wantKind(t, "Create in no folder", err, fault.NotFound)
 	_, _, err = r.Create(Path{"a/.obsidian"}, []byte("x"), nil)
-	wantKind(t, "Create of a protected name", err, Protected)
+	wantKind(t, "Create of a protected name", err, fault.ProtectedPath)
 	_, _, err = r.Create(Path{".env"}, []byte("x"), nil)
-	wantKind(t, "Create of a secret name", err, Protected)
+	wantKind(t, "Create of a secret name", err, fault.ProtectedPath)
 
 	made, err := r.MkdirAll(at(t, r, "m/n/o"))
 	if err != nil || len(made) != 3 || made[0].String() != "m" || made[2].String() != "m/n/o" {
@@ -205,23 +206,23 @@ func TestCreateAndRemove(t *testing.T) {
 	if made, err := r.MkdirAll(at(t, r, "m/n/o")); err != nil || made != nil {
 		t.Errorf("MkdirAll again = %v, %v", made, err)
 	}
-	wantKind(t, "Mkdir again", r.Mkdir(at(t, r, "m")), AlreadyExists)
-	wantKind(t, "Mkdir of a protected name", r.Mkdir(Path{"m/.GIT"}), Protected)
+	wantKind(t, "Mkdir again", r.Mkdir(at(t, r, "m")), fault.AlreadyExists)
+	wantKind(t, "Mkdir of a protected name", r.Mkdir(Path{"m/.GIT"}), fault.ProtectedPath)
 	_, err = r.MkdirAll(Path{"d/f/x"})
-	wantKind(t, "MkdirAll through a file", err, NotFolder)
+	wantKind(t, "MkdirAll through a file", err, fault.NotFolder)
 	_, err = r.MkdirAll(Path{"d/f"})
-	wantKind(t, "MkdirAll over a file", err, AlreadyExists)
+	wantKind(t, "MkdirAll over a file", err, fault.AlreadyExists)
 
-	wantKind(t, "Remove of a full folder", r.Remove(at(t, r, "m")), NotEmpty)
+	wantKind(t, "Remove of a full folder", r.Remove(at(t, r, "m")), fault.NotEmpty)
 	must(t, r.Remove(at(t, r, "m/n/o")))
 	must(t, r.Remove(at(t, r, "d/new")))
-	wantKind(t, "Remove of nothing", r.Remove(at(t, r, "d/new")), NotFound)
-	wantKind(t, "Remove of the root", r.Remove(Path{}), InvalidArgument)
-	wantKind(t, "RemoveAll of the root", r.RemoveAll(Path{}), InvalidArgument)
-	wantKind(t, "RemoveAll around a protected folder", r.RemoveAll(at(t, r, "keep")), Protected)
+	wantKind(t, "Remove of nothing", r.Remove(at(t, r, "d/new")), fault.NotFound)
+	wantKind(t, "Remove of the root", r.Remove(Path{}), fault.InvalidArgument)
+	wantKind(t, "RemoveAll of the root", r.RemoveAll(Path{}), fault.InvalidArgument)
+	wantKind(t, "RemoveAll around a protected folder", r.RemoveAll(at(t, r, "keep")), fault.ProtectedPath)
 	must(t, r.RemoveAll(at(t, r, "tree")))
 	must(t, r.RemoveAll(at(t, r, "d/exec")))
-	wantKind(t, "RemoveAll of nothing", r.RemoveAll(at(t, r, "tree")), NotFound)
+	wantKind(t, "RemoveAll of nothing", r.RemoveAll(at(t, r, "tree")), fault.NotFound)
 	onlyNames(t, dir, "d", "keep", "m")
 	onlyNames(t, dir+"/d", "f")
 	if content(t, dir+"/keep/.git/config") != "keep/.git/config" {
@@ -256,17 +257,17 @@ func TestRename(t *testing.T) {
 		from, to string
 		want     error
 	}{
-		{"b/g", "case.md", AlreadyExists},
-		{"b/g", "b/a2", AlreadyExists},
-		{"b/g", "b/g", AlreadyExists},
-		{"hard", "HARD", AlreadyExists},
-		{"b", "b/a2/sub/b", InvalidArgument},
-		{"none", "x", NotFound},
-		{"b/g", "none/x", NotFound},
-		{"b/g", ".Git", Protected},
-		{"b/g", "x.pem", Protected},
-		{".", "x", InvalidArgument},
-		{"b/g", ".", InvalidArgument},
+		{"b/g", "case.md", fault.AlreadyExists},
+		{"b/g", "b/a2", fault.AlreadyExists},
+		{"b/g", "b/g", fault.AlreadyExists},
+		{"hard", "HARD", fault.AlreadyExists},
+		{"b", "b/a2/sub/b", fault.InvalidArgument},
+		{"none", "x", fault.NotFound},
+		{"b/g", "none/x", fault.NotFound},
+		{"b/g", ".Git", fault.ProtectedPath},
+		{"b/g", "x.pem", fault.ProtectedPath},
+		{".", "x", fault.InvalidArgument},
+		{"b/g", ".", fault.InvalidArgument},
 	} {
 		from, to := Path{c.from}, Path{c.to}
 		if c.from == "." {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -56,7 +57,7 @@ func (r *Root) cleanDir(ctx context.Context, d *Dir, deep bool, res *Cleaned) {
 			sub, err := d.openDir(e.Name)
 			if err == nil {
 				r.cleanDir(ctx, sub, deep, res)
-			} else if KindOf(err) != NotFound {
+			} else if KindOf(err) != fault.NotFound {
 				res.Errors = append(res.Errors, err)
 			}
 		}

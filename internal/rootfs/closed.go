@@ -14,11 +14,8 @@ type closedError struct{}
 
 func (closedError) Error() string { return "the workspace is closed" }
 
-// Code is IOError.
-func (closedError) Code() fault.Code { return fault.IOError }
-
 // Hint says what helps.
 func (closedError) Hint() string { return "open the workspace again" }
 
-// Is makes it an fs.ErrClosed, as that of a closed file.
-func (closedError) Is(target error) bool { return target == fs.ErrClosed || target == fault.IOError }
+// Unwrap gives the code, and makes it an fs.ErrClosed, as that of a closed file.
+func (closedError) Unwrap() []error { return []error{fault.IOError, fs.ErrClosed} }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/fault"
 )
 
 func conflictCopies(t *testing.T, dir string) []string {
@@ -75,7 +77,7 @@ func TestTwoForeignVersions(t *testing.T) {
 		return nil
 	}
 	_, err := r.Replace(Path{"f"}, []byte("new"), Version{}, nil)
-	wantKind(t, "Replace", err, Conflict)
+	wantKind(t, "Replace", err, fault.Conflict)
 	if got := content(t, f); got != "second" {
 		t.Errorf("the file holds %q", got)
 	}
@@ -145,7 +147,7 @@ func TestReplacementsTakeTurns(t *testing.T) {
 	}
 	_, err := r.Replace(Path{"f"}, []byte("new"), VersionOf([]byte("old")), nil)
 	must(t, err)
-	wantKind(t, "the second", <-result, Conflict)
+	wantKind(t, "the second", <-result, fault.Conflict)
 	if content(t, f) != "new" {
 		t.Errorf("the file holds %q", content(t, f))
 	}
@@ -160,7 +162,7 @@ func TestReplaceOfABusyFile(t *testing.T) {
 	w, err := os.OpenFile(f, os.O_WRONLY|os.O_APPEND, 0)
 	must(t, err)
 	_, err = r.Replace(Path{"f"}, []byte("new"), Version{}, nil)
-	wantKind(t, "Replace", err, Conflict)
+	wantKind(t, "Replace", err, fault.Conflict)
 	if !errors.Is(err, errBusy) || !strings.Contains(err.Error(), "open for writing") {
 		t.Errorf("error %v", err)
 	}

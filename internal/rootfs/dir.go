@@ -4,6 +4,7 @@ import (
 	"context"
 	"syscall"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -22,7 +23,7 @@ func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
 		}
 		*p = next
 	}
-	return &Error{Op: op, Path: shown, Kind: Conflict, Err: errChangedUnder}
+	return &fault.PathError{Op: op, Path: shown, Kind: fault.Conflict, Err: errChangedUnder}
 }
 
 // Readlink returns the target of the symlink at p, as written in it.
@@ -62,6 +63,48 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	return d.root.policy.admit(f, d.path.child(name), nil)
 }
 
+// OpenDir opens the folder at p.
+func (r *Root) OpenDir(p Path) (d *Dir, err error) {
+	if err := r.policy.check("open", p.String(), p, true); err != nil {
+		return nil, err
+	}
+	err = r.retry("open", &p, func(rel string) (err error) {
+		d, err = r.openFolder(rel)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.path, d.root = p, r
+	return d, nil
+}
+
+// Stat describes what is at p. A symlink there is one that appeared after p was
+// resolved, or p names it on purpose (ResolveEntry): it is described itself.
+func (r *Root) Stat(p Path) (info Info, err error) {
+	err = r.retry("stat", &p, func(rel string) (err error) {
+		info, err = r.statRel(rel)
+		return err
+	})
+	if err == nil {
+		err = r.policy.check("stat", p.String(), p, info.Type == TypeDir)
+	}
+	if err != nil {
+		return Info{}, err
+	}
+	return info, nil
+}
+
+// List reads the folder at p: its entries in the system's order.
+func (r *Root) List(p Path) ([]Entry, error) {
+	d, err := r.OpenDir(p)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Read(nil)
+}
+
 // Vet searches the folder, at any depth, for anything that the policy refuses. It
 // is called before a tree is deleted.
 func (d *Dir) Vet(ctx context.Context, op string) error {
@@ -97,7 +140,7 @@ func (d *Dir) Vet(ctx context.Context, op string) error {
 // Stat describes the entry called name; a symlink is described itself.
 func (d *Dir) Stat(name string) (Info, error) {
 	if err := checkName(name); err != nil {
-		return Info{}, &Error{Op: "stat", Path: name, Kind: InvalidArgument, Err: err}
+		return Info{}, &fault.PathError{Op: "stat", Path: name, Kind: fault.InvalidArgument, Err: err}
 	}
 	i, err := d.lstat(name)
 	if err != nil {
@@ -112,7 +155,7 @@ func (d *Dir) Stat(name string) (Info, error) {
 
 func (d *Dir) admitName(name string, isDir bool) error {
 	if err := checkName(name); err != nil {
-		return &Error{Op: "open", Path: name, Kind: InvalidArgument, Err: err}
+		return &fault.PathError{Op: "open", Path: name, Kind: fault.InvalidArgument, Err: err}
 	}
 	if v := d.root.policy.Entry(d.path, name, isDir); v.Refused() {
 		p := d.path.child(name)

@@ -20,20 +20,9 @@ type Dir struct {
 	root *Root
 }
 
-// OpenDir opens the folder at p.
-func (r *Root) OpenDir(p Path) (*Dir, error) {
-	if err := r.policy.check("open", p.String(), p, true); err != nil {
-		return nil, err
-	}
-	fd := -1
-	err := r.retry("open", &p, func(rel string) (err error) {
-		fd, err = r.sys.openRel(rel, flagsDir)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Dir{fd: fd, path: p, root: r}, nil
+func (r *Root) openFolder(rel string) (*Dir, error) {
+	fd, err := r.sys.openRel(rel, flagsDir)
+	return &Dir{fd: fd}, err
 }
 
 // openDir is OpenDir for names that were checked.

@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -98,9 +99,7 @@ func (r *Root) CreateFunc(p Path, opts *CreateOptions, fill func(*Writer) error)
 	if err := r.editable("create", p, false); err != nil {
 		return Info{}, err
 	}
-	if opts == nil {
-		opts = &CreateOptions{}
-	}
+	opts = cmp.Or(opts, &CreateOptions{})
 	err = r.within("create", p, func(dir *dirHandle, p Path) (err error) {
 		info, err = r.createIn(dir, p, opts, fill)
 		return err

@@ -9,57 +9,29 @@ import (
 	"quarry/fault"
 )
 
-// Kind is the kind of an error, for programs: a code of package fault, to be used
-// with errors.Is.
-type Kind = fault.Code
-
-// The codes of this package's errors, as it calls them.
-const (
-	IO              = fault.IOError // the system failed: EIO, ENOSPC, EMFILE, …
-	InvalidArgument = fault.InvalidArgument
-	NotFound        = fault.NotFound
-	Ambiguous       = fault.AmbiguousPath // several entries differ only in case or Unicode form
-	Protected       = fault.ProtectedPath
-	OutsideRoot     = fault.OutsideRoot
-	AlreadyExists   = fault.AlreadyExists
-	Conflict        = fault.Conflict
-	TooLarge        = fault.TooLarge
-	ReadOnly        = fault.ReadOnly
-	Permission      = fault.Permission
-	NotRegular      = fault.NotRegular
-	NotFolder       = fault.NotFolder
-	NotEmpty        = fault.NotEmpty
-)
-
-// Error is the type of all errors of this package.
-type Error = fault.PathError
-
 // KindOf returns the kind of an error of this package, IO for any other, and ""
 // for none.
-func KindOf(err error) Kind {
+func KindOf(err error) fault.Code {
 	if err == nil {
 		return ""
 	}
-	var e *Error
+	var e *fault.PathError
 	if errors.As(err, &e) {
 		return e.Kind
 	}
-	return IO
+	return fault.IOError
 }
-
-// Printable returns s as messages show it.
-func Printable(s string) string { return fault.Printable(s) }
 
 // wrap turns a system error into ours. An *Error passes unchanged.
 func wrap(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var own *Error
+	var own *fault.PathError
 	if errors.As(err, &own) {
 		return err
 	}
-	return &Error{Op: op, Path: path, Kind: kindOfErrno(err), Err: bare(err)}
+	return &fault.PathError{Op: op, Path: path, Kind: kindOfErrno(err), Err: bare(err)}
 }
 
 // bare strips *fs.PathError and similar errors, because they contain absolute
@@ -86,33 +58,33 @@ func bare(err error) error {
 	return out
 }
 
-func kindOfErrno(err error) Kind {
+func kindOfErrno(err error) fault.Code {
 	switch {
 	case err == errNotRegular:
-		return NotRegular
+		return fault.NotRegular
 	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile), errors.Is(err, errMeta),
 		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
-		return Conflict
+		return fault.Conflict
 	case errors.Is(err, errEditOrder), errors.Is(err, errEditOutside), errors.Is(err, errWant):
-		return InvalidArgument
+		return fault.InvalidArgument
 	case errors.Is(err, syscall.ENOTDIR): // before the next one: on Windows it counts as that, too
-		return NotFolder
+		return fault.NotFolder
 	case errors.Is(err, fs.ErrNotExist):
-		return NotFound
+		return fault.NotFound
 	case errors.Is(err, syscall.EROFS):
-		return ReadOnly
+		return fault.ReadOnly
 	case errors.Is(err, fs.ErrPermission):
-		return Permission
+		return fault.Permission
 	case errors.Is(err, syscall.EISDIR):
-		return NotRegular
+		return fault.NotRegular
 	case errors.Is(err, syscall.ENOTEMPTY):
-		return NotEmpty
+		return fault.NotEmpty
 	case errors.Is(err, fs.ErrExist):
-		return AlreadyExists
+		return fault.AlreadyExists
 	case errors.Is(err, syscall.ENAMETOOLONG), errors.Is(err, syscall.ELOOP), errors.Is(err, errTooManyLinks):
-		return InvalidArgument
+		return fault.InvalidArgument
 	}
-	return IO
+	return fault.IOError
 }
 
 var (

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -136,7 +137,7 @@ func prepared(t *testing.T, c change) string {
 	return dir
 }
 
-func oneFault(t *testing.T, c change, n int, fault error) bool {
+func oneFault(t *testing.T, c change, n int, injected error) bool {
 	dir := prepared(t, c)
 	defer os.RemoveAll(dir)
 	before := names(dir)
@@ -146,16 +147,16 @@ func oneFault(t *testing.T, c change, n int, fault error) bool {
 	seen, hit := 0, call("")
 	r.sys.hook = func(c call) error {
 		seen++
-		if seen != n+1 || fault == ErrShort && c != callWrite {
+		if seen != n+1 || injected == ErrShort && c != callWrite {
 			return nil
 		}
 		hit = c
-		return fault
+		return injected
 	}
 	err = c.do(r)
 	r.drain(true)
 	r.sys.hook = nil
-	what := fmt.Sprintf("call %d (%s) fails with %v: error %v", n, hit, fault, err)
+	what := fmt.Sprintf("call %d (%s) fails with %v: error %v", n, hit, injected, err)
 	res, cleanErr := r.CleanTemps(context.Background(), Path{})
 	r.Close()
 	if cleanErr != nil || len(res.Errors) > 0 {
@@ -173,11 +174,11 @@ func oneFault(t *testing.T, c change, n int, fault error) bool {
 	switch hit {
 	case callWrite, callCreate, callTruncate, callSync, callSyncDir, callClose:
 		// On a full disk it is tried again after displaced files went.
-		if err == nil && fault != ErrShort && !noSpace(fault) {
+		if err == nil && injected != ErrShort && !noSpace(injected) {
 			t.Errorf("%s: false success", what)
 		}
 	}
-	var own *Error
+	var own *fault.PathError
 	if err != nil && !errors.As(err, &own) {
 		t.Errorf("%s: a %T", what, err)
 	}
@@ -304,7 +305,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 				if happened && !who.kept(string(b), readErr == nil) {
 					t.Errorf("%s, call %d (%s): one who %s is lost: now %.60q, %v; Replace: %v", c.name, n, at, who.name, b, readErr, err)
 				}
-				if err != nil && KindOf(err) != Conflict && KindOf(err) != NotFound {
+				if err != nil && KindOf(err) != fault.Conflict && KindOf(err) != fault.NotFound {
 					t.Errorf("%s, call %d (%s), one who %s: %v", c.name, n, at, who.name, err)
 				}
 				for _, name := range names(dir) {

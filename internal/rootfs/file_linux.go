@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/fault"
 )
 
 // File is an open regular file, for reading. It must be closed.
@@ -87,7 +89,7 @@ func (r *Root) precheck(rel string) error {
 	}
 	switch typeOfMode(uint32(st.Mode)) {
 	case TypeOther, TypeDir:
-		return &Error{Op: "open", Path: rel, Kind: NotRegular}
+		return &fault.PathError{Op: "open", Path: rel, Kind: fault.NotRegular}
 	}
 	return nil
 }
@@ -122,7 +124,7 @@ func (f *File) Read(b []byte) (int, error) {
 	}
 	n, err := readFD(f.fd, b)
 	if err != nil {
-		return 0, &Error{Op: "read", Path: "file", Kind: IO, Err: err}
+		return 0, &fault.PathError{Op: "read", Path: "file", Kind: fault.IOError, Err: err}
 	}
 	if n == 0 {
 		return 0, io.EOF
@@ -136,7 +138,7 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	for done < len(b) {
 		n, err := preadFD(f.fd, b[done:], off+int64(done))
 		if err != nil {
-			return done, &Error{Op: "read", Path: "file", Kind: IO, Err: err}
+			return done, &fault.PathError{Op: "read", Path: "file", Kind: fault.IOError, Err: err}
 		}
 		if n == 0 {
 			return done, io.EOF

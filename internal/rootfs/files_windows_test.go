@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -92,7 +93,7 @@ func TestRootByOtherNames(t *testing.T) {
 			}
 		}
 		_, err = r.Resolve(filepath.Dir(ws) + `\outside\f`)
-		wantKind(t, "outside of "+dir, err, OutsideRoot)
+		wantKind(t, "outside of "+dir, err, fault.OutsideRoot)
 		r.Close()
 	}
 }
@@ -155,10 +156,10 @@ func TestReplaceWhileAnotherProcessHasIt(t *testing.T) {
 	}{
 		{"reads and shares all", windows.GENERIC_READ, 7, nil},
 		{"reads, keeps the name", windows.GENERIC_READ, 3, nil},
-		{"reads, keeps out writers", windows.GENERIC_READ, 1, Conflict},
-		{"reads alone", windows.GENERIC_READ, 0, Conflict},
+		{"reads, keeps out writers", windows.GENERIC_READ, 1, fault.Conflict},
+		{"reads alone", windows.GENERIC_READ, 0, fault.Conflict},
 		{"writes and shares all", windows.GENERIC_READ | windows.GENERIC_WRITE, 7, nil},
-		{"writes alone", windows.GENERIC_WRITE, 0, Conflict},
+		{"writes alone", windows.GENERIC_WRITE, 0, fault.Conflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := workspace(t, "f")

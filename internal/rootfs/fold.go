@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/fault"
 )
 
 // maxFoldMatches bounds the work of ResolveFold in a tree made of look-alikes.
@@ -17,7 +19,7 @@ const maxFoldMatches = 32
 func (r *Root) ResolveFold(user string) (Path, error) {
 	const op = "resolve"
 	p, err := r.resolve(op, user, followed)
-	if err != nil && KindOf(err) != NotFolder {
+	if err != nil && KindOf(err) != fault.NotFolder {
 		return Path{}, err
 	}
 	if err == nil {
@@ -37,12 +39,12 @@ func (r *Root) ResolveFold(user string) (Path, error) {
 	}
 	switch len(matches) {
 	case 0:
-		return Path{}, &Error{Op: op, Path: user, Kind: NotFound}
+		return Path{}, &fault.PathError{Op: op, Path: user, Kind: fault.NotFound}
 	case 1:
 		return r.resolve(op, matches[0], followed)
 	}
 	slices.Sort(matches)
-	return Path{}, &Error{Op: op, Path: user, Kind: Ambiguous, Matches: matches}
+	return Path{}, &fault.PathError{Op: op, Path: user, Kind: fault.AmbiguousPath, Matches: matches}
 }
 
 // folder collects the existing paths that fold to the wanted names.
@@ -67,12 +69,7 @@ func (f *folder) walk(prefix string, nfc bool) {
 	if err != nil {
 		return // leads outside or into something denied
 	}
-	d, err := f.root.OpenDir(dir)
-	if err != nil {
-		return
-	}
-	entries, err := d.Read(nil)
-	d.Close()
+	entries, err := f.root.List(dir)
 	if err != nil {
 		return
 	}

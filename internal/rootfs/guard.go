@@ -3,6 +3,7 @@ package rootfs
 import (
 	"io"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -27,7 +28,7 @@ func (g guard) check(op, shown string, path Path, isDir bool) error {
 }
 
 func (g guard) refusal(op, shown string, path Path, v policy.Verdict) error {
-	e := &Error{Op: op, Path: shown, Kind: Protected, Rule: v.String(), Name: path.Base()}
+	e := &fault.PathError{Op: op, Path: shown, Kind: fault.ProtectedPath, Rule: v.String(), Name: path.Base()}
 	switch v {
 	case policy.Protected:
 		e.Name = policy.ProtectedFolder(path.s)

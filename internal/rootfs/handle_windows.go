@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -404,9 +405,7 @@ func setWritable(h windows.Handle, writable bool) error {
 	if attributes == b.attributes {
 		return nil
 	}
-	if attributes == 0 {
-		attributes = windows.FILE_ATTRIBUTE_NORMAL
-	}
+	attributes = cmp.Or(attributes, windows.FILE_ATTRIBUTE_NORMAL)
 	return setBasic(h, basicInfo{attributes: attributes})
 }
 

@@ -65,18 +65,18 @@ func (r *Root) lingerLoop(hurry <-chan struct{}, ended chan<- struct{}) {
 		case <-hurry:
 		}
 		l.mu.Lock()
-		var over []displaced
+		var expired []displaced
 		keep := l.late[:0]
 		for i, d := range l.late {
 			if !d.old.leaseHeld() || time.Now().After(d.until) || len(l.late)-i > maxLinger {
-				over = append(over, d)
+				expired = append(expired, d)
 			} else {
 				keep = append(keep, d)
 			}
 		}
 		l.late = keep
 		l.mu.Unlock()
-		for _, d := range over {
+		for _, d := range expired {
 			r.finishLate(d)
 		}
 		l.mu.Lock()

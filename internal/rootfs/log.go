@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"quarry/fault"
 )
 
 // Log is a file of our own state that grows at its end and can be locked. It
@@ -21,7 +23,7 @@ var errNotTrusted = errors.New("a log can only be kept in one of our own state f
 func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 	const op = "open"
 	if r.policy.Policy != nil {
-		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errNotTrusted}
+		return nil, &fault.PathError{Op: op, Path: p.String(), Kind: fault.InvalidArgument, Err: errNotTrusted}
 	}
 	if create {
 		if err := r.editable(op, p, false); err != nil {
@@ -41,6 +43,43 @@ func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 		return nil, wrap(op, p.String(), err)
 	}
 	return &Log{f: f, path: p.String(), root: r}, nil
+}
+
+// Hold opens the log called name, which is made if it is missing, and locks it for
+// this process alone. Without wait the log is nil if another process holds it.
+// What a process holds shows that it runs, however it may end: see Held.
+func (r *Root) Hold(name string, wait bool) (*Log, error) {
+	l, err := r.OpenLog(r.Own(name), true)
+	if err != nil {
+		return nil, err
+	}
+	held := true
+	if wait {
+		err = l.Lock(true)
+	} else {
+		held, err = l.TryLock(true)
+	}
+	if err != nil || !held {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// Held reports whether a process that runs holds the log called name.
+func (r *Root) Held(name string) (bool, error) {
+	p, err := r.Known(name)
+	if err != nil {
+		return false, nil // no process has such a name
+	}
+	l, err := r.OpenLog(p, false)
+	if err != nil {
+		if KindOf(err) == fault.NotFound {
+			return false, nil
+		}
+		return false, err
+	}
+	free, err := l.TryLock(true)
+	return !free, errors.Join(err, l.Close())
 }
 
 // Size returns the present length.

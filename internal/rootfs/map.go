@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"quarry/fault"
 )
 
 // Mapping is the content of a file of our own state that is never written to once
@@ -29,7 +31,7 @@ var (
 func (r *Root) Map(p Path) (*Mapping, error) {
 	const op = "map"
 	if r.policy.Policy != nil {
-		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errNotOurs}
+		return nil, &fault.PathError{Op: op, Path: p.String(), Kind: fault.InvalidArgument, Err: errNotOurs}
 	}
 	f, err := r.OpenFile(p)
 	if err != nil {
@@ -48,10 +50,10 @@ func (f *File) mapped() (*Mapping, error) {
 	const op = "map"
 	size := f.Info().Size
 	if size <= 0 {
-		return nil, &Error{Op: op, Kind: InvalidArgument, Err: errMapEmpty}
+		return nil, &fault.PathError{Op: op, Kind: fault.InvalidArgument, Err: errMapEmpty}
 	}
 	if int64(int(size)) != size {
-		return nil, &Error{Op: op, Kind: TooLarge, Err: errMapLarge}
+		return nil, &fault.PathError{Op: op, Kind: fault.TooLarge, Err: errMapLarge}
 	}
 	data, unmap, err := mapFile(f, int(size))
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/fault"
 )
 
 // acl encodes a POSIX access list: owner rw, user 1234 r, group r, mask r,
@@ -109,7 +111,7 @@ func TestReplaceRefusesReadOnlyFiles(t *testing.T) {
 		}
 	}
 	asOwner(func() { _, err = r.Replace(Path{"f"}, []byte("other"), Version{}, nil) })
-	if !errors.Is(err, Permission) {
+	if !errors.Is(err, fault.Permission) {
 		t.Errorf("Replace: %v", err)
 	}
 	if got, err := os.ReadFile(dir + "/f"); err != nil || !bytes.Equal(got, want) {
@@ -134,7 +136,7 @@ func TestReplaceKeepsHardLinks(t *testing.T) {
 		}
 	}
 	_, err := r.Replace(Path{"f"}, []byte("x"), VersionOf([]byte("other")), nil)
-	wantKind(t, "stale version in place", err, Conflict)
+	wantKind(t, "stale version in place", err, fault.Conflict)
 	_, err = r.Replace(Path{"f"}, []byte("x"), Version{}, &ReplaceOptions{Keep: func(*File) error { return io.ErrUnexpectedEOF }})
 	if err == nil || content(t, dir+"/f") != "" {
 		t.Errorf("failed Keep in place: %v, %q", err, content(t, dir+"/f"))
@@ -212,7 +214,7 @@ func TestReplaceWithoutExchange(t *testing.T) {
 		t.Errorf("Create without RENAME_NOREPLACE: %v", err)
 	}
 	must(t, r.Rename(Path{"g"}, Path{"h"}))
-	wantKind(t, "Rename without RENAME_NOREPLACE", r.Rename(Path{"h"}, Path{"f"}), AlreadyExists)
+	wantKind(t, "Rename without RENAME_NOREPLACE", r.Rename(Path{"h"}, Path{"f"}), fault.AlreadyExists)
 	onlyNames(t, dir, "f", "h")
 }
 
@@ -249,7 +251,7 @@ func TestRenameAcrossFileSystems(t *testing.T) {
 		t.Errorf("folder became %v, %v", st, err)
 	}
 	must(t, r.RenameTo(Path{"one"}, dst, Path{"one"}))
-	wantKind(t, "onto an existing file", r.RenameTo(Path{"two"}, dst, Path{"one"}), AlreadyExists)
+	wantKind(t, "onto an existing file", r.RenameTo(Path{"two"}, dst, Path{"one"}), fault.AlreadyExists)
 	onlyNames(t, dir, "two")
 	onlyNames(t, shm, "moved", "one")
 	must(t, dst.RenameTo(Path{"moved"}, r, Path{"back"}))

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -131,7 +132,7 @@ func metaRace(t *testing.T, who metaForeigner, old string, n int) bool {
 	want := "new text"
 	if err != nil {
 		want = old
-		if KindOf(err) != Conflict {
+		if KindOf(err) != fault.Conflict {
 			t.Errorf("%s before call %d (%s): %v", who.name, n, at, err)
 		}
 	}

@@ -3,6 +3,8 @@ package rootfs
 import (
 	"errors"
 	"syscall"
+
+	"quarry/fault"
 )
 
 // MkdirAll makes the folder p and those above it that are missing. It returns
@@ -19,9 +21,9 @@ func (r *Root) MkdirAll(p Path) ([]Path, error) {
 			break
 		}
 		if err == nil {
-			return nil, &Error{Op: "mkdir", Path: q.String(), Kind: AlreadyExists, Err: syscall.ENOTDIR}
+			return nil, &fault.PathError{Op: "mkdir", Path: q.String(), Kind: fault.AlreadyExists, Err: syscall.ENOTDIR}
 		}
-		if kindOfErrno(err) != NotFound {
+		if kindOfErrno(err) != fault.NotFound {
 			return nil, wrap("mkdir", q.String(), err)
 		}
 		missing = append(missing, q)
@@ -29,7 +31,7 @@ func (r *Root) MkdirAll(p Path) ([]Path, error) {
 	var made []Path
 	for i := len(missing) - 1; i >= 0; i-- {
 		err := r.Mkdir(missing[i])
-		if errors.Is(err, AlreadyExists) {
+		if errors.Is(err, fault.AlreadyExists) {
 			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
 				continue // someone else was faster
 			}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/fault"
 )
 
 // RenameInto is RenameTo for callers that must not copy: it moves the entry at
@@ -49,7 +51,7 @@ func (r *Root) removeMoved(src, dst place) error {
 // mount it must be in, nil for any.
 func removableTree(dir int, at Path, parent *mount) error {
 	refuse := func(p Path, why string) error {
-		return &Error{Op: "rename", Path: p.String(), Kind: Permission, Err: errors.New(why)}
+		return &fault.PathError{Op: "rename", Path: p.String(), Kind: fault.Permission, Err: errors.New(why)}
 	}
 	fd, err := openat(dir, at.Base(), flagsDir, 0)
 	if err != nil {
@@ -138,7 +140,7 @@ func (r *Root) DropCopy(p, copy Path) (bool, error) {
 }
 
 func unlessGone(err error) error {
-	if errors.Is(err, NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	return err

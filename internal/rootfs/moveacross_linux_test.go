@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/fault"
 )
 
 func TestRenameIntoNeverCopies(t *testing.T) {
@@ -149,7 +151,7 @@ func TestMoveAcrossIsWholeOrNot(t *testing.T) {
 			err = src.RenameTo(d(src), dst, d(dst))
 			after := namesIn(t, src.RealDir())
 			undo()
-			if KindOf(err) != Permission {
+			if KindOf(err) != fault.Permission {
 				t.Errorf("moved: %v", err)
 			}
 			if !slices.Equal(before, after) {
@@ -186,7 +188,7 @@ func TestDropCopy(t *testing.T) {
 	if was, err := src.DropCopy(d, e); !was || err != nil {
 		t.Errorf("a copy is none: %v, %v", was, err)
 	}
-	if _, err := src.Stat(e); KindOf(err) != NotFound {
+	if _, err := src.Stat(e); KindOf(err) != fault.NotFound {
 		t.Errorf("the copy is still there: %v", err)
 	}
 	if was, err := src.DropCopy(d, e); was || err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -64,13 +65,13 @@ func TestOpenFile(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		want error
-	}{{"a", NotRegular}, {".", NotRegular}, {"missing", NotFound}, {"missing/x", NotFound}} {
+	}{{"a", fault.NotRegular}, {".", fault.NotRegular}, {"missing", fault.NotFound}, {"missing/x", fault.NotFound}} {
 		_, err := r.OpenFile(at(t, r, c.path))
 		wantKind(t, "OpenFile "+c.path, err, c.want)
 	}
 	// A forged path is judged again when it is opened.
 	_, err = r.OpenFile(Path{".git/config"})
-	wantKind(t, "OpenFile of a forged path", err, Protected)
+	wantKind(t, "OpenFile of a forged path", err, fault.ProtectedPath)
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
@@ -88,7 +89,7 @@ func TestOpenFileAfterSwap(t *testing.T) {
 	for _, c := range []struct {
 		target string
 		want   error
-	}{{"b", nil}, {".git", Protected}, {"../out", OutsideRoot}, {"missing", NotFound}} {
+	}{{"b", nil}, {".git", fault.ProtectedPath}, {"../out", fault.OutsideRoot}, {"missing", fault.NotFound}} {
 		must(t, os.RemoveAll(dir+"/a"))
 		must(t, os.Symlink(c.target, dir+"/a"))
 		f, err := r.OpenFile(p)
@@ -108,7 +109,7 @@ func TestOpenFileAfterSwap(t *testing.T) {
 	must(t, os.Remove(dir+"/a"))
 	populate(t, dir, "a/", "a/f -> ../.git/f")
 	_, err := r.OpenFile(p)
-	wantKind(t, "last name became a symlink into .git", err, Protected)
+	wantKind(t, "last name became a symlink into .git", err, fault.ProtectedPath)
 }
 
 func TestOddFilesDontBlock(t *testing.T) {
@@ -134,11 +135,11 @@ func TestOddFilesDontBlock(t *testing.T) {
 	defer d.Close()
 	for name := range special {
 		_, err := r.OpenFile(at(t, r, name))
-		wantKind(t, "Root.OpenFile "+name, err, NotRegular)
+		wantKind(t, "Root.OpenFile "+name, err, fault.NotRegular)
 		_, err = d.OpenFile(name)
-		wantKind(t, "Dir.OpenFile "+name, err, NotRegular)
+		wantKind(t, "Dir.OpenFile "+name, err, fault.NotRegular)
 		_, err = r.OpenDir(at(t, r, name))
-		wantKind(t, "OpenDir "+name, err, NotFolder)
+		wantKind(t, "OpenDir "+name, err, fault.NotFolder)
 		i, err := r.Stat(at(t, r, name))
 		if err != nil || i.Type != TypeOther {
 			t.Errorf("Stat %s = %v, %v", name, i.Type, err)
@@ -209,8 +210,8 @@ func TestDir(t *testing.T) {
 	}
 
 	if linked {
-		wantKind(t, "OpenDir of a symlink", second(d.OpenDir("link")), NotFolder)
-		wantKind(t, "OpenFile of a symlink", second(d.OpenFile("link")), NotRegular)
+		wantKind(t, "OpenDir of a symlink", second(d.OpenDir("link")), fault.NotFolder)
+		wantKind(t, "OpenFile of a symlink", second(d.OpenFile("link")), fault.NotRegular)
 		if i, err := d.Stat("link"); err != nil || i.Type != TypeSymlink {
 			t.Errorf("Stat of a symlink = %v, %v", i.Type, err)
 		}
@@ -220,14 +221,14 @@ func TestDir(t *testing.T) {
 		err  error
 		want error
 	}{
-		{"OpenDir of ..", second(d.OpenDir("..")), InvalidArgument},
-		{"OpenFile with a slash", second(d.OpenFile("sub/x")), InvalidArgument},
-		{"Stat with a slash", second(d.Stat("sub/x")), InvalidArgument},
-		{"OpenDir of .git", second(d.OpenDir(".git")), Protected},
-		{"OpenFile of .env", second(d.OpenFile(".env")), Protected},
-		{"Stat of .git", second(d.Stat(".git")), Protected},
-		{"OpenFile of nothing", second(d.OpenFile("nothing")), NotFound},
-		{"Root.OpenDir of a file", second(r.OpenDir(at(t, r, "top.md"))), NotFolder},
+		{"OpenDir of ..", second(d.OpenDir("..")), fault.InvalidArgument},
+		{"OpenFile with a slash", second(d.OpenFile("sub/x")), fault.InvalidArgument},
+		{"Stat with a slash", second(d.Stat("sub/x")), fault.InvalidArgument},
+		{"OpenDir of .git", second(d.OpenDir(".git")), fault.ProtectedPath},
+		{"OpenFile of .env", second(d.OpenFile(".env")), fault.ProtectedPath},
+		{"Stat of .git", second(d.Stat(".git")), fault.ProtectedPath},
+		{"OpenFile of nothing", second(d.OpenFile("nothing")), fault.NotFound},
+		{"Root.OpenDir of a file", second(r.OpenDir(at(t, r, "top.md"))), fault.NotFolder},
 	} {
 		wantKind(t, c.what, c.err, c.want)
 	}
@@ -260,9 +261,9 @@ func TestStat(t *testing.T) {
 		t.Error("Readlink of a file succeeded")
 	}
 	_, err = r.Stat(Path{"k.pem"})
-	wantKind(t, "Stat of a secret", err, Protected)
+	wantKind(t, "Stat of a secret", err, fault.ProtectedPath)
 	_, err = r.Stat(at(t, r, "none"))
-	wantKind(t, "Stat of nothing", err, NotFound)
+	wantKind(t, "Stat of nothing", err, fault.NotFound)
 }
 
 func TestDeeperThanTheKernelsPath(t *testing.T) {

@@ -3,6 +3,8 @@ package rootfs
 import (
 	"errors"
 	"strings"
+
+	"quarry/fault"
 )
 
 // Path is a path beneath a root: cleaned, slash-separated and relative, with its
@@ -63,7 +65,7 @@ func (p Path) Compare(q Path) int { return strings.Compare(p.s, q.s) }
 // listing of p: Child refuses what can't be one, but follows no symlink.
 func (p Path) Child(name string) (Path, error) {
 	if err := checkName(name); err != nil {
-		return Path{}, &Error{Op: "resolve", Path: name, Kind: InvalidArgument, Err: err}
+		return Path{}, &fault.PathError{Op: "resolve", Path: name, Kind: fault.InvalidArgument, Err: err}
 	}
 	return p.child(name), nil
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"quarry/fault"
 )
 
 type sysRoot struct {
@@ -104,7 +106,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 		return nil, err
 	}
 	if p.IsRoot() {
-		return nil, &Error{Op: "open", Path: ".", Kind: NotRegular}
+		return nil, &fault.PathError{Op: "open", Path: ".", Kind: fault.NotRegular}
 	}
 	var f *File
 	err := r.retry("open", &p, func(rel string) error {
@@ -174,20 +176,9 @@ type Dir struct {
 	root *Root
 }
 
-// OpenDir opens the folder at p.
-func (r *Root) OpenDir(p Path) (*Dir, error) {
-	if err := r.policy.check("open", p.String(), p, true); err != nil {
-		return nil, err
-	}
-	var h *dirHandle
-	err := r.retry("open", &p, func(rel string) (err error) {
-		h, err = r.sys.openDir(rel)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &Dir{h: h, path: p, root: r}, nil
+func (r *Root) openFolder(rel string) (*Dir, error) {
+	h, err := r.sys.openDir(rel)
+	return &Dir{h: h}, err
 }
 
 // openDir is OpenDir for names that were checked.
@@ -229,30 +220,16 @@ func (d *Dir) Read(buf []Entry) ([]Entry, error) {
 // Close releases the folder. Closing twice is harmless.
 func (d *Dir) Close() error { return wrap("close", d.path.String(), d.h.close()) }
 
-// Stat describes what is at p. A symlink is described itself: it appeared after p
-// was resolved, or p was made by ResolveEntry.
-func (r *Root) Stat(p Path) (Info, error) {
-	var info Info
-	err := r.retry("stat", &p, func(rel string) (err error) {
-		if rel == "" {
-			info, err = r.sys.root().stat()
-			return err
-		}
-		dir, base, err := r.sys.openParent(rel)
-		if err != nil {
-			return err
-		}
-		defer dir.close()
-		info, err = dir.lstat(base)
-		return err
-	})
-	if err == nil {
-		err = r.policy.check("stat", p.String(), p, info.Type == TypeDir)
+func (r *Root) statRel(rel string) (Info, error) {
+	if rel == "" {
+		return r.sys.root().stat()
 	}
+	dir, base, err := r.sys.openParent(rel)
 	if err != nil {
 		return Info{}, err
 	}
-	return info, nil
+	defer dir.close()
+	return dir.lstat(base)
 }
 
 const backslashSeparates = filepath.Separator == '\\'

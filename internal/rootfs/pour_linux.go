@@ -187,24 +187,10 @@ const startStep = 8 << 20
 
 // hashFD hashes size bytes of a file from off on; less is a conflict.
 func (r *Root) hashFD(fd int, off, size int64) (Version, error) {
-	step := pourPool.Get().(*[pourStep]byte)
-	defer pourPool.Put(step)
-	h := sha256.New()
-	for done := int64(0); done < size; {
-		n, err := r.pread(fd, step[:min(pourStep, size-done)], off+done)
-		if err != nil {
-			return Version{}, err
-		}
-		if n == 0 {
-			return Version{}, errMeanwhile
-		}
-		h.Write(step[:n])
-		done += int64(n)
-	}
-	return versionOfHash(h), nil
+	return r.copyFD(fd, off, -1, 0, size)
 }
 
-// copyFD copies size bytes between files and hashes them.
+// copyFD copies size bytes between files, unless to is -1, and hashes them.
 func (r *Root) copyFD(from int, fromOff int64, to int, toOff, size int64) (Version, error) {
 	step := pourPool.Get().(*[pourStep]byte)
 	defer pourPool.Put(step)
@@ -218,8 +204,10 @@ func (r *Root) copyFD(from int, fromOff int64, to int, toOff, size int64) (Versi
 			return Version{}, errMeanwhile
 		}
 		h.Write(step[:n])
-		if err := r.pwriteAll(to, step[:n], toOff+done); err != nil {
-			return Version{}, err
+		if to >= 0 {
+			if err := r.pwriteAll(to, step[:n], toOff+done); err != nil {
+				return Version{}, err
+			}
 		}
 		done += int64(n)
 	}

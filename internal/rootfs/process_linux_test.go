@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -248,7 +249,7 @@ func addTokens(r *Root, id string) error {
 		p := Path{fmt.Sprintf("f%d", i%tokenFiles)}
 		for {
 			b, v, _, err := r.ReadFile(p, 0)
-			if errors.Is(err, Conflict) {
+			if errors.Is(err, fault.Conflict) {
 				continue
 			}
 			if err != nil {
@@ -258,7 +259,7 @@ func addTokens(r *Root, id string) error {
 			if err == nil {
 				break
 			}
-			if !errors.Is(err, Conflict) {
+			if !errors.Is(err, fault.Conflict) {
 				return err
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -115,7 +116,7 @@ func (a *arena) late(name string) bool {
 func (a *arena) sandboxed(name string, seen map[string]int) {
 	take := func(way string, f *File, err error) {
 		if err != nil {
-			var e *Error
+			var e *fault.PathError
 			if !errors.As(err, &e) {
 				a.t.Errorf("%s: %T %v", way, err, err)
 			}

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/fault"
 )
 
 func trusted(t *testing.T, dir string) *Root {
@@ -40,7 +42,7 @@ func TestCreateFunc(t *testing.T) {
 	if err != nil || info.Size != 9 || info.Mode.Perm() != bits(0o640) || !info.ModTime.Equal(past) {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	if _, err := r.CreateFunc(p, nil, func(*Writer) error { t.Error("filled"); return nil }); !errors.Is(err, AlreadyExists) {
+	if _, err := r.CreateFunc(p, nil, func(*Writer) error { t.Error("filled"); return nil }); !errors.Is(err, fault.AlreadyExists) {
 		t.Errorf("onto a file: %v", err)
 	}
 	// A failure leaves nothing, under any name.
@@ -74,7 +76,7 @@ func TestSymlinkAndSetMeta(t *testing.T) {
 	if linked {
 		must(t, r.Symlink("f", link))
 	}
-	if err := r.Symlink("f", file); !errors.Is(err, AlreadyExists) {
+	if err := r.Symlink("f", file); !errors.Is(err, fault.AlreadyExists) {
 		t.Errorf("onto a file: %v", err)
 	}
 	past := time.Date(2001, 2, 3, 4, 5, 6, 700, time.UTC) // NTFS counts in 100 ns
@@ -96,7 +98,7 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	r := trusted(t, dir)
 	p, _ := r.Known("log")
-	if _, err := r.OpenLog(p, false); !errors.Is(err, NotFound) {
+	if _, err := r.OpenLog(p, false); !errors.Is(err, fault.NotFound) {
 		t.Errorf("missing: %v", err)
 	}
 	a, err := r.OpenLog(p, true)
@@ -135,7 +137,7 @@ func TestLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer user.Close()
-	if _, err := user.OpenLog(p, true); !errors.Is(err, InvalidArgument) {
+	if _, err := user.OpenLog(p, true); !errors.Is(err, fault.InvalidArgument) {
 		t.Errorf("in a user's root: %v", err)
 	}
 }
@@ -162,13 +164,13 @@ func TestRenameInto(t *testing.T) {
 	if target, _ := os.Readlink(filepath.Join(to, "l")); linked && target != "a" {
 		t.Errorf("the link did not move itself: %q", target)
 	}
-	if err := src.RenameInto(a, dst, l); !errors.Is(err, AlreadyExists) {
+	if err := src.RenameInto(a, dst, l); !errors.Is(err, fault.AlreadyExists) {
 		t.Errorf("onto something: %v", err)
 	}
 	if err := src.RenameInto(a, dst, a); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := src.Stat(a); !errors.Is(err, NotFound) {
+	if _, err := src.Stat(a); !errors.Is(err, fault.NotFound) {
 		t.Errorf("still there: %v", err)
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/fault"
 )
 
 var (
@@ -30,7 +32,7 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 		return err
 	}
 	if r == dst && to != from && to.Beneath(from) {
-		return &Error{Op: "rename", Path: to.String(), Kind: InvalidArgument, Err: errIntoItself}
+		return &fault.PathError{Op: "rename", Path: to.String(), Kind: fault.InvalidArgument, Err: errIntoItself}
 	}
 	return r.renameTo(from, dst, to, func(src, at place, info Info) error {
 		err := r.move(src, at, info)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -56,6 +57,19 @@ func (r *Root) ResolveTarget(user string) (Path, error) {
 	return r.resolve("resolve", user, asTyped)
 }
 
+// Own is the path of a file of our own state, by a name that we make. A name that
+// is no path can't be opened.
+func (r *Root) Own(name string) Path {
+	p, err := r.Known(name)
+	if err != nil {
+		return Path{notOwn}
+	}
+	return p
+}
+
+// notOwn is a path that no system opens.
+const notOwn = "\x00"
+
 // Known makes a Path of a string that came from Path.String, as an index keeps
 // them. It judges the path but follows no symlink and doesn't touch the disk:
 // opening does both.
@@ -68,7 +82,7 @@ func (r *Root) Known(s string) (Path, error) {
 		err = errNotClean
 	}
 	if err != nil {
-		return Path{}, &Error{Op: "resolve", Path: s, Kind: InvalidArgument, Err: err}
+		return Path{}, &fault.PathError{Op: "resolve", Path: s, Kind: fault.InvalidArgument, Err: err}
 	}
 	p := Path{s}
 	if v := r.policy.Path(p, false); v.Refused() && v != policy.Secret {
@@ -86,7 +100,7 @@ func (r *Root) resolve(op, user string, last lastName) (Path, error) {
 		if err := r.policy.check(op, user, Path{rel}, false); err != nil {
 			return Path{}, err
 		}
-		return Path{}, &Error{Op: op, Path: user, Kind: InvalidArgument, Err: odd}
+		return Path{}, &fault.PathError{Op: op, Path: user, Kind: fault.InvalidArgument, Err: odd}
 	}
 	return r.follow(op, user, rel, last)
 }
@@ -94,10 +108,10 @@ func (r *Root) resolve(op, user string, last lastName) (Path, error) {
 // clean does the textual part: the result is "" or a string checkRel accepts.
 func (r *Root) clean(op, user string) (string, error) {
 	if len(user) > maxPath {
-		return "", &Error{Op: op, Path: user[:64] + "…", Kind: InvalidArgument, Err: errPathLong}
+		return "", &fault.PathError{Op: op, Path: user[:64] + "…", Kind: fault.InvalidArgument, Err: errPathLong}
 	}
 	if strings.IndexByte(user, 0) >= 0 {
-		return "", &Error{Op: op, Path: user, Kind: InvalidArgument, Err: errNUL}
+		return "", &fault.PathError{Op: op, Path: user, Kind: fault.InvalidArgument, Err: errNUL}
 	}
 	if strings.IndexByte(user, '\\') >= 0 {
 		if rel, ok := r.literalBackslash(op, user); ok {
@@ -130,8 +144,8 @@ func (r *Root) literalBackslash(op, user string) (string, bool) {
 }
 
 func (r *Root) cleanSlashes(op, user string) (string, error) {
-	fail := func(k Kind, err error) (string, error) {
-		return "", &Error{Op: op, Path: user, Kind: k, Err: err}
+	fail := func(k fault.Code, err error) (string, error) {
+		return "", &fault.PathError{Op: op, Path: user, Kind: k, Err: err}
 	}
 	rel := user
 	if isAbs(user) {
@@ -142,11 +156,11 @@ func (r *Root) cleanSlashes(op, user string) (string, error) {
 			rel = abs[1:]
 			if first, _, more := strings.Cut(rel, "/"); more {
 				if _, _, err := r.sys.probe(first); err != nil {
-					return fail(OutsideRoot, errAbsolute)
+					return fail(fault.OutsideRoot, errAbsolute)
 				}
 			}
 		} else {
-			return fail(OutsideRoot, errAbsolute)
+			return fail(fault.OutsideRoot, errAbsolute)
 		}
 	}
 	rel = path.Clean(rel)
@@ -154,10 +168,10 @@ func (r *Root) cleanSlashes(op, user string) (string, error) {
 	case rel == ".":
 		return "", nil
 	case rel == "..", strings.HasPrefix(rel, "../"):
-		return fail(OutsideRoot, errLeaves)
+		return fail(fault.OutsideRoot, errLeaves)
 	}
 	if err := checkRel(rel); err != nil {
-		return fail(InvalidArgument, err)
+		return fail(fault.InvalidArgument, err)
 	}
 	return rel, nil
 }
@@ -236,7 +250,7 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 			return p, t, err
 		}
 	}
-	return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: Conflict, Err: errChangedUnder}
+	return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: fault.Conflict, Err: errChangedUnder}
 }
 
 // spelled gives a path the spelling of the disk, where a name has several: the
@@ -244,7 +258,7 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type, error) {
 	s, err := r.sys.spelling(rel, last == asTyped)
 	if err != nil && !errors.Is(err, errSwapped) {
-		err = &Error{Op: op, Path: user, Kind: InvalidArgument, Err: err}
+		err = &fault.PathError{Op: op, Path: user, Kind: fault.InvalidArgument, Err: err}
 	}
 	return Path{s}, t, err
 }
@@ -252,8 +266,8 @@ func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type,
 // walkLinks resolves rel one name at a time. done never contains a symlink, so
 // ".." in a link's target may simply drop its last name.
 func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error) {
-	fail := func(k Kind, err error) (Path, Type, error) {
-		return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: k, Err: err}
+	fail := func(k fault.Code, err error) (Path, Type, error) {
+		return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: k, Err: err}
 	}
 	done, rest, links, missing := "", rel, 0, false
 	found := TypeDir
@@ -265,7 +279,7 @@ func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error
 			continue
 		case "..":
 			if done == "" {
-				return fail(OutsideRoot, errLinkLeaves)
+				return fail(fault.OutsideRoot, errLinkLeaves)
 			}
 			done = Path{done}.Dir().s
 			missing, found = false, TypeDir
@@ -278,7 +292,7 @@ func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error
 		}
 		t, target, err := r.sys.probe(next)
 		switch {
-		case err != nil && kindOfErrno(err) == NotFound:
+		case err != nil && kindOfErrno(err) == fault.NotFound:
 			missing, found = true, TypeUnknown
 			done = next
 			continue
@@ -293,19 +307,19 @@ func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error
 			continue
 		}
 		if links++; links > maxLinks {
-			return fail(InvalidArgument, errTooManyLinks)
+			return fail(fault.InvalidArgument, errTooManyLinks)
 		}
 		if isAbs(target) || filepath.IsAbs(target) {
 			in, ok := r.inside(path.Clean(filepath.ToSlash(target)))
 			if !ok {
-				return fail(OutsideRoot, errLinkLeaves)
+				return fail(fault.OutsideRoot, errLinkLeaves)
 			}
 			done, target = "", in
 		}
 		rest = strings.TrimSuffix(filepath.ToSlash(target)+"/"+rest, "/")
 	}
 	if err := checkRel(done); err != nil {
-		return fail(InvalidArgument, err)
+		return fail(fault.InvalidArgument, err)
 	}
 	return Path{done}, found, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -143,37 +144,37 @@ func TestResolve(t *testing.T) {
 		{"a folder called .env", "venv/.env/bin/python", "venv/.env/bin/python", nil},
 		{"a folder called .env itself", "venv/.env", "venv/.env", nil},
 
-		{"dot-dot", "..", "", OutsideRoot},
-		{"dot-dot and back in", "../ws/notes/a.md", "", OutsideRoot},
-		{"dot-dot in the middle", "notes/../../ws-evil/secret", "", OutsideRoot},
-		{"dot-dot with backslashes", `..\ws-evil\secret`, "", OutsideRoot},
-		{"mixed", `notes/..\..\ws-evil`, "", OutsideRoot},
-		{"absolute dot-dot", dir + "/../ws-evil/secret", "", OutsideRoot},
-		{"sibling with the same prefix", dir + "-evil/secret", "", OutsideRoot},
-		{"another absolute path", "/usr/bin/env", "", OutsideRoot},
-		{"drive letter", `C:\Windows\win.ini`, "", OutsideRoot},
-		{"symlink to the parent", "out/ws-evil/secret", "", OutsideRoot},
-		{"symlink to a sibling", "evil/secret", "", OutsideRoot},
-		{"absolute symlink", "abs/passwd", "", OutsideRoot},
-		{"new file through an escaping symlink", "evil/new/file", "", OutsideRoot},
-		{"NUL", "notes/a\x00.md", "", InvalidArgument},
-		{"256 bytes", strings.Repeat("x", 256), "", InvalidArgument},
-		{"70000 bytes", strings.Repeat("x/", 35000), "", InvalidArgument},
-		{"loop", "loop1", "", InvalidArgument},
-		{"through a file", "notes/a.md/x", "", NotFolder},
+		{"dot-dot", "..", "", fault.OutsideRoot},
+		{"dot-dot and back in", "../ws/notes/a.md", "", fault.OutsideRoot},
+		{"dot-dot in the middle", "notes/../../ws-evil/secret", "", fault.OutsideRoot},
+		{"dot-dot with backslashes", `..\ws-evil\secret`, "", fault.OutsideRoot},
+		{"mixed", `notes/..\..\ws-evil`, "", fault.OutsideRoot},
+		{"absolute dot-dot", dir + "/../ws-evil/secret", "", fault.OutsideRoot},
+		{"sibling with the same prefix", dir + "-evil/secret", "", fault.OutsideRoot},
+		{"another absolute path", "/usr/bin/env", "", fault.OutsideRoot},
+		{"drive letter", `C:\Windows\win.ini`, "", fault.OutsideRoot},
+		{"symlink to the parent", "out/ws-evil/secret", "", fault.OutsideRoot},
+		{"symlink to a sibling", "evil/secret", "", fault.OutsideRoot},
+		{"absolute symlink", "abs/passwd", "", fault.OutsideRoot},
+		{"new file through an escaping symlink", "evil/new/file", "", fault.OutsideRoot},
+		{"NUL", "notes/a\x00.md", "", fault.InvalidArgument},
+		{"256 bytes", strings.Repeat("x", 256), "", fault.InvalidArgument},
+		{"70000 bytes", strings.Repeat("x/", 35000), "", fault.InvalidArgument},
+		{"loop", "loop1", "", fault.InvalidArgument},
+		{"through a file", "notes/a.md/x", "", fault.NotFolder},
 
-		{"protected", ".obsidian/app.json", "", Protected},
-		{"protected folder itself", ".obsidian", "", Protected},
-		{"protected, other case", ".OBSIDIAN/app.json", "", Protected},
-		{"protected, not there yet", "notes/.git/config", "", Protected},
-		{"protected, deep", "a/b/c/.SmartHole/x", "", Protected},
-		{"protected through a symlink", "hide/app/app.json", "", Protected},
-		{"protected through a symlink, not there yet", "dotgit/config", "", Protected},
-		{"protected with backslashes", `notes\.git\config`, "", Protected},
+		{"protected", ".obsidian/app.json", "", fault.ProtectedPath},
+		{"protected folder itself", ".obsidian", "", fault.ProtectedPath},
+		{"protected, other case", ".OBSIDIAN/app.json", "", fault.ProtectedPath},
+		{"protected, not there yet", "notes/.git/config", "", fault.ProtectedPath},
+		{"protected, deep", "a/b/c/.SmartHole/x", "", fault.ProtectedPath},
+		{"protected through a symlink", "hide/app/app.json", "", fault.ProtectedPath},
+		{"protected through a symlink, not there yet", "dotgit/config", "", fault.ProtectedPath},
+		{"protected with backslashes", `notes\.git\config`, "", fault.ProtectedPath},
 		{"cleaned first", ".obsidian/../notes/a.md", "notes/a.md", nil},
-		{"secret", ".env", "", Protected},
-		{"secret through a symlink", "cfg", "", Protected},
-		{"secret, not there yet", "keys/server.pem", "", Protected},
+		{"secret", ".env", "", fault.ProtectedPath},
+		{"secret through a symlink", "cfg", "", fault.ProtectedPath},
+		{"secret, not there yet", "keys/server.pem", "", fault.ProtectedPath},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := r.Resolve(c.user)
@@ -185,7 +186,7 @@ func TestResolve(t *testing.T) {
 				if strings.Contains(err.Error(), dir) && !strings.Contains(c.user, dir) {
 					t.Errorf("the message shows the root: %v", err)
 				}
-				var e *Error
+				var e *fault.PathError
 				if !errors.As(err, &e) {
 					t.Errorf("%T, want *Error", err)
 				}
@@ -204,7 +205,7 @@ func TestResolve(t *testing.T) {
 	if _, err := r.ResolveEntry("evil"); err != nil {
 		t.Errorf("ResolveEntry of an escaping symlink: %v; removing it must be possible", err)
 	}
-	if _, err := r.ResolveEntry("evil/secret"); !errors.Is(err, OutsideRoot) {
+	if _, err := r.ResolveEntry("evil/secret"); !errors.Is(err, fault.OutsideRoot) {
 		t.Errorf("ResolveEntry through an escaping symlink: %v", err)
 	}
 }
@@ -216,8 +217,8 @@ func TestProtectedNamesTheFolder(t *testing.T) {
 		{"obsidi~2", ".obsidian/"}, {"k/id_rsa", "id_rsa"},
 	} {
 		_, err := r.Resolve(c.user)
-		var e *Error
-		if !errors.As(err, &e) || e.Kind != Protected || e.Name != c.name {
+		var e *fault.PathError
+		if !errors.As(err, &e) || e.Kind != fault.ProtectedPath || e.Name != c.name {
 			t.Errorf("Resolve(%q): %v, want it to name %q", c.user, err, c.name)
 		}
 	}
@@ -236,18 +237,18 @@ func TestResolveFold(t *testing.T) {
 		{"Notes/Read Me.md", "Notes/Read Me.md", nil},
 		{"notes/read me.MD", "Notes/Read Me.md", nil},
 		{"A/same.md", "A/same.md", nil},
-		{"a/same.md", "", Ambiguous},
-		{"a/Same.md", "", Ambiguous},
+		{"a/same.md", "", fault.AmbiguousPath},
+		{"a/Same.md", "", fault.AmbiguousPath},
 		{"cafe\u0301.md", "caf\u00e9.md", nil},
 		{"caf\u00e9 2.md", "cafe\u0301 2.md", nil},
 		{"CAF\u00c9.md", "caf\u00e9.md", nil},
 		{"docs/ONE.md", "Docs/one.md", nil},
 		{"DOCS/two.md", "docs/Two.md", nil},
 		{"both\u00e9", "both\u00e9", nil},
-		{"BOTH\u00c9", "", Ambiguous},
-		{"missing.md", "", NotFound},
-		{"evil/outside.md", "", NotFound},
-		{".GIT/config", "", Protected},
+		{"BOTH\u00c9", "", fault.AmbiguousPath},
+		{"missing.md", "", fault.NotFound},
+		{"evil/outside.md", "", fault.NotFound},
+		{".GIT/config", "", fault.ProtectedPath},
 	} {
 		p, err := r.ResolveFold(c.user)
 		wantKind(t, "ResolveFold "+c.user, err, c.err)
@@ -260,16 +261,16 @@ func TestResolveFold(t *testing.T) {
 func TestChildAndKnown(t *testing.T) {
 	r := openRoot(t, workspace(t), nil)
 	for _, name := range []string{"", ".", "..", "a/b", "a\x00", strings.Repeat("x", 256)} {
-		if _, err := (Path{}).Child(name); !errors.Is(err, InvalidArgument) {
+		if _, err := (Path{}).Child(name); !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("Child(%q): %v", name, err)
 		}
 	}
 	for _, s := range []string{"", "/", "a/", "/a", "a//b", "../a", "a/./b", "a\x00b"} {
-		if _, err := r.Known(s); !errors.Is(err, InvalidArgument) {
+		if _, err := r.Known(s); !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("Known(%q): %v", s, err)
 		}
 	}
-	if _, err := r.Known("a/.git/config"); !errors.Is(err, Protected) {
+	if _, err := r.Known("a/.git/config"); !errors.Is(err, fault.ProtectedPath) {
 		t.Errorf("Known in .git: %v", err)
 	}
 	p, err := at(t, r, "a").Child("b\xff")
@@ -314,7 +315,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, user string) {
 		p, err := r.Resolve(user)
 		if err != nil {
-			var e *Error
+			var e *fault.PathError
 			if !errors.As(err, &e) {
 				t.Fatalf("Resolve(%q): %T", user, err)
 			}

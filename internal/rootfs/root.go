@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -59,9 +60,7 @@ var (
 
 // Open opens dir as a root. Its own path may contain symlinks.
 func Open(dir string, opts *Options) (*Root, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
+	opts = cmp.Or(opts, &Options{})
 	if dir == "" {
 		return nil, fault.New(fault.InvalidArgument, "open root: empty path", "")
 	}
@@ -169,7 +168,7 @@ func (r *Root) Close() error {
 // writable refuses changes on a read-only root.
 func (r *Root) writable(op string, p Path) error {
 	if r.readOnly {
-		return &Error{Op: op, Path: p.String(), Kind: ReadOnly, Err: errWrites}
+		return &fault.PathError{Op: op, Path: p.String(), Kind: fault.ReadOnly, Err: errWrites}
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func (e *rootError) Unwrap() error { return e.err }
 // Code is that of the cause: NotFound if nothing is there, InvalidArgument for a
 // file.
 func (e *rootError) Code() fault.Code {
-	if coded, ok := e.err.(interface{ Code() fault.Code }); ok {
-		return coded.Code()
+	if code := fault.CodeOf(e.err); code != fault.IOError {
+		return code
 	}
 	return kindOfErrno(e.err).Code()
 }

@@ -3,6 +3,7 @@ package rootfs
 import (
 	"math/rand/v2"
 	"os"
+	"quarry/fault"
 	"quarry/internal/stress"
 	"testing"
 )
@@ -46,12 +47,12 @@ func TestSpliceWithKnownContent(t *testing.T) {
 	for _, c := range []struct {
 		name, have string
 		opts       ReplaceOptions
-		kind       Kind
+		kind       fault.Code
 		then       string
 	}{
-		{"another content", "x", ReplaceOptions{Want: next, Old: old}, Conflict, "x"},
-		{"a longer content", "fff", ReplaceOptions{Want: next, Old: old}, Conflict, "fff"},
-		{"edits that lead elsewhere", "f", ReplaceOptions{Want: VersionOf(old)}, InvalidArgument, "f"},
+		{"another content", "x", ReplaceOptions{Want: next, Old: old}, fault.Conflict, "x"},
+		{"a longer content", "fff", ReplaceOptions{Want: next, Old: old}, fault.Conflict, "fff"},
+		{"edits that lead elsewhere", "f", ReplaceOptions{Want: VersionOf(old)}, fault.InvalidArgument, "f"},
 		{"as expected", "f", ReplaceOptions{Want: next, Old: old}, "", "fg"},
 	} {
 		file := r.Dir() + "/f"

@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"cmp"
 	"os"
 	"strings"
 	"sync"
@@ -104,9 +105,7 @@ func (s *sysRoot) openRel(rel string, flags int) (int, error) {
 		return -1, err
 	}
 	defer s.release()
-	if rel == "" {
-		rel = "."
-	}
+	rel = cmp.Or(rel, ".")
 	if s.byName {
 		return openByName(s.fd, rel, flags)
 	}

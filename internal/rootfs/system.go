@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -20,7 +21,7 @@ const maxSystemFile = 4 << 20
 func (r *Root) ReadSystem(dir Path, rel string) ([]byte, error) {
 	shown := dir.child(rel).s
 	if !slices.Contains(systemFiles, rel) {
-		return nil, &Error{Op: "read", Path: shown, Kind: Protected, Rule: policy.Protected.String(), Name: rel}
+		return nil, &fault.PathError{Op: "read", Path: shown, Kind: fault.ProtectedPath, Rule: policy.Protected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)
 	if err != nil {

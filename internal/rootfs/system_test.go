@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"quarry/fault"
 )
 
 func TestReadSystem(t *testing.T) {
@@ -20,8 +22,8 @@ func TestReadSystem(t *testing.T) {
 		dir, rel string
 		want     error
 	}{
-		{"", ".git/config", Protected}, {"", "k.md", Protected}, {"", ".git/../.git/info/exclude", Protected}, {"", "../x", Protected},
-		{"sub", ".git/info/exclude", NotFound}, {"link", ".git/info/exclude", NotFolder}, {"none", ".git/info/exclude", NotFound},
+		{"", ".git/config", fault.ProtectedPath}, {"", "k.md", fault.ProtectedPath}, {"", ".git/../.git/info/exclude", fault.ProtectedPath}, {"", "../x", fault.ProtectedPath},
+		{"sub", ".git/info/exclude", fault.NotFound}, {"link", ".git/info/exclude", fault.NotFolder}, {"none", ".git/info/exclude", fault.NotFound},
 	} {
 		if c.dir == "link" && runtime.GOOS == "windows" {
 			continue // no symlink was made
@@ -52,10 +54,10 @@ func TestErrorsSayEnough(t *testing.T) {
 			t.Errorf("%q, want %q", c.err, c.text)
 		}
 	}
-	if s := Printable("a\u202eb\x1b[2J"); strings.ContainsAny(s, "\u202e\x1b") {
+	if s := fault.Printable("a\u202eb\x1b[2J"); strings.ContainsAny(s, "\u202e\x1b") {
 		t.Errorf("Printable lets control codes through: %q", s)
 	}
-	if s := Printable("grüße 日本 ok.md"); s != "grüße 日本 ok.md" {
+	if s := fault.Printable("grüße 日本 ok.md"); s != "grüße 日本 ok.md" {
 		t.Errorf("Printable changes a plain name: %q", s)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"quarry/fault"
 )
 
 // Version identifies a file's content: the first 128 bits of its SHA-256, which
@@ -112,7 +114,7 @@ func (r *Root) ReadContent(p Path, limit int64) ([]byte, Info, error) {
 			return data, after, nil
 		}
 	}
-	return nil, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
+	return nil, Info{}, &fault.PathError{Op: "read", Path: p.String(), Kind: fault.Conflict, Err: errUnstable}
 }
 
 // ReadVersion is ReadFile for a caller that needs only the version: the content
@@ -127,7 +129,7 @@ func (r *Root) ReadVersion(p Path) (Version, Info, error) {
 			return v, after, nil
 		}
 	}
-	return Version{}, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
+	return Version{}, Info{}, &fault.PathError{Op: "read", Path: p.String(), Kind: fault.Conflict, Err: errUnstable}
 }
 
 func (r *Root) hashFile(p Path) (v Version, before, after Info, err error) {
@@ -154,7 +156,7 @@ func Unchanged(a, b Info) bool {
 
 // readAll reads from the start to the end, growing with a file that grows.
 func (f *File) readAll(shown string, limit int64) ([]byte, error) {
-	tooLarge := &Error{Op: "read", Path: shown, Kind: TooLarge, Err: errGrew}
+	tooLarge := &fault.PathError{Op: "read", Path: shown, Kind: fault.TooLarge, Err: errGrew}
 	size := f.Info().Size
 	if size > limit {
 		return nil, tooLarge

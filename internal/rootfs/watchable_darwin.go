@@ -4,6 +4,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/fault"
 )
 
 // TruePath returns the path of the root as the kernel spells it: events have it.
@@ -16,7 +18,7 @@ func (r *Root) TruePath() (string, error) {
 // doesn't wait for the disk. remove deletes it.
 func (r *Root) Touch(name string) (remove func(), err error) {
 	if r.policy.Policy != nil {
-		return nil, &Error{Op: "create", Path: name, Kind: InvalidArgument, Err: errNotTrusted}
+		return nil, &fault.PathError{Op: "create", Path: name, Kind: fault.InvalidArgument, Err: errNotTrusted}
 	}
 	top := r.sys.root()
 	f, err := top.h.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -38,7 +39,7 @@ func (d *Dir) FSKind() FSKind { return fsKind(d.fd) }
 func (r *Root) OpenSystem(dir Path, rel string) (*Dir, error) {
 	leads := func(file string) bool { return strings.HasPrefix(file, rel+"/") }
 	if !slices.ContainsFunc(systemFiles, leads) {
-		return nil, &Error{Op: "open", Path: dir.child(rel).s, Kind: Protected, Rule: policy.Protected.String(), Name: rel}
+		return nil, &fault.PathError{Op: "open", Path: dir.child(rel).s, Kind: fault.ProtectedPath, Rule: policy.Protected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)
 	if err != nil {

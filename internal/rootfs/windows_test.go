@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"quarry/fault"
 	"quarry/internal/stress"
 )
 
@@ -39,14 +40,14 @@ func TestResolveWindows(t *testing.T) {
 		user string
 		want error
 	}{
-		{`..\outside\f`, OutsideRoot}, {`a\..\..\outside\f`, OutsideRoot}, {`C:\Windows\win.ini`, OutsideRoot}, {`c:/windows/win.ini`, OutsideRoot},
-		{`\\server\share\f`, OutsideRoot}, {`\\?\C:\f`, OutsideRoot}, {`\\.\PhysicalDrive0`, OutsideRoot}, {`\\?\GLOBALROOT\Device\x\f`, OutsideRoot},
-		{dir + `-evil\f`, OutsideRoot}, {`C:a`, InvalidArgument}, {`C:`, InvalidArgument}, {`a\b.txt:s`, InvalidArgument}, {`a\b.txt::$DATA`, InvalidArgument},
-		{`a:$I30:$INDEX_ALLOCATION\b.txt`, InvalidArgument}, {`CON`, InvalidArgument}, {`a\nul.txt`, InvalidArgument}, {`com1`, InvalidArgument},
-		{`LPT9.md`, InvalidArgument}, {`COM¹`, InvalidArgument}, {`conin$`, InvalidArgument}, {`aux .c`, InvalidArgument}, {`a\b.txt.`, InvalidArgument},
-		{`a\b.txt `, InvalidArgument}, {`a.\b.txt`, InvalidArgument}, {`a\b?`, InvalidArgument}, {`a\*`, InvalidArgument}, {"a\\b\x01", InvalidArgument},
-		{`.GIT\config`, Protected}, {`.git.\config`, Protected}, {`GIT~1\config`, Protected}, {`.git::$INDEX_ALLOCATION\config`, Protected},
-		{`.ENV`, Protected}, {`.env::$DATA`, Protected}, {`KEYS\ID_RSA`, Protected}, {dir + `\.git\config`, Protected},
+		{`..\outside\f`, fault.OutsideRoot}, {`a\..\..\outside\f`, fault.OutsideRoot}, {`C:\Windows\win.ini`, fault.OutsideRoot}, {`c:/windows/win.ini`, fault.OutsideRoot},
+		{`\\server\share\f`, fault.OutsideRoot}, {`\\?\C:\f`, fault.OutsideRoot}, {`\\.\PhysicalDrive0`, fault.OutsideRoot}, {`\\?\GLOBALROOT\Device\x\f`, fault.OutsideRoot},
+		{dir + `-evil\f`, fault.OutsideRoot}, {`C:a`, fault.InvalidArgument}, {`C:`, fault.InvalidArgument}, {`a\b.txt:s`, fault.InvalidArgument}, {`a\b.txt::$DATA`, fault.InvalidArgument},
+		{`a:$I30:$INDEX_ALLOCATION\b.txt`, fault.InvalidArgument}, {`CON`, fault.InvalidArgument}, {`a\nul.txt`, fault.InvalidArgument}, {`com1`, fault.InvalidArgument},
+		{`LPT9.md`, fault.InvalidArgument}, {`COM¹`, fault.InvalidArgument}, {`conin$`, fault.InvalidArgument}, {`aux .c`, fault.InvalidArgument}, {`a\b.txt.`, fault.InvalidArgument},
+		{`a\b.txt `, fault.InvalidArgument}, {`a.\b.txt`, fault.InvalidArgument}, {`a\b?`, fault.InvalidArgument}, {`a\*`, fault.InvalidArgument}, {"a\\b\x01", fault.InvalidArgument},
+		{`.GIT\config`, fault.ProtectedPath}, {`.git.\config`, fault.ProtectedPath}, {`GIT~1\config`, fault.ProtectedPath}, {`.git::$INDEX_ALLOCATION\config`, fault.ProtectedPath},
+		{`.ENV`, fault.ProtectedPath}, {`.env::$DATA`, fault.ProtectedPath}, {`KEYS\ID_RSA`, fault.ProtectedPath}, {dir + `\.git\config`, fault.ProtectedPath},
 	} {
 		_, err := r.Resolve(c.user)
 		wantKind(t, c.user, err, c.want)
@@ -77,7 +78,7 @@ func TestShortNames(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 	_, err := r.Resolve(short("credentials-of-mine.pem"))
-	wantKind(t, "the short name of a secret", err, Protected)
+	wantKind(t, "the short name of a secret", err, fault.ProtectedPath)
 }
 
 func TestReplaceWindows(t *testing.T) {
@@ -124,7 +125,7 @@ func TestReplaceWindows(t *testing.T) {
 	h = open(windows.FILE_SHARE_READ)
 	_, err = set("reader that keeps out writers")
 	windows.CloseHandle(h)
-	wantKind(t, "a reader that keeps out writers", err, Conflict)
+	wantKind(t, "a reader that keeps out writers", err, fault.Conflict)
 	if content(t, path) != "reader that keeps the name" {
 		t.Errorf("content %q", content(t, path))
 	}
@@ -132,7 +133,7 @@ func TestReplaceWindows(t *testing.T) {
 
 	must(t, os.Chmod(path, 0o444))
 	_, err = set("read-only")
-	wantKind(t, "a read-only file", err, Permission)
+	wantKind(t, "a read-only file", err, fault.Permission)
 	must(t, os.Chmod(path, 0o644))
 	must(t, os.Link(path, path+"2"))
 	if res, err := set("two names"); err != nil || !res.InPlace || content(t, path+"2") != "two names" {
@@ -172,14 +173,14 @@ func TestChangesWindows(t *testing.T) {
 	if content(t, dir+"/a/b2/g") != "a/f" {
 		t.Error("content changed")
 	}
-	wantKind(t, "over another", r.Rename(entry("a/b2/g"), entry("case.md")), AlreadyExists)
+	wantKind(t, "over another", r.Rename(entry("a/b2/g"), entry("case.md")), fault.AlreadyExists)
 	_, _, err := r.Create(at(t, r, "CASE.MD"), nil, nil)
-	wantKind(t, "create in another case", err, AlreadyExists)
+	wantKind(t, "create in another case", err, fault.AlreadyExists)
 	_, _, err = r.Create(at(t, r, "new.md"), []byte("text"), nil)
 	must(t, err)
 	must(t, r.Mkdir(at(t, r, "d")))
-	wantKind(t, "a folder that is there", r.Mkdir(at(t, r, "D")), AlreadyExists)
-	wantKind(t, "a full folder", r.Remove(at(t, r, "a")), NotEmpty)
+	wantKind(t, "a folder that is there", r.Mkdir(at(t, r, "D")), fault.AlreadyExists)
+	wantKind(t, "a full folder", r.Remove(at(t, r, "a")), fault.NotEmpty)
 	must(t, r.RemoveAll(at(t, r, "a")))
 	must(t, os.Chmod(dir+"/new.md", 0o444))
 	must(t, r.Remove(at(t, r, "new.md")))
@@ -203,12 +204,12 @@ func TestJunction(t *testing.T) {
 	junction("out", filepath.Join(filepath.Dir(dir), "outside"))
 	junction("back", filepath.Join(dir, "in"))
 	_, err := r.Resolve("out/f")
-	wantKind(t, "through a junction", err, OutsideRoot)
+	wantKind(t, "through a junction", err, fault.OutsideRoot)
 	if p, err := r.Resolve("back/x"); err != nil || p.String() != "in/x" {
 		t.Errorf("a junction that stays inside: %v, %v", p, err)
 	}
 	_, err = r.OpenDir(Path{"out"})
-	wantKind(t, "OpenDir of a junction", err, OutsideRoot)
+	wantKind(t, "OpenDir of a junction", err, fault.OutsideRoot)
 }
 
 // makeJunction makes an empty folder a mount point.

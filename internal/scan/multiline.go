@@ -55,9 +55,7 @@ func (f *file) whole(t *text) error {
 			// written to. All that may come would be a gigabyte, which a process whose memory
 			// is limited can't reserve.
 			size := t.size
-			if size == 0 {
-				size = 8 * MaxLine
-			}
+			size = cmp.Or(size, 8*MaxLine)
 			buf = f.move(buf, max(size, 2*MaxLine)+blockSize)
 		}
 		if cap(buf)-len(buf) < blockSize/2 {

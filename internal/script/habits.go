@@ -3,7 +3,6 @@ package script
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // Habits of Python that Starlark lacks, and how to write it instead. The first
@@ -106,15 +105,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// clip shortens a text at a character.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

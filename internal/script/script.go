@@ -17,6 +17,8 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"quarry/fault"
 )
 
 // Job is a script and its bounds.
@@ -280,7 +282,7 @@ func (r *runner) explain(err error) *Error {
 		e.Message, e.Hint = fmt.Sprintf("the script took more than %d steps", r.job.Steps), "Let the functions do the work: a narrower search instead of a loop over all lines."
 	}
 	if lines := strings.Split(r.job.Script, "\n"); e.Line > 0 && e.Line <= len(lines) {
-		e.Source = strings.TrimSpace(clip(lines[e.Line-1], 200))
+		e.Source = strings.TrimSpace(fault.Clip(lines[e.Line-1], 200))
 	}
 	if e.Hint == "" {
 		e.Hint = habit(e)

@@ -102,12 +102,10 @@ func (c *changes) check(at rootfs.Path) error {
 		}
 		return nil
 	}
-	d, err := c.root.OpenDir(at)
+	list, err := c.root.List(at)
 	if err != nil {
 		return err
 	}
-	defer d.Close()
-	list, _ := d.Read(nil)
 	for _, e := range list {
 		if below, err := at.Child(e.Name); err == nil && e.Type == rootfs.TypeDir && c.isTop(below) {
 			return nil
@@ -124,7 +122,7 @@ func (c *changes) isTop(at rootfs.Path) bool {
 	}
 	defer d.Close()
 	_, err = d.Stat(".git")
-	return err == nil || rootfs.KindOf(err) == rootfs.Protected // a protected entry that is not there is not found
+	return err == nil || rootfs.KindOf(err) == fault.ProtectedPath // a protected entry that is not there is not found
 }
 
 // around finds the repository that the files of a folder are in.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/index"
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
@@ -63,7 +64,7 @@ func (c *checkout) find(rel string) (real string, isFile bool, err error) {
 
 // located puts the repository's name into an error about a path.
 func (c *checkout) located(err error) error {
-	var e *rootfs.Error
+	var e *fault.PathError
 	if !errors.As(err, &e) {
 		return err
 	}

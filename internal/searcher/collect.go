@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"errors"
 
 	"quarry/fault"
@@ -37,9 +38,7 @@ func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collect
 func boundsReads(l *search.Limits) bool { return l.Reads != 0 || l.ReadBytes != 0 }
 
 func stop(s *search.Summary, why search.Stop) {
-	if s.Stopped == "" {
-		s.Stopped = why
-	}
+	s.Stopped = cmp.Or(s.Stopped, why)
 	s.Exact = false
 }
 
@@ -88,11 +87,11 @@ func (c *collector) failed(path string, err error) error {
 		return nil
 	}
 	switch rootfs.KindOf(err) {
-	case rootfs.NotFound:
+	case fault.NotFound:
 		return nil // it vanished: there is nothing to search
-	case rootfs.NotRegular, rootfs.NotFolder:
+	case fault.NotRegular, fault.NotFolder:
 		c.skip(path, search.NotRegular, detailOf(err))
-	case rootfs.Protected, rootfs.OutsideRoot:
+	case fault.ProtectedPath, fault.OutsideRoot:
 		if secretByContent(err) {
 			c.sum.Denied++
 		}
@@ -217,9 +216,7 @@ func (c *collector) give(f *search.FileMatch) error {
 
 // fill notes that a limit cut the answer. Counting may go on.
 func (c *collector) fill(why search.Stop) error {
-	if c.sum.Stopped == "" {
-		c.sum.Stopped = why
-	}
+	c.sum.Stopped = cmp.Or(c.sum.Stopped, why)
 	c.full = true
 	return c.counted()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"quarry/fault"
 	"quarry/internal/index"
 	"quarry/internal/rank"
 	"quarry/internal/rootfs"
@@ -62,8 +63,9 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 	return c, err
 }
 
-// countIndexed counts by the index. It returns errNoIndex if that isn't possible.
-func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
+// eachIndexed calls under for each folder of a scope with what to ask the index,
+// and what passes. It returns errNoIndex if the index can't answer for one.
+func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, under func(ask index.Ask, pass *indexPass) error) error {
 	f, err := d.filter(ctx, scope)
 	if err != nil {
 		return err
@@ -81,13 +83,19 @@ func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *sea
 		if isFile || !d.indexable(scope, start) {
 			return errNoIndex
 		}
-		run := &countRun{folder: d, ignored: scope.IncludeIgnored, words: words, sum: sum, out: c, ask: index.Ask{Under: start, Hidden: scope.IncludeHidden, Terms: true}}
-		run.pass = &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}
-		if err := run.under(ctx); err != nil {
+		ask := index.Ask{Under: start, Hidden: scope.IncludeHidden, Terms: true}
+		if err := under(ask, &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// countIndexed counts by the index. It returns errNoIndex if that isn't possible.
+func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
+	return d.eachIndexed(ctx, scope, func(ask index.Ask, pass *indexPass) error {
+		return (&countRun{folder: d, ignored: scope.IncludeIgnored, words: words, sum: sum, out: c, ask: ask, pass: pass}).under(ctx)
+	})
 }
 
 // countRun counts the words in one folder by the index.
@@ -283,7 +291,7 @@ func (k *textReader) path(root *rootfs.Root, path string) ([]byte, search.Reason
 // content reads an open file.
 func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip search.Reason) {
 	if err != nil {
-		if rootfs.KindOf(err) == rootfs.NotFound {
+		if rootfs.KindOf(err) == fault.NotFound {
 			return nil, gone
 		}
 		if secretByContent(err) {

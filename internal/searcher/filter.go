@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -40,9 +41,7 @@ func (f *filter) unchanged(folder, name string) bool {
 
 // start resolves one path of a scope: a folder to walk, or a file.
 func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
-	if path == "" {
-		path = "."
-	}
+	path = cmp.Or(path, ".")
 	if p, err = d.Root.ResolveFold(path); err != nil {
 		return p, false, err
 	}

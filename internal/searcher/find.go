@@ -228,7 +228,7 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 	if r.q.Stat {
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil {
-			if rootfs.KindOf(err) == rootfs.NotFound {
+			if rootfs.KindOf(err) == fault.NotFound {
 				return list // it vanished
 			}
 		} else {

@@ -78,7 +78,7 @@ func readText(path string, data []byte, version rootfs.Version, opts *search.Rea
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
 	if errors.As(err, &binary) {
-		return nil, fmt.Errorf("%s: %w", rootfs.Printable(path), err)
+		return nil, fmt.Errorf("%s: %w", fault.Printable(path), err)
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/search"
@@ -38,7 +39,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 			var binary *textfile.BinaryError
 			if errors.As(err, &binary) {
 				binary.Size = before.Size
-				return nil, fmt.Errorf("%s: %w", rootfs.Printable(p.String()), err)
+				return nil, fmt.Errorf("%s: %w", fault.Printable(p.String()), err)
 			}
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 			return s.text(p.String()), nil
 		}
 	}
-	return nil, &rootfs.Error{Op: "read", Path: p.String(), Kind: rootfs.Conflict, Err: errors.New("the file kept changing while it was read")}
+	return nil, &fault.PathError{Op: "read", Path: p.String(), Kind: fault.Conflict, Err: errors.New("the file kept changing while it was read")}
 }
 
 // sieve selects lines of a text that arrives in pieces, and collects what the

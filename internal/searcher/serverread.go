@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,7 @@ func (r *Servers) Stat(ctx context.Context, path string) (*search.Info, error) {
 		return info, nil
 	}
 	info := &search.Info{Path: at.Path, Folder: !at.IsFile}
-	if info.Path == "" {
-		info.Path = "."
-	}
+	info.Path = cmp.Or(info.Path, ".")
 	if at.Repo != nil {
 		info.ModTime = at.Repo.Changed
 	}
@@ -81,15 +80,15 @@ func (r *Servers) Read(ctx context.Context, path string, opts *search.ReadOption
 // content fetches a text file whole.
 func (r *Servers) content(ctx context.Context, ask *repos.Question, at *repos.Place) ([]byte, error) {
 	if !at.IsFile {
-		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.NotRegular}
+		return nil, &fault.PathError{Op: "read", Path: at.Path, Kind: fault.NotRegular}
 	}
 	content, err := ask.Content(ctx, at)
 	var absent *repos.Absence
 	switch {
 	case errors.As(err, &absent) && absent.Why == repos.Binary:
-		return nil, fmt.Errorf("%w: %s: %v", fault.ErrNotText, rootfs.Printable(at.Path), absent)
+		return nil, fmt.Errorf("%w: %s: %v", fault.ErrNotText, fault.Printable(at.Path), absent)
 	case errors.As(err, &absent):
-		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.TooLarge, Err: err}
+		return nil, &fault.PathError{Op: "read", Path: at.Path, Kind: fault.TooLarge, Err: err}
 	case err != nil:
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (r *Servers) ReadBytes(ctx context.Context, path string, max int64) ([]byte
 	}
 	content, err := r.content(ctx, ask, at)
 	if err == nil && max > 0 && int64(len(content)) > max {
-		err = &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.TooLarge}
+		err = &fault.PathError{Op: "read", Path: at.Path, Kind: fault.TooLarge}
 	}
 	if err != nil {
 		return nil, err

@@ -162,31 +162,7 @@ func skipPart(sum *search.Summary, path, why string) {
 // possible.
 func (s *symbolRun) indexed(ctx context.Context) error {
 	s.begin()
-	d := s.folder
-	f, err := d.filter(ctx, &s.q.Scope)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	paths := s.q.Paths
-	if len(paths) == 0 {
-		paths = []string{""}
-	}
-	for _, path := range paths {
-		start, isFile, err := d.start(path)
-		if err != nil {
-			return err
-		}
-		if isFile || !d.indexable(&s.q.Scope, start) {
-			return errNoIndex
-		}
-		ask := index.Ask{Under: start, Hidden: s.q.IncludeHidden, Terms: true}
-		pass := &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}
-		if err := s.under(ctx, &ask, pass); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.folder.eachIndexed(ctx, &s.q.Scope, func(ask index.Ask, pass *indexPass) error { return s.under(ctx, &ask, pass) })
 }
 
 func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) error {

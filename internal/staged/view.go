@@ -11,6 +11,7 @@
 package staged
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,11 +96,8 @@ func (e *InFolderError) Error() string {
 	return fmt.Sprintf("%s is in %s, a folder that this script moved or deleted", fault.Printable(e.Path), fault.Printable(e.Folder))
 }
 
-// Code is InvalidArgument.
-func (e *InFolderError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *InFolderError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *InFolderError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do.
 func (e *InFolderError) Hint() string {
@@ -160,9 +158,7 @@ func (v *View) Read(ctx context.Context, p string, opts *search.ReadOptions) (*s
 	if err != nil {
 		return nil, err
 	}
-	if opts == nil {
-		opts = &search.ReadOptions{}
-	}
+	opts = cmp.Or(opts, &search.ReadOptions{})
 	text := string(doc.Text())
 	lines := strings.SplitAfter(text, "\n")
 	if n := len(lines); lines[n-1] == "" {
@@ -191,9 +187,7 @@ func (v *View) Read(ctx context.Context, p string, opts *search.ReadOptions) (*s
 func (v *View) note(p, version string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.seen[p] == "" {
-		v.seen[p] = version
-	}
+	v.seen[p] = cmp.Or(v.seen[p], version)
 }
 
 // Note remembers the version of a file whose content the caller was given by

@@ -505,7 +505,7 @@ func (w *diffWriter) line(mark byte, l diffLine) {
 		w.buffer.WriteString("…")
 	}
 	if l.size-l.skipped > w.o.MaxLine {
-		w.buffer.WriteString(Clip(string(text[:w.o.MaxLine+1]), w.o.MaxLine))
+		w.buffer.WriteString(strings.ToValidUTF8(string(text[:w.o.MaxLine]), "") + "…")
 	} else {
 		w.buffer.Write(text)
 	}

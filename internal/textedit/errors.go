@@ -2,7 +2,6 @@ package textedit
 
 import (
 	"fmt"
-	"strings"
 
 	"quarry/fault"
 	"quarry/internal/textfile"
@@ -35,11 +34,8 @@ func (e *edgeError) Error() string {
 	return fmt.Sprintf("by its context the hunk is at the end of the file, but its lines stand at line %d, and the file goes on after them", e.line)
 }
 
-// Code is Conflict: the file has changed since.
-func (e *edgeError) Code() fault.Code { return fault.Conflict }
-
-// Is makes errors.Is find the code.
-func (e *edgeError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code: the file has changed since.
+func (e *edgeError) Unwrap() error { return fault.Conflict }
 
 // Hint says what to do instead.
 func (e *edgeError) Hint() string {
@@ -53,11 +49,8 @@ func (e *misplacedError) Error() string {
 	return fmt.Sprintf("the hunk has little context, and its text stands at line %d, not at line %d as the patch says", e.at, e.stated)
 }
 
-// Code is InvalidArgument.
-func (e *misplacedError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *misplacedError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *misplacedError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do instead.
 func (e *misplacedError) Hint() string { return "make the diff with three lines of context" }
@@ -65,14 +58,6 @@ func (e *misplacedError) Hint() string { return "make the diff with three lines 
 // invalid is the error of an edit that makes no sense.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf(format, args...), "")
-}
-
-// Clip shortens s to about n bytes for a message, at a character, marked.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // SizeError says that the edited file would be larger than allowed. Nothing of it
@@ -83,11 +68,8 @@ func (e *SizeError) Error() string {
 	return fmt.Sprintf("the edited file would have %d bytes, more than the limit of %d", e.Size, e.Max)
 }
 
-// Code is TooLarge.
-func (e *SizeError) Code() fault.Code { return fault.TooLarge }
-
-// Is makes errors.Is find the code.
-func (e *SizeError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *SizeError) Unwrap() error { return fault.TooLarge }
 
 // Hint says what to do instead.
 func (e *SizeError) Hint() string {
@@ -102,11 +84,8 @@ func (e *GuessError) Error() string {
 	return fmt.Sprintf("the file's encoding is not known: it is read as %s, but looks like another one", e.Encoding)
 }
 
-// Code is InvalidArgument.
-func (e *GuessError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *GuessError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *GuessError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do instead.
 func (e *GuessError) Hint() string {
@@ -121,11 +100,8 @@ func (e *MeaningError) Error() string {
 	return fmt.Sprintf("after this edit the %s file would be read as %s and show other characters", e.From, e.To)
 }
 
-// Code is InvalidArgument.
-func (e *MeaningError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *MeaningError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *MeaningError) Unwrap() error { return fault.InvalidArgument }
 
 // occurrenceError says that occurrence Want was asked for and there are only
 // Have.
@@ -138,11 +114,8 @@ func (e *occurrenceError) Error() string {
 	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
 }
 
-// Code is NotFound.
-func (e *occurrenceError) Code() fault.Code { return fault.NotFound }
-
-// Is makes errors.Is find the code.
-func (e *occurrenceError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *occurrenceError) Unwrap() error { return fault.NotFound }
 
 // overlapError names two edits, counted from 0, that want to change the same
 // text, and the line where they meet.
@@ -152,11 +125,8 @@ func (e *overlapError) Error() string {
 	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
 }
 
-// Code is InvalidArgument.
-func (e *overlapError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *overlapError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *overlapError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do instead.
 func (e *overlapError) Hint() string { return "make one edit of the two, or two calls" }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/textfile"
 )
 
@@ -183,7 +184,7 @@ func word(s string, start, at int) string {
 	if end := strings.IndexFunc(s[at:], func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		s = s[:at+end]
 	}
-	return Clip(s[start:], 40)
+	return fault.Clip(s[start:], 40)
 }
 
 func startsChar(s string) bool {
@@ -264,7 +265,7 @@ func (n *Near) firstDifference(file string) string {
 		if k := strings.IndexByte(s, '\n'); k >= 0 && start+k >= i {
 			s = s[:k]
 		}
-		return Visible(Clip(s, 60))
+		return Visible(fault.Clip(s, 60))
 	}
 	x, y := part(file), part(n.given)
 	return fmt.Sprintf("first difference on line %d: file has «%s», you gave «%s»", line, x, y)

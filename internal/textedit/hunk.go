@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/textfile"
 )
 
@@ -42,7 +43,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 			h.lines[len(h.lines)-1].noEOL = true
 			continue
 		case strings.IndexByte(" -+", line[0]) < 0:
-			return nil, invalid("invalid hunk: the line %q begins with neither a space, - nor +", Clip(line, 80))
+			return nil, invalid("invalid hunk: the line %q begins with neither a space, - nor +", fault.Clip(line, 80))
 		default:
 			h.lines = append(h.lines, hunkLine{kind: line[0], text: line[1:]})
 		}

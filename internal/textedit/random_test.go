@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
@@ -447,7 +448,7 @@ func TestRandomEdits(t *testing.T) {
 	}
 }
 
-func clipped(s string) string { return Clip(s, 400) }
+func clipped(s string) string { return fault.Clip(s, 400) }
 
 // checkSplices rebuilds the file from the splices alone.
 func checkSplices(t *testing.T, raw string, ch *Change) {

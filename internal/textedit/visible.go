@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/fault"
 )
 
 const (
@@ -109,7 +110,7 @@ func (n *Near) Given() string {
 		lines = lines[:nearLines]
 	}
 	for i, l := range lines {
-		lines[i] = visible(Clip(l, nearLineRune), n.folds&(foldIndent|foldWhite) != 0)
+		lines[i] = visible(fault.Clip(l, nearLineRune), n.folds&(foldIndent|foldWhite) != 0)
 	}
 	out := strings.Join(lines, "\n") + "\n"
 	if more > 0 {

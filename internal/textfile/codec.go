@@ -159,11 +159,8 @@ func (e *EncodeError) Error() string {
 	return fmt.Sprintf("the file is %s, which can't hold %q (U+%04X), %s", e.Encoding, e.Rune, e.Rune, where)
 }
 
-// Code is InvalidArgument: the text was given.
-func (e *EncodeError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *EncodeError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code: the text was given.
+func (e *EncodeError) Unwrap() error { return fault.InvalidArgument }
 
 func encodeError(e Encoding, text string, at int) error {
 	r, n := utf8.DecodeRuneInString(text[at:])

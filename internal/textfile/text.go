@@ -395,17 +395,17 @@ func (t *Text) Index(from int, pat []byte) int {
 	if len(pat) > pageSize/8 && len(t.starts) > 2 {
 		return t.indexLong(from, pat)
 	}
-	over := len(pat) - 1
-	for size := t.Len(); from+over < size; {
+	overlap := len(pat) - 1
+	for size := t.Len(); from+overlap < size; {
 		s := t.Span(from)
 		if i := bytes.Index(s, pat); i >= 0 {
 			return from + i
 		}
 		next := from + len(s)
-		if over > 0 && next < size {
+		if overlap > 0 && next < size {
 			// What begins on this page and ends on a later one.
-			at := max(from, next-over)
-			if i := bytes.Index(t.Slice(at, min(size, next+over)), pat); i >= 0 {
+			at := max(from, next-overlap)
+			if i := bytes.Index(t.Slice(at, min(size, next+overlap)), pat); i >= 0 {
 				return at + i
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -74,11 +75,11 @@ func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
 		case err == nil:
 			return Item{ID: c.shown + "/" + name, Name: name, Original: b.original(c, rec.path), Path: p, Inside: true,
 				Deleted: rec.deleted.Truncate(time.Second), Info: info}, nil
-		case !errors.Is(err, rootfs.AlreadyExists):
+		case !errors.Is(err, fault.AlreadyExists):
 			return Item{}, err
 		}
 	}
-	return Item{}, fmt.Errorf("no free name for %s: %w", rootfs.Printable(p.Base()), rootfs.AlreadyExists)
+	return Item{}, fmt.Errorf("no free name for %s: %w", fault.Printable(p.Base()), fault.AlreadyExists)
 }
 
 // putAs tries one name. The record comes first: it reserves the name among all
@@ -89,8 +90,8 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 		return err
 	}
 	if _, err := c.root.Stat(to); err == nil {
-		return rootfs.AlreadyExists
-	} else if !errors.Is(err, rootfs.NotFound) {
+		return fault.AlreadyExists
+	} else if !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	if c.plain {
@@ -101,8 +102,8 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 		return err
 	}
 	_, _, err = c.root.Create(at, c.encode(rec), &rootfs.CreateOptions{Mode: 0o600})
-	if errors.Is(err, rootfs.AlreadyExists) && c.stale(b, at) {
-		if err := c.root.Remove(at); err != nil && !errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.AlreadyExists) && c.stale(b, at) {
+		if err := c.root.Remove(at); err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 		_, _, err = c.root.Create(at, c.encode(rec), &rootfs.CreateOptions{Mode: 0o600})
@@ -236,14 +237,14 @@ func (c *can) item(b *Bin, name string) (Item, error) {
 		item.Info, err = c.root.Stat(at)
 		item.identity = c.root.Identity(item.Info)
 	}
-	if errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		err = ErrNotFound
 	}
 	if err != nil || c.plain {
 		return item, err
 	}
 	rec, err := c.readRecord(name)
-	if errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		// Obsidian's own deletions have none.
 		item.Inside = false
 		return item, nil
@@ -271,19 +272,14 @@ func (c *can) readRecord(name string) (record, error) {
 	}
 	rec, err := parse(data)
 	if err != nil {
-		return record{}, fmt.Errorf("record of %s: %w", rootfs.Printable(name), err)
+		return record{}, fmt.Errorf("record of %s: %w", fault.Printable(name), err)
 	}
 	return rec, nil
 }
 
 // list describes everything in the can.
 func (c *can) list(b *Bin) (items []Item, skipped []error) {
-	d, err := c.root.OpenDir(c.files)
-	if err != nil {
-		return nil, []error{err}
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
+	entries, err := c.root.List(c.files)
 	if err != nil {
 		skipped = append(skipped, err)
 	}
@@ -311,7 +307,7 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.root.Stat(from); errors.Is(err, rootfs.NotFound) {
+	if _, err := c.root.Stat(from); errors.Is(err, fault.NotFound) {
 		return ErrNotFound
 	} else if err != nil {
 		return err
@@ -324,7 +320,7 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 		}
 	}
 	if err != nil {
-		if _, gone := c.root.Stat(from); errors.Is(gone, rootfs.NotFound) {
+		if _, gone := c.root.Stat(from); errors.Is(gone, fault.NotFound) {
 			// It moved, though maybe not durably. Its record is still here, so
 			// it goes back under the same name, by which others know it.
 			err = errors.Join(err, c.move(b.ws, to, c.root, from))
@@ -348,7 +344,7 @@ func (c *can) forget(name string) error {
 	if err == nil {
 		err = c.root.Remove(at)
 	}
-	if errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	return err
@@ -359,7 +355,7 @@ func (c *can) delete(name string) error {
 	if err == nil {
 		err = c.root.RemoveAll(at)
 	}
-	if errors.Is(err, rootfs.NotFound) {
+	if errors.Is(err, fault.NotFound) {
 		return ErrNotFound
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -24,7 +25,7 @@ func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 				continue
 			}
 			res, err := c.root.CleanFolder(ctx, dir)
-			if err != nil && !errors.Is(err, rootfs.NotFound) {
+			if err != nil && !errors.Is(err, fault.NotFound) {
 				failed = append(failed, err)
 			}
 			all.Removed += res.Removed
@@ -71,12 +72,7 @@ func (c *can) dropStale(b *Bin) (removed int) {
 
 // names lists a folder.
 func (c *can) names(dir rootfs.Path) ([]string, error) {
-	d, err := c.root.OpenDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
+	entries, err := c.root.List(dir)
 	var names []string
 	for _, e := range entries {
 		names = append(names, strings.Clone(e.Name))

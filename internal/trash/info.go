@@ -2,6 +2,8 @@ package trash
 
 import (
 	"errors"
+	"fmt"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -44,9 +46,9 @@ func parseRecord(data []byte) (record, error) {
 	hasPath, hasDate := false, false
 	for _, line := range lines[1:] {
 		if v, ok := strings.CutPrefix(line, "Path="); ok && !hasPath {
-			p, err := unescape(v)
+			p, err := url.PathUnescape(v) // some programs write non-ASCII letters as they are
 			if err != nil {
-				return record{}, err
+				return record{}, errNoPath
 			}
 			r.path, hasPath = p, true
 		}
@@ -68,53 +70,16 @@ func parseRecord(data []byte) (record, error) {
 	return r, nil
 }
 
-const upperHex = "0123456789ABCDEF"
-
 // escape encodes a path as the specification asks (RFC 2396), byte by byte.
 func escape(s string) string {
 	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
+	for _, c := range []byte(s) {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-_.!~*'()/", c) >= 0:
 			b.WriteByte(c)
 		default:
-			b.WriteByte('%')
-			b.WriteByte(upperHex[c>>4])
-			b.WriteByte(upperHex[c&15])
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
-}
-
-// unescape is forgiving: some programs write non-ASCII letters as they are. A
-// percent sign that starts no escape is a damaged record.
-func unescape(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if i+2 >= len(s) {
-			return "", errNoPath
-		}
-		hi, lo := unhex(s[i+1]), unhex(s[i+2])
-		if hi < 0 || lo < 0 {
-			return "", errNoPath
-		}
-		b.WriteByte(byte(hi<<4 | lo))
-		i += 2
-	}
-	return b.String(), nil
-}
-
-func unhex(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return int(c|0x20-'a') + 10
-	}
-	return -1
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"path/filepath"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -32,7 +33,7 @@ func (b *Bin) existing() iter.Seq2[*can, error] {
 			all = func(yield func(*can, error) bool) { yield(b.localCan(false)) }
 		}
 		for c, err := range all {
-			if errors.Is(err, rootfs.NotFound) {
+			if errors.Is(err, fault.NotFound) {
 				continue
 			}
 			if !yield(c, err) {
@@ -55,11 +56,11 @@ func (b *Bin) localCan(create bool) (*can, error) {
 	}
 	for _, p := range [...]rootfs.Path{files, info} {
 		if create {
-			if err := b.ws.Mkdir(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+			if err := b.ws.Mkdir(p); err != nil && !errors.Is(err, fault.AlreadyExists) {
 				return nil, err
 			}
 		}
-		if err := mustBeDir(b.ws, p); err != nil && (create || p == files || !errors.Is(err, rootfs.NotFound)) {
+		if err := mustBeDir(b.ws, p); err != nil && (create || p == files || !errors.Is(err, fault.NotFound)) {
 			return nil, err
 		}
 	}
@@ -74,7 +75,7 @@ func mustBeDir(root *rootfs.Root, p rootfs.Path) error {
 		return err
 	}
 	if info.Type != rootfs.TypeDir {
-		return fmt.Errorf("%s %w", rootfs.Printable(p.String()), errNotAFolder)
+		return fmt.Errorf("%s %w", fault.Printable(p.String()), errNotAFolder)
 	}
 	return nil
 }
@@ -84,16 +85,30 @@ func closed(dir string) bool {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
 	if err == nil {
 		defer root.Close()
-		var d *rootfs.Dir
-		if d, err = root.OpenDir(rootfs.Path{}); err == nil {
-			defer d.Close()
-			_, err = d.Read(nil)
-		}
+		_, err = root.List(rootfs.Path{})
 	}
-	return errors.Is(err, fs.ErrPermission) || rootfs.KindOf(err) == rootfs.Permission
+	return errors.Is(err, fs.ErrPermission) || rootfs.KindOf(err) == fault.Permission
 }
 
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+var errNoHome = errors.New("no home trash is set up")
+
+// openHome opens the user's own trash.
+func (b *Bin) openHome(name string, create bool) (*rootfs.Root, error) {
+	if b.opts.DataDir == "" {
+		return nil, errNoHome
+	}
+	open := b.openDir
+	if create {
+		open = b.makeDir
+	}
+	root, err := open(filepath.Join(b.opts.DataDir, name))
+	if isNotExist(err) {
+		return nil, fault.NotFound
+	}
+	return root, err
+}
 
 // openDir opens one of the folders a trash is in, outside the workspace.
 func (b *Bin) openDir(dir string) (*rootfs.Root, error) {
@@ -135,7 +150,7 @@ func makeBeneath(r *rootfs.Root, names []string) error {
 		if p, err = p.Child(names[i]); err != nil {
 			return err
 		}
-		if err := r.MkdirPrivate(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+		if err := r.MkdirPrivate(p); err != nil && !errors.Is(err, fault.AlreadyExists) {
 			return err
 		}
 	}

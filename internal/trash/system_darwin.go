@@ -30,8 +30,6 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 	}
 }
 
-var errNoHome = errors.New("no home trash is set up")
-
 // errClosed is what macOS makes of ~/.Trash for a program that was not given the
 // permission: opening it fails, whatever its mode.
 var errClosed = fault.New(fault.InvalidArgument, "macOS keeps ~/.Trash closed to this program",
@@ -43,18 +41,7 @@ func SystemClosed(dataDir string) bool {
 }
 
 func (b *Bin) homeCan(create bool) (*can, error) {
-	if b.opts.DataDir == "" {
-		return nil, errNoHome
-	}
-	dir := filepath.Join(b.opts.DataDir, ".Trash")
-	open := b.openDir
-	if create {
-		open = b.makeDir
-	}
-	root, err := open(dir)
-	if isNotExist(err) {
-		return nil, rootfs.NotFound
-	}
+	root, err := b.openHome(".Trash", create)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, errClosed
 	}

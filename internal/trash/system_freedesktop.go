@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -41,7 +42,7 @@ func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 		}
 		for _, open := range [...]func(string, bool) (*can, error){b.sharedCan, b.ownCan} {
 			c, err := open(top, true)
-			if errors.Is(err, rootfs.NotFound) {
+			if errors.Is(err, fault.NotFound) {
 				continue
 			}
 			if !yield(c, err) {
@@ -79,21 +80,8 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 	}
 }
 
-var errNoHome = errors.New("no home trash is set up")
-
 func (b *Bin) homeCan(create bool) (*can, error) {
-	if b.opts.DataDir == "" {
-		return nil, errNoHome
-	}
-	dir := filepath.Join(b.opts.DataDir, "Trash")
-	open := b.openDir
-	if create {
-		open = b.makeDir
-	}
-	root, err := open(dir)
-	if isNotExist(err) {
-		return nil, rootfs.NotFound
-	}
+	root, err := b.openHome("Trash", create)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +102,7 @@ func (b *Bin) sharedCan(top string, create bool) (*can, error) {
 			return p, err
 		}
 		if info.Type != rootfs.TypeDir || info.Mode&fs.ModeSticky == 0 {
-			return p, rootfs.NotFound // the specification says to go on without it
+			return p, fault.NotFound // the specification says to go on without it
 		}
 		return p.Child(strconv.Itoa(b.opts.UID))
 	})
@@ -140,8 +128,8 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 		return nil, err
 	}
 	info, err := volume.Stat(p)
-	if errors.Is(err, rootfs.NotFound) && create {
-		if err = volume.MkdirPrivate(p); err == nil || errors.Is(err, rootfs.AlreadyExists) {
+	if errors.Is(err, fault.NotFound) && create {
+		if err = volume.MkdirPrivate(p); err == nil || errors.Is(err, fault.AlreadyExists) {
 			info, err = volume.Stat(p)
 		}
 	}
@@ -150,7 +138,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	}
 	shown := filepath.Join(top, p.String())
 	if info.Type != rootfs.TypeDir || int(info.UID) != b.opts.UID || info.Mode.Perm()&0o022 != 0 {
-		return nil, fmt.Errorf("%s %w", rootfs.Printable(shown), errUnsafe)
+		return nil, fmt.Errorf("%s %w", fault.Printable(shown), errUnsafe)
 	}
 	root, err := b.openDir(shown)
 	if err != nil {
@@ -159,7 +147,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	// What was looked at and what was opened must be one folder.
 	if err := sameDir(root, info); err != nil {
 		root.Close()
-		return nil, fmt.Errorf("%s %w", rootfs.Printable(shown), err)
+		return nil, fmt.Errorf("%s %w", fault.Printable(shown), err)
 	}
 	return b.finish(root, top, create)
 }
@@ -183,7 +171,7 @@ func (b *Bin) finish(root *rootfs.Root, base string, create bool) (*can, error) 
 	for name, p := range map[string]*rootfs.Path{"files": &c.files, "info": &c.info} {
 		var err error
 		if *p, err = root.Known(name); err == nil && create {
-			if err = root.MkdirPrivate(*p); errors.Is(err, rootfs.AlreadyExists) {
+			if err = root.MkdirPrivate(*p); errors.Is(err, fault.AlreadyExists) {
 				err = nil
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -53,7 +54,7 @@ func (b *Bin) recycleBin(dir string, create bool) (*can, error) {
 	}
 	root, err := open(top)
 	if isNotExist(err) {
-		return nil, rootfs.NotFound
+		return nil, fault.NotFound
 	}
 	if err != nil {
 		return nil, err
@@ -82,11 +83,11 @@ func makeRecycleBin(root *rootfs.Root, bin, own rootfs.Path) error {
 	if err == nil {
 		err = root.MarkSystem(bin)
 	}
-	if err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+	if err != nil && !errors.Is(err, fault.AlreadyExists) {
 		return err
 	}
 	err = root.MkdirPrivate(own)
-	if errors.Is(err, rootfs.AlreadyExists) {
+	if errors.Is(err, fault.AlreadyExists) {
 		return nil
 	}
 	if err == nil {

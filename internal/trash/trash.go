@@ -135,7 +135,7 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 		return Item{}, errRoot
 	}
 	if bin, err := b.ws.Known(localName); err == nil && p.Beneath(bin) {
-		return Item{}, &rootfs.Error{Op: "trash", Path: p.String(), Kind: rootfs.InvalidArgument, Err: errInTrash}
+		return Item{}, &fault.PathError{Op: "trash", Path: p.String(), Kind: fault.InvalidArgument, Err: errInTrash}
 	}
 	info, err := b.ws.Stat(p)
 	if err != nil {
@@ -162,14 +162,14 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 // refused names what was to be deleted. What failed is something in the trash,
 // which nobody asked for.
 func refused(p rootfs.Path, err error) error {
-	var e *rootfs.Error
-	if !errors.As(err, &e) || e.Kind != rootfs.IO && e.Kind != rootfs.Permission && e.Kind != rootfs.ReadOnly {
-		return fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
+	var e *fault.PathError
+	if !errors.As(err, &e) || e.Kind != fault.IOError && e.Kind != fault.Permission && e.Kind != fault.ReadOnly {
+		return fmt.Errorf("trash %s: %w", fault.Printable(p.String()), err)
 	}
 	if e.Op == "rename" && e.Err != nil {
 		err = e.Err // the rename was from p
 	}
-	return &rootfs.Error{Op: "trash", Path: p.String(), Kind: e.Kind, Err: err}
+	return &fault.PathError{Op: "trash", Path: p.String(), Kind: e.Kind, Err: err}
 }
 
 func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
@@ -221,7 +221,7 @@ func (b *Bin) List() (items []Item, skipped []error, err error) {
 
 // Find returns the item with this id.
 func (b *Bin) Find(id string) (Item, error) {
-	item, err := Item{}, fmt.Errorf("%s: %w", rootfs.Printable(id), ErrNotFound)
+	item, err := Item{}, fmt.Errorf("%s: %w", fault.Printable(id), ErrNotFound)
 	b.in(id, func(c *can, name string) { item, err = c.item(b, name) })
 	return item, err
 }
@@ -262,14 +262,14 @@ func (b *Bin) Read(item Item, limit int64) ([]byte, error) {
 func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
 	if to.IsRoot() {
 		if !item.Inside {
-			return to, fmt.Errorf("restore %s: %w", rootfs.Printable(item.Name), ErrNoOriginal)
+			return to, fmt.Errorf("restore %s: %w", fault.Printable(item.Name), ErrNoOriginal)
 		}
 		to = item.Path
 	}
 	err := ErrNotFound
 	b.in(item.ID, func(c *can, name string) { err = c.restore(b, name, to) })
 	if err != nil {
-		return to, fmt.Errorf("restore %s: %w", rootfs.Printable(item.Name), err)
+		return to, fmt.Errorf("restore %s: %w", fault.Printable(item.Name), err)
 	}
 	return to, nil
 }
@@ -312,7 +312,7 @@ func (b *Bin) Delete(item Item) error {
 	err := ErrNotFound
 	b.in(item.ID, func(c *can, name string) { err = c.delete(name) })
 	if err != nil {
-		return fmt.Errorf("delete %s: %w", rootfs.Printable(item.Name), err)
+		return fmt.Errorf("delete %s: %w", fault.Printable(item.Name), err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 )
@@ -206,7 +207,7 @@ func TestRestoreNeverOverwrites(t *testing.T) {
 		d.write("a/note.md", "old")
 		item := d.put("a/note.md")
 		d.write("a/note.md", "new")
-		if _, err := d.bin.Restore(item, rootfs.Path{}); !errors.Is(err, rootfs.AlreadyExists) {
+		if _, err := d.bin.Restore(item, rootfs.Path{}); !errors.Is(err, fault.AlreadyExists) {
 			t.Errorf("restore onto a file: %v", err)
 		}
 		if got := d.read("a/note.md"); got != "new" {
@@ -240,7 +241,7 @@ func TestRefused(t *testing.T) {
 		d.write("repo/a", "x")
 		d.write("keys/deep/id_rsa", "x")
 		for _, name := range []string{"repo", "keys"} {
-			if _, err := d.bin.Put(context.Background(), d.path(name)); !errors.Is(err, rootfs.Protected) {
+			if _, err := d.bin.Put(context.Background(), d.path(name)); !errors.Is(err, fault.ProtectedPath) {
 				t.Errorf("%s: %v, want protected", name, err)
 			}
 		}
@@ -250,7 +251,7 @@ func TestRefused(t *testing.T) {
 		if _, err := d.bin.Put(context.Background(), rootfs.Path{}); err == nil {
 			t.Error("the workspace itself was trashed")
 		}
-		if _, err := d.bin.Put(context.Background(), d.path("missing")); !errors.Is(err, rootfs.NotFound) {
+		if _, err := d.bin.Put(context.Background(), d.path("missing")); !errors.Is(err, fault.NotFound) {
 			t.Errorf("missing: %v", err)
 		}
 		if n := len(d.list()); n != 0 {
@@ -267,8 +268,8 @@ func TestRefusalNamesTheFile(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&rootfs.Error{Op: "rename", Path: "files/a", Kind: rootfs.Permission, Err: errors.New("immutable")}, "trash a: permission denied: immutable"},
-		{&rootfs.Error{Op: "create", Path: "info/a", Kind: rootfs.ReadOnly}, "trash a: read-only: create info/a: read-only"},
+		{&fault.PathError{Op: "rename", Path: "files/a", Kind: fault.Permission, Err: errors.New("immutable")}, "trash a: permission denied: immutable"},
+		{&fault.PathError{Op: "create", Path: "info/a", Kind: fault.ReadOnly}, "trash a: read-only: create info/a: read-only"},
 		{ErrNoTrash, "trash a: " + ErrNoTrash.Error()},
 	} {
 		err := refused(d.path("a"), c.err)
@@ -366,7 +367,7 @@ func TestLocalTrashOfObsidian(t *testing.T) {
 		t.Errorf("restore with a destination: %v", err)
 	}
 	for _, inside := range []string{".trash", ".trash/old 1.md"} {
-		if _, err := d.bin.Put(context.Background(), d.path(inside)); !errors.Is(err, rootfs.InvalidArgument) {
+		if _, err := d.bin.Put(context.Background(), d.path(inside)); !errors.Is(err, fault.InvalidArgument) {
 			t.Errorf("trashing %s: %v", inside, err)
 		}
 	}

@@ -8,6 +8,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"regexp"
@@ -68,9 +69,7 @@ func Find(ctx context.Context, from Source, q Query) (*Result, error) {
 	if name == "" {
 		return nil, fault.New(fault.InvalidArgument, "the name is empty", "")
 	}
-	if q.Limit == 0 {
-		q.Limit = 1000
-	}
+	q.Limit = cmp.Or(q.Limit, 1000)
 	// Where it is defined does not depend on where uses are looked for.
 	defined, err := from.Symbols(ctx, search.SymbolQuery{Name: q.Name, Limit: 200, Text: true})
 	if err != nil {

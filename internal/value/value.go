@@ -182,11 +182,8 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("the %s can't be read: line %d: %s", e.Format, e.Line, e.Problem)
 }
 
-// Code is InvalidArgument.
-func (e *SyntaxError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *SyntaxError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *SyntaxError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do.
 func (e *SyntaxError) Hint() string { return "repair the file, or edit its text instead" }
@@ -213,11 +210,8 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("%s: %s", e.Path, e.Why) }
 
-// Code is InvalidArgument.
-func (e *Refused) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *Refused) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *Refused) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says what to do instead.
 func (e *Refused) Hint() string { return "nothing was changed; edit the text of the file instead" }
@@ -235,11 +229,8 @@ type MissingError struct {
 
 func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.Path) }
 
-// Code is NotFound.
-func (e *MissingError) Code() fault.Code { return fault.NotFound }
-
-// Is makes errors.Is find the code.
-func (e *MissingError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *MissingError) Unwrap() error { return fault.NotFound }
 
 // Hint says what is there.
 func (e *MissingError) Hint() string { return e.Have }

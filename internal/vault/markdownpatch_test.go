@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/fault"
 )
 
 // markdown-patch is what the Local REST API of Obsidian edits notes with.
@@ -104,5 +106,5 @@ func difference(a, b string) string {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	return clip(a[i:], 200)
+	return fault.Clip(a[i:], 200)
 }

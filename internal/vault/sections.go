@@ -77,14 +77,11 @@ type NoPartError struct {
 }
 
 func (e *NoPartError) Error() string {
-	return fmt.Sprintf("the note has no %s %q", e.Kind, clip(e.Want, 100))
+	return fmt.Sprintf("the note has no %s %q", e.Kind, fault.Clip(e.Want, 100))
 }
 
-// Code is NotFound.
-func (e *NoPartError) Code() fault.Code { return fault.NotFound }
-
-// Is makes errors.Is find the code.
-func (e *NoPartError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *NoPartError) Unwrap() error { return fault.NotFound }
 
 // Hint lists what the note has.
 func (e *NoPartError) Hint() string {
@@ -106,14 +103,11 @@ type AmbiguousPartError struct {
 }
 
 func (e *AmbiguousPartError) Error() string {
-	return fmt.Sprintf("%d headings are called %q", len(e.Names), clip(e.Want, 100))
+	return fmt.Sprintf("%d headings are called %q", len(e.Names), fault.Clip(e.Want, 100))
 }
 
-// Code is InvalidArgument.
-func (e *AmbiguousPartError) Code() fault.Code { return fault.InvalidArgument }
-
-// Is makes errors.Is find the code.
-func (e *AmbiguousPartError) Is(target error) bool { return target == e.Code() }
+// Unwrap gives the code.
+func (e *AmbiguousPartError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to tell them apart.
 func (e *AmbiguousPartError) Hint() string {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"quarry/fault"
 )
 
 // Where deleted files go: the values of trashOption.
@@ -62,7 +64,7 @@ func ParseSettings(data []byte) (Settings, error) {
 			return
 		}
 		if err := json.Unmarshal(v, into); err != nil {
-			errs = append(errs, fmt.Errorf("app.json: %s: %s is not usable, the default stands", key, clip(string(v), 60)))
+			errs = append(errs, fmt.Errorf("app.json: %s: %s is not usable, the default stands", key, fault.Clip(string(v), 60)))
 		}
 	}
 	oneOf := func(key string, into *string, allowed ...string) {
@@ -74,7 +76,7 @@ func ParseSettings(data []byte) (Settings, error) {
 				return
 			}
 		}
-		errs = append(errs, fmt.Errorf("app.json: %s: %q is none of %s, the default stands", key, clip(v, 60), strings.Join(allowed, ", ")))
+		errs = append(errs, fmt.Errorf("app.json: %s: %q is none of %s, the default stands", key, fault.Clip(v, 60), strings.Join(allowed, ", ")))
 	}
 	format := string(s.NewLinkFormat)
 	oneOf("trashOption", &s.TrashOption, TrashSystem, TrashLocal, TrashNone)
@@ -86,13 +88,4 @@ func ParseSettings(data []byte) (Settings, error) {
 	field("attachmentFolderPath", &s.AttachmentFolderPath)
 	field("newFileFolderPath", &s.NewFileFolderPath)
 	return s, errors.Join(errs...)
-}
-
-// clip shortens foreign text for an error message.
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }

@@ -102,7 +102,7 @@ type Relink struct {
 func RenameHeading(ctx context.Context, path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
-		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it must be one line", clip(to, 60)), "")
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it must be one line", fault.Clip(to, 60)), "")
 	}
 	n, err := Scan(ctx, text)
 	if err != nil {
@@ -131,7 +131,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		}
 	}
 	if len(after.list) != len(before.list) || own < 0 || after.list[own].Heading.Level != h.Level || after.list[own].Heading.Text != to {
-		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it would not read back as one", clip(to, 60)), "")
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it would not read back as one", fault.Clip(to, 60)), "")
 	}
 	rename := func(subpath string) (string, bool, bool) {
 		parts := subpathParts(subpath)

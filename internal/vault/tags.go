@@ -22,12 +22,12 @@ func CleanTag(name string) (string, error) {
 	for i, r := range name {
 		_, n := utf8.DecodeRuneInString(name[i:])
 		if !isTagRune(r, n) {
-			return "", fmt.Errorf("%w: %q", ErrTag, clip(name, 60))
+			return "", fmt.Errorf("%w: %q", ErrTag, fault.Clip(name, 60))
 		}
 		numeric = numeric && '0' <= r && r <= '9'
 	}
 	if numeric || strings.HasPrefix(name, "/") || strings.HasSuffix(name, "/") || strings.Contains(name, "//") {
-		return "", fmt.Errorf("%w: %q", ErrTag, clip(name, 60))
+		return "", fmt.Errorf("%w: %q", ErrTag, fault.Clip(name, 60))
 	}
 	return name, nil
 }

@@ -38,13 +38,8 @@ func (d *Dir) Trash() (change.TrashKind, error) {
 // settings reads the settings of the vault; nil if the folder is not a vault.
 // Settings that can't be parsed are the defaults, with an entry in the log.
 func (d *Dir) settings() (*vault.Settings, error) {
-	top, err := d.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
 	// The policy forbids to stat it, but the listing shows that it exists.
-	entries, err := top.Read(nil)
+	entries, err := d.root.List(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}

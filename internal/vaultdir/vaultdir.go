@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/changer"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
@@ -68,7 +69,7 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 		Update: update, Format: settings.NewLinkFormat, KeepTexts: links == change.LinksKeepTexts,
 	})
 	if errors.Is(err, vault.ErrExists) {
-		return nil, &rootfs.Error{Op: "move", Path: moves[0].To.String(), Kind: rootfs.AlreadyExists}
+		return nil, &fault.PathError{Op: "move", Path: moves[0].To.String(), Kind: fault.AlreadyExists}
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
 )
@@ -68,7 +69,7 @@ func (w *walker) reads(k ignore.Kind) bool {
 func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, shown, name string) []ignore.Set {
 	data, err := readAll(dir, name)
 	if err != nil {
-		if rootfs.KindOf(err) != rootfs.NotFound {
+		if rootfs.KindOf(err) != fault.NotFound {
 			w.skip(join(shown, name), Unreadable, err)
 		}
 		return sets
@@ -84,9 +85,9 @@ func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []
 	data, err := w.root.ReadSystem(dir, name)
 	if err != nil {
 		switch rootfs.KindOf(err) {
-		case rootfs.NotFolder:
+		case fault.NotFolder:
 			return w.addCommon(sets, dir)
-		case rootfs.NotFound:
+		case fault.NotFound:
 		default:
 			w.skip(join(shown, name), Unreadable, err)
 		}
@@ -213,7 +214,7 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 	if !w.opts.NoVCS {
 		// A protected entry that exists is refused, one that doesn't isn't found.
 		info, err := dir.Stat(".git")
-		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && !w.opts.NoExclude && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
+		if repo = err == nil || rootfs.KindOf(err) == fault.ProtectedPath; repo && !w.opts.NoExclude && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
 			sets = w.addExclude(sets, dir.Path(), shown)
 		}
 	}

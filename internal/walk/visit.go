@@ -1,12 +1,14 @@
 package walk
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"sort"
 	"strings"
 	"unsafe"
 
+	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
@@ -30,7 +32,7 @@ func (w *worker) work(t *task) {
 			// Its name is a symlink now, and rootfs followed it. The folder
 			// there is visited under its own name.
 			dir.Close()
-			w.lose(t, &rootfs.Error{Op: "open", Path: t.label(), Kind: rootfs.NotFolder})
+			w.lose(t, &fault.PathError{Op: "open", Path: t.label(), Kind: fault.NotFolder})
 			return
 		}
 		shown = plainPath(dir.Path())
@@ -268,11 +270,11 @@ func (w *worker) follow(dir rootfs.Path, shown, name string) (rootfs.Type, rootf
 	switch {
 	case err == nil:
 		return info.Type, target
-	case rootfs.KindOf(err) == rootfs.NotFound:
+	case rootfs.KindOf(err) == fault.NotFound:
 		w.counts[Symlink]++
-	case rootfs.KindOf(err) == rootfs.Protected:
+	case rootfs.KindOf(err) == fault.ProtectedPath:
 		w.counts[Protected]++
-	case rootfs.KindOf(err) == rootfs.OutsideRoot:
+	case rootfs.KindOf(err) == fault.OutsideRoot:
 		w.skip(join(shown, name), Outside, nil)
 	default:
 		w.skip(join(shown, name), Unreadable, err)
@@ -291,9 +293,9 @@ func join(dir, name string) string {
 func (w *worker) lose(t *task, err error) {
 	shown := t.label()
 	switch rootfs.KindOf(err) {
-	case rootfs.NotFound, rootfs.NotFolder, rootfs.Conflict:
+	case fault.NotFound, fault.NotFolder, fault.Conflict:
 		w.skip(shown, Vanished, err)
-	case rootfs.Protected:
+	case fault.ProtectedPath:
 		w.counts[Protected]++
 	default:
 		w.skip(shown, Unreadable, err)
@@ -316,9 +318,7 @@ func (w *worker) skip(shown string, why Reason, err error) {
 		return
 	}
 	w.counts[why]++
-	if shown == "" {
-		shown = "."
-	}
+	shown = cmp.Or(shown, ".")
 	w.walker.mu.Lock()
 	defer w.walker.mu.Unlock()
 	// Keep all until the end, up to a limit: only then it is known which are

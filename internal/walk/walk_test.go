@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"quarry/fault"
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
@@ -185,7 +186,7 @@ func TestRepositories(t *testing.T) {
 func TestStartErrors(t *testing.T) {
 	r := openRoot(t, tree(t, "a.go"), nil)
 	visit := func(*Visit) error { t.Error("visited something"); return nil }
-	for path, want := range map[string]rootfs.Kind{"nope": rootfs.NotFound, "a.go": rootfs.NotFolder} {
+	for path, want := range map[string]fault.Code{"nope": fault.NotFound, "a.go": fault.NotFolder} {
 		if _, err := Walk(context.Background(), r, &Options{Start: start(t, r, path)}, visit); !errors.Is(err, want) {
 			t.Errorf("walking %q: %v, want %v", path, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -268,7 +269,7 @@ func (w *Watcher) named(ctx context.Context, path string, op Op) {
 		switch {
 		case err == nil:
 			path = p.String()
-		case rootfs.KindOf(err) != rootfs.Protected:
+		case rootfs.KindOf(err) != fault.ProtectedPath:
 			w.pending.tree([]byte(parent(path)))
 		}
 	}

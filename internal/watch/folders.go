@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
@@ -115,7 +116,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 	isDir := wasDir && op&(Created|Removed) == 0
 	if op&(Created|Removed) != 0 {
 		info, err := f.w.root.Stat(f.w.path(path))
-		if rootfs.KindOf(err) == rootfs.Protected {
+		if rootfs.KindOf(err) == fault.ProtectedPath {
 			// Told as it comes and goes, but for what is in it.
 			f.w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
 			f.known[path] = false

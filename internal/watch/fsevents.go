@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -401,7 +402,7 @@ func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 		return // the root's own times: changes in it have events of their own
 	}
 	_, err := s.w.root.Stat(s.w.path(path))
-	gone := rootfs.KindOf(err) == rootfs.NotFound
+	gone := rootfs.KindOf(err) == fault.NotFound
 	var op Op
 	if flags&fsTouched != 0 {
 		op |= Written | Changed

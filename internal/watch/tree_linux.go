@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
@@ -262,7 +263,7 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	d, err := w.root.OpenDir(p)
 	if err == nil && d.Path() != p {
 		d.Close()
-		return nil, &rootfs.Error{Op: "watch", Path: p.String(), Kind: rootfs.NotFolder}
+		return nil, &fault.PathError{Op: "watch", Path: p.String(), Kind: fault.NotFolder}
 	}
 	return d, err
 }
@@ -272,7 +273,7 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 // Otherwise, for example without free handles, it exists and its changes are
 // not seen.
 func (w *Watcher) absent(at place, err error) {
-	if rootfs.KindOf(err) == rootfs.IO || at.parent == nil {
+	if rootfs.KindOf(err) == fault.IOError || at.parent == nil {
 		w.forgo(at, err)
 		return
 	}

@@ -36,6 +36,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
@@ -237,7 +238,7 @@ func (w *Watcher) nameless(c *Changes) (found bool) {
 			case f.Op&(Created|Removed) != 0:
 				delete(w.told, f.Path)
 			case f.Op&touched != 0 && !w.told[f.Path]:
-				if _, err := w.root.Stat(f.Path); rootfs.KindOf(err) != rootfs.NotFound {
+				if _, err := w.root.Stat(f.Path); rootfs.KindOf(err) != fault.NotFound {
 					continue
 				}
 				found = true

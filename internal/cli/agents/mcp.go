@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -193,9 +194,7 @@ func httpAddress(given string) (address string, remote bool, err error) {
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", false, fmt.Errorf("--http %s: invalid port %q", given, port)
 	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
+	host = cmp.Or(host, "127.0.0.1")
 	return net.JoinHostPort(host, port), !servers.IsLoopback(host), nil
 }
 

@@ -72,9 +72,9 @@ func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, er
 	data, err := w.ws.ReadBytes(ctx, path, maxResource)
 	switch code := fault.CodeOf(err); {
 	case err != nil && code == fault.TooLarge:
-		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB; read_file gives parts of a text", path, maxResource>>20)
+		return nil, tool.Errorf(fault.TooLarge, "%s is over %d MB; read_file gives parts of a text", path, maxResource>>20)
 	case err != nil:
-		return nil, &tool.Error{Code: tool.Code(code), Message: err.Error()}
+		return nil, &tool.Error{Code: code, Message: err.Error()}
 	case utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
 		return &mcpserver.Content{Text: string(data)}, nil
 	}
@@ -112,7 +112,7 @@ func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string,
 func (w *wsFiles) find(ctx context.Context, q search.FindQuery) ([]string, error) {
 	res, err := w.ws.Find(ctx, q)
 	if err != nil {
-		return nil, &tool.Error{Code: tool.Code(fault.CodeOf(err)), Message: err.Error()}
+		return nil, &tool.Error{Code: fault.CodeOf(err), Message: err.Error()}
 	}
 	paths := make([]string, len(res.Entries))
 	for i, e := range res.Entries {

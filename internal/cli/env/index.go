@@ -15,15 +15,7 @@ import (
 // may be searched, by the ignore rules of git and ripgrep.
 func Personal(root string, workers int) *quarry.Options {
 	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
-	follow := config.FollowOutside(root, os.Getenv)
-	opts.Outside = func() ([]byte, []quarry.IgnoreFile, bool) {
-		global, above, changed := follow.Rules()
-		files := make([]quarry.IgnoreFile, len(above))
-		for i, f := range above {
-			files[i] = quarry.IgnoreFile(f)
-		}
-		return global, files, changed
-	}
+	opts.Outside = config.FollowOutside(root, os.Getenv).Rules
 	opts.GlobalIgnore, opts.IgnoreAbove, _ = opts.Outside()
 	return opts
 }

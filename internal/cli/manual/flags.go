@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -36,9 +37,7 @@ func Show(root *cobra.Command, lost func(error)) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		about := c.Long
-		if about == "" {
-			about = c.Short + "."
-		}
+		about = cmp.Or(about, c.Short+".")
 		out := c.OutOrStdout()
 		_, err := fmt.Fprintf(out, "%s\n", reflow(about, helpWidth(out)))
 		if err == nil {

@@ -16,9 +16,11 @@ import (
 // with Two-Way, which is linear whatever the text.
 type Finder struct {
 	needle []byte
+	fold   *[256]byte // nil for bytes as they are
 	pair   pair
 	level  level
-	linear *twoWay // for needles over 16 bytes
+	one    *ByteSet // for needles of one byte that are folded
+	linear *twoWay  // for needles over 16 bytes
 }
 
 // pair is what the pair kernels read: the layout is known to the assembly.
@@ -36,18 +38,21 @@ type pair struct {
 // found everywhere.
 func NewFinder(needle []byte) *Finder { return newFinder(needle, current()) }
 
-func newFinder(needle []byte, l level) *Finder {
-	f := &Finder{needle: bytes.Clone(needle), level: l}
+func newFinder(needle []byte, l level) *Finder { return makeFinder(bytes.Clone(needle), nil, l) }
+
+func makeFinder(needle []byte, fold *[256]byte, l level) *Finder {
+	f := &Finder{needle: needle, fold: fold, level: l}
 	if len(needle) > 1 {
-		f.pair = newPair(f.needle, nil)
+		f.pair = newPair(needle, fold)
 	}
 	if len(needle) > 16 {
-		f.linear = newTwoWay(f.needle, nil)
+		f.linear = newTwoWay(needle, fold)
 	}
 	return f
 }
 
-// Needle returns the literal that f searches for; it is not to be changed.
+// Needle returns the literal that f searches for, in lower case if it is found in
+// any; it is not to be changed.
 func (f *Finder) Needle() []byte { return f.needle }
 
 // Find returns the first position at or after from where the needle begins,
@@ -63,12 +68,14 @@ func (f *Finder) Find(hay []byte, from int) int {
 		return -1
 	case n == 0:
 		return from
+	case f.one != nil:
+		return f.one.Find(hay, from)
 	case n == 1:
 		return shift(bytes.IndexByte(hay[from:], f.needle[0]), from)
 	case n <= 16:
 		return pairFind(f.level, &f.pair, hay, from, len(hay)-n+1)
 	}
-	return findLong(f.level, &f.pair, f.needle, nil, f.linear, hay, from)
+	return findLong(f.level, &f.pair, f.needle, f.fold, f.linear, hay, from)
 }
 
 // shift moves the result i of a search in hay[from:] to hay.

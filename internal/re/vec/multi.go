@@ -12,7 +12,7 @@ type Multi struct {
 }
 
 // NewMulti makes a Multi for lits, which it copies. With fold, the letters of
-// ASCII match both cases; see FoldFinder for what that leaves out. An empty
+// ASCII match both cases; see NewFoldFinder for what that leaves out. An empty
 // literal is found everywhere, no literals nowhere.
 func NewMulti(lits [][]byte, fold bool) *Multi { return newMulti(lits, fold, current()) }
 

@@ -6,7 +6,7 @@
 // plain loop over all positions would, never a candidate. No kernel reads a
 // byte outside of the slice it was given, none allocates (a set makes a table
 // once, when it first needs it), and all of them take time linear in the text.
-// Finder, FoldFinder, Teddy, Multi and ByteSet are immutable after construction
+// Finder, Teddy, Multi and ByteSet are immutable after construction
 // and safe for concurrent use.
 //
 // The kernels exist in assembly for amd64 (AVX2, and AVX-512 where it is

@@ -97,7 +97,7 @@ func (h *Host) replace(ctx context.Context, a args) (any, error) {
 	}
 	spans := occurrences(text[from:to], old)
 	if len(spans) == 0 {
-		e := &script.Error{Message: fmt.Sprintf("%q is not in %s", clip(old, 200), where), Code: string(fault.NotFound)}
+		e := &script.Error{Message: fmt.Sprintf("%q is not in %s", fault.Clip(old, 200), where), Code: string(fault.NotFound)}
 		// textedit knows what comes closest.
 		var near *change.NotFoundError
 		if err := h.view.Edit(ctx, p, change.Edit{Old: old, New: a.text("new")}); errors.As(err, &near) {
@@ -114,7 +114,7 @@ func (h *Host) replace(ctx context.Context, a args) (any, error) {
 			lines = append(lines, fmt.Sprint(lineAt(text, from+s[0])))
 		}
 		return nil, &script.Error{
-			Message: fmt.Sprintf("%q occurs %d times in %s, not %d: lines %s", clip(old, 200), len(spans), where, want, strings.Join(lines, ", ")),
+			Message: fmt.Sprintf("%q occurs %d times in %s, not %d: lines %s", fault.Clip(old, 200), len(spans), where, want, strings.Join(lines, ", ")),
 			Hint:    fmt.Sprintf("Give more of the text around it, within=\"a definition\", or count=%d for all.", len(spans)), Code: string(fault.InvalidArgument),
 		}
 	}
@@ -159,7 +159,7 @@ func (h *Host) sub(ctx context.Context, a args) (any, error) {
 		if a.given("count") {
 			want = fmt.Sprintf("not %d", a.number("count", 0))
 		}
-		return nil, &script.Error{Message: fmt.Sprintf("%q matches %d times in %d files, %s", clip(q.Pattern, 100), total, len(found.Ops), want), Hint: "show(search(…)) shows them; count=0 allows none.", Code: string(fault.NotFound)}
+		return nil, &script.Error{Message: fmt.Sprintf("%q matches %d times in %d files, %s", fault.Clip(q.Pattern, 100), total, len(found.Ops), want), Hint: "show(search(…)) shows them; count=0 allows none.", Code: string(fault.NotFound)}
 	}
 	for _, op := range found.Ops {
 		if len(op.Edits) == 0 {

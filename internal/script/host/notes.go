@@ -51,7 +51,7 @@ func linksOf(list []notebook.Link, err error) (any, error) {
 	}
 	out := []link{}
 	for _, l := range list {
-		out = append(out, link{"link", l.Source, l.Line, l.Link, l.Target, clip(strings.ToValidUTF8(l.Text, "\uFFFD"), maxLine)})
+		out = append(out, link{"link", l.Source, l.Line, l.Link, l.Target, fault.Clip(strings.ToValidUTF8(l.Text, "\uFFFD"), maxLine)})
 	}
 	return out, nil
 }

@@ -105,13 +105,13 @@ func (h *Host) search(ctx context.Context, a args) (any, error) {
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		h.stopped[fmt.Sprintf("search(%q) gave its first %d hits; limit=… gives more", clip(q.Pattern, 60), limit)] = true
+		h.stopped[fmt.Sprintf("search(%q) gave its first %d hits; limit=… gives more", fault.Clip(q.Pattern, 60), limit)] = true
 	case err != nil:
 		return nil, err
 	default:
 		h.sum(sum)
 		if sum.Stopped != "" {
-			h.stopped[fmt.Sprintf("search(%q) ended early: %s", clip(q.Pattern, 60), sum.Stopped)] = true
+			h.stopped[fmt.Sprintf("search(%q) ended early: %s", fault.Clip(q.Pattern, 60), sum.Stopped)] = true
 		}
 	}
 	return hits, nil
@@ -157,13 +157,6 @@ func around(l *search.Line) string {
 		out += "…"
 	}
 	return out
-}
-
-func clip(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "…"
-	}
-	return s
 }
 
 func qualified(s *search.Symbol) string {
@@ -236,7 +229,7 @@ func (h *Host) definition(ctx context.Context, a args) (any, error) {
 			}
 			hint = "Similar: " + strings.Join(slices.Compact(names), ", ") + ". " + hint
 		}
-		return nil, &script.Error{Message: fmt.Sprintf("no definition of %s", clip(name, 100)), Hint: hint, Code: string(fault.NotFound)}
+		return nil, &script.Error{Message: fmt.Sprintf("no definition of %s", fault.Clip(name, 100)), Hint: hint, Code: string(fault.NotFound)}
 	}
 	h.sum(&r.Summary)
 	d := definition{symbol: symbolOf(&r.Symbols[0], "definition"), Text: strings.ToValidUTF8(r.Symbols[0].Text, "\uFFFD"), Others: []symbol{}}
@@ -261,7 +254,7 @@ func (h *Host) uses(ctx context.Context, a args, calls bool) (any, error) {
 	h.sum(&r.Summary)
 	out := []use{}
 	for _, u := range r.Uses {
-		out = append(out, use{hit{"use", u.Path, u.Line, clip(strings.ToValidUTF8(u.Text, "\uFFFD"), maxLine), u.Symbol}, u.Test, u.Sure})
+		out = append(out, use{hit{"use", u.Path, u.Line, fault.Clip(strings.ToValidUTF8(u.Text, "\uFFFD"), maxLine), u.Symbol}, u.Test, u.Sure})
 		if h.change {
 			h.view.Note(ctx, u.Path)
 		}
@@ -357,7 +350,7 @@ func (h *Host) within(ctx context.Context, p, name string) (first, last int, err
 			}
 			hint = "Similar: " + strings.Join(names, ", ") + ". " + hint
 		}
-		return 0, 0, &script.Error{Message: fmt.Sprintf("%s defines no %s", p, clip(name, 100)), Hint: hint, Code: string(fault.NotFound)}
+		return 0, 0, &script.Error{Message: fmt.Sprintf("%s defines no %s", p, fault.Clip(name, 100)), Hint: hint, Code: string(fault.NotFound)}
 	}
 	return r.Symbols[0].StartLine, r.Symbols[0].EndLine, nil
 }

@@ -9,6 +9,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,24 +35,12 @@ type Limits struct {
 }
 
 func (l Limits) filled() Limits {
-	if l.Time == 0 {
-		l.Time = 30 * time.Second
-	}
-	if l.Memory == 0 {
-		l.Memory = 256 << 20
-	}
-	if l.Processor == 0 {
-		l.Processor = 20
-	}
-	if l.Steps == 0 {
-		l.Steps = 50_000_000
-	}
-	if l.Output == 0 {
-		l.Output = 16 << 10
-	}
-	if l.Asked == 0 {
-		l.Asked = 10_000
-	}
+	l.Time = cmp.Or(l.Time, 30*time.Second)
+	l.Memory = cmp.Or(l.Memory, 256<<20)
+	l.Processor = cmp.Or(l.Processor, 20)
+	l.Steps = cmp.Or(l.Steps, 50_000_000)
+	l.Output = cmp.Or(l.Output, 16<<10)
+	l.Asked = cmp.Or(l.Asked, 10_000)
 	return l
 }
 
@@ -94,9 +83,7 @@ func (p *Pool) Run(ctx context.Context, text string, change bool, answer func(ct
 	out, err := w.run(ctx, limits, script.Job{Script: text, Change: change, Steps: limits.Steps, Output: limits.Output}, answer)
 	if !stop() {
 		<-killed // the kill is under way: the worker is not used again
-		if err == nil {
-			err = ErrGone
-		}
+		err = cmp.Or(err, ErrGone)
 	}
 	if err != nil {
 		w.kill()
