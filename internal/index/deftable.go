@@ -231,7 +231,8 @@ type defCursor struct {
 	expect expecting
 
 	name []byte
-	key  []byte
+	key  []byte // valid until the next name
+	keys symbols.Keys
 	list []definition
 }
 
@@ -252,15 +253,16 @@ func (c *defCursor) next() bool {
 	if c.i >= c.t.n {
 		return false
 	}
+	shared := 0
 	if c.i%defGroup == 0 {
 		c.group(c.i / defGroup)
 	} else {
-		shared, size, rest := readLengths(c.rest)
-		c.rest = rest
+		var size int
+		shared, size, c.rest = readLengths(c.rest)
 		c.name = c.t.code.appendText(c.name[:shared], c.rest[:size])
 		c.rest = c.rest[size:]
 	}
-	c.key = symbols.AppendKey(c.key[:0], c.name)
+	c.key = c.keys.Next(c.name, shared)
 	c.i++
 	c.definitions()
 	return true

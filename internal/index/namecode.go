@@ -17,6 +17,14 @@ type nameCode struct {
 	// that begin with them, longest first. List 0 is empty.
 	byPair *[1 << 16]uint8
 	lists  [][]uint8
+	texts  [256]codeText
+}
+
+// codeText is what a byte of a code stands for: up to eight bytes, as a number.
+// An escape stands for nothing.
+type codeText struct {
+	bytes uint64
+	n     int
 }
 
 const (
@@ -52,6 +60,16 @@ func symbolOf(b byte) int {
 
 func newNameCode(symbols []string) *nameCode {
 	c := &nameCode{symbols: symbols}
+	for b := range c.texts {
+		c.texts[b] = codeText{uint64(b), 1}
+		if s := symbolOf(byte(b)); s >= 0 && s < len(symbols) {
+			var text [maxSymbol]byte
+			c.texts[b] = codeText{n: copy(text[:], symbols[s])}
+			c.texts[b].bytes = binary.LittleEndian.Uint64(text[:])
+		} else if s >= 0 || b == escapeByte {
+			c.texts[b].n = 0
+		}
+	}
 	if len(symbols) == 0 {
 		return c
 	}
@@ -104,22 +122,24 @@ func (c *nameCode) append(dst, text []byte) []byte {
 
 // appendText appends the text of a code. It panics on an invalid one.
 func (c *nameCode) appendText(dst, code []byte) []byte {
+	n := len(dst)
+	dst = slices.Grow(dst, maxSymbol*len(code)+maxSymbol) // eight bytes are written at once
+	dst = dst[:cap(dst)]
 	for i := 0; i < len(code); i++ {
-		switch b := code[i]; {
-		case b >= 0x20 && b < firstCode:
-			dst = append(dst, b)
-		case b == escapeByte:
-			i++
-			dst = append(dst, code[i])
-		default:
-			if s := symbolOf(b); s >= 0 {
-				dst = append(dst, c.symbols[s]...)
-			} else {
-				dst = append(dst, b)
-			}
+		t := &c.texts[code[i]]
+		if t.n > 0 {
+			binary.LittleEndian.PutUint64(dst[n:], t.bytes)
+			n += t.n
+			continue
 		}
+		if code[i] != escapeByte {
+			panic("code of a name")
+		}
+		i++
+		dst[n] = code[i]
+		n++
 	}
-	return dst
+	return dst[:n]
 }
 
 // trainCode makes a code for texts like the samples: in each round the samples

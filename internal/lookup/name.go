@@ -17,6 +17,7 @@ import (
 type Name struct {
 	text      string // "" matches every definition
 	key       string
+	wanted    []byte   // key
 	container []string // components of what stands before the name
 	folded    string   // the container's last component, folded
 	fuzzy     bool
@@ -44,6 +45,7 @@ func Compile(q *search.SymbolQuery) (*Name, error) {
 	}
 	n.container, n.text = splitName(q.Name)
 	n.key = symbols.Key(n.text)
+	n.wanted = []byte(n.key)
 	if len(n.container) > 0 {
 		n.folded = symbols.Key(n.container[len(n.container)-1])
 	}
@@ -92,20 +94,19 @@ func (n *Name) Likeness(name, key []byte) float64 {
 	if !n.fuzzy || n.key == "" {
 		return 0
 	}
-	k := string(key) // doesn't leave, so nothing is copied
 	switch {
-	case k == n.key:
+	case bytes.Equal(key, n.wanted):
 		return 6
-	case strings.HasPrefix(k, n.key):
-		return max(3+float64(len(n.key))/float64(len(k)), n.typo.likeness(key))
+	case bytes.HasPrefix(key, n.wanted):
+		return max(3+float64(len(n.key))/float64(len(key)), n.typo.likeness(key))
 	}
 	v := n.typo.likeness(key)
-	if len(n.key) >= minPart && strings.Contains(k, n.key) {
-		v = max(v, 2+float64(len(n.key))/float64(len(k)))
+	if len(n.key) >= minPart && bytes.Contains(key, n.wanted) {
+		v = max(v, 2+float64(len(n.key))/float64(len(key)))
 	}
 	if v == 0 && len(n.key) >= minPart && bytes.IndexByte(name, '.') >= 0 {
 		// Node in Node.js: the key is the last component alone.
-		if bytes.Contains(symbols.AppendFolded(nil, name), []byte(n.key)) {
+		if bytes.Contains(symbols.AppendFolded(nil, name), n.wanted) {
 			v = 1.5
 		}
 	}

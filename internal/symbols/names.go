@@ -28,23 +28,89 @@ func AppendKey(dst []byte, name []byte) []byte {
 // AppendFolded appends a name in lower case and without underscores and hyphens.
 func AppendFolded(dst []byte, name []byte) []byte {
 	for i := 0; i < len(name); i++ {
-		c := name[i]
-		switch {
-		case c == '_' || c == '-':
-			continue
-		case c >= 'A' && c <= 'Z':
-			c += 'a' - 'A'
-		case c >= utf8.RuneSelf:
+		switch c := keyByte[name[i]]; c {
+		case skipped:
+		case beyond:
 			r, n := utf8.DecodeRune(name[i:])
-			if r != utf8.RuneError {
-				dst = utf8.AppendRune(dst, unicode.ToLower(r))
-				i += n - 1
+			if r == utf8.RuneError {
+				dst = append(dst, name[i])
 				continue
 			}
+			dst = utf8.AppendRune(dst, unicode.ToLower(r))
+			i += n - 1
+		default:
+			dst = append(dst, c)
 		}
-		dst = append(dst, c)
 	}
 	return dst
+}
+
+// keyByte is what a byte of a name is in its key.
+var keyByte = func() (t [256]byte) {
+	for c := range t {
+		switch {
+		case c == '_' || c == '-':
+			t[c] = skipped
+		case c >= utf8.RuneSelf:
+			t[c] = beyond
+		case c >= 'A' && c <= 'Z':
+			t[c] = byte(c) + 'a' - 'A'
+		default:
+			t[c] = byte(c)
+		}
+	}
+	t[skipped], t[beyond] = ' ', ' ' // no name has these
+	return t
+}()
+
+const (
+	skipped = 0
+	beyond  = 1
+)
+
+// Keys makes the keys of names one after the other. What a name shares with the
+// one before is not folded again.
+type Keys struct {
+	key   []byte
+	marks []uint16 // of each length of the name, that of its key
+	anew  bool     // the next one is folded from its beginning
+}
+
+// Next returns the key of a name that shares bytes with the one before. It is
+// valid until the next call.
+func (k *Keys) Next(name []byte, shared int) []byte {
+	if k.anew || shared >= len(k.marks) {
+		shared = 0
+	}
+	if len(k.marks) <= len(name) {
+		k.marks = append(make([]uint16, 0, 2*len(name)+64), k.marks...)[:2*len(name)+64]
+	}
+	n := int(k.marks[shared])
+	if k.anew = len(name) >= 1<<16; !k.anew {
+		if cap(k.key) < n+len(name) {
+			k.key = append(make([]byte, 0, 2*len(name)+64), k.key[:n]...)
+		}
+		key := k.key[:cap(k.key)]
+		i := shared
+		for ; i < len(name); i++ {
+			c := keyByte[name[i]]
+			if c <= beyond || c == '.' {
+				if c != skipped {
+					break
+				}
+			} else {
+				key[n] = c
+				n++
+			}
+			k.marks[i+1] = uint16(n)
+		}
+		k.anew = i < len(name)
+		k.key = key[:n]
+	}
+	if k.anew {
+		k.key = AppendKey(k.key[:0], name)
+	}
+	return k.key
 }
 
 // Key is the key of a name; see AppendKey.

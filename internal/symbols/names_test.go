@@ -1,8 +1,10 @@
 package symbols
 
 import (
+	"bytes"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,5 +70,30 @@ func TestVersion(t *testing.T) {
 	}
 	if err := os.WriteFile("testdata/version.golden", []byte(now), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Keys of names one after the other are those of each by itself.
+func TestKeys(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	parts := []string{"get", "Get", "_", "-", "__", "Name", ".", " ", "größe", "ÄÖ", "x", "\xff", "REG_STATUS", "\x00", "\x01"}
+	var k Keys
+	var last []byte
+	for range 20_000 {
+		name := slices.Clone(last[:r.IntN(len(last)+1)])
+		for range 1 + r.IntN(4) {
+			name = append(name, parts[r.IntN(len(parts))]...)
+		}
+		if len(name) > 200 {
+			name = name[:3]
+		}
+		shared := 0
+		for shared < len(name) && shared < len(last) && name[shared] == last[shared] {
+			shared++
+		}
+		if got, want := k.Next(name, r.IntN(shared+1)), AppendKey(nil, name); !bytes.Equal(got, want) {
+			t.Fatalf("%q after %q: %q, want %q", name, last, got, want)
+		}
+		last = name
 	}
 }
