@@ -9,6 +9,7 @@ var layers = []layer{
 		{"internal/arch", "this plan"},
 		{"internal/powercut", "the disks a power cut may leave"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports"},
+		{"internal/stress/fuzz", "runs all fuzz targets"},
 		{"internal/stress/hostile", "what hostile calls of the built program take"},
 		{"internal/stress/lines", "draws random comments and messages to be read"},
 		{"internal/stress/run", "runs all regimes"},

@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"errors"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -15,10 +16,32 @@ func (r *Root) moveFile(fromDir int, from string, toDir int, to string) error {
 	if err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP {
 		return err
 	}
-	if err := r.link(fromDir, from, toDir, to); err != nil {
+	return r.moveByLink(fromDir, from, toDir, to)
+}
+
+// moveByLink gives a file another name and never overwrites, where no rename does
+// that. exFAT and some network file systems have no links either: there an empty file
+// takes the name first, and only that is replaced.
+func (r *Root) moveByLink(fromDir int, from string, toDir int, to string) error {
+	err := r.link(fromDir, from, toDir, to)
+	switch err {
+	case nil:
+		return r.unlink(fromDir, from, 0)
+	case unix.EPERM, unix.ENOTSUP, unix.ENOSYS, unix.EMLINK:
+	default:
 		return err
 	}
-	return r.unlink(fromDir, from, 0)
+	fd, err := openat(toDir, to, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Close(fd); err != nil {
+		return err
+	}
+	if err := r.rename(fromDir, from, toDir, to); err != nil {
+		return errors.Join(err, r.unlink(toDir, to, 0))
+	}
+	return nil
 }
 
 // removable opens the place of p and checks what is there.

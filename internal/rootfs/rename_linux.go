@@ -86,10 +86,10 @@ func (r *Root) move(src, dst place, info Info) error {
 			return unix.EEXIST
 		}
 		err = r.rename(src.dir, src.name, dst.dir, dst.name)
+	case r.sameEntry(src, dst, info):
+		err = r.rename(src.dir, src.name, dst.dir, dst.name)
 	default:
-		if err = r.link(src.dir, src.name, dst.dir, dst.name); err == nil {
-			err = r.unlink(src.dir, src.name, 0)
-		}
+		err = r.moveByLink(src.dir, src.name, dst.dir, dst.name)
 	}
 	if err != nil {
 		return err

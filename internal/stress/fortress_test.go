@@ -298,20 +298,28 @@ func (f *fortress) attack(path string) (calls int, breach string) {
 	for _, tl := range f.tools {
 		for _, args := range callsWith(tl, path) {
 			calls++
-			res := tl.Execute(context.Background(), json.RawMessage(args))
-			if what := f.breach(res, args); what != "" {
-				return calls, tl.Name + " " + args + " " + what
-			}
-			if tl.Hints.ReadOnly {
-				continue
-			}
-			if what := f.disturbed(); what != "" {
-				return calls, tl.Name + " " + args + " answered " + res.Text + " and changed what is closed: " + what
-			}
-			if !res.IsError {
-				f.refill()
+			if breach := f.call(tl, args); breach != "" {
+				return calls, breach
 			}
 		}
 	}
 	return calls, ""
+}
+
+// call makes one call and says what went wrong. It leaves the files as they were.
+func (f *fortress) call(tl *tool.Tool, args string) (breach string) {
+	res := tl.Execute(context.Background(), json.RawMessage(args))
+	if what := f.breach(res, args); what != "" {
+		return tl.Name + " " + args + " " + what
+	}
+	if tl.Hints.ReadOnly {
+		return ""
+	}
+	if what := f.disturbed(); what != "" {
+		return tl.Name + " " + args + " answered " + res.Text + " and changed what is closed: " + what
+	}
+	if !res.IsError {
+		f.refill()
+	}
+	return ""
 }

@@ -1,0 +1,165 @@
+// Command fuzz runs every native fuzz target for the same time and prints how many
+// executions a second each made. It fails when a target fails, or makes fewer than
+// -rate: one that is slower than that hardly tries anything.
+//
+//	go run ./internal/stress/fuzz -time 20s              what make fuzz runs
+//	go run ./internal/stress/fuzz -only 'backref|symbols' -time 10m
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// target is a fuzz target and what became of it.
+type target struct {
+	pkg, name string
+	execs     int
+	rate      float64 // executions a second, once the known inputs were tried
+	err       error
+}
+
+func (t *target) String() string { return t.pkg + " " + t.name }
+
+func main() {
+	each := flag.Duration("time", 20*time.Second, "how long each target runs")
+	least := flag.Float64("rate", 1000, "executions a second that a target makes at least")
+	only := flag.String("only", "", "targets whose package or name matches this expression")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, *each, *least, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "fuzz:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, each time.Duration, least float64, only string) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	list, err := exec.CommandContext(ctx, "go", "test", "-list=^Fuzz", "./...").Output()
+	if err != nil {
+		return fmt.Errorf("go test -list: %w", err)
+	}
+	targets := slices.DeleteFunc(targetsOf(string(list)), func(t *target) bool { return !wanted.MatchString(t.String()) })
+	if len(targets) == 0 {
+		return errors.New("no fuzz target matches")
+	}
+	for i, t := range targets {
+		fmt.Printf("%d of %d: %s\n", i+1, len(targets), t)
+		if t.run(ctx, each); t.err != nil {
+			fmt.Println("FAILED:", t.err)
+		}
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+	}
+	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.rate, b.rate) })
+	fmt.Printf("\n%-60s %12s %12s\n", "target, the slowest first", "executions", "a second")
+	failed, slow := 0, 0
+	for _, t := range targets {
+		mark := ""
+		switch {
+		case t.err != nil:
+			failed++
+			mark = "  FAILED"
+		case t.rate < least:
+			slow++
+			mark = "  slow"
+		}
+		fmt.Printf("%-60s %12d %12.0f%s\n", t, t.execs, t.rate, mark)
+	}
+	if failed+slow > 0 {
+		return fmt.Errorf("of %d targets %d failed and %d made fewer than %.0f executions a second", len(targets), failed, slow, least)
+	}
+	return nil
+}
+
+// targetsOf reads what go test -list prints: the names of a package, then its line.
+func targetsOf(list string) (out []*target) {
+	var names []string
+	for line := range strings.Lines(list) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 1 && strings.HasPrefix(fields[0], "Fuzz"):
+			names = append(names, fields[0])
+		case len(fields) > 1 && fields[0] == "ok":
+			for _, name := range names {
+				out = append(out, &target{pkg: fields[1], name: name})
+			}
+			names = nil
+		}
+	}
+	return out
+}
+
+func (t *target) run(ctx context.Context, each time.Duration) {
+	cmd := exec.CommandContext(ctx, "go", "test", t.pkg, "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String())
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.err = err
+		return
+	}
+	cmd.Stderr = cmd.Stdout
+	if t.err = cmd.Start(); t.err != nil {
+		return
+	}
+	tail := t.read(out)
+	if t.err = cmd.Wait(); t.err != nil {
+		fmt.Println(strings.Join(tail, "\n"))
+	}
+}
+
+// progress is a line that go test prints every three seconds. Lines about the known
+// inputs, which come first, say "gathering baseline coverage".
+var progress = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), execs: (\d+)`)
+
+// read sets the counts, and returns the last lines.
+func (t *target) read(out io.Reader) (tail []string) {
+	var first, last time.Duration
+	before, began := 0, false
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if tail = append(tail, line); len(tail) > 60 {
+			tail = tail[1:]
+		}
+		m := progress.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		elapsed, err := time.ParseDuration(m[1])
+		if err != nil {
+			continue
+		}
+		if t.execs, err = strconv.Atoi(m[2]); err != nil {
+			continue
+		}
+		if last = elapsed; !began {
+			first, before, began = elapsed, t.execs, true
+		}
+	}
+	if last > first {
+		t.rate = float64(t.execs-before) / (last - first).Seconds()
+	} else if last > 0 {
+		t.rate = float64(t.execs) / last.Seconds()
+	}
+	return tail
+}
