@@ -114,6 +114,15 @@ patches:
 spaces:
 	$(GO) run ./bench/patches -spaces -repos '$(REPOS)'
 
+# Values of real configuration files changed by path, with what jq, npm's readers and
+# Python's make of them: make values REPOS=A:B:C
+.PHONY: values values-install
+values:
+	$(GO) run ./bench/values -repos '$(REPOS)' -npm '$(QUARRY_NPM)'
+
+values-install:
+	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent yaml@2 smol-toml@1 jsonc-parser@3
+
 # How often the right definition comes first: make rank-golib TREES=DIR, the source of Go's library
 rank-golib:
 	$(GO) run ./bench/ranking -golib '$(TREES)'

@@ -37,7 +37,7 @@ function plain(v) {
   if (typeof v === 'bigint') return 'int ' + v;
   if (typeof v === 'number' && !Number.isFinite(v)) return 'float ' + v;
   if (v instanceof Date) return 'date ' + (v.toISOString ? v.toISOString() : String(v));
-  if (v instanceof Map) { const o = {}; for (const [k, x] of v) o[typeof k === 'string' ? k : 'key ' + JSON.stringify(plain(k))] = plain(x); return o; }
+  if (v instanceof Map) { const o = {}; for (const [k, x] of v) o[k !== null && typeof k === 'object' ? 'key ' + JSON.stringify(plain(k)) : String(k)] = plain(x); return o; }
   if (Array.isArray(v)) return v.map(plain);
   if (v instanceof Set) return { set: [...v].map(plain) };
   if (v && typeof v === 'object') { const o = {}; for (const k of Object.keys(v)) Object.defineProperty(o, k, { value: plain(v[k]), enumerable: true }); return o; }

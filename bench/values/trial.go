@@ -101,7 +101,11 @@ func (t *trial) run() {
 		}
 		t.change(p, t.set(append(slices.Clone(p.path), step), t.addition(p.node)))
 	} else {
-		t.change(place{nil, d.Root}, t.set(value.Keys("quarry_new"), `"x y"`))
+		at := value.Keys("quarry_new")
+		if d.Root.Kind == value.List {
+			at = value.Path{{Kind: value.Next}}
+		}
+		t.change(place{nil, d.Root}, t.set(at, `"x y"`))
 	}
 	if len(keyed) > 0 {
 		p = t.pick(keyed)

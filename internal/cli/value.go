@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -95,6 +96,9 @@ func (f *valueFlags) valueEdit(args []string) (*change.Edit, error) {
 	case len(args) == 2:
 		return nil, nil
 	default:
+		if !utf8.ValidString(args[2]) {
+			return nil, errors.New("the new value is not valid UTF-8")
+		}
 		if e.New = args[2]; f.text || !json.Valid([]byte(e.New)) {
 			data, err := json.Marshal(args[2])
 			if err != nil {
@@ -117,7 +121,7 @@ func (f *valueFlags) show(cmd *cobra.Command, path, at string) error {
 	if err != nil {
 		return err
 	}
-	data, err := f.ws.ReadBytes(cmd.Context(), path, 0)
+	data, err := f.ws.ReadBytes(cmd.Context(), path, value.MaxSize)
 	if err != nil {
 		return err
 	}

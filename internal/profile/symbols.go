@@ -422,7 +422,7 @@ func (c *call) valueLines(ctx context.Context, format value.Format, path, name s
 	if err != nil {
 		return 0, 0, invalid("%v", err)
 	}
-	data, err := c.ws.ReadBytes(ctx, path, 0)
+	data, err := c.ws.ReadBytes(ctx, path, value.MaxSize)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -65,32 +65,34 @@ func (p piece) size() int {
 	return p.end - p.start
 }
 
-// Splice replaces the bytes [start, end) of the text, as it is now, by others.
-func (t Text) Splice(start, end int, text []byte) Text {
-	var out Text
-	at, put := 0, false
+// Apply makes splices of the text as it is now. They come in order and don't
+// overlap.
+func (t Text) Apply(splices []Splice) Text {
+	out := make(Text, 0, len(t)+2*len(splices))
 	add := func(p piece) {
 		if p.size() > 0 {
 			out = append(out, p)
 		}
 	}
-	for _, p := range t {
-		from, to := at, at+p.size()
-		at = to
-		// The part before the splice, and the one after it.
-		if from < start {
-			add(p.cut(0, min(to, start)-from))
-		}
-		if !put && to >= start {
-			add(piece{text: text, fresh: true})
-			put = true
-		}
-		if to > end {
-			add(p.cut(max(from, end)-from, to-from))
+	at, i, used := 0, 0, 0 // how far the text was taken: t[i] up to used
+	take := func(until int, keep bool) {
+		for at < until && i < len(t) {
+			n := min(until-at, t[i].size()-used)
+			if keep {
+				add(t[i].cut(used, used+n))
+			}
+			if at, used = at+n, used+n; used == t[i].size() {
+				i, used = i+1, 0
+			}
 		}
 	}
-	if !put {
-		add(piece{text: text, fresh: true})
+	for _, s := range splices {
+		take(s.Start, true)
+		add(piece{text: []byte(s.New), fresh: true})
+		take(s.End, false)
+	}
+	for ; i < len(t); i, used = i+1, 0 {
+		add(t[i].cut(used, t[i].size()))
 	}
 	return out
 }

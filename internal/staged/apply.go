@@ -74,12 +74,11 @@ func (v *View) Edit(ctx context.Context, p string, edits ...change.Edit) error {
 		return err
 	}
 	next := *f
-	shift := 0
+	var splices []splice.Splice
 	for s := range ch.Splices() {
-		text := bytes.Clone(s.New)
-		next.pieces = next.pieces.Splice(int(s.Start)+shift, int(s.End)+shift, text)
-		shift += len(text) - int(s.End-s.Start)
+		splices = append(splices, splice.Splice{Span: splice.Span{Start: int(s.Start), End: int(s.End)}, New: string(s.New)})
 	}
+	next.pieces = next.pieces.Apply(splices)
 	next.raw = bytes.Clone(ch.Bytes())
 	v.put(p, &next)
 	return nil
@@ -125,7 +124,7 @@ func (v *View) Write(ctx context.Context, p string, content []byte) error {
 	next := *f
 	next.raw, next.gone, next.written = content, false, true
 	start, end := common(f.raw, content)
-	next.pieces = next.pieces.Splice(start, len(f.raw)-end, content[start:len(content)-end])
+	next.pieces = next.pieces.Apply([]splice.Splice{{Span: splice.Span{Start: start, End: len(f.raw) - end}, New: string(content[start : len(content)-end])}})
 	v.put(p, &next)
 	return nil
 }

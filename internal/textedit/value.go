@@ -10,10 +10,6 @@ import (
 	"quarry/internal/value"
 )
 
-// maxValued is the largest text in which values are changed by path: it is parsed
-// in memory.
-const maxValued = 16 << 20
-
 // values works out all edits of values at once: a key that one makes is there for
 // the next, and their paths are still those of the text before.
 func (p *planner) values(edits []change.Edit) error {
@@ -36,8 +32,8 @@ func (p *planner) values(edits []change.Edit) error {
 	switch {
 	case format == value.None:
 		return wrap(edits, from[0], fault.New(fault.InvalidArgument, fmt.Sprintf("%q is not known as JSON, YAML, TOML, ini or markdown with a YAML header", p.name), "edit its text instead"))
-	case p.doc.Len() > maxValued:
-		return wrap(edits, from[0], fault.New(fault.TooLarge, fmt.Sprintf("the file has %d MB; values are changed in at most %d", p.doc.Len()>>20, maxValued>>20), "edit its text instead"))
+	case p.doc.Len() > value.MaxSize:
+		return wrap(edits, from[0], fault.New(fault.TooLarge, fmt.Sprintf("the file has %d MB; values are changed in at most %d", p.doc.Len()>>20, value.MaxSize>>20), "edit its text instead"))
 	}
 	out, err := value.Apply(format, p.doc.Slice(0, p.doc.Len()), list...)
 	if err != nil {

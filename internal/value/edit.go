@@ -37,7 +37,11 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	if d.breaks {
 		return nil, refuse(Cramped, "the text has line breaks other than \\n and \\r\\n, which programs read in different ways")
 	}
-	if err := d.shared(at, len(rest) > 0); err != nil {
+	touched, inside := at, len(rest) == 0
+	if e.Rename != "" && len(at.chain) > 1 { // the value itself stays
+		touched, inside = at.up(), false
+	}
+	if err := d.shared(touched, inside); err != nil {
 		return nil, err
 	}
 	if len(rest) > 0 && (e.Delete || e.Rename != "") {
@@ -79,14 +83,17 @@ func (d *Doc) verify(out []splice.Splice, want *Node) error {
 }
 
 // shared refuses a value that other places of the document use. The parts of the
-// chain count, and for a value that is replaced what is in it, too.
-func (d *Doc) shared(at place, adding bool) error {
+// chain count, and for a value that is replaced what is inside of it, too.
+func (d *Doc) shared(at place, inside bool) error {
 	for _, n := range at.chain {
 		if n.used {
 			return refuse(Anchored, "aliases use &%s, so they would change with it", n.Anchor)
 		}
+		if n.Tag == "!!omap" || n.Tag == "!!pairs" || n.Tag == "!!set" {
+			return refuse(Cramped, "programs read %s in different ways", n.Tag)
+		}
 	}
-	if !adding {
+	if inside {
 		if name := usedIn(at.node()); name != "" {
 			return refuse(Anchored, "it has the anchor &%s, which aliases use", name)
 		}
@@ -274,11 +281,7 @@ func Apply(format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 			paths[j] = shifted(paths[j], e)
 		}
 		slices.SortStableFunc(out, func(a, b splice.Splice) int { return a.Start - b.Start })
-		shift := 0
-		for _, s := range out {
-			pieces = pieces.Splice(s.Start+shift, s.End+shift, []byte(s.New))
-			shift += len(s.New) - s.Len()
-		}
+		pieces = pieces.Apply(out)
 		if now, err = splice.Apply(now, out); err != nil {
 			return nil, err
 		}

@@ -63,6 +63,9 @@ func (d *Doc) parseINI(start int) error {
 			if eq == indent {
 				return &SyntaxError{Format: INI, Line: number, Problem: "a key is missing"}
 			}
+			if eq < 0 && bytes.ContainsAny(line, " \t{}<>;") {
+				return &SyntaxError{Format: INI, Line: number, Problem: "neither a heading nor \"key = value\""}
+			}
 			last, deep, blank = iniPair(raw, at, indent, eq), indent, 0
 			section.Members = append(section.Members, last)
 			l := iniLine{Span: splice.Span{Start: at, End: end}, section: section, member: last, indent: string(raw[:indent])}
@@ -139,8 +142,24 @@ func remark(v *Node) error {
 	return nil
 }
 
+// continued refuses what touches a line that ends with a backslash: for some
+// programs the next line belongs to it.
+func (f *iniText) continued(spans ...splice.Span) error {
+	for _, s := range spans {
+		before := bytes.TrimRight(f.d.text[:max(bytes.LastIndexByte(f.d.text[:s.Start], '\n'), 0)], "\r")
+		last := bytes.TrimRight(f.d.text[:lineEnd(f.d.text, max(s.End-1, s.Start))], " \t\r\n")
+		if bytes.HasSuffix(before, []byte("\\")) || bytes.HasSuffix(last, []byte("\\")) {
+			return refuse(Cramped, "a line there ends with a backslash, after which some programs read on")
+		}
+	}
+	return nil
+}
+
 func (f *iniText) replace(at place, v *Node) ([]splice.Splice, error) {
 	old := at.node()
+	if err := f.continued(old.Span); err != nil {
+		return nil, err
+	}
 	if old.Kind == Map {
 		return nil, refuse(Cramped, "it is a section; set its keys one by one")
 	}
@@ -200,6 +219,11 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		sep += " "
 	}
 	line := indent + key + sep + s + f.d.eol
+	if at > 0 {
+		if err := f.continued(splice.Span{Start: at - 1, End: at - 1}); err != nil {
+			return nil, err
+		}
+	}
 	if at < 0 { // of the top, before the first section
 		line += f.d.eol
 		if at = len(f.d.text); len(f.lines) > 0 {
@@ -253,7 +277,7 @@ func (f *iniText) remove(at place) ([]splice.Splice, error) {
 				}
 			}
 		}
-		return []splice.Splice{{Span: span}}, nil
+		return []splice.Splice{{Span: span}}, f.continued(span)
 	}
 	return nil, refuse(Cramped, "no line of it was found")
 }

@@ -97,6 +97,9 @@ func FromJSON(text []byte) (*Node, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, &SyntaxError{Format: JSON, Problem: "the value is empty"}
 	}
+	if _, err := d.Root.Go(); err != nil {
+		return nil, err
+	}
 	unplaced(d.Root)
 	return d.Root, nil
 }

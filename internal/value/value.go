@@ -37,7 +37,7 @@ var byExtension = map[string]Format{
 	".json": JSON, ".jsonc": JSON, ".code-workspace": JSON, ".webmanifest": JSON, ".ipynb": JSON, ".canvas": JSON, ".geojson": JSON, ".har": JSON,
 	".yaml": YAML, ".yml": YAML, ".cff": YAML,
 	".toml": TOML,
-	".ini":  INI, ".cfg": INI, ".conf": INI, ".desktop": INI, ".service": INI, ".socket": INI, ".timer": INI, ".target": INI, ".mount": INI, ".properties": INI,
+	".ini":  INI, ".cfg": INI, ".conf": INI, ".desktop": INI, ".service": INI, ".socket": INI, ".timer": INI, ".target": INI, ".mount": INI,
 	".md": Header, ".mdx": Header, ".markdown": Header, ".qmd": Header,
 }
 
@@ -57,9 +57,10 @@ func FormatOf(name string) Format {
 	return byExtension[path.Ext(base)]
 }
 
-// The largest texts that are read. YAML takes half a second a megabyte.
+// MaxSize is the largest text that is read; of YAML, which takes half a second a
+// megabyte, it is less.
 const (
-	maxSize = 16 << 20
+	MaxSize = 16 << 20
 	maxYAML = 4 << 20
 )
 
@@ -136,7 +137,7 @@ func Parse(format Format, text []byte) (*Doc, error) {
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		d.eol = "\r\n"
 	}
-	limit := maxSize
+	limit := MaxSize
 	if format == YAML {
 		limit = maxYAML
 	}
@@ -259,7 +260,7 @@ func (d *Doc) Lines(p Path) (first, last int, err error) {
 	span := d.extent(at)
 	line := func(at int) int { return 1 + bytes.Count(d.text[:at], []byte("\n")) }
 	end := max(span.Start, span.End)
-	if end > span.Start && d.text[end-1] == '\n' {
+	if at.node().toml != nil && end > span.Start && d.text[end-1] == '\n' { // whole lines
 		end--
 	}
 	return line(span.Start), line(end), nil

@@ -235,19 +235,21 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 		return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}}, nil
 	}
 	rest := splice.Span{Start: mark, End: max(old.End, mark)}
-	if strings.HasPrefix(written, f.d.eol) || !lined {
-		// A comment after the key stays there.
-		if short && len(bytes.TrimSpace(text[rest.End:lineEnd])) > 0 {
-			return []splice.Splice{{Span: rest}, {Span: splice.Span{Start: lineEnd, End: lineEnd}, New: written}}, nil
-		}
-		if !short && hashes.comment(bytes.TrimLeft(text[mark:lineEnd], " \t")) > 0 {
-			rest.Start = lineEnd
-			if !lined {
-				return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
-			}
-		}
-	} else if short && len(bytes.TrimSpace(text[rest.End:lineEnd])) > 0 {
+	after := splice.Splice{Span: splice.Span{Start: lineEnd, End: lineEnd}, New: written}
+	onLine := len(bytes.TrimSpace(text[min(rest.End, lineEnd):lineEnd])) > 0
+	switch {
+	case short && onLine && lined && !strings.HasPrefix(written, f.d.eol):
 		return nil, refuse(Cramped, "the comment after it would become a part of the text") // of a block scalar
+	case short && onLine: // a comment after the key stays there
+		return []splice.Splice{{Span: rest}, after}, nil
+	case bytes.IndexByte(text[mark:max(old.Start, mark)], '#') >= 0: // and so do those before the value
+		rest.Start = len(bytes.TrimSuffix(text[:bytes.LastIndexByte(text[:old.Start], '\n')], []byte("\r")))
+		if !lined {
+			return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
+		}
+		if !strings.HasPrefix(written, f.d.eol) {
+			return nil, refuse(Cramped, "a comment stands before it")
+		}
 	}
 	return []splice.Splice{{Span: rest, New: written}}, nil
 }
@@ -269,6 +271,8 @@ func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		return nil, refuse(Unwritable, "the key is empty")
 	}
 	switch {
+	case f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++")):
+		return nil, refuse(Cramped, "it has a header of TOML, between lines of +++")
 	case f.front && !f.found:
 		s, err := f.pairText(key, v, "")
 		eol := f.d.eol

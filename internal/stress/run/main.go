@@ -44,6 +44,7 @@ var regimes = []regime{
 	{name: "gram soundness", pkg: "./internal/trigram", test: "TestMatchingTextsHaveTheGrams"},
 	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestAcknowledgedChangesAreReported|TestFresh|TestStreamFresh|TestOverflow|TestMaxWatches"},
 	{name: "overflow, watch limit of 100", pkg: ".", test: "TestOwnerMissesEvents"},
+	{name: "values by path", pkg: "./internal/value", test: "TestRandom"},
 	{name: "undo of notes", pkg: "./internal/notebook", test: "TestUndoOfNotes"},
 	{name: "kill −9: files", pkg: "./internal/rootfs", test: "TestKill"},
 	{name: "kill −9: workspace", pkg: ".", test: "TestKill|TestUndoRandomSequences|TestByteIntegrity"},

@@ -1,0 +1,222 @@
+package value
+
+import (
+	"bytes"
+	"regexp"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// scalar finds the end of a scalar, and what it is.
+func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
+	out.Text, out.Kind, out.form = n.Value, Text, plain
+	var ok bool
+	switch {
+	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
+		out.form = double
+		if n.Style&yaml.SingleQuotedStyle != 0 {
+			out.form = single
+		}
+		r.end, ok = quotedEnd(r.text, r.end)
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		out.form = literal
+		r.end, ok = r.literalEnd(r.end, n)
+	default:
+		if out.Tag == "" {
+			out.Kind = coreKind(n.Value)
+		}
+		if out.Kind == Null {
+			out.Text = ""
+		}
+		out.Plain = n.Tag == "!!timestamp" && out.Tag == ""
+		r.end, ok = plainEnd(r.text, r.end, n.Value)
+	}
+	if !ok {
+		return r.lost(n)
+	}
+	return nil
+}
+
+// quotedEnd is after the quoted scalar at an offset.
+func quotedEnd(text []byte, at int) (int, bool) {
+	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
+		return at, false
+	}
+	quote := text[at]
+	for i := at + 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote == '"':
+			i++
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
+			i++
+		case text[i] == quote:
+			return i + 1, true
+		}
+	}
+	return at, false
+}
+
+// plainEnd is after a plain scalar. One on several lines is folded: a line break is
+// a blank in the value, and more of them are one less.
+func plainEnd(text []byte, at int, value string) (int, bool) {
+	for i := 0; i < len(value); {
+		if at >= len(text) {
+			return at, false
+		}
+		breaks, to := 0, at
+		for to < len(text) {
+			if n := yamlBreak(text[to:]); n > 0 {
+				breaks, to = breaks+1, to+n
+			} else if text[to] == ' ' || text[to] == '\t' {
+				to++
+			} else {
+				break
+			}
+		}
+		switch {
+		case breaks == 1 && value[i] == ' ':
+			at, i = to, i+1
+		case breaks > 1:
+			n := 0
+			for i+n < len(value) && yamlBreak([]byte(value[i+n:])) > 0 {
+				n += yamlBreak([]byte(value[i+n:]))
+			}
+			if n == 0 {
+				return at, false
+			}
+			at, i = to, i+n
+		case text[at] == value[i]:
+			at, i = at+1, i+1
+		default:
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// literalEnd is after the last line of a block scalar that has text; of one that
+// keeps its blank lines, after those.
+func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
+	head := r.text[at:]
+	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	if len(head) == 0 || head[0] != '|' && head[0] != '>' {
+		return at, false
+	}
+	keeps := bytes.IndexByte(bytes.SplitN(head, []byte(" "), 2)[0], '+') >= 0
+	end := at + len(head)
+	next := lineEnd(r.text, end)
+	indent := -1
+	if i := bytes.IndexAny(head, "123456789 \t#"); i > 0 && head[i] >= '1' && head[i] <= '9' {
+		indent = r.indentAbove(at) + int(head[i]-'0')
+	}
+	for next < len(r.text) {
+		to := lineEnd(r.text, next)
+		line := bytes.TrimRight(r.text[next:to], "\r\n")
+		spaces := len(line) - len(bytes.TrimLeft(line, " "))
+		switch {
+		case len(bytes.TrimSpace(line)) == 0 && (indent < 0 || spaces < indent || spaces == len(line)):
+			if keeps {
+				end = next + len(line)
+			}
+		case indent < 0 && spaces > r.indentAbove(at):
+			indent = spaces
+			end = next + len(line)
+		case indent >= 0 && spaces >= indent:
+			end = next + len(line)
+		default:
+			return end, true
+		}
+		next = to
+	}
+	return end, true
+}
+
+// indentAbove is the indentation that the lines of a block scalar exceed: that of
+// the key or the dash it belongs to, and -1 at the top.
+func (r *yamlReader) indentAbove(at int) int {
+	start := bytes.LastIndexByte(r.text[:at], '\n') + 1
+	if start < r.off {
+		start = r.off
+	}
+	line := r.text[start:at]
+	rest := bytes.TrimLeft(line, " ")
+	deep := len(line) - len(rest)
+	if len(rest) == 0 || bytes.HasPrefix(rest, []byte("---")) {
+		return -1
+	}
+	for bytes.HasPrefix(rest, []byte("- ")) { // the last dash, or the key after it
+		next := bytes.TrimLeft(rest[1:], " ")
+		if len(next) == 0 {
+			break
+		}
+		if next[0] == '&' || next[0] == '!' {
+			break
+		}
+		deep += len(rest) - len(next)
+		rest = next
+	}
+	return deep
+}
+
+// coreKind is what a plain scalar is by the core schema of YAML 1.2.
+func coreKind(s string) Kind {
+	switch s {
+	case "", "~", "null", "Null", "NULL":
+		return Null
+	case "true", "True", "TRUE", "false", "False", "FALSE":
+		return Bool
+	}
+	if yamlNumber.MatchString(s) {
+		return Number
+	}
+	return Text
+}
+
+var yamlNumber = regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+
+// yamlCursor turns the line and column of YAML nodes into offsets. The parser
+// counts characters and ends lines also at a lone CR, NEL, LS and PS. Asked in
+// document order it reads the text once, so one long line stays linear.
+type yamlCursor struct {
+	text      []byte
+	line, col int // line of at, counted from 1
+	at        int
+}
+
+// seek returns the offset of a position, false if there is none.
+func (c *yamlCursor) seek(line, col int) (int, bool) {
+	if line < c.line || line == c.line && col < c.col {
+		c.line, c.col, c.at = 1, 1, 0
+	}
+	for c.at < len(c.text) && (c.line < line || c.line == line && c.col < col) {
+		if n := yamlBreak(c.text[c.at:]); n > 0 {
+			if c.line == line {
+				break
+			}
+			c.at, c.line, c.col = c.at+n, c.line+1, 1
+			continue
+		}
+		_, n := utf8.DecodeRune(c.text[c.at:])
+		c.at += n
+		c.col++
+	}
+	return c.at, c.line == line && c.col == col
+}
+
+// yamlBreak returns the length of the line break s starts with, 0 for none.
+func yamlBreak(s []byte) int {
+	switch {
+	case bytes.HasPrefix(s, []byte("\r\n")):
+		return 2
+	case s[0] == '\n' || s[0] == '\r':
+		return 1
+	case bytes.HasPrefix(s, []byte("\u0085")):
+		return 2
+	case bytes.HasPrefix(s, []byte("\u2028")) || bytes.HasPrefix(s, []byte("\u2029")):
+		return 3
+	}
+	return 0
+}
