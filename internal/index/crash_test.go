@@ -43,7 +43,7 @@ func child(dirs string) error {
 	if err != nil {
 		return err
 	}
-	ix, err := Open(root, state, &Options{racy: time.Millisecond})
+	ix, err := Open(root, state, &Options{Fields: wordFields, racy: time.Millisecond})
 	if err != nil {
 		return err
 	}

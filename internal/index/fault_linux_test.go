@@ -77,7 +77,7 @@ func failAt(t *testing.T, at int, fault error) (hit bool) {
 	for _, name := range []string{"a", "b/c", "b/d"} {
 		w.write(name, "needle and "+name)
 	}
-	opts := &Options{Workers: 1}
+	opts := &Options{Fields: wordFields, Workers: 1}
 	if w.ix, err = Open(w.root, w.state, opts); err != nil { // such as a lock file that can't be made
 		if hit {
 			return true

@@ -180,8 +180,8 @@ func TestMergedEqualsBuilt(t *testing.T) {
 		content[i] = dump(t, ix.segs[0].seg)
 		st := ix.Status()
 		t.Logf("%d files, %d KB of text, %d KB on disk: %.1f %%", st.Documents, st.Text>>10, st.Bytes>>10, 100*float64(st.Bytes)/float64(st.Text))
-		// Grams and paths take 10.2 % of this tree of small files, terms 4.6 %.
-		if st.Bytes*100 > st.Text*16 {
+		// Grams and paths take 10.2 % of this tree of small files, terms 4.6 %, definitions 2.1 %.
+		if st.Bytes*100 > st.Text*18 {
 			t.Errorf("the index has %d bytes for %d of text", st.Bytes, st.Text)
 		}
 	}
