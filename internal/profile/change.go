@@ -37,7 +37,9 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		c.preview(a, change)
 	} else if c.d.shows && !c.Bool("quiet") {
 		named := len(change.Diffs) > 1 || len(change.Diffs) == 1 && !strings.Contains(sentence, render.Path(change.Diffs[0].New))
-		data.Hunks = render.ChangedLines(change, named)
+		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && c.d.terse {
+			data.Hunks = render.Rewrites(change)
+		}
 		a.text = append(a.text, data.Hunks...)
 	}
 	if change.ID != "" {
@@ -412,37 +414,38 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	}
 	a := c.changed(moved, render.Moved(moved))
 	if c.d.terse && !moved.DryRun && !moved.Unchanged {
-		a.receipt = append(a.receipt, c.stillNamed(ctx, moved.Paths[0], moved.Paths[1])...)
+		a.receipt = append(a.receipt, c.stillNamed(ctx, a, moved.Paths[0], moved.Paths[1])...)
 	}
 	return a, nil
 }
 
-// stillNamed counts the lines that have the old name of a file that was renamed: the
-// links follow, what else speaks of it doesn't, and an agent searched for it each time.
-func (c *call) stillNamed(ctx context.Context, from, to string) []string {
+// stillNamed shows or counts the lines that have the old name of a file that was
+// renamed: links follow, what else speaks of it doesn't, and agents searched for it
+// each time.
+func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []string {
 	name := strings.TrimSuffix(path.Base(from), path.Ext(from))
 	if utf8.RuneCountInString(name) < 4 || name == strings.TrimSuffix(path.Base(to), path.Ext(to)) {
 		return nil
 	}
 	q := search.Query{
 		Pattern: name, Patterns: []string{url.PathEscape(name)}, Match: match.Options{Syntax: match.Literal}, Scope: c.where(),
-		Detail: search.Counts, Limits: search.Limits{Time: c.o.Time},
+		Limits: search.Limits{Time: c.o.Time, LineBytes: shownLine},
 	}
 	r, err := c.ws.Search(ctx, q)
 	if err != nil || len(r.Files) == 0 {
 		return nil // the move is made, whatever becomes of this
 	}
-	var paths []string
-	for _, f := range r.Files[:min(len(r.Files), 3)] {
-		paths = append(paths, quoted(f.Path))
+	text := fmt.Sprintf("the old name still stands in %s of %s", fault.Count(r.LinesMatched, "line"), fault.Count(len(r.Files), "file"))
+	if r.LinesMatched > stillShown {
+		return []string{text}
 	}
-	text := fmt.Sprintf("the old name %s still stands in %s of %s: %s", quoted(name), fault.Count(r.LinesMatched, "line"),
-		fault.Count(len(r.Files), "file"), strings.Join(paths, ", "))
-	if len(r.Files) > len(paths) {
-		text += ", …"
-	}
-	return []string{text}
+	lines, _ := linesText(nil, r.Files, false, c.limits())
+	a.text = append(append(a.text, "\nThe old name still stands in:"...), lines...)
+	return nil
 }
+
+// stillShown is how many lines with the old name of a file are shown.
+const stillShown = 5
 
 // moveError names the path that is wrong.
 func (c *call) moveError(ctx context.Context, err error, from string, note bool) error {

@@ -117,10 +117,38 @@ func saidPaths(list []explain.Finding, listing bool) []string {
 	return out
 }
 
+// allIgnored says that a search had no file to look at, because ignore files or
+// names with a dot leave out all there are: the archive of Debian's kernel source
+// ends its .gitignore with /*, and agents took "no matches" for an answer.
+func (c *call) allIgnored(ctx context.Context, scope search.Scope) string {
+	scope.Globs, scope.Types, scope.MaxDepth = nil, nil, 0
+	if scope.IncludeHidden && scope.IncludeIgnored {
+		return ""
+	}
+	q := search.FindQuery{Scope: scope, Limit: 1}
+	q.Time = c.o.Time
+	if r, err := c.ws.Find(ctx, q); err != nil || r.Total > 0 || r.Stopped != "" {
+		return ""
+	}
+	q.IncludeHidden, q.IncludeIgnored = true, true
+	r, err := c.ws.Find(ctx, q)
+	if err != nil || r.Total == 0 {
+		return ""
+	}
+	how := "a path below leads to them"
+	if c.takes("include_ignored") {
+		how = "include_ignored and include_hidden, or a path below, lead to them"
+	}
+	return fmt.Sprintf("no file was searched: all %d there are hidden or ignored (.gitignore and the like); %s", r.Total, how)
+}
+
 // zero explains a text search without matches.
 func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, filter string) []string {
 	found := explain.After(c.ws, sum).Text(ctx, q, sum)
 	parts := append([]string{"searched " + c.scope(&q, filter)}, c.said(found, &q, filter)...)
+	if nothing := c.allIgnored(ctx, q.Scope); nothing != "" {
+		parts[0] = nothing
+	}
 	if p, err := match.Compile(q.Pattern, q.Match); err == nil {
 		for _, hint := range p.Hints() {
 			parts = append(parts, strings.TrimSuffix(hint, "."))
@@ -208,6 +236,9 @@ func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Sum
 		l.Near(ctx, search.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
 	}
 	parts := append([]string{"none of the words occurs in the workspace, without hidden and ignored files"}, c.said(l.Found(), nil, "")...)
+	if nothing := c.allIgnored(ctx, c.where()); nothing != "" {
+		parts[0] = nothing
+	}
 	if s := c.skipped(sum); s != "" {
 		parts = append(parts, s)
 	}

@@ -38,7 +38,7 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	if err != nil {
 		return nil, err
 	}
-	text, bodies := foldText(t, r.Symbols, open, false)
+	text, bodies := foldText(t, r.Symbols, open, isNote(t.Path)) // of a note, its headings
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

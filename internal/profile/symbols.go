@@ -259,6 +259,8 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	data.Receipt = &sum
 	a := &answer{text: c.definitionText(ctx, name, r, similar, lines), data: data}
 	switch {
+	case r.Total == 0 && c.allIgnored(ctx, q.Scope) != "":
+		a.receipt = []string{c.allIgnored(ctx, q.Scope)}
 	case r.Total == 0:
 		files := "no file in scope"
 		if c.missed > 0 {

@@ -22,9 +22,9 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "one.go", "one_test"},
 		{"code", "find_symbol", `{"name":"Open","path":"b"}`, "[outside of path it is defined at a/one.go:3]", "no file in scope"},
 		{"code", "find_symbol", `{"name":"Nowhere","path":"b"}`, "no file in scope", "outside of path"},
-		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `the old name "Old name" still stands in 2 lines of 2 files`, ""},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, "The old name still stands in:\n# New name.md\n1: # Old name\n# n.md\n1: [[New name]] and the Old name again\n[change", ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `1 displayed text in "d/x.md" changed too`, ""},
-		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files;", "changed too"},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files]", "changed too"},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, update_links, dry_run, quiet, diff.", ""},
 		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
 		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
@@ -40,6 +40,27 @@ func TestWishesOfAgents(t *testing.T) {
 		got := call(t, tools(t, ws, profile.Options{Profile: c.profile}), c.tool, c.args).Text
 		if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%s %s %s\nwants %s\nand not %s\ngot %s", c.profile, c.tool, c.args, c.want, c.not, got)
+		}
+	}
+}
+
+// A tree whose .gitignore leaves out everything, as that of Debian's kernel source,
+// is not told as one without matches.
+func TestAllIgnored(t *testing.T) {
+	ws := fixture{files: map[string]string{".gitignore": "/*\n!/debian/\n", "fs/open.c": "int vfs_fallocate(void)\n{\n\treturn 0;\n}\n", "mm/oom.c": "x\n"}}.make(t)
+	for _, c := range []struct{ profile, tool, args, want string }{
+		{"code", "search_files", `{"pattern":"vfs_fallocate","glob":"*.c"}`, "[no file was searched: all 3 there are hidden or ignored"},
+		{"code", "search_files", `{"pattern":"vfs_fallocate","show":"count"}`, "no file was searched"},
+		{"quarry", "search_files", `{"regex":"vfs_fallocate"}`, "include_ignored"},
+		{"quarry", "file_search", `{"query":"vfs_fallocate"}`, "no file was searched"},
+		{"code", "find_symbol", `{"name":"vfs_fallocate"}`, "no file was searched"},
+		{"code", "search_code", `{"query":"vfs_fallocate"}`, "no file was searched"},
+		{"code", "search_files", `{"pattern":"vfs_fallocate","path":"fs"}`, "1 match in 1 file"},
+		{"code", "search_files", `{"pattern":"nowhere","path":"fs"}`, "searched \"fs\""},
+	} {
+		got := call(t, tools(t, ws, profile.Options{Profile: c.profile}), c.tool, c.args).Text
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s %s %s\nwants %s\ngot %s", c.profile, c.tool, c.args, c.want, got)
 		}
 	}
 }

@@ -106,6 +106,9 @@ const maxRewrites = 20
 // sampleLine how many characters of it.
 const sampleRewrites, sampleLine = 2, 160
 
+// shortLine is a line that says little without the one above it.
+const shortLine = 8
+
 // Rewrites lists what a change rewrites, each different rewrite once with how
 // often it is made, most often first, and one line of it as it was and will be. It
 // is "" if lines come and go instead.
@@ -115,12 +118,16 @@ func Rewrites(c *change.Change) string {
 	lines := 0
 	for i := range c.Diffs {
 		var removed, added []string
+		before := "" // the line above, which tells what an empty item of a list belongs to
 		end := func() bool {
 			ok := len(removed) == len(added)
 			for k := range min(len(removed), len(added)) {
 				of := differing(removed[k], added[k])
 				if count[of]++; count[of] == 1 {
-					sample[of] = "\n  -" + fault.Clip(removed[k], sampleLine) + "\n  +" + fault.Clip(added[k], sampleLine)
+					if k == 0 && len(removed[k]) < shortLine && before != "" {
+						sample[of] = "\n   " + fault.Clip(before, sampleLine)
+					}
+					sample[of] += "\n  -" + fault.Clip(removed[k], sampleLine) + "\n  +" + fault.Clip(added[k], sampleLine)
 				}
 				lines++
 			}
@@ -142,6 +149,7 @@ func Rewrites(c *change.Change) string {
 				if !end() {
 					return ""
 				}
+				before = text
 			}
 		}
 		if !end() {
@@ -159,17 +167,18 @@ func Rewrites(c *change.Change) string {
 	slices.SortFunc(list, func(a, b rewrite) int {
 		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
 	})
-	more := ""
-	if c.Links != nil && lines < c.Links.Updated { // the diff of a move is cut
-		more = "at least "
-	}
+	cut := c.Links != nil && lines < c.Links.Updated // the diff of a move is cut, so these are examples
 	var b strings.Builder
 	for i, r := range list {
 		if i == maxRewrites {
 			fmt.Fprintf(&b, "\n… and %s more", fault.Count(len(list)-i, "rewrite", "different rewrites"))
 			break
 		}
-		fmt.Fprintf(&b, "\n%s%d× %s → %s", more, r.n, clipped(r.of[0]), clipped(r.of[1]))
+		b.WriteByte('\n')
+		if !cut {
+			fmt.Fprintf(&b, "%d× ", r.n)
+		}
+		fmt.Fprintf(&b, "%s → %s", clipped(r.of[0]), clipped(r.of[1]))
 		if i < sampleRewrites {
 			b.WriteString(sample[r.of])
 		}
