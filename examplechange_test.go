@@ -157,3 +157,38 @@ func ExampleWorkspace_Move() {
 	// 2 links in [Index.md]
 	// Read [[Projects/Greeter|the idea]] and [it again](Projects/Greeter.md).
 }
+
+// A value of a configuration file is changed by its path; everything else keeps its
+// bytes.
+func ExampleWorkspace_Edit_value() {
+	dir, state, remove := exampleDir(map[string]string{
+		"ci.yml": "# nightly\njobs:\n  build:\n    runs-on: ubuntu # cheap\n    steps: [checkout]\n",
+	})
+	defer remove()
+	ctx := context.Background()
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	_, err = ws.Edit(ctx, "ci.yml", []change.Edit{
+		{Verb: change.SetValue, At: "jobs.build.runs-on", New: `"macos"`},
+		{Verb: change.SetValue, At: "jobs.build.steps[+]", New: `"test"`},
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	after, err := ws.Read(ctx, "ci.yml", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, line := range after.Lines {
+		fmt.Println(line)
+	}
+	// Output:
+	// # nightly
+	// jobs:
+	//   build:
+	//     runs-on: macos # cheap
+	//     steps: [checkout, test]
+}

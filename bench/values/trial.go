@@ -244,6 +244,9 @@ func outside(f file, p place, e value.Edit, out []splice.Splice, after []byte) s
 	adding := e.Value != nil && len(e.At) > len(p.path)
 	for _, s := range out {
 		gone := string(s.In(f.text))
+		if gone == "" || e.Delete && gone == "," {
+			continue // {} or [] for what lost its last member; the comma before a last one
+		}
 		if adding && strings.TrimSpace(gone) != "" && strings.Trim(gone, "{}[] \t\r\n") != "" {
 			return fmt.Sprintf("%q is gone", gone)
 		}

@@ -2,10 +2,14 @@ package value
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
 
 	"quarry/internal/splice"
 	"quarry/internal/stress"
@@ -83,6 +87,23 @@ func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	now, err := Parse(format, after)
 	if err != nil {
 		t.Fatalf("%s of %q gives %q: %v", e.At, text, after, err)
+	}
+	// Readers that aren't ours read the result as they read the text before.
+	switch format {
+	case JSON:
+		if json.Valid(text) && !json.Valid(after) {
+			t.Fatalf("%s of %q gives %q, which is not JSON", e.At, text, after)
+		}
+	case TOML:
+		var was, is map[string]any
+		if toml.Unmarshal(text, &was) == nil {
+			if err := toml.Unmarshal(after, &is); err != nil {
+				t.Fatalf("%s of %q gives %q: %v", e.At, text, after, err)
+			}
+			if diff := cmp.Diff(leaves(is), leaves(now.Root)); diff != "" {
+				t.Fatalf("%s of %q gives %q (-decoder +tree):\n%s", e.At, text, after, diff)
+			}
+		}
 	}
 	switch n, err := now.Find(e.At); {
 	case e.Delete || e.Rename != "" || e.At[len(e.At)-1].Kind == Next:
