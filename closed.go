@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -84,12 +85,7 @@ func (w *Workspace) isClosed() bool {
 	if w.calls.isClosed() {
 		return true
 	}
-	for _, r := range w.joined() {
-		if r.Workspace.isClosed() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.joined(), func(r Root) bool { return r.Workspace.isClosed() })
 }
 
 // outcome is the error of a call that has ended with err: ErrClosed if the

@@ -80,8 +80,6 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 	},
 }
 
-func second[T any](_ T, err error) error { return err }
-
 // The list above is complete.
 func TestClosingIsComplete(t *testing.T) {
 	failing := reflect.TypeFor[error]()

@@ -97,16 +97,6 @@ func writeCorpus(t *testing.T, dir string, corpus map[string]map[string]string) 
 	}
 }
 
-func putFile(t *testing.T, full, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func fakeWorld(t *testing.T) *remoteWorld {
 	w := &remoteWorld{dir: t.TempDir(), commits: map[string]string{}}
 	corpus := remoteCorpus()

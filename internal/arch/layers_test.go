@@ -8,6 +8,7 @@ var layers = []layer{
 	{"tests", "They may import everything; nothing imports them.", []pkg{
 		{"internal/arch", "this plan"},
 		{"internal/powercut", "the disks a power cut may leave"},
+		{"internal/quarrytest", "workspaces for tests"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports"},
 		{"internal/stress/fuzz", "runs all fuzz targets"},
 		{"internal/stress/hostile", "what hostile calls of the built program take"},
@@ -157,6 +158,7 @@ var roads = map[string][]string{
 var opensUserFiles = map[string]bool{
 	"internal/rootfs":         true,
 	"internal/powercut":       true,
+	"internal/quarrytest":     true, // folders of tests
 	"internal/cli":            true,
 	"internal/cli/agents":     true, // tokens, the page's address
 	"internal/clients":        true, // settings of clients

@@ -64,6 +64,7 @@ var readsByPath = map[string]string{
 	"internal/rootfs/":               "the door",
 	"internal/powercut/":             "a model of a disk, for tests",
 	"internal/stress/":               "tests",
+	"internal/quarrytest/":           "tests",
 	"internal/re/":                   "generators",
 	"internal/config/write.go":       "makes a file that must not exist",
 	"internal/cli/agents/ui.go":      "makes the page's address file",

@@ -71,12 +71,9 @@ func overruled(given map[string]bool, set *config.Setting, list []config.Setting
 			return true
 		}
 	}
-	for _, other := range list {
-		if other.Section == set.Section && other.Group == set.Group && other.Source.Nearer(set.Source) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(other config.Setting) bool {
+		return other.Section == set.Section && other.Group == set.Group && other.Source.Nearer(set.Source)
+	})
 }
 
 // remote drops settings about servers and folders that don't belong together.

@@ -43,12 +43,7 @@ func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool
 		if f.fullPath {
 			text = f.whole(t, e)
 		}
-		for _, test := range tests {
-			if !test(text) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(tests, func(test func(string) bool) bool { return !test(text) })
 	}, nil
 }
 

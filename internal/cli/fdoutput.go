@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"quarry/internal/cli/env"
@@ -262,12 +263,7 @@ func (o *fdOutput) command(words []string) error {
 var fdPlaceholders = []string{"{}", "{/}", "{//}", "{.}", "{/.}"}
 
 func hasPlaceholder(word string) bool {
-	for _, p := range fdPlaceholders {
-		if strings.Contains(word, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fdPlaceholders, func(p string) bool { return strings.Contains(word, p) })
 }
 
 // expand fills a template: {} is the path, {/} its name, {//} its folder, {.} and

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -122,12 +123,7 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		return nil, nil
 	}
 	return func(e *search.Entry) bool {
-		for _, t := range tests {
-			if !t(e) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(tests, func(t func(*search.Entry) bool) bool { return !t(e) })
 	}, nil
 }
 

@@ -113,7 +113,7 @@ func withProperties(ctx context.Context, text []byte, set map[string]any, remove
 		}
 	}
 	for _, key := range remove {
-		if !contains(names, key) {
+		if !slices.Contains(names, key) {
 			if missing {
 				continue
 			}

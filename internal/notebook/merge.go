@@ -170,7 +170,7 @@ func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*
 		return nil, err
 	}
 	for _, n := range notes {
-		if !contains(f.paths, n.Path) {
+		if !slices.Contains(f.paths, n.Path) {
 			f.paths = append(f.paths, n.Path)
 		}
 	}

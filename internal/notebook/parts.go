@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -204,7 +205,7 @@ func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault
 	}
 	if names, err := vault.PropertyNames(ctx, text); err != nil {
 		return nil, err
-	} else if !e.Create && !contains(names, key) {
+	} else if !e.Create && !slices.Contains(names, key) {
 		return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}
 	}
 	switch e.Operation {
@@ -214,13 +215,4 @@ func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault
 		return vault.AddToProperty(text, key, value, e.Operation == vault.OpPrepend)
 	}
 	return nil, fault.New(fault.InvalidArgument, "invalid operation for a property", "use append, prepend or replace")
-}
-
-func contains(list []string, s string) bool {
-	for _, have := range list {
-		if have == s {
-			return true
-		}
-	}
-	return false
 }

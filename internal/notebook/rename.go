@@ -3,6 +3,7 @@ package notebook
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -37,7 +38,7 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	if err != nil {
 		return nil, err
 	}
-	if !contains(sources, n.Path) {
+	if !slices.Contains(sources, n.Path) {
 		sources = append(sources, n.Path)
 	}
 	seen := map[string]*Note{n.Path: n}

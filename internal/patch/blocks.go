@@ -2,6 +2,7 @@ package patch
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -46,12 +47,7 @@ func unwrap(lines []string) []string {
 
 // hasBlocks reports whether the text has SEARCH/REPLACE blocks.
 func (p *parser) hasBlocks() bool {
-	for _, l := range p.lines {
-		if searchLine().MatchString(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.lines, func(l string) bool { return searchLine().MatchString(l) })
 }
 
 // blocks reads SEARCH/REPLACE blocks. The path stands on a line of its own before

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -82,12 +83,7 @@ func isCredentialWord(word string) bool {
 	case "key", "pas", "pwd", "auth", "credential", "passphrase", "authorization", "apikey", "accesskey", "secretkey", "privatekey", "dsn":
 		return true
 	}
-	for _, end := range []string{"token", "secret", "password", "passwd"} {
-		if strings.HasSuffix(word, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"token", "secret", "password", "passwd"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
 // isValue is false for what stands for a value: a reference, a placeholder, a switch.
@@ -101,12 +97,7 @@ func isValue(v string) bool {
 	case "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "0", "1", "changeme", "change-me", "todo", "...":
 		return false
 	}
-	for _, p := range []string{"your", "xxx", "***"} {
-		if strings.HasPrefix(lower, p) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"your", "xxx", "***"}, func(p string) bool { return strings.HasPrefix(lower, p) })
 }
 
 // hasPasswordInAddress finds scheme://user:password@host.

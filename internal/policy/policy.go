@@ -7,6 +7,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/internal/glob"
@@ -209,12 +210,7 @@ func (p *Policy) denied(path string) bool {
 }
 
 func (p *Policy) allowed(path string) bool {
-	for _, g := range p.allow {
-		if g.Match(path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.allow, func(g *glob.Glob) bool { return g.Match(path) })
 }
 
 // ProtectedFolder names the first protected folder on a path, with its slash, as

@@ -76,12 +76,7 @@ func (q *Question) Shadowed(name string) func(path string) bool { return q.list.
 func (l *Listing) shadowed(name string) func(path string) bool {
 	nested := l.nested(name)
 	return func(path string) bool {
-		for _, n := range nested {
-			if strings.HasPrefix(path, n) && (len(path) == len(n) || path[len(n)] == '/') {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(nested, func(n string) bool { return strings.HasPrefix(path, n) && (len(path) == len(n) || path[len(n)] == '/') })
 	}
 }
 

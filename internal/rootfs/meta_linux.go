@@ -121,7 +121,7 @@ func (r *Root) copyXattrs(from, to int) error {
 		return err
 	}
 	for _, name := range have { // such as a list inherited from the folder
-		if !contains(want, name) && ours(name) {
+		if !slices.Contains(want, name) && ours(name) {
 			if err := unix.Fremovexattr(to, name); err != nil && err != unix.ENODATA {
 				return errUnpreservable
 			}
@@ -156,15 +156,6 @@ func (r *Root) copyXattrs(from, to int) error {
 // system.
 func ours(name string) bool {
 	return strings.HasPrefix(name, "user.") || strings.HasPrefix(name, "system.posix_acl_")
-}
-
-func contains(list []string, s string) bool {
-	for _, t := range list {
-		if t == s {
-			return true
-		}
-	}
-	return false
 }
 
 func listXattrs(fd int) ([]string, error) {

@@ -5,6 +5,7 @@ package rootfs
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -127,12 +128,7 @@ func (r *Root) sameEntry(src, dst place, info Info) bool {
 	if err != nil {
 		return false
 	}
-	for _, e := range entries {
-		if e.Name == dst.name {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(entries, func(e Entry) bool { return e.Name == dst.name })
 }
 
 // moveAcross moves to another file system. It makes a complete, verified and

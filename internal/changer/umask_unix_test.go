@@ -1,0 +1,8 @@
+//go:build unix
+
+package changer_test
+
+import "syscall"
+
+// Tests compare the modes of files that were made with the umask most people have.
+func init() { syscall.Umask(0o022) }

@@ -1,0 +1,18 @@
+package quarry_test
+
+import (
+	"context"
+
+	"quarry/internal/quarrytest"
+)
+
+var (
+	ctx = context.Background()
+
+	workspace  = quarrytest.Workspace
+	putFile    = quarrytest.PutFile
+	snapshot   = quarrytest.Snapshot
+	mustSearch = quarrytest.Search
+)
+
+func second[T any](_ T, err error) error { return err }
