@@ -155,7 +155,7 @@ func (h *past) deedOf(id journal.ID) deed {
 	return d
 }
 
-// know records the step of an entry.
+// know records a step that an entry made.
 func (h *past) know(id journal.ID, s *lineage.Step) {
 	d := h.deedOf(id)
 	h.steps[d] = append(h.steps[d], s)

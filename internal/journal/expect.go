@@ -14,7 +14,7 @@ import (
 
 // cell describes what is, or should be, at one path.
 type cell struct {
-	typ     rootfs.Type    // TypeUnknown: nothing, or with any set, anything
+	typ     rootfs.Type    // TypeUnknown: nothing is there, or if any is set, whatever it is
 	any     bool           // something, whatever it is
 	version rootfs.Version // of a file; zero: any content
 	target  string         // of a symlink; "": any

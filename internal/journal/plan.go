@@ -25,7 +25,7 @@ type Plan struct {
 	src *source
 	// Each operation of Change has one of these.
 	of     []int           // the operation of Of that it undoes; -1 is none
-	target []ref           // of the content a Replace brings back
+	target []ref           // where the content is that a Replace brings back
 	back   [][]rootfs.Edit // the edits that bring it back, if it is kept so
 }
 

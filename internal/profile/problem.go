@@ -232,7 +232,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		}
 		e.Hint += "."
 	case c.d.explains && c.tool.Name == "search_files":
-		if p.Glob { // *skb = NULL is not one
+		if p.Glob { // *skb = NULL looks like one and is none
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."

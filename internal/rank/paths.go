@@ -124,7 +124,7 @@ type pathQuery struct {
 
 // wordHits is what a word of paths has of a query.
 type wordHits struct {
-	term   int32 // that it is, or -1
+	term   int32 // the term of the query that the word is, or -1
 	begins []beginning
 }
 

@@ -9,7 +9,7 @@ import (
 // ErrClosed is returned for every use of a Root after Close.
 var ErrClosed error = closedError{}
 
-// closedError is no Conflict: repeating the call does not help.
+// closedError is not a Conflict: repeating the call does not help.
 type closedError struct{}
 
 func (closedError) Error() string { return "the workspace is closed" }

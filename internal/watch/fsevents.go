@@ -375,7 +375,7 @@ func (s *fsevents) compare(ctx context.Context, path string) {
 		return
 	}
 	s.w.pending.tree([]byte(path))
-	s.noteFile(path, Created|Removed|Written|Changed) // a file may have its place
+	s.noteFile(path, Created|Removed|Written|Changed) // a file may be there instead
 	s.forget(path)
 	if info, err := s.w.root.Stat(s.w.path(path)); err == nil && info.Type == rootfs.TypeDir && s.admits(parent(path), base(path)) {
 		s.learn(ctx, path)
