@@ -94,6 +94,17 @@ func (w *Workspace) Diff(ctx context.Context, id string) (*change.Change, error)
 	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id) })
 }
 
+// DiffAll shows several changes as one diff: each file as the first of them found it,
+// and as the last left it.
+func (w *Workspace) DiffAll(ctx context.Context, ids []string) (*change.Change, error) {
+	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.DiffAll(ids) })
+}
+
+// Authors says which change of the journal touched each line of a text file last.
+func (w *Workspace) Authors(ctx context.Context, path string) (*change.Authors, error) {
+	return answer(ctx, w, func(ctx context.Context) (*change.Authors, error) { return w.b.Authors(ctx, path) })
+}
+
 // Changes lists the newest changes, newest first; a limit of 0 is all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
 	return answer(ctx, w, func(context.Context) (*change.Log, error) { return w.b.Log(limit) })

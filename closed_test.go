@@ -60,6 +60,8 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 	},
 	"Undo":    func(ctx context.Context, w *quarry.Workspace) error { return second(w.Undo(ctx, "", nil)) },
 	"Diff":    func(ctx context.Context, w *quarry.Workspace) error { return second(w.Diff(ctx, "")) },
+	"DiffAll": func(ctx context.Context, w *quarry.Workspace) error { return second(w.DiffAll(ctx, []string{""})) },
+	"Authors": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Authors(ctx, "a/0.txt")) },
 	"Changes": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Changes(ctx, 0)) },
 	"Clean":   func(ctx context.Context, w *quarry.Workspace) error { return second(w.Clean(ctx)) },
 	"RestoreTrashed": func(ctx context.Context, w *quarry.Workspace) error {

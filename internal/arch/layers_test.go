@@ -41,6 +41,7 @@ var layers = []layer{
 		{"internal/page", "the local page of quarry ui"},
 		{"internal/colour", "keywords, strings and comments of a source text, to show it"},
 		{"internal/presence", "which clients are connected to a workspace"},
+		{"internal/activity", "a line for each call of a tool, kept for a day"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace"},
 		{"internal/profile", "a record a dialect: arguments → query → text"},
 		{"internal/script", "the language of scripts: Starlark, its functions, values and errors; opens nothing"},

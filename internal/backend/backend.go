@@ -54,6 +54,10 @@ type Changes interface {
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
 	// Diff shows a change as the journal has it.
 	Diff(id string) (*change.Change, error)
+	// DiffAll shows several as one.
+	DiffAll(ids []string) (*change.Change, error)
+	// Authors says which change touched each line of a file last.
+	Authors(ctx context.Context, path string) (*change.Authors, error)
 	// Log lists the newest changes, newest first; a limit of 0 is all.
 	Log(limit int) (*change.Log, error)
 

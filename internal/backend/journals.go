@@ -163,6 +163,58 @@ func (j *journals) Diff(id string) (*change.Change, error) {
 	return j.changed(p, c, err)
 }
 
+// DiffAll shows several changes as one, those of each part together.
+func (j *journals) DiffAll(ids []string) (*change.Change, error) {
+	in := map[*Part][]string{}
+	for _, id := range ids {
+		p, rest, err := j.find(id)
+		if err != nil {
+			return nil, err
+		}
+		in[p] = append(in[p], rest)
+	}
+	out := &change.Change{Paths: []string{}}
+	for i := range j.parts {
+		p := j.parts[i]
+		if in[p] == nil {
+			continue
+		}
+		c, err := p.DiffAll(in[p])
+		if c, err = j.changed(p, c, err); err != nil {
+			return nil, err
+		}
+		out.Paths, out.Diffs, out.Warnings = append(out.Paths, c.Paths...), append(out.Diffs, c.Diffs...), append(out.Warnings, c.Warnings...)
+	}
+	out.Diff = change.JoinDiffs(out.Diffs)
+	return out, nil
+}
+
+// Authors asks the part that a path is in.
+func (j *journals) Authors(ctx context.Context, path string) (*change.Authors, error) {
+	for i := range j.parts {
+		p := j.parts[i]
+		rest, ok := strings.CutPrefix(path, p.Name+"/")
+		if !ok {
+			continue
+		}
+		a, err := p.Authors(ctx, rest)
+		if err != nil {
+			return nil, p.located(err)
+		}
+		out := &change.Authors{Path: p.Name + "/" + a.Path, Version: a.Version, Lines: slices.Clone(a.Lines)}
+		for k, id := range out.Lines {
+			if id != "" {
+				out.Lines[k] = p.Name + j.mark + id
+			}
+		}
+		for k := range a.Changes {
+			out.Changes = append(out.Changes, *a.Changes[k].Under(p.Name, j.mark))
+		}
+		return out, nil
+	}
+	return nil, ErrRemoteOnly
+}
+
 // find finds the part of a change and its id there. The name of the part can be
 // omitted if only one part has the id.
 func (j *journals) find(id string) (*Part, string, error) {

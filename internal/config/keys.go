@@ -164,6 +164,8 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "mcp", Name: "structured", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "no-resources", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
+		{Section: "mcp", Name: "activity", Default: "true", Example: `false`,
+			About: "keep a line for each call of a tool for a day, for the page's Activity; false writes nothing"},
 		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
 		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},
 		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["https://example.com"]`},

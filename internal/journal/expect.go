@@ -159,7 +159,7 @@ func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	for _, m := range slices.Backward(x.moves) {
 		if p.Beneath(m[1]) {
 			var err error
-			if p, err = rebase(p, m[1], m[0]); err != nil {
+			if p, err = Rebase(p, m[1], m[0]); err != nil {
 				return p, err
 			}
 		}
@@ -167,7 +167,8 @@ func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	return p, nil
 }
 
-func rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
+// Rebase is where p is after from was moved to to.
+func Rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
 	if p == from {
 		return to, nil
 	}
@@ -206,7 +207,7 @@ func (x *expectation) move(op *Op) error {
 	moved := map[rootfs.Path]cell{}
 	for p, c := range x.cells {
 		if p.Beneath(op.Path) {
-			q, err := rebase(p, op.Path, op.To)
+			q, err := Rebase(p, op.Path, op.To)
 			if err != nil {
 				return err
 			}

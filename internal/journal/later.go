@@ -90,7 +90,7 @@ func (e *Entry) LeftAt(i int) (rootfs.Path, error) {
 	for _, op := range e.Ops[i+1:] {
 		if op.Kind == Rename && p.Beneath(op.Path) {
 			var err error
-			if p, err = rebase(p, op.Path, op.To); err != nil {
+			if p, err = Rebase(p, op.Path, op.To); err != nil {
 				return p, err
 			}
 		}
@@ -155,7 +155,7 @@ func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) 
 			if !name.Beneath(op.Path) {
 				continue
 			}
-			next, err := rebase(name, op.Path, op.To)
+			next, err := Rebase(name, op.Path, op.To)
 			if err != nil {
 				return nil, err
 			}
@@ -173,7 +173,7 @@ func (s *Since) follow(x Entry, k int) (err error) {
 	switch op.Kind {
 	case Rename:
 		if s.Now.Beneath(op.Path) {
-			s.Now, err = rebase(s.Now, op.Path, op.To)
+			s.Now, err = Rebase(s.Now, op.Path, op.To)
 		} else if s.Now.Beneath(op.To) {
 			s.Gone = false // something took its name
 		}

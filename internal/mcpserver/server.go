@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -52,11 +53,23 @@ type Options struct {
 	// of a tool, before it is answered; nil is fine.
 	Connected func(tool.Client)
 	Called    func(tool.Client, *tool.Tool)
+	// Answered is called for each call that was answered; nil is fine.
+	Answered func(Answer)
 	// Logger gets messages about failures; nil logs nothing.
 	Logger *slog.Logger
 	// Grace is how long calls under way may take to end once the server is
 	// told to stop; 0 is DefaultGrace.
 	Grace time.Duration
+}
+
+// Answer is a call of a tool that was answered.
+type Answer struct {
+	Client    tool.Client
+	Tool      *tool.Tool
+	Arguments json.RawMessage
+	Began     time.Time
+	Bytes     int    // of the text
+	Code      string // of an error; "" if it succeeded
 }
 
 // Server serves one set of tools to any number of clients.
@@ -69,6 +82,7 @@ type Server struct {
 	structured bool
 	connected  func(tool.Client)
 	called     func(tool.Client, *tool.Tool)
+	answered   func(Answer)
 	calls      sessionCalls
 	sessions   sessions
 }
@@ -79,7 +93,7 @@ func New(tools *tool.Registry, opts *Options) (*Server, error) { return newServe
 // newServer lets the conformance test change what the SDK is told.
 func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptions)) (*Server, error) {
 	opts = cmp.Or(opts, &Options{})
-	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called}
+	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called, answered: opts.Answered}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -213,7 +227,11 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if t := s.tools.Lookup(req.Params.Name); s.called != nil && t != nil {
 		s.called(tool.ClientOf(ctx), t)
 	}
+	began := time.Now()
 	res, err := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
+	if t := s.tools.Lookup(req.Params.Name); s.answered != nil && t != nil && err == nil {
+		s.answered(Answer{tool.ClientOf(ctx), t, req.Params.Arguments, began, len(res.Text), codeOf(res)})
+	}
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
@@ -229,6 +247,18 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		out.StructuredContent = json.RawMessage(data)
 	}
 	return out, nil
+}
+
+// codeOf is the code of an error, which ends its text.
+func codeOf(res *tool.Result) string {
+	if !res.IsError {
+		return ""
+	}
+	text := strings.TrimRight(res.Text, "\n")
+	if i := strings.LastIndexByte(text, '['); i >= 0 && strings.HasSuffix(text, "]") {
+		return text[i+1 : len(text)-1]
+	}
+	return "ERROR"
 }
 
 // guard is called before every handler. It turns a panic into an error, answers

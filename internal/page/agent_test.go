@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"quarry"
+	"quarry/internal/activity"
 	"quarry/internal/mcpserver"
 	"quarry/internal/presence"
 	"quarry/internal/review"
@@ -28,6 +29,7 @@ type agents struct {
 	*served
 	present string // the folder of presence
 	rulesOf func() ([]string, error)
+	calls   string // the folder of activity; "" keeps none
 }
 
 func serveAgents(t testing.TB, files map[string]string) *agents {
@@ -58,7 +60,19 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
+	answered := func(mcpserver.Answer) {}
+	if a.calls != "" {
+		log, err := activity.Open(a.calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { log.Close() })
+		answered = func(c mcpserver.Answer) {
+			log.Called(activity.Call{Time: c.Began, Client: c.Client.Name, Session: c.Client.Session, Tool: c.Tool.Name, About: activity.About(c.Arguments, nil), Bytes: c.Bytes, Error: c.Code})
+		}
+	}
 	server, err := mcpserver.New(tools, &mcpserver.Options{
+		Answered:  answered,
 		Connected: func(c tool.Client) { there.Connected(c.Name, c.Version, c.Session) },
 		Called:    func(c tool.Client, u *tool.Tool) { there.Called(c.Name, c.Version, c.Session, u.Name) },
 	})

@@ -367,7 +367,7 @@ func TestBrowserHealth(t *testing.T) {
 	b.has(".bar", "healthy")
 	b.keys("1")
 	b.until(`location.pathname === "/search"`)
-	b.keys(kb.Escape, "4")
+	b.keys(kb.Escape, "5")
 	b.until(`document.querySelectorAll(".spark rect").length === 5`)
 	b.keys("t")
 	b.until(`document.documentElement.dataset.theme === "light"`)

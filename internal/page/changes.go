@@ -25,6 +25,8 @@ type wireChange struct {
 	Client   string    `json:"client"`
 	Tool     string    `json:"tool"`
 	Summary  string    `json:"summary"`
+	Quoted   bool      `json:"quoted,omitempty"` // the summary is the client's own
+	Session  string    `json:"session,omitempty"`
 	Paths    []string  `json:"paths"`
 	Files    int       `json:"files"` // Paths may be fewer
 	Undoes   string    `json:"undoes,omitempty"`
@@ -46,6 +48,9 @@ func changeOf(c *change.Change) wireChange {
 	w := wireChange{
 		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: change.OneLine(c.Tool, change.MaxName), Summary: change.OneLine(c.Summary, maxSummary), Files: len(c.Paths),
 		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Rule: change.OneLine(c.Rule, maxSummary), Proposal: c.Proposal, Paths: []string{},
+	}
+	if c.Client.Name != "" || c.Client.Session != "" {
+		w.Session, w.Quoted = c.Client.Session, c.Did.Verb == change.Noted && c.Undoes == "" && c.PartOf == ""
 	}
 	if c.Partly != nil {
 		w.Partly = c.Partly.String()
@@ -96,13 +101,16 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	list, matching := []wireChange{}, 0
-	clients := map[string]int{}
+	clients, sessions := map[string]int{}, map[string]int{}
 	after := v.Get("after") // entries older than this one
 	begun := after == ""
 	more := false
 	for i := range log.Changes {
 		c := &log.Changes[i]
 		clients[clientOf(c)]++
+		if c.Client.Session != "" {
+			sessions[c.Client.Session]++
+		}
 		if !f.matches(c) {
 			begun = begun || c.ID == after
 			continue
@@ -118,7 +126,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	respond(w, http.StatusOK, map[string]any{
-		"changes": list, "matching": matching, "total": len(log.Changes), "clients": clients, "more": more,
+		"changes": list, "matching": matching, "total": len(log.Changes), "clients": clients, "sessions": sessions, "more": more,
 		"dropped": log.Dropped, "dropped_to": log.DroppedTo, "damaged": log.Damaged,
 	})
 }
@@ -204,13 +212,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 	}
 	files := filesOf(c.Diffs)
 	if one := r.URL.Query().Get("file"); one != "" {
-		n, err := positive(one, 1)
-		if err != nil || n > len(files) {
-			fail(w, badRequest("invalid file "+strconv.Quote(one)))
-			return
-		}
-		finishDiff(r.Context(), files[n-1:n], time.Now().Add(colourBudget))
-		respond(w, http.StatusOK, files[n-1])
+		s.oneFile(w, r, files, one)
 		return
 	}
 	deferLarge(files)
@@ -223,6 +225,17 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 		out[k] = v
 	}
 	respond(w, http.StatusOK, out)
+}
+
+// oneFile shows one of the files, which are counted from 1.
+func (s *Server) oneFile(w http.ResponseWriter, r *http.Request, files []diffFile, one string) {
+	n, err := positive(one, 1)
+	if err != nil || n > len(files) {
+		fail(w, badRequest("invalid file "+strconv.Quote(one)))
+		return
+	}
+	finishDiff(r.Context(), files[n-1:n], time.Now().Add(colourBudget))
+	respond(w, http.StatusOK, files[n-1])
 }
 
 // maxDiffLines is how many lines of a diff are shown at once. The hunks of
@@ -331,8 +344,9 @@ func (s *Server) since(w http.ResponseWriter, r *http.Request) {
 // change are undone. Changes without remaining files are skipped.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	var req struct {
-		IDs    []string `json:"ids"`
-		Others bool     `json:"others"`
+		IDs    []string          `json:"ids"`
+		Others bool              `json:"others"`
+		Parts  []change.UndoPart `json:"parts"` // of the one change that is named
 	}
 	if err := readBody(w, r, &req); err != nil {
 		fail(w, err)
@@ -346,9 +360,16 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 		fail(w, badRequest("name 1 to "+strconv.Itoa(maxUndone)+" changes to undo"))
 		return
 	}
+	if len(req.Parts) > 0 && (len(req.IDs) > 1 || req.Others) {
+		fail(w, badRequest("parts are those of one change"))
+		return
+	}
+	for i := range req.Parts {
+		req.Parts[i].Path = pathOf(req.Parts[i].Path)
+	}
 	done, left := []wireChange{}, []string{}
 	for _, id := range req.IDs {
-		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}, SkipConflicts: req.Others})
+		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}, SkipConflicts: req.Others, Parts: req.Parts})
 		if req.Others && len(req.IDs) > 1 && conflictsOf(err) != nil {
 			left = append(left, id)
 			continue

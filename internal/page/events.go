@@ -15,6 +15,8 @@ const (
 	beat = 250 * time.Millisecond
 	// slowBeat is how often the index is asked.
 	slowBeat = time.Second
+	// activityBeat is how often calls of tools are looked for.
+	activityBeat = 500 * time.Millisecond
 	// keepAlive is how often a page is told that the server still runs.
 	keepAlive = 10 * time.Second
 	// maxStreams bounds the pages that listen at once.
@@ -32,8 +34,9 @@ type pulse struct {
 	s    *Server
 	wake chan struct{}
 
-	stamp   string // of the proposals, when they were counted last; of run alone
-	waiting int    // the proposals that waited then; of run alone
+	stamp   string    // of the proposals, when they were counted last; of run alone
+	waiting int       // the proposals that waited then; of run alone
+	called  time.Time // when the calls were looked at; of run alone
 
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu
@@ -80,6 +83,7 @@ func (p *pulse) listeners() int {
 }
 
 func (p *pulse) look(ctx context.Context, index bool) {
+	now := time.Now()
 	if log, err := p.s.journal(ctx, 1); err == nil {
 		newest, pending := "", false
 		if len(log.Changes) > 0 {
@@ -96,6 +100,12 @@ func (p *pulse) look(ctx context.Context, index bool) {
 			open.Stamp = stamp
 			p.stamp, p.waiting = stamp, open.Waiting
 			p.tell("review", open)
+		}
+	}
+	if a := p.s.opts.Activity; a != nil && now.Sub(p.called) >= activityBeat {
+		p.called = now
+		if last, epoch, err := a.Look(); err == nil {
+			p.tell("activity", map[string]any{"last": last, "epoch": epoch})
 		}
 	}
 	if index {

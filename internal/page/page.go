@@ -25,6 +25,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/activity"
 	"quarry/internal/presence"
 	"quarry/internal/review"
 	"quarry/search"
@@ -37,9 +38,12 @@ type Workspace interface {
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	Changes(ctx context.Context, limit int) (*change.Log, error)
 	Diff(ctx context.Context, id string) (*change.Change, error)
+	DiffAll(ctx context.Context, ids []string) (*change.Change, error)
+	Authors(ctx context.Context, path string) (*change.Authors, error)
 	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
 	Index() *quarry.Index
 	Roots() []quarry.Root
@@ -63,6 +67,8 @@ type Options struct {
 	RuleBooks []RuleBook
 	// Checks are run for the health view, as quarry doctor does; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
+	// Activity follows the calls of tools; nil shows that they are not kept.
+	Activity *activity.Follower
 	// Clients tells who is connected; nil shows nobody.
 	Clients func() ([]presence.Client, error)
 	// Review keeps the proposals, and Decide carries decisions out; nil shows

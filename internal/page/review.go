@@ -32,7 +32,8 @@ type wireProposal struct {
 	Client  string    `json:"client"`
 	Tool    string    `json:"tool"`
 	Summary string    `json:"summary"` // the agent's
-	Does    string    `json:"does"`    // what it comes to
+	Quoted  bool      `json:"quoted,omitempty"`
+	Does    string    `json:"does"` // what it comes to
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
 	Files   int       `json:"files"`
@@ -77,7 +78,7 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	}
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
-		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Does: p.Does(), State: string(p.State), Until: p.Until,
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
 		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Stale: stale,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()

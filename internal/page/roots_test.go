@@ -60,6 +60,8 @@ func TestBrowserRoots(t *testing.T) {
 
 	b.click(`.tabs a[data-view="review"]`)
 	b.has("#waiting", "2")
+	b.until(`location.pathname === "/review/app%2Fp-0001"`) // the one that waits for longer
+	b.click(`.entry[data-id="docs/p-0001"]`)
 	b.until(`location.pathname === "/review/docs%2Fp-0001" && document.querySelectorAll(".hunk").length === 1`)
 	b.reload()
 	b.has(".dfile .path", "docs/a.txt")

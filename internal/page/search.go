@@ -47,6 +47,8 @@ type wireFile struct {
 	Lines   []wireLine `json:"lines,omitempty"`
 	Score   float64    `json:"score,omitempty"`
 	Folder  bool       `json:"folder,omitempty"`
+	Kind    string     `json:"kind,omitempty"` // of a definition
+	In      string     `json:"in,omitempty"`   // what it is defined in
 	More    bool       `json:"more,omitempty"` // it may have more matching lines
 }
 
@@ -94,7 +96,7 @@ func readAsked(v url.Values) (asked, error) {
 	if a.mode == "" {
 		a.mode = "text"
 	}
-	if !slices.Contains([]string{"text", "regex", "words", "paths"}, a.mode) {
+	if !slices.Contains([]string{"text", "regex", "words", "paths", "symbols"}, a.mode) {
 		return a, badRequest("unknown mode " + strconv.Quote(a.mode))
 	}
 	if a.q == "" {
@@ -184,6 +186,8 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case a.mode == "paths":
 		done, err = s.searchPaths(r.Context(), &a, run)
+	case a.mode == "symbols":
+		done, err = s.searchSymbols(r.Context(), &a, run)
 	case a.mode == "words":
 		done, err = s.searchWords(r.Context(), &a, run)
 	default:
@@ -455,6 +459,9 @@ func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wire
 			scope.Globs, scope.Types = a.globs, append(slices.Clone(a.types), a.q)
 		}
 	}
+	if !pattern && !a.sensitive {
+		return s.searchNear(ctx, a, run, scope)
+	}
 	res, err := s.ws.Find(ctx, search.FindQuery{Scope: scope})
 	if err != nil {
 		return nil, err
@@ -468,7 +475,7 @@ func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wire
 	for _, e := range res.Entries {
 		if pattern {
 			list = append(list, ranked{e.Path, 0})
-		} else if score, ok := pathScore(e.Path, parts, a.sensitive); ok {
+		} else if score, ok := pathScore(e.Path, parts); ok {
 			list = append(list, ranked{e.Path, score})
 		}
 	}
@@ -494,6 +501,59 @@ func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wire
 	return d, nil
 }
 
+// searchNear finds files by what is remembered of their path, best first: as
+// search_by_path does.
+func (s *Server) searchNear(ctx context.Context, a *asked, run *running, scope search.Scope) (*wireDone, error) {
+	q := search.FindQuery{Scope: scope, Fuzzy: a.q, Fits: true, Offset: a.offset, Limit: maxHits}
+	res, err := s.ws.Find(ctx, q)
+	if err == nil && res.Total == 0 {
+		q.Fits = false
+		res, err = s.ws.Find(ctx, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	words := wordsAsGiven(strings.FieldsFunc(a.q, func(r rune) bool { return r == ' ' || r == '/' }))
+	for _, e := range res.Entries {
+		f := wireFile{Path: pathID(e.Path), Matched: 1, Lines: []wireLine{{Text: pathID(e.Path), Spans: spansOf(e.Path, words), Hit: true}}}
+		if err := run.file(f); err != nil {
+			return nil, err
+		}
+	}
+	d := receipt(&res.Summary)
+	d.Unit, d.Files, d.Lines, d.Exact = "files", res.Total, res.Total, true
+	if d.Stopped = ""; a.offset+len(res.Entries) < res.Total {
+		d.Stopped = "files"
+	}
+	return d, nil
+}
+
+// maxSymbols is how many definitions an answer has.
+const maxSymbols = 100
+
+// searchSymbols finds definitions by name, the likeliest first.
+func (s *Server) searchSymbols(ctx context.Context, a *asked, run *running) (*wireDone, error) {
+	res, err := s.ws.Symbols(ctx, search.SymbolQuery{Name: a.q, Fuzzy: true, Scope: a.scope(), Limit: maxSymbols})
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]bool{}
+	for _, sym := range res.Symbols {
+		files[sym.Path] = true
+		text := clip(strings.TrimSpace(sym.Signature))
+		f := wireFile{Path: pathID(sym.Path), Matched: 1, Score: sym.Score, Kind: sym.Kind, In: sym.Container, Lines: []wireLine{{N: sym.Line, Text: text, Hit: true, Spans: spansOf(text, []string{strings.ToLower(sym.Name)})}}}
+		if err := run.file(f); err != nil {
+			return nil, err
+		}
+	}
+	d := receipt(&res.Summary)
+	d.Unit, d.Lines, d.Files = "definitions", res.Total, len(files)
+	if d.Stopped = ""; res.Total > len(res.Symbols) {
+		d.Stopped = "lines"
+	}
+	return d, nil
+}
+
 func wordsAsGiven(parts []string) []string {
 	out := make([]string, len(parts))
 	for i, p := range parts {
@@ -502,19 +562,12 @@ func wordsAsGiven(parts []string) []string {
 	return out
 }
 
-// pathScore says how well a path answers parts of it: all have to be in it. A
-// name that begins with one counts most, then a name that has one, then short
-// paths.
-func pathScore(p string, parts []string, sensitive bool) (int, bool) {
-	where := p
-	if !sensitive {
-		where = strings.ToLower(p)
-	}
-	base, score := path.Base(where), 0
+// pathScore says how well a path answers parts of it, in this letter case: all have to
+// be in it. A name that begins with one counts most, then a name that has one, then
+// short paths.
+func pathScore(p string, parts []string) (int, bool) {
+	base, score := path.Base(p), 0
 	for _, part := range parts {
-		if !sensitive {
-			part = strings.ToLower(part)
-		}
 		switch {
 		case base == part:
 			score += 4000
@@ -522,7 +575,7 @@ func pathScore(p string, parts []string, sensitive bool) (int, bool) {
 			score += 3000
 		case strings.Contains(base, part):
 			score += 2000
-		case strings.Contains(where, part):
+		case strings.Contains(p, part):
 		default:
 			return 0, false
 		}

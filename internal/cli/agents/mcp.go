@@ -47,6 +47,7 @@ type toolset struct {
 	roots        []mcpserver.Root
 	connected    func(tool.Client)
 	called       func(tool.Client, *tool.Tool)
+	answered     func(mcpserver.Answer)
 	close        func() error
 }
 
@@ -121,7 +122,7 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
 		Version: env.Version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
-		Structured: f.data || profile.InJSON(f.profile), Connected: set.connected, Called: set.called,
+		Structured: f.data || profile.InJSON(f.profile), Connected: set.connected, Called: set.called, Answered: set.answered,
 	})
 	if err == nil {
 		if listener != nil {

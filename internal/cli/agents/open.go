@@ -44,6 +44,7 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 		set.tools.Also, set.close = also, func() error { return errors.Join(done(), open.Close()) }
 	}
 	f.tellPresence(set, open, log)
+	f.tellActivity(set, open, log)
 	for _, r := range open.Roots() {
 		if r.Workspace.Dir() == "" || !f.servesFiles() {
 			continue // a server's files have no address here

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/activity"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/config"
@@ -149,6 +150,7 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 		Workspace: ws, Name: strings.Join(names, ", "), Version: env.Version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
 		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
 		RuleBooks: f.ruleBooks(roots),
+		Activity:  f.activityOf(roots, log),
 		Clients:   func() ([]presence.Client, error) { return f.clientsOf(roots) },
 		Theme:     f.theme, KeepTheme: f.keepTheme,
 	}
@@ -261,6 +263,21 @@ func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 		})
 	}
 	return list
+}
+
+// activityOf follows the calls in the first root: a server of several notes them in
+// each. It is nil if they are not kept.
+func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Follower {
+	root := roots[0].Workspace.Dir()
+	if !f.s.KeepsActivity(root) {
+		return nil
+	}
+	dir, err := f.s.ActivityDir(root)
+	if err != nil {
+		log.Warn("activity", "error", err)
+		return nil
+	}
+	return activity.Follow(dir)
 }
 
 // clientsOf are those connected to any of the roots. A server of several tells

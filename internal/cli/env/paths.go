@@ -211,6 +211,17 @@ func (s Streams) ThemeFile() (string, error) {
 	return filepath.Join(base, "page-theme"), err
 }
 
+// ActivityDir makes the folder in which the servers of a workspace note the calls of
+// tools.
+func (s Streams) ActivityDir(root string) (string, error) {
+	journal, err := s.StateDir(root)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(journal), "activity")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
 // ClientsDir makes the folder in which the servers of a workspace record who is
 // connected.
 func (s Streams) ClientsDir(root string) (string, error) {

@@ -112,6 +112,16 @@ func (s Streams) ReviewWait(root string) (time.Duration, error) {
 	return wait, err
 }
 
+// KeepsActivity reports whether calls of tools in a root are noted.
+func (s Streams) KeepsActivity(root string) bool {
+	file, err := s.File()
+	if err != nil {
+		return false
+	}
+	set, err := file.Get(s.Env(), root, "mcp.activity")
+	return err == nil && set.Text != "false"
+}
+
 // ReviewRules are the rules for changes in a root, read anew: they count from the
 // moment they are written.
 func (s Streams) ReviewRules(root string) (config.Setting, error) {

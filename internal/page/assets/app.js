@@ -1,9 +1,10 @@
 // The page: the frame and its views.
 
+import { activity } from "./activity.js";
 import { changes } from "./changes.js";
 import { start } from "./frame.js";
 import { health } from "./health.js";
 import { review } from "./review.js";
 import { search } from "./search.js";
 
-start({ search, changes, review, health });
+start({ search, changes, review, activity, health });

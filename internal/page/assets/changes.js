@@ -2,8 +2,9 @@
 
 import { get, post } from "./api.js";
 import { app } from "./frame.js";
-import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
+import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
+import { groupOf, sessionHead } from "./sessions.js";
 
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
 let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false, here = false;
@@ -75,6 +76,7 @@ async function load({ quiet = false } = {}) {
   seen?.disconnect();
   els.list.replaceChildren();
   els.ol = null;
+  els.groups = new Map();
   els.day = "";
   barOf(res);
   if (!res.changes.length) { empty(res); if (!st.id) placeholder(); return; }
@@ -116,8 +118,21 @@ function append(changes) {
       els.ol = h("ol");
       els.list.append(h("div", { class: "day" }, h("span", null, d), first && !app.about.read_only ? btn("Undo since a point…", { cls: "ghost small pickpoint", onclick: startPick }) : null), els.ol);
     }
-    els.ol.append(h("li", null, entry(c)));
+    placeFor(c).append(h("li", null, entry(c)));
   }
+}
+
+// placeFor is the list that a change belongs to: that of its session, if that has
+// several changes.
+function placeFor(c) {
+  if (!c.session || (list.sessions?.[c.session] ?? 0) < 2) return els.ol;
+  let g = els.groups.get(c.session);
+  if (!g) {
+    g = groupOf(c, list.sessions[c.session], addressOf(`session:${c.session}`));
+    els.groups.set(c.session, g);
+    els.ol.append(h("li", null, g.el));
+  }
+  return g.ol;
 }
 
 function entry(c) {
@@ -127,7 +142,7 @@ function entry(c) {
   if (c.partly) meta.push(h("span", { class: "tag bad" }, "half applied"), h("span", null, safe(`${c.partly}. Undo brings the old files back.`, true)));
   else if (c.pending) meta.push(h("span", { class: "tag warn" }, "in progress"));
   if (c.no_undo) meta.push(h("span", { class: "tag warn" }, "can't be undone"));
-  const a = h("a", { class: `entry${c.undone_by ? " undone" : ""}`, href: addressOf(c.id), "data-id": c.id }, badge(c.client), h("span", { class: "ttl" }, safe(c.summary || c.tool, true)), h("time", { class: "when", datetime: c.time }, clock(c.time)),
+  const a = h("a", { class: `entry${c.undone_by ? " undone" : ""}`, href: addressOf(c.id), "data-id": c.id }, badge(c.client), h("span", { class: "ttl" }, said(c)), h("time", { class: "when", datetime: c.time }, clock(c.time)),
     h("span", { class: "meta" }, meta), h("span", { class: "pm" }));
   a.addEventListener("click", (e) => { if (pick) { e.preventDefault(); e.stopPropagation(); picked(c); } });
   counter.observe(a);
@@ -186,7 +201,7 @@ function empty(res) {
 }
 
 function mark() {
-  for (const a of els.list.querySelectorAll(".entry")) {
+  for (const a of els.list.querySelectorAll(".entry, .gall")) {
     const on = a.dataset.id === st.id;
     a.classList.toggle("on", on);
     if (on) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current");
@@ -237,7 +252,40 @@ async function showDetail() {
   if (!app.wide) scrollTo(0, 0);
 }
 
+// showSession shows all changes of a session as one.
+async function showSession(session) {
+  const mine = ++detailNumber;
+  try {
+    const res = await get(`/api/session/${encodeURIComponent(session)}`);
+    if (mine !== detailNumber) return;
+    shown = null;
+    const undo = async () => {
+      if (!(await app.ask("Undo all of this session?", h("p", null, `${plural(res.undo.length, "change")} of ${res.client} ${res.undo.length === 1 ? "is" : "are"} undone, the newest first. Each undo can be undone.`), `Undo ${plural(res.undo.length, "change")}`, true))) return;
+      await undoAll(res.undo, res.changes, false, 0);
+      await insert();
+    };
+    els.detail.replaceChildren(back(), sessionHead(res, undo, layout.control()));
+    els.lazy = appendLazily(els.detail, res.files, (f, i) => fileCard(f, i, (k) => get(`/api/session/${encodeURIComponent(session)}`, { file: k + 1 })));
+    layout.apply();
+  } catch (e) {
+    if (mine === detailNumber) els.detail.replaceChildren(back(), notice("bad", "warn", h("p", null, h("b", null, "This session can't be shown.")), h("p", { class: "pre" }, safe(e.message))));
+  }
+}
+
+// undoPart undoes a file of the change that is shown, or one of its hunks.
+async function undoPart(part) {
+  const { id } = st;
+  try {
+    const { done } = await post("/api/undo", { ids: [id], parts: [part] });
+    app.toast(`Undone: ${part.hunk ? `hunk ${part.hunk} of ` : ""}${realPath(part.path)}`);
+    if (!here) return;
+    app.go(addressOf(done[0].id), { push: true });
+    await load({ quiet: true });
+  } catch (e) { app.fail(e); if (here) refreshDetail(); }
+}
+
 async function refreshDetail() {
+  if (st.id.startsWith("session:")) return showSession(st.id.slice("session:".length));
   const mine = ++detailNumber, { id } = st;
   let res;
   try {
@@ -259,7 +307,7 @@ async function refreshDetail() {
   const state = c.undone_by ? h("span", { class: "tag" }, "undone by ", h("a", { href: addressOf(c.undone_by) }, c.undone_by))
     : res.undo ? h("span", { class: "tag ok" }, icon("check"), "can be undone") : h("span", { class: "tag warn" }, icon("warn"), res.conflicts ? "files changed since" : "can't be undone");
   const head = h("div", { class: "dhead" },
-    h("div", { class: "row" }, h("h1", null, safe(c.summary || c.tool, true)), h("div", { class: "btns" }, layout.control(), undoButton)),
+    h("div", { class: "row" }, h("h1", null, said(c)), h("div", { class: "btns" }, layout.control(), undoButton)),
     h("div", { class: "facts" }, h("span", null, badge(c.client), safe(c.client, true)), h("span", null, h("code", null, safe(c.tool, true))), h("span", { title: ago(c.time) }, `${day(c.time)} ${clock(c.time)}`), h("span", null, plural(files.length, "file"), " ", pm(add, del)), h("span", { class: "mono dim" }, c.id), c.rule ? h("span", { class: "byrule" }, "accepted by the rule ", h("code", null, safe(c.rule, true))) : c.proposal ? h("span", null, "reviewed as ", h("a", { href: `/review/${encodeURIComponent(c.proposal)}` }, c.proposal)) : null, c.undoes ? h("span", null, "undoes ", h("a", { href: addressOf(c.undoes) }, c.undoes)) : null, state),
     files.length > 1 ? h("div", { class: "flist" }, files.slice(0, 40).map((f, i) => h("a", { class: "chip", href: `#f${i}`, onclick: (e) => { e.preventDefault(); e.stopPropagation(); toFile(i); } }, safe(realPath(f.path).split("/").pop(), true), " ", pm(f.add, f.del))), files.length > 40 ? h("span", { class: "dim sm" }, `and ${n(files.length - 40)} more`) : null) : null);
   els.detail.replaceChildren(back(), head);
@@ -267,7 +315,7 @@ async function refreshDetail() {
   if (res.conflicts) els.detail.append(conflict(c, res, redo));
   else if (!res.undo && !c.undone_by && res.why) els.detail.append(notice("warn", "warn", h("p", { class: "pre" }, safe(res.why))));
   if (!files.length) els.detail.append(notice("", "info", h("p", null, "No content differs.")));
-  els.lazy = appendLazily(els.detail, files, (f, i) => fileCard(f, i, (k) => get(`/api/diff/${encodeURIComponent(id)}`, { file: k + 1 })));
+  els.lazy = appendLazily(els.detail, files, (f, i) => fileCard(f, i, (k) => get(`/api/diff/${encodeURIComponent(id)}`, { file: k + 1 }), app.about.read_only || c.undone_by || c.no_undo ? null : undoPart));
   layout.apply();
 }
 
@@ -385,7 +433,7 @@ async function undoAll(ids, todo, others, undone) {
 }
 
 function move(step) {
-  const all = [...els.list.querySelectorAll(".entry")];
+  const all = [...els.list.querySelectorAll(".entry")].filter((a) => a.checkVisibility());
   if (!all.length) return false;
   const i = all.findIndex((a) => a.dataset.id === st.id);
   const a = all[Math.max(0, Math.min(i < 0 ? 0 : i + step, all.length - 1))];

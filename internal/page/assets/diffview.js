@@ -66,19 +66,23 @@ export function fileActions(f) {
 }
 
 // fileCard shows one file of a change. load fetches hunks that were left out
-// because the whole change is large.
-export function fileCard(f, i, load) {
+// because the whole change is large. undo, if given, undoes a part: of the file, or
+// with a number of one of its hunks.
+export function fileCard(f, i, load, undo) {
   const body = h("div");
   const fill = (hunks) => {
     body.replaceChildren();
-    for (const hk of hunks ?? []) body.append(h("div", { class: "hunk" }, h("div", { class: "hhead" }, h("span", null, hk.head)), hunkBody(hk)));
+    for (const [j, hk] of (hunks ?? []).entries()) {
+      const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo hunk ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
+      body.append(h("div", { class: "hunk" }, h("div", { class: "hhead" }, h("span", null, hk.head), one), hunkBody(hk)));
+    }
     if (f.cut) body.append(notice("warn", "cut", h("p", null, `${plural(f.cut, "more changed line")} of this file ${f.cut === 1 ? "is" : "are"} not shown.`)));
     if (hunks?.length && f.note) body.prepend(h("div", { class: "told" }, f.note));
     if (!hunks?.length && !f.cut) body.append(h("div", { class: "told" }, f.note || (f.kind === "move" ? "The content is the same." : "No lines differ.")));
   };
   if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));
   else fill(f.hunks);
-  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f)), body);
+  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, false, fileActions(f), undo ? btn("Undo this file", { ic: "undo", cls: "ghost small", "data-writes": "1", "aria-label": `Undo ${realPath(f.path)}`, onclick: () => undo({ path: f.path }) }) : null), body);
 }
 
 // appendLazily adds cards as the reader comes near the end: a change may have

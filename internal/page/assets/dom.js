@@ -146,6 +146,9 @@ export function code(text, colours, marks, tag = "mark") {
   return out;
 }
 
+// said is what a change is called: in quotation marks where a client worded it.
+export const said = (c) => (c.quoted ? h("span", { class: "said", title: `in the words of ${c.client}` }, "“", safe(c.summary, true), "”") : h("span", null, safe(c.summary || c.tool, true)));
+
 export const n = (x) => Number(x).toLocaleString("en-US");
 export const plural = (x, one, many = one + "s") => `${n(x)} ${x === 1 ? one : many}`;
 export const ms = (x) => (x < 10 ? x.toFixed(1) : Math.round(x).toString()) + " ms";

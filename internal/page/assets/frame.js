@@ -14,7 +14,7 @@ export const app = {
   about: null,
   // The page came from the server, so the server is there until the stream of events
   // says otherwise: a key that is pressed before it is heard counts.
-  live: { connected: true, since: 0, journal: null, index: null, review: null },
+  live: { connected: true, since: 0, journal: null, index: null, review: null, activity: null },
   get wide() { return wide.matches; }, // room for a list beside what is read
   get broad() { return broad.matches; }, // and for two sides of a diff
 
@@ -94,6 +94,18 @@ export const app = {
     }
   },
 
+  // notices are those of the system, on request.
+  notices: {
+    get can() { return "Notification" in self; },
+    get on() { try { return app.notices.can && Notification.permission === "granted" && localStorage.getItem("quarry.notices") === "1"; } catch { return false; } },
+    async flip() {
+      const on = !app.notices.on && (await Notification.requestPermission()) === "granted";
+      try { localStorage.setItem("quarry.notices", on ? "1" : ""); } catch { /* not kept */ }
+      if (!on && Notification.permission === "denied") app.toast("The browser does not allow notifications here", "bad");
+      return on;
+    },
+  },
+
   // openInEditor opens a file of the workspace; its path is a path id.
   openInEditor(path, line) {
     const { editor, dir, roots } = app.about;
@@ -138,6 +150,7 @@ function show() {
     main.className = "";
     main.replaceChildren();
     document.documentElement.dataset.view = name;
+    $("view").textContent = `${name[0].toUpperCase()}${name.slice(1)}`;
     if (name !== "search") $("q").blur(); // back from a search: the keys are this view's
     scrollTo(0, 0);
     current.view.enter(main);
@@ -168,13 +181,24 @@ function onKey(e) {
     case "1": app.go("/search" + (views.search.last ?? "")); break;
     case "2": app.go("/changes"); break;
     case "3": app.go("/review"); break;
-    case "4": app.go("/health"); break;
+    case "4": app.go("/activity"); break;
+    case "5": app.go("/health"); break;
     case "w": if (!nextWaiting()) return; break;
     case "t": flipTheme(); break;
     case "?": showKeys(); break;
     default: return;
   }
   e.preventDefault();
+}
+
+// tellNew shows a notification of the system for a proposal that came while nobody
+// looked, if that was requested. It says nothing about files.
+function tellNew(before, now) {
+  if (!app.notices.on || !document.hidden) return;
+  const had = new Set((before.open ?? []).map((p) => p.id)), fresh = (now.open ?? []).filter((p) => !had.has(p.id));
+  if (!fresh.length) return;
+  const note = new Notification("Quarry: a change waits for your decision", { body: `${now.waiting} waiting in ${app.about.name}`, tag: "quarry.waiting" });
+  note.onclick = () => { focus(); app.go(`/review/${encodeURIComponent(fresh[0].id)}`); note.close(); };
 }
 
 // nextWaiting goes to the proposal whose agent gives up waiting first; from one that
@@ -207,8 +231,8 @@ function setTheme(theme) {
 }
 
 const allKeys = [
-  ["Everywhere", [["/", "search box"], ["1 2 3 4", "Search, Changes, Review, Health"], ["w", "next proposal that waits"], ["t", "light or dark"], ["?", "these keys"]]],
-  ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["esc", "leave the box, the file; close it"]]],
+  ["Everywhere", [["/", "search box"], ["1 2 3 4 5", "Search, Changes, Review, Activity, Health"], ["w", "next proposal that waits"], ["t", "light or dark"], ["?", "these keys"]]],
+  ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["b", "who touched each line last"], ["esc", "leave the box, the file; close it"]]],
   ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], [".", "show new changes"]]],
   ["Review", [["j k", "next and previous hunk"], ["n p", "next and previous file"], ["a r", "accept, refuse the hunk"], ["A", "accept what is not decided"], ["R", "refuse everything"], ["c", "comment on the hunk, or on the one just refused"], ["C", "comment on the whole"], ["v", "file viewed"], ["e", "rules"], ["enter", "send the decision"]]],
 ];
@@ -280,8 +304,11 @@ function where(index) {
 
 function waiting(data) {
   const count = data.waiting, el = $("waiting");
+  if (app.live.review) tellNew(app.live.review, data);
   app.live.review = data;
   app.title();
+  const icon = `/assets/icon${count ? "-waiting" : ""}.svg`;
+  if (!$("icon").href.endsWith(icon)) $("icon").href = icon;
   el.hidden = !count;
   el.textContent = count || "";
   el.setAttribute("aria-label", `${count} waiting`);

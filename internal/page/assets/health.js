@@ -12,9 +12,9 @@ function enter(main) {
   visit++;
   data = checks = null;
   app.title("Health");
-  app.keys(["/", "search"], ["1 2 3 4", "views"], ["t", "theme"], ["?", "all keys"]);
+  app.keys(["/", "search"], ["1 2 3 4 5", "views"], ["t", "theme"], ["?", "all keys"]);
   app.bar("one", h("span", { class: "dim" }, "Checking"));
-  main.append(h("h1", { class: "vh" }, "Health"), h("div", { class: "wait wide" }, "Checking"));
+  main.append(h("div", { class: "wait wide" }, "Checking"));
   load();
   runChecks();
   timer = setInterval(() => { if (document.visibilityState === "visible" && app.live.connected) load(); else bar(); }, 2000);
@@ -133,7 +133,7 @@ function draw() {
   const building = data.index.state === "indexing"
     ? h("div", { class: "wide" }, notice("", "info", h("p", null, h("b", null, data.index.to_read ? `The index is being built: ${Math.floor((100 * data.index.read) / data.index.to_read)} %.` : "The index is being built.")), h("p", { class: "sub" }, "Searches are complete but slower: they read the files."))) : null;
   const top = scrollY, focus = document.activeElement?.getAttribute("aria-label");
-  els.main.replaceChildren(...[h("h1", { class: "vh" }, "Health"), building, times(), clientsCard(), ...(data.roots.length ? data.roots.map((r) => indexCard(r.index, r.name)) : [indexCard()]), checksCard(), journalCard(), rulesCard(), rootCard()].filter(Boolean));
+  els.main.replaceChildren(...[building, times(), clientsCard(), ...(data.roots.length ? data.roots.map((r) => indexCard(r.index, r.name)) : [indexCard()]), checksCard(), journalCard(), rulesCard(), rootCard()].filter(Boolean));
   if (focus) els.main.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   scrollTo(0, top);
 }

@@ -115,7 +115,8 @@ const lineOf = (el) => el.querySelector(".l.add, .l.del, .told") ?? el.querySele
 function room(el) {
   const head = el.closest(".dfile").querySelector(".head"), bar = document.querySelector(".bar").getBoundingClientRect();
   const bottom = document.querySelector(".decide")?.getBoundingClientRect().top ?? innerHeight;
-  return { bar: bar.bottom, top: bar.bottom + head.offsetHeight, bottom: Math.min(bottom, innerHeight), head };
+  const under = Math.max(0, bar.bottom); // it scrolls away in a low window
+  return { bar: under, top: under + head.offsetHeight, bottom: Math.min(bottom, innerHeight), head };
 }
 
 export function inSight(el) {

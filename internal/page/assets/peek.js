@@ -3,7 +3,7 @@
 
 import { get } from "./api.js";
 import { app } from "./frame.js";
-import { btn, code, h, n, notice, oddName, pathNode, realPath, safe } from "./dom.js";
+import { btn, clock, code, h, n, notice, oddName, pathNode, realPath, safe, said } from "./dom.js";
 
 const chunk = 300;        // lines fetched at once
 const margin = 60;        // lines drawn above and below the visible ones
@@ -19,7 +19,7 @@ export class Peek {
 
   hide() {
     this.number++;
-    this.path = this.finder = null;
+    this.path = this.finder = this.by = null;
     this.el.replaceChildren();
   }
 
@@ -29,7 +29,7 @@ export class Peek {
     const { q, mode } = question, before = this.asked;
     this.marks = mode === "words" ? wordsOf(q) : () => null;
     this.searched = q && (mode === "text" || mode === "regex") ? { q, mode, case: question.case, word: question.word } : {};
-    if (this.path !== path) this.finder = null;
+    if (this.path !== path) this.finder = this.by = null;
     this.asked = this.finder?.q ? { q: this.finder.q } : this.searched;
     if (this.path === path && this.scroller) {
       if (JSON.stringify(before) !== JSON.stringify(this.asked)) { this.chunks.clear(); this.fetching = 0; this.draw(true); }
@@ -72,6 +72,7 @@ export class Peek {
     this.head = h("div", { class: "head" },
       btn("", { ic: "back", cls: "ghost small icon onlynarrow", "aria-label": "Back to the results", onclick: this.onClose }),
       h("span", { class: "grow" }, pathNode(this.path), h("span", { class: "mono dim" }, `:${this.line}`), odd ? h("span", { class: "tag warn" }, odd) : null),
+      btn("Authors", { cls: "ghost small", key: "b", "aria-pressed": String(!!this.by), title: "Which change touched each line last", onclick: () => this.authors() }),
       btn("Copy path:line", { ic: "copy", cls: "ghost small", key: "y", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
       editor.address ? btn(`Open in ${editor.name}`, { ic: "open", cls: "small", key: "o", onclick: () => app.openInEditor(this.path, this.line) }) : null,
       btn("", { ic: "x", cls: "ghost small icon onlywide", "aria-label": "Close the file", onclick: this.onClose }));
@@ -79,6 +80,29 @@ export class Peek {
     const focused = document.activeElement, y = this.scroller.scrollTop;
     this.el.replaceChildren(this.head, ...(this.finder ? [this.finder.el] : []), this.scroller, this.foot);
     if (this.el.contains(focused) && focused !== document.activeElement) { focused.focus({ preventScroll: true }); this.scroller.scrollTop = y; }
+  }
+
+  // authors shows, or hides, who touched each line last.
+  async authors() {
+    if (this.by) { this.by = null; this.header(); this.draw(true); return; }
+    const mine = this.number;
+    try {
+      const res = await get("/api/authors", { path: this.path });
+      if (mine !== this.number) return;
+      this.by = new Map();
+      for (const r of res.runs) for (let i = 0; i < r.count; i++) this.by.set(r.from + i, { first: !i, change: r.id ? res.changes[r.id] : null, id: r.id });
+      this.header();
+      this.draw(true);
+    } catch (e) { app.fail(e); }
+  }
+
+  // byline is the author of a line, written out where a run of lines begins.
+  byline(no, top) {
+    const b = this.by?.get(no);
+    if (!this.by) return null;
+    const c = b?.change, text = !b ? "" : b.id ? (c ? `${c.client}, ${clock(c.time)}: ${c.summary}` : b.id) : "not through Quarry";
+    if (!b?.first && !top) return h("span", { class: "by" });
+    return h("span", { class: "by", title: text }, c ? h("a", { href: `/changes/${encodeURIComponent(b.id)}` }, safe(c.client, true), c.summary ? [" ", said(c)] : "") : h("span", { class: "dim" }, text));
   }
 
   focus() { if (this.scroller) this.scroller.focus({ preventScroll: true }); else this.wantsFocus = true; }
@@ -200,7 +224,7 @@ export class Peek {
     for (let i = first; i < last; i++) {
       const no = this.base + i + 1, l = this.chunks.get(no);
       if (!l && !missing) missing = no;
-      list.push(h("li", { class: no === this.line ? "hit on" : "hit", "data-n": no, "aria-current": no === this.line ? "true" : undefined }, h("span", { class: "no" }, no),
+      list.push(h("li", { class: `hit${no === this.line ? " on" : ""}${this.by ? " authored" : ""}`, "data-n": no, "aria-current": no === this.line ? "true" : undefined }, this.byline(no, i === first), h("span", { class: "no" }, no),
         h("span", { class: "src" }, l?.left ? h("span", { class: "cutmark", title: `${n(l.left)} bytes before` }, "…") : null, l ? code(l.text, l.colours, l.marks ?? this.marks(l.text)) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
     }
     this.ol.style.transform = `translateY(${first * this.lineHeight}px)`;
@@ -225,6 +249,7 @@ export class Peek {
 
   // reload shows a file that was changed meanwhile.
   reload(t) {
+    if (this.by) { this.by = null; setTimeout(() => this.authors()); }
     this.chunks = new Map();
     this.take(t);
     const y = this.scroller.scrollTop;

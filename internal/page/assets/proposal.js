@@ -6,7 +6,7 @@
 import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
 import { app } from "./frame.js";
-import { ago, badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, s, safe } from "./dom.js";
+import { ago, badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, s, safe, said } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Hunks, inSight, reveal } from "./hunks.js";
 
@@ -74,7 +74,7 @@ function draw() {
   const { proposal: p, files } = shown, live = open(p.state) && p.state !== "applying" && !app.about.read_only;
   const by = { page: "on the page", shell: "at a shell", rule: "by a rule" }[p.by] ?? "by the agent";
   const head = h("div", { class: "dhead" },
-    h("div", { class: "row" }, h("h1", null, safe(p.summary || p.tool, true)), h("div", { class: "btns" }, layout.control(),
+    h("div", { class: "row" }, h("h1", null, said(p)), h("div", { class: "btns" }, layout.control(),
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", "data-all": "1", onclick: acceptRest }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: refuseAll }) : null)),
     h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), does(p), h("span", null, pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
       open(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${by}`),

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { app, inTurn } from "./frame.js";
-import { badge, clock, command, day, h, icon, n, notice, plural, safe } from "./dom.js";
+import { badge, clock, command, day, h, icon, n, notice, plural, safe, said } from "./dom.js";
 import { layout, pm } from "./diffview.js";
 import { keptDraft } from "./draft.js";
 import * as proposal from "./proposal.js";
@@ -61,7 +61,7 @@ function draw() {
   const all = list.proposals, waiting = waitingNow(), decided = all.filter((p) => !open(p.state));
   const seg = (v, label, count) => h("button", { type: "button", "aria-pressed": String(st.show === v), onclick: () => app.go(addressOf("", v)) }, label, count ? ` ${n(count)}` : "");
   const clients = [...new Set(waiting.map((p) => p.client))];
-  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: showRules }, "Rules"), h("span", { class: "grow" }),
+  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: showRules }, "Rules"), notifyButton(), h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, waiting.length ? [h("b", null, n(waiting.length)), ` waiting, of `, h("b", null, safe(clients.join(", "), true)), " · nothing is written before a decision"] : "Nothing waits for a decision"));
   const groups = [];
   if (st.show !== "decided") groups.push(["Waiting for you", waiting]);
@@ -80,6 +80,13 @@ function draw() {
   else if (!st.id) placeholder();
 }
 
+// notifyButton switches notifications of the system on and off.
+function notifyButton() {
+  if (!app.notices.can) return null;
+  const b = h("button", { type: "button", class: "chip", "aria-pressed": String(app.notices.on), title: "A notification of the system when something waits and this page is not seen", onclick: async () => { b.setAttribute("aria-pressed", String(await app.notices.flip())); } }, "Notify");
+  return b;
+}
+
 const byDay = (rows) => {
   const out = [];
   for (const p of rows) {
@@ -93,7 +100,7 @@ const byDay = (rows) => {
 function entry(p) {
   const d = open(p.state) ? keptDraft(p.id) : null;
   const done = d ? d.verdicts.flat().filter(Boolean).length : 0;
-  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, safe(p.summary || p.tool, true)), h("span", { class: "when num", "data-until": open(p.state) ? p.until : "", "data-made": p.made }, open(p.state) ? "" : clock(p.decided)),
+  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, said(p)), h("span", { class: "when num", "data-until": open(p.state) ? p.until : "", "data-made": p.made }, open(p.state) ? "" : clock(p.decided)),
     h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), p.stale?.length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
 }
 

@@ -6,7 +6,7 @@ import { app } from "./frame.js";
 import { btn, code, h, icon, ms, n, notice, oddName, pathNode, plural, realPath, safe } from "./dom.js";
 import { Peek } from "./peek.js";
 
-const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Paths"]];
+const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Files"], ["symbols", "Symbols"]];
 const reasons = {
   ignored: ["ignored by rules", "Include ignored files", { ignored: "1" }], hidden: ["hidden", "Include hidden files", { hidden: "1" }],
   binary: ["binary", null], unreadable: ["not readable", null], too_large: ["too large", null], protected: ["secrets (policy)", null],
@@ -31,7 +31,9 @@ function addressOf(st) {
   return "/search" + (text ? "?" + text : "");
 }
 
-const question = (st) => ({ q: st.q, mode: st.mode === "text" ? "" : st.mode, case: st.case, word: st.word, glob: st.glob, type: st.type, hidden: st.hidden, ignored: st.ignored });
+// A name after an @ is one of a definition.
+const atName = (st) => (st.mode === "text" && /^@[\p{L}_]/u.test(st.q) ? { ...st, q: st.q.slice(1), mode: "symbols" } : st);
+const question = (given) => { const st = atName(given); return { q: st.q, mode: st.mode === "text" ? "" : st.mode, case: st.case, word: st.word, glob: st.glob, type: st.type, hidden: st.hidden, ignored: st.ignored }; };
 const same = (a, b) => JSON.stringify(question(a)) === JSON.stringify(question(b));
 
 function set(change, { push = false } = {}) {
@@ -264,7 +266,7 @@ function drawFiles(got, most) {
   while (queue.length && lines < most) {
     const one = queue[0], { f } = one;
     if (!one.el) {
-      one.el = state.mode === "paths" ? pathArticle(f) : article(one);
+      one.el = state.mode === "paths" ? pathArticle(f) : article(one); // a definition is a file with one line
       part.append(one.el);
       countFacet(f);
       lines += 2;
@@ -306,7 +308,7 @@ function article(one) {
   const odd = oddName(f.path);
   const label = (f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched)) + (f.more ? " or more" : "");
   const el = h("article", { class: "file" },
-    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), odd ? h("span", { class: "tag warn" }, odd) : null),
+    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), f.kind ? h("span", { class: "tag" }, f.kind) : null, f.in ? h("span", { class: "dim sm" }, "in ", safe(f.in, true)) : null, odd ? h("span", { class: "tag warn" }, odd) : null),
     h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
   el.file = f;
   return el;
@@ -377,8 +379,10 @@ async function colour(el, mine) {
   }
 }
 
+const unitOf = (d) => ({ passages: "passage", files: "file", definitions: "definition" })[d?.unit] ?? "matching line";
+
 function status(got, underWay) {
-  const unit = got.done?.unit === "passages" ? "passage" : got.done?.unit === "files" ? "file" : "matching line";
+  const unit = unitOf(got.done);
   const nodes = [];
   if (underWay) {
     nodes.push(h("span", { class: "tag acc" }, "searching"), h("b", null, n(got.hits)), " in ", h("b", null, n(got.files.length)), ` ${got.files.length === 1 ? "file" : "files"} so far`);
@@ -408,25 +412,25 @@ function finish(got) {
 function showCut(got) {
   const d = got.done;
   const more = Math.max(0, d.lines - got.hits);
-  const unit = d.unit === "passages" ? "passage" : d.unit === "files" ? "file" : "matching line";
+  const unit = unitOf(d);
   const why = d.stopped === "time" ? "The search took too long and was ended." : d.stopped === "file" ? `Of one file at most ${fileHits} matching lines are shown; open it to see the others.` : null;
   els.tail.replaceChildren(notice("warn", "cut",
     h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${more ? `${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.` : "There are more."}`),
     h("p", { class: "sub sm" }, why ?? (d.unit === "lines" ? "Matches are shown in path order, so a later file can hold a better one." : "The best come first.")),
     h("div", { class: "btns" },
-      state.mode === "words" || d.stopped === "file" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
+      state.mode === "words" || d.unit === "definitions" || d.stopped === "file" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
       d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: () => count({ exact: "1" }) }) : null)));
 }
 
 function more_() {
-  if (!answer?.done?.stopped || answer.done.stopped === "file" || state.mode === "words") return false;
+  if (!answer?.done?.stopped || answer.done.stopped === "file" || state.mode === "words" || answer.done.unit === "definitions") return false;
   ask({ offset: answer.hits });
 }
 
 // countLater counts what is not shown once nobody types.
 let counting = 0;
 function countLater() {
-  if (state.mode === "words" || state.mode === "paths") return;
+  if (state.mode === "words" || state.mode === "paths" || atName(state).mode === "symbols") return;
   clearTimeout(counting);
   counting = setTimeout(() => count({ count: "1" }), 250);
 }
@@ -489,7 +493,7 @@ function showStart() {
   const example = (q, mode, what) => h("li", null, h("a", { href: addressOf({ ...blank, q, mode }) }, icon("search"), h("span", null, h("code", null, q)), h("span", { class: "num" }, what)));
   els.tail.replaceChildren(h("div", { class: "zero start" }, h("h2", null, `Search ${app.about.name}`),
     h("p", null, "Type to search as you type. Results come in path order with what was skipped and why; every answer is complete or says that it is cut."),
-    h("ul", { class: "sugg" }, example("TODO", "text", "plain text, any case"), example("func \\w+Test", "regex", "regular expression, Rust syntax"), example("parse config file", "words", "passages ranked by words"), example("readme", "paths", "parts of a path, or a glob"))));
+    h("ul", { class: "sugg" }, example("TODO", "text", "plain text, any case"), example("func \\w+Test", "regex", "regular expression, Rust syntax"), example("parse config file", "words", "passages ranked by words"), example("readme", "paths", "parts of a path, also misspelt, or a glob"), example("@main", "text", "a definition by its name"))));
 }
 
 // ---- the rail
@@ -707,6 +711,7 @@ export const search = {
     o: () => { if (!state.at) return false; app.openInEditor(...splitAt(state.at)); },
     y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
     f: () => { const d = els.rail.querySelector("details"); d.open = app.wide || !d.open; els.glob.focus(); },
+    b: () => { if (!state.at) return false; peek.authors(); },
     m: () => more_(),
     Escape: () => { if (inPane() && app.wide && els.selected) els.selected.focus(); else if (state.at) closeFile(); else return false; },
   },

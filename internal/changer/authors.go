@@ -1,0 +1,168 @@
+package changer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+)
+
+// maxAuthored is the largest file whose lines are traced.
+const maxAuthored = 16 << 20
+
+// Authors says which change touched each line of a text file last. The file is
+// followed through the log, also under earlier names, from the oldest content that is
+// kept; between two contents lines count as a diff shows them. What no change of the
+// log has touched was not made through Quarry, or before the log began.
+func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, error) {
+	p, err := w.root.Resolve(user)
+	if err != nil {
+		return nil, err
+	}
+	data, version, _, err := w.root.ReadFile(p, maxAuthored)
+	if err != nil {
+		return nil, err
+	}
+	now, err := decodedLines(data)
+	if err != nil {
+		return nil, err
+	}
+	out := &change.Authors{Path: p.String(), Version: version.String()}
+	t := &traced{}
+	if w.state != nil {
+		if err := w.belongs(); err != nil {
+			return nil, err
+		}
+		entries, err := w.state.journal.List(0)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range slices.Backward(touching(entries, p)) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := w.trace(t, d); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t.become(now, "")
+	out.Lines = t.who
+	for _, e := range t.seen {
+		if slices.Contains(out.Lines, string(e.ID)) {
+			c := changeOf(e)
+			if w.hidden(e) {
+				c = masked(c)
+			}
+			out.Changes = append(out.Changes, c)
+		}
+	}
+	slices.Reverse(out.Changes) // newest first
+	return out, nil
+}
+
+// decodedLines are the lines of a text file, decoded, without their endings.
+func decodedLines(raw []byte) ([][]byte, error) {
+	d, err := textfile.New(raw)
+	if err != nil {
+		return nil, err
+	}
+	list := bytes.Split(d.Text(), []byte{'\n'})
+	if n := len(list) - 1; len(list[n]) == 0 { // the end of a text is not a line
+		list = list[:n]
+	}
+	for i := range list {
+		list[i] = bytes.TrimSuffix(list[i], []byte{'\r'})
+	}
+	return list, nil
+}
+
+// touching finds the operations on the content of a file that is now called p, newest
+// first, back to the one that made it.
+func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
+	back := false // it was deleted and came back
+	for _, e := range entries {
+		if e.Status != journal.Committed {
+			continue
+		}
+		for i, op := range slices.Backward(e.Ops) {
+			switch {
+			case op.Kind == journal.Rename && p.Beneath(op.To):
+				if from, err := journal.Rebase(p, op.To, op.Path); err == nil {
+					p = from
+				}
+			case op.Kind == journal.Replace && op.Path == p:
+				list = append(list, journal.Done{Entry: e, Op: i})
+			case (op.Kind == journal.Restore || op.Kind == journal.Create && e.Undoes != "") && p.Beneath(op.Path):
+				back = true
+			case op.Kind == journal.Create && op.Path == p:
+				return append(list, journal.Done{Entry: e, Op: i})
+			case (op.Kind == journal.Trash || op.Kind == journal.Remove) && p.Beneath(op.Path):
+				if !back {
+					return list // what is there now came from outside
+				}
+				back = false
+			}
+		}
+	}
+	return list
+}
+
+// traced is a text and who touched each of its lines.
+type traced struct {
+	known bool // lines is what the file had
+	lines [][]byte
+	who   []string
+	seen  []journal.Entry // oldest first
+}
+
+// trace takes in one operation.
+func (w *Changer) trace(t *traced, d journal.Done) error {
+	var old, now []byte
+	var err error
+	if d.Entry.Ops[d.Op].Kind == journal.Create {
+		now, err = w.state.journal.After(d.Entry, d.Op)
+	} else {
+		old, now, err = w.contents(d.Entry, d.Op)
+	}
+	if errors.Is(err, journal.ErrNotKept) {
+		t.known = false // the next content that is known begins anew
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	before, errOld := decodedLines(old)
+	after, errNow := decodedLines(now)
+	if errOld != nil || errNow != nil { // it was no text then
+		t.known = false
+		return nil
+	}
+	t.become(before, "") // an edit from outside
+	t.become(after, string(d.Entry.ID))
+	t.seen = append(t.seen, d.Entry)
+	return nil
+}
+
+// become replaces the text; lines that a diff shows as new are of a change.
+func (t *traced) become(lines [][]byte, by string) {
+	who := make([]string, len(lines))
+	if by != "" {
+		for i := range who {
+			who[i] = by
+		}
+	}
+	if t.known {
+		ids := map[string]int{}
+		for _, s := range textedit.CommonLines(textedit.NumberLines(t.lines, ids), textedit.NumberLines(lines, ids)) {
+			copy(who[s.B:s.B+s.N], t.who[s.A:s.A+s.N])
+		}
+	}
+	t.lines, t.who, t.known = lines, who, true
+}

@@ -1,0 +1,180 @@
+package changer
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+)
+
+// DiffAll shows several changes as one diff: each file as the first of them found it,
+// and as the last left it. Where others changed a file in between, their lines are in
+// the diff, and a warning says so.
+func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
+	if w.state == nil {
+		return nil, change.ErrNoState
+	}
+	if err := w.belongs(); err != nil {
+		return nil, err
+	}
+	var entries []journal.Entry
+	for _, id := range ids {
+		e, err := w.entry(id)
+		if err != nil {
+			return nil, err
+		}
+		if e.Status == journal.Committed {
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b journal.Entry) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	s := &spans{w: w}
+	for _, e := range entries {
+		for i := range e.Ops {
+			if err := s.take(e, i); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c := &change.Change{Paths: []string{}}
+	showDiff(c, s.diffs()...)
+	for _, f := range s.files {
+		c.Paths = append(c.Paths, f.path.String())
+		if f.mixed {
+			c.Warnings = append(c.Warnings, fault.Printable(f.path.String())+" was also changed by others in between; their lines are in this diff")
+		}
+	}
+	return c, nil
+}
+
+// spans follows files through changes.
+type spans struct {
+	w     *Changer
+	files []*spanned
+	other []change.PathDiff // folders, links and modes
+}
+
+// spanned is one file: what it was, and what it is.
+type spanned struct {
+	was, path    rootfs.Path // its names
+	old, now     []byte
+	had, has     bool // it was there, it is there
+	lost, mixed  bool // a content is not kept; others changed it too
+	trashed      bool
+	renamedAlone bool // nothing but its name changed so far
+}
+
+func (s *spans) of(p rootfs.Path) *spanned {
+	for _, f := range s.files {
+		if f.path == p {
+			return f
+		}
+	}
+	return nil
+}
+
+func (s *spans) take(e journal.Entry, i int) error {
+	op := e.Ops[i]
+	switch {
+	case op.Kind == journal.Rename:
+		return s.rename(op)
+	case op.Kind == journal.Chmod, op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile:
+		d, err := s.w.stepDiff(e, i, false, &textedit.DiffOptions{})
+		s.other = append(s.other, d)
+		return err
+	}
+	f := s.of(op.Path)
+	fresh := f == nil
+	if fresh {
+		f = &spanned{was: op.Path, path: op.Path, had: op.Kind != journal.Create && op.Kind != journal.Restore}
+		s.files = append(s.files, f)
+	}
+	var old, now []byte
+	var err error
+	switch op.Kind {
+	case journal.Trash:
+		old, f.trashed = s.w.binned(op), true
+		f.lost = f.lost || old == nil
+	case journal.Restore:
+		f.has, f.trashed = true, false
+		if fresh {
+			f.lost = true
+		} else {
+			f.now = f.old
+		}
+		return nil
+	case journal.Create:
+		now, err = s.w.state.journal.After(e, i)
+	case journal.Remove:
+		old, err = s.w.state.journal.Before(e, i)
+	default:
+		old, now, err = s.w.contents(e, i)
+	}
+	if err != nil {
+		f.lost, err = true, nil
+	}
+	switch {
+	case fresh || f.renamedAlone:
+		f.old = old
+	case f.has && !f.lost && !bytes.Equal(f.now, old):
+		f.mixed = true
+	}
+	f.now, f.renamedAlone = now, false
+	f.has = op.Kind == journal.Replace || op.Kind == journal.Create
+	return err
+}
+
+func (s *spans) rename(op journal.Op) error {
+	found := false
+	for _, f := range s.files {
+		if f.path.Beneath(op.Path) && f.has {
+			to, err := journal.Rebase(f.path, op.Path, op.To)
+			if err != nil {
+				return err
+			}
+			found = found || f.path == op.Path
+			f.path = to
+		}
+	}
+	if !found {
+		s.files = append(s.files, &spanned{was: op.Path, path: op.To, had: true, has: true, renamedAlone: true})
+	}
+	return nil
+}
+
+func (s *spans) diffs() []change.PathDiff {
+	list := slices.Clone(s.other)
+	slices.SortStableFunc(s.files, func(a, b *spanned) int { return strings.Compare(a.path.String(), b.path.String()) })
+	for _, f := range s.files {
+		name, before, after := f.path.String(), f.path.String(), f.path.String()
+		switch {
+		case !f.had && !f.has:
+			continue // made and deleted in between
+		case !f.had:
+			before = ""
+		case !f.has:
+			before, after = f.was.String(), ""
+		case f.was != f.path:
+			list = append(list, change.PathDiff{Kind: change.DiffRenamed, Old: f.was.String(), New: name})
+		}
+		switch {
+		case f.renamedAlone:
+		case f.lost:
+			list = append(list, change.PathDiff{Kind: change.DiffNotKept, Old: name, New: name})
+		case f.had && f.has && bytes.Equal(f.old, f.now):
+		default:
+			d := diffOf(before, after, f.old, f.now, &textedit.DiffOptions{})
+			if f.trashed {
+				d.Kind = change.DiffTrashed
+				d.New = d.Old
+			}
+			list = append(list, d)
+		}
+	}
+	return list
+}

@@ -1,0 +1,66 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"time"
+
+	"quarry"
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/activity"
+	"quarry/internal/mcpserver"
+)
+
+// tellActivity lets the page show what agents call. mcp.activity = false keeps
+// nothing. Failures are only logged, since no call depends on it.
+func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
+	var servers []*activity.Server
+	for _, r := range ws.Roots() {
+		if r.Workspace.Dir() == "" || !f.s.KeepsActivity(r.Workspace.Dir()) {
+			continue
+		}
+		dir, err := f.s.ActivityDir(r.Workspace.Dir())
+		var s *activity.Server
+		if err == nil {
+			s, err = activity.Open(dir)
+		}
+		if err != nil {
+			log.Info("the page can't show what is called", "error", err)
+			continue
+		}
+		servers = append(servers, s)
+	}
+	if len(servers) == 0 {
+		return
+	}
+	closed := func(path string) bool { // or everything in it is
+		for _, p := range []string{path, path + "/x"} {
+			if _, err := ws.Stat(context.Background(), p); fault.CodeOf(err) == fault.ProtectedPath {
+				return true
+			}
+		}
+		return false
+	}
+	set.answered = func(a mcpserver.Answer) {
+		about := activity.About(a.Arguments, closed)
+		if a.Code == string(fault.ProtectedPath) {
+			about = ""
+		}
+		c := activity.Call{
+			Time: a.Began, Client: change.OneLine(cmp.Or(a.Client.Name, "unknown"), change.MaxName), Session: a.Client.Session, Tool: a.Tool.Name, About: about,
+			Millis: time.Since(a.Began).Milliseconds(), Bytes: a.Bytes, Error: a.Code,
+		}
+		for _, s := range servers {
+			s.Called(c)
+		}
+	}
+	end := set.close
+	set.close = func() error {
+		for _, s := range servers {
+			_ = s.Close()
+		}
+		return end()
+	}
+}

@@ -1,0 +1,82 @@
+package page
+
+import (
+	"net/http"
+	"time"
+
+	"quarry/fault"
+)
+
+// session shows all changes of one connection as one: a diff from the first version of
+// each file to the last, and what an undo of all would undo.
+func (s *Server) session(w http.ResponseWriter, r *http.Request) {
+	log, err := s.journal(r.Context(), 0)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	var ids []string
+	rows, undo := []wireChange{}, []string{}
+	inside := map[string]bool{}
+	for i := range log.Changes {
+		if c := &log.Changes[i]; c.Client.Session == r.PathValue("id") {
+			inside[c.ID] = true
+		}
+	}
+	for i := range log.Changes {
+		c := &log.Changes[i]
+		if !inside[c.ID] {
+			continue
+		}
+		ids, rows = append(ids, c.ID), append(rows, changeOf(c))
+		if c.UndoneBy == "" && c.NoUndo == "" && !c.Pending && !inside[c.Undoes] {
+			undo = append(undo, c.ID)
+		}
+	}
+	if len(rows) == 0 {
+		fail(w, fault.New(fault.NotFound, "no change of this session is in the journal", ""))
+		return
+	}
+	all, err := s.ws.DiffAll(r.Context(), ids)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	files := filesOf(all.Diffs)
+	if one := r.URL.Query().Get("file"); one != "" {
+		s.oneFile(w, r, files, one)
+		return
+	}
+	deferLarge(files)
+	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
+	if files == nil {
+		files = []diffFile{}
+	}
+	respond(w, http.StatusOK, map[string]any{"changes": rows, "files": files, "undo": undo, "warnings": append([]string{}, all.Warnings...), "client": rows[0].Client})
+}
+
+// authors says who touched the lines of a file last: runs of lines with a change each.
+func (s *Server) authors(w http.ResponseWriter, r *http.Request) {
+	a, err := s.ws.Authors(r.Context(), pathOf(r.URL.Query().Get("path")))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	type run struct {
+		From  int    `json:"from"`
+		Count int    `json:"count"`
+		ID    string `json:"id,omitempty"`
+	}
+	runs, rows := []run{}, map[string]wireChange{}
+	for i, id := range a.Lines {
+		if k := len(runs) - 1; k >= 0 && runs[k].ID == id {
+			runs[k].Count++
+		} else {
+			runs = append(runs, run{i + 1, 1, id})
+		}
+	}
+	for i := range a.Changes {
+		rows[a.Changes[i].ID] = changeOf(&a.Changes[i])
+	}
+	respond(w, http.StatusOK, map[string]any{"version": a.Version, "runs": runs, "changes": rows})
+}
