@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"quarry/fault"
@@ -33,7 +34,28 @@ type Folder struct {
 	Refresh func()
 
 	renewed atomic.Pointer[outlook] // instead of Rules and Index
-	ahead   int                     // for tests: instead of aheadBytes
+	turns   turns
+	ahead   int // for tests: instead of aheadBytes
+}
+
+// turns lets maxReading calls read definitions at once: each may hold fifty times the
+// text it reads, and a client may send hundreds of calls.
+type turns struct {
+	once  sync.Once
+	taken chan struct{}
+}
+
+const maxReading = 4
+
+// take waits for a turn, which give ends.
+func (t *turns) take(ctx context.Context) (give func(), err error) {
+	t.once.Do(func() { t.taken = make(chan struct{}, maxReading) })
+	select {
+	case t.taken <- struct{}{}:
+		return func() { <-t.taken }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // outlook is what a Folder uses in addition to its files: rules from outside, and

@@ -45,6 +45,11 @@ func (d *Folder) symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 	if err != nil {
 		return nil, err
 	}
+	give, err := d.turns.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	if name.All() {
 		return d.outline(ctx, q, name)
 	}
