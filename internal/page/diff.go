@@ -30,6 +30,7 @@ type diffFile struct {
 
 type diffHunk struct {
 	Head     string     `json:"head"`
+	In       string     `json:"in,omitempty"` // the definition around it
 	OldStart int        `json:"old_start"`
 	OldCount int        `json:"old_count"`
 	NewStart int        `json:"new_start"`

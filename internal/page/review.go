@@ -10,6 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/search"
 )
 
 // Review is where proposals are decided.
@@ -202,9 +203,42 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 			one.Kind = "create"
 		}
 		one.Decisions = d.read(ctx, f, 0)
+		if !one.Stale && one.Kind == "edit" && i < maxEnclosed {
+			s.enclose(ctx, f.Path, one.Decisions)
+		}
 		files = append(files, one)
 	}
 	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
+}
+
+// maxEnclosed is how many files of a proposal are read for what encloses their hunks.
+const maxEnclosed = 20
+
+// enclose names the definition around the first changed line of each hunk. The file is
+// as it was when they were made.
+func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHunk) {
+	res, err := s.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{file}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true}})
+	if err != nil {
+		return
+	}
+	for i := range hunks {
+		if len(hunks[i].Parts) == 0 {
+			continue
+		}
+		part := &hunks[i].Parts[0]
+		line := part.OldStart
+		for _, l := range part.Lines {
+			if l.Kind != " " {
+				break
+			}
+			line = l.Old + 1
+		}
+		for _, sym := range res.Symbols { // by line, so the innermost comes last
+			if sym.Path == file && sym.StartLine <= line && line <= sym.EndLine {
+				part.In = change.OneLine(strings.TrimPrefix(sym.Container+"."+sym.Name, "."), change.MaxName)
+			}
+		}
+	}
 }
 
 // decisionsFrom reads hunks until it has so many lines.

@@ -186,6 +186,20 @@ func pendingID(t testing.TB, by proposer, set change.Set) string {
 	return pending.ID
 }
 
+// A hunk says which definition it is in.
+func TestProposalNamesDefinitions(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.go": "package a\n\nfunc First() int {\n\treturn 1\n}\n\n// Second does.\nfunc Second() int {\n\tx := 2\n\ty := 3\n\tz := 4\n\treturn x + y + z\n}\n"})
+	id := propose(t, agent, "a.go", change.Edit{Old: "return x", New: "return 1 + x"})
+	got := get[struct {
+		Files []struct {
+			Decisions []struct{ Parts []struct{ In string } }
+		}
+	}](t, s, "/api/review/"+id)
+	if len(got.Files) != 1 || got.Files[0].Decisions[0].Parts[0].In != "Second" {
+		t.Errorf("files = %+v", got.Files)
+	}
+}
+
 // A large proposal comes in parts, and a decision on each hunk fits in a request.
 func TestLargeProposal(t *testing.T) {
 	stress.SkipShort(t)
