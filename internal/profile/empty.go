@@ -194,7 +194,15 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 		return nil
 	}
 	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
-	if n := sum.SkippedCount[search.Ignored]; n > 0 {
+	ignored := sum.SkippedCount[search.Ignored]
+	if sum.Stats.Plan.Indexed() { // it has no list of what rules exclude
+		walk := search.FindQuery{Scope: q.Scope}
+		walk.NoIndex = true
+		if r, err := c.ws.Find(ctx, walk); err == nil {
+			ignored = r.SkippedCount[search.Ignored]
+		}
+	}
+	if n := ignored; n > 0 {
 		parts = append(parts, fault.Count(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
 	}
 	if s := c.skipped(sum); s != "" {
