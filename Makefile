@@ -102,6 +102,20 @@ rank-tokens:
 symbols:
 	$(GO) run ./bench/symbols -trees '$(TREES)' -units '$(UNITS)' -lang '$(if $(filter file command\ line,$(origin LANG)),$(LANG))'
 
+# Searches by structure beside ast-grep, and rewrites that must parse:
+# make structure TREES=DIR ASTGREP=PROGRAM
+ASTGREP ?= ast-grep
+.PHONY: structure
+structure:
+	$(GO) run ./bench/structure -trees '$(TREES)' -astgrep '$(ASTGREP)'
+	$(GO) run ./bench/structure -trees '$(TREES)' -rewrite
+
+# Renames beside those of gopls: make renames TREES="A B C" GOPLS=PROGRAM
+GOPLS ?= gopls
+.PHONY: renames
+renames:
+	$(GO) run ./bench/renames -gopls '$(GOPLS)' $(TREES)
+
 # Patches of real commits on files that have changed since, beside git apply and
 # GNU patch: make patches REPOS=A:B:C
 REPOS ?=

@@ -38,7 +38,8 @@ func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*
 }
 
 // SearchText answers a query about one text outside of any workspace, such as
-// standard input. Scope is ignored; the file's path is "".
+// standard input. Scope is ignored, but that the first of its paths says the
+// language of a structure; the file's path is "".
 func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	return searcher.Text(ctx, r, q, yield)
 }

@@ -34,6 +34,12 @@ type FileMatch struct {
 // Span is a match in a line's text: Text[Start:End].
 type Span struct{ Start, End int }
 
+// Hole is what a hole of a structure holds, as Whole says where.
+type Hole struct {
+	Name string
+	Span
+}
+
 // Line is a line of an answer: a match, or its context.
 type Line struct {
 	Number int   // from 1
@@ -47,6 +53,12 @@ type Line struct {
 	// offsets from its first byte. A match may end in a later line of the block;
 	// offsets count the Text and Ending of all its lines.
 	Whole []Span
+
+	// Holes has, for each of Whole, what the holes of Query.Structure hold.
+	Holes [][]Hole
+	// Doubts has, for each of Whole, why tokens can't tell whether it is a match
+	// of Query.Structure; "" if they can. It is nil if they can for all.
+	Doubts []string
 
 	// CutBefore and CutAfter count the bytes that Limits.LineBytes removed from
 	// Text.

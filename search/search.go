@@ -22,6 +22,15 @@ type Query struct {
 	Patterns []string
 	Match    match.Options
 
+	// Structure is code with holes, such as foo($A, $B) or if err != nil { $$BODY },
+	// that is searched for by its tokens: $NAME is one balanced piece, $$NAME any
+	// number of them. Pattern, Patterns and Match are ignored then, and Invert,
+	// FilesWithoutMatch, AllFiles, Passthru, Each and Lacking refused. Matches may
+	// overlap; Line.Whole and Line.Holes have them.
+	Structure string
+	// Hole is the sign that begins a hole; "" is $.
+	Hole string
+
 	// Each selects files in which every pattern matches somewhere. The lines
 	// returned are those that any of them matches. It can't be combined with
 	// Invert, FilesWithoutMatch, AllFiles or Passthru.

@@ -115,7 +115,7 @@ func commands() []maker {
 	return []maker{
 		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
 		{"read", newRead}, {"edit", newEdit}, {"value", newValue}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
-		{"patch", newPatch}, {"replace", newReplace},
+		{"patch", newPatch}, {"replace", newReplace}, {"rename", newRename},
 		{"look", agents.NewLook}, {"change", agents.NewChange},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
 		{"tools", agents.NewTools}, {"call", agents.NewCall},

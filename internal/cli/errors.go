@@ -270,7 +270,7 @@ var otherNames = map[string]string{
 	"grep": "search", "ag": "search", "ack": "search",
 	"ls": "find", "list": "find", "files": "find", "tree": "find", "glob": "find",
 	"cat": "read", "view": "read", "head": "read", "tail": "read", "show": "read",
-	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm", "rmdir": "rm",
+	"sed": "replace", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm", "rmdir": "rm",
 	"apply": "patch", "new": "write", "create": "write", "touch": "write",
 	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
 	"install": "mcp install", "uninstall": "mcp uninstall", "server": "mcp", "agent": "mcp",

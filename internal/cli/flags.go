@@ -15,6 +15,8 @@ type searchFlags struct {
 	patterns       []string
 	patternFiles   []string
 	fixed          bool
+	structure      bool
+	hole           string
 	pcre           bool
 	letters        string // "", ignore-case, smart-case or case-sensitive
 	whole          string // "", word-regexp or line-regexp
@@ -87,6 +89,9 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	command.AddTexts(fl, &f.patterns, "regexp", "e", "a `pattern`; may be given several times")
 	command.AddTexts(fl, &f.patternFiles, "file", "f", "patterns from a `file`, one a line; - is stdin")
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "the pattern is plain text")
+	if !f.rg {
+		addStructure(fl, &f.structure, &f.hole)
+	}
 	fl.StringVar(&f.syntax, "syntax", "rust", "pattern `language`: rust (the default),\njavascript or literal")
 	command.AddChoice(fl, &f.letters, "ignore-case", "i", "letters match in either case")
 	command.AddChoice(fl, &f.letters, "smart-case", "S", "-i unless the pattern has a capital letter")
@@ -100,6 +105,12 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.dotAll, "multiline-dotall", false, "with -U, let . match a line feed")
 	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "PCRE2's syntax: look-around, backreferences; an error\nfor what would be answered differently")
 	f.rgFlags.addPattern(fl)
+}
+
+// addStructure adds the flags of patterns that are code with holes.
+func addStructure(fl *pflag.FlagSet, structure *bool, hole *string) {
+	fl.BoolVar(structure, "structure", false, "the pattern is code with holes: foo($A, $$REST);\nsee quarry help structure")
+	fl.StringVar(hole, "hole", "$", "`sign` that begins a hole, where $ is part of names")
 }
 
 func (f *searchFlags) addScope(fl *pflag.FlagSet) {

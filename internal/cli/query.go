@@ -11,6 +11,7 @@ import (
 
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/filetypes"
+	"quarry/internal/structure"
 	"quarry/match"
 	"quarry/search"
 )
@@ -31,7 +32,11 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	if q.Match, err = f.matchOptions(); err != nil {
 		return q, nil, err
 	}
-	if err = f.enginePatterns(&q); err != nil {
+	if f.structure {
+		if err = f.structured(&q); err != nil {
+			return q, nil, err
+		}
+	} else if err = f.enginePatterns(&q); err != nil {
 		return q, nil, err
 	}
 	if err = f.scope(&q.Scope); err != nil {
@@ -49,6 +54,32 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	}
 	f.detail(&q)
 	return q, paths, nil
+}
+
+// structured makes the pattern code with holes.
+func (f *searchFlags) structured(q *search.Query) error {
+	if len(q.Patterns) != 1 || f.fixed || f.pcre || f.letters != "" || f.whole != "" || f.given["syntax"] || f.given["replace"] {
+		return errors.New("--structure takes one pattern: -F, -P, -i, -S, -w, -x, --syntax and --replace mean nothing there\n  quarry replace --structure rewrites code")
+	}
+	p, err := structure.Compile(q.Patterns[0], f.sign())
+	if err != nil {
+		return err
+	}
+	// What a match contains is what the rest of the command knows of the pattern.
+	q.Structure, q.Hole, q.Spans = q.Patterns[0], f.hole, true
+	q.Patterns, q.Match = p.Needs(), match.Options{Syntax: match.Literal, Mode: match.Multiline}
+	if len(q.Patterns) == 0 {
+		q.Patterns = []string{""}
+	}
+	return nil
+}
+
+// sign is what --hole says.
+func (f *searchFlags) sign() rune {
+	for _, r := range f.hole {
+		return r
+	}
+	return structure.DefaultHole
 }
 
 // scope says which files are searched.

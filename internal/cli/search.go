@@ -114,7 +114,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	if r.pattern, err = f.compile(r.began, q.Patterns, q.Match); err != nil {
 		return err
 	}
-	if q.Match.Mode == match.Multiline && r.pattern.OneLine() {
+	if q.Match.Mode == match.Multiline && q.Structure == "" && r.pattern.OneLine() {
 		lines := q.Match
 		lines.Mode = match.Lines
 		if p, err := f.compile(r.began, q.Patterns, lines); err == nil {

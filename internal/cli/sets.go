@@ -149,6 +149,8 @@ func (c *setter) patchText(ctx context.Context, args []string) (string, error) {
 type replaceFlags struct {
 	setter
 	fixed, literal, ignoreCase, multiline, word bool
+	structure                                   bool
+	hole                                        string
 	globs                                       []string
 	expect                                      int
 }
@@ -164,11 +166,14 @@ func newReplace(s env.Streams) *cobra.Command {
 	cmd := command.New("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
 		`Replace every match of a regular expression in all text files below the paths,
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
-is a dollar sign; with -F both are literal, with --literal TEXT is. Files that git ignores, hidden and
-binary ones are left alone.`,
+is a dollar sign; with -F both are literal, with --literal TEXT is. With
+--structure both are code with holes (quarry help structure); places where
+tokens can't tell what is right are left alone and counted. So are files that
+git ignores, hidden and binary ones.`,
 		`  quarry replace 'fooBar' fooBaz
   quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
-  quarry replace -F 'a.b()' 'b.a()' --expect 3`,
+  quarry replace -F 'a.b()' 'b.a()' --expect 3
+  quarry replace --structure 'foo($A, $B)' 'bar($B, $A)' --dry-run`,
 		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("expect") && f.expect < 1 {
 				return fmt.Errorf("--expect %d: it takes a number of matches, 1 or more", f.expect)
@@ -178,6 +183,7 @@ binary ones are left alone.`,
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
 	fl.BoolVar(&f.literal, "literal", false, "TEXT is literal: $1 and \\1 mean themselves")
+	addStructure(fl, &f.structure, &f.hole)
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
 	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
@@ -199,6 +205,12 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	if f.multiline {
 		q.Match.Mode = match.Multiline
 	}
+	if f.structure {
+		if f.fixed || f.literal || f.ignoreCase || f.word {
+			return errors.New("--structure takes code with holes: -F, --literal, -i and -w mean nothing there")
+		}
+		q.Structure, q.Hole, q.Pattern = args[0], f.hole, ""
+	}
 	var err error
 	if q.Paths, err = f.openAll(args[2:]); err == nil && len(args) == 2 {
 		err = f.open()
@@ -218,7 +230,10 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return f.changer.run(render.Editing, "", &replaceError{err})
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(q.Pattern), render.Quote(q.Replacement),
+	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
+		fmt.Fprintf(f.s.Err, "quarry: %s\n", refused)
+	}
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(args[0]), render.Quote(q.Replacement),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
 	return f.apply(ctx, "replace", found.Ops, summary)
 }

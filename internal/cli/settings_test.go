@@ -38,6 +38,8 @@ var withoutKey = map[string]string{
 
 	"value delete": "is about one change", "value append": "is about one change", "value rename": "is about one change", "value text": "changes what a text means",
 	"look expression": "the script", "change expression": "the script",
+	"rename doubtful": "has to be said each time", "rename comments": "is about one change",
+	"structure": "changes what a pattern means", "hole": "changes what a pattern means",
 	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",
 	"search word-regexp": "changes what a pattern means", "search line-regexp": "changes what a pattern means",
 	"search invert-match": "changes what a pattern means", "search type-list": "asks for one answer",
@@ -75,7 +77,7 @@ var withoutKey = map[string]string{
 	"undo all-since": "has to be said each time", "undo client": "has to be said each time", "undo session": "has to be said each time", "undo skip-conflicts": "has to be said each time",
 	"patch strip": "is about one patch", "patch message": "is about one change",
 	"replace fixed-strings": "the pattern", "replace ignore-case": "the pattern", "replace multiline": "the pattern", "replace word-regexp": "the pattern",
-	"replace glob": "the pattern", "replace expect": "is about one change", "replace message": "is about one change",
+	"replace glob": "the pattern", "replace expect": "is about one change", "replace message": "is about one change", "rename message": "is about one change",
 
 	"mcp http": "clients that start the server speak on stdin", "mcp allow-remote": "has to be said each time",
 	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",

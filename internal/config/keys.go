@@ -70,7 +70,7 @@ func (k *Key) Variable() string {
 }
 
 var (
-	changing = []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
+	changing = []string{"edit", "replace", "rename", "patch", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
 	indexing = []string{"serve", "index build", "index status", "index verify", "index list", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
 	asking   = []string{"search", "find", "read", "symbols", "mcp", "call"}
@@ -141,7 +141,7 @@ var keys = sync.OnceValue(func() []Key {
 			About: "how large an edit may make a file; it is refused before anything is done"},
 		{Section: "change", Name: "allow-clients", Default: "false",
 			About: "let agents change the entry of Quarry in settings that start MCP servers, such as .mcp.json"},
-		{Section: "change", Name: "quiet", Commands: []string{"replace", "patch", "mv", "rm", "undo"}},
+		{Section: "change", Name: "quiet", Commands: []string{"replace", "rename", "patch", "mv", "rm", "undo"}},
 		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 
 		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}, Example: `"8h"`},

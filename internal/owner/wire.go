@@ -39,6 +39,11 @@ func appendLine(b []byte, l *search.Line) []byte {
 	b = appendText(b, l.Ending)
 	b = appendSpans(b, l.Spans)
 	b = appendSpans(b, l.Whole)
+	b = appendHoles(b, l.Holes)
+	b = binary.AppendUvarint(b, uint64(len(l.Doubts)))
+	for _, d := range l.Doubts {
+		b = appendText(b, d)
+	}
 	b = binary.AppendVarint(b, int64(l.CutBefore))
 	b = binary.AppendVarint(b, int64(l.CutAfter))
 	return binary.AppendVarint(b, int64(l.Block))
@@ -71,6 +76,19 @@ func appendSpans(b []byte, spans []search.Span) []byte {
 	return b
 }
 
+func appendHoles(b []byte, matches [][]search.Hole) []byte {
+	b = binary.AppendUvarint(b, uint64(len(matches)))
+	for _, holes := range matches {
+		b = binary.AppendUvarint(b, uint64(len(holes)))
+		for _, h := range holes {
+			b = appendText(b, h.Name)
+			b = binary.AppendVarint(b, int64(h.Start))
+			b = binary.AppendVarint(b, int64(h.End))
+		}
+	}
+	return b
+}
+
 // wireReader takes such a message apart. After an error everything is zero.
 type wireReader struct {
 	b   []byte
@@ -83,7 +101,7 @@ func decodeFile(b []byte) (search.FileMatch, error) {
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(), AtNUL: r.byte() == 1,
 		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
 	}
-	n := r.count(8) // the least a line takes
+	n := r.count(10) // the least a line takes
 	if n > 0 {
 		f.Lines = make([]search.Line, n)
 		for i := range f.Lines {
@@ -102,6 +120,18 @@ func (r *wireReader) line(l *search.Line) {
 	l.Text = []byte(r.text())
 	l.Ending = r.text()
 	l.Spans, l.Whole = r.spans(), r.spans()
+	if n := r.count(1); n > 0 {
+		l.Holes = make([][]search.Hole, n)
+		for i := range l.Holes {
+			l.Holes[i] = r.holes()
+		}
+	}
+	if n := r.count(1); n > 0 {
+		l.Doubts = make([]string, n)
+		for i := range l.Doubts {
+			l.Doubts[i] = r.text()
+		}
+	}
 	l.CutBefore, l.CutAfter, l.Block = r.int(), r.int(), r.int()
 }
 
@@ -184,4 +214,16 @@ func (r *wireReader) spans() []search.Span {
 		spans[i] = search.Span{Start: r.int(), End: r.int()}
 	}
 	return spans
+}
+
+func (r *wireReader) holes() []search.Hole {
+	n := r.count(3)
+	if n == 0 {
+		return nil
+	}
+	holes := make([]search.Hole, n)
+	for i := range holes {
+		holes[i] = search.Hole{Name: r.text(), Span: search.Span{Start: r.int(), End: r.int()}}
+	}
+	return holes
 }

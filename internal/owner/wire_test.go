@@ -14,7 +14,7 @@ import (
 func wireSample(t *testing.T) search.FileMatch {
 	line := search.Line{
 		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
-		Spans: []search.Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []search.Span{{Start: 0, End: 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
+		Spans: []search.Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []search.Span{{Start: 0, End: 9}}, Holes: [][]search.Hole{{{Name: "A", Span: search.Span{Start: 1, End: 2}}}}, Doubts: []string{"x"}, CutBefore: 4, CutAfter: 5, Block: 6,
 	}
 	f := search.FileMatch{
 		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3, NUL: 4, AtNUL: true,

@@ -159,6 +159,10 @@ type foundLine struct {
 	// CutBefore and CutAfter count bytes missing from the text.
 	CutBefore int `json:"cut_before,omitempty"`
 	CutAfter  int `json:"cut_after,omitempty"`
+	// Holes are those of the structures that begin in the line, and Doubts why
+	// they may be none.
+	Holes  []map[string]string `json:"holes,omitempty"`
+	Doubts []string            `json:"doubts,omitempty"`
 }
 
 // newSearchAnswer makes the structured answer of what is shown. A line has at
@@ -177,6 +181,7 @@ func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *s
 			text, before, after := render.Window(l, characters)
 			line.Text = strings.ToValidUTF8(string(text), "\uFFFD")
 			line.CutBefore, line.CutAfter = before, after
+			line.Holes, line.Doubts = render.Holes(f.Lines, j), l.Doubts
 			out.Lines = append(out.Lines, line)
 		}
 		a.Files = append(a.Files, out)

@@ -162,7 +162,14 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	switch {
 	case !c.Given("replacement"):
 		return nil, invalid("replacement is required and must be a string.")
-	case c.String("regex") != "" && c.String("text") != "", c.String("regex") == "" && c.String("text") == "":
+	case c.String("symbol") != "":
+		return c.renameSymbol(ctx)
+	case c.String("structure") != "" && c.String("regex") == "" && c.String("text") == "":
+		q.Structure = c.String("structure")
+	case c.String("regex") != "" && c.String("text") != "", c.String("regex") == "" && c.String("text") == "", c.String("structure") != "":
+		if c.takes("structure") {
+			return nil, invalid("Give one of regex, text and structure.")
+		}
 		return nil, invalid("Give either regex or text.")
 	case c.String("text") != "":
 		q.Pattern, q.Literal, q.Match.Syntax = c.String("text"), true, match.Literal
@@ -200,7 +207,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(q.Pattern), 60), fault.Clip(render.Quote(q.Replacement), 60),
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(q.Pattern+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
@@ -213,6 +220,9 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
 		}
 		a.text = append([]byte(count), a.text...)
+	}
+	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
+		a.receipt = append(a.receipt, refused)
 	}
 	c.tellMissed(a, found.Summary)
 	return a, nil

@@ -37,6 +37,7 @@ var quarryTools = []spec{
 		params: []tool.Param{
 			orSeveral(str("regex", "Rust syntax; blocks in path order")),
 			orSeveral(str("pattern", "JavaScript syntax; files with most matches first")),
+			str("structure", "Code with holes: foo($A, $$REST)"),
 			str("path", "File or folder to search"),
 			orList(str("file_pattern", "Glob of files: *.ts, src/**, !*_test.go")),
 			integer("context_lines", "Lines of context; default 1 or 2", 0),
@@ -208,6 +209,8 @@ var quarryTools = []spec{
 		params: []tool.Param{
 			str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
 			str("text", "Or literal text"),
+			str("structure", "Or code with holes, also in replacement"),
+			str("symbol", "Or a name to rename: Store.Open"), unlisted(boolean("doubtful", "Doubtful places too")), unlisted(boolean("comments", "Comments too")),
 			optional(text("replacement", "What comes instead")), // or digest
 			str("path", "Folder or file"),
 			orList(str("file_pattern", "Glob: *.ts")),

@@ -33,6 +33,13 @@ var searchByEither = action{searchSchema, readOnly, searchEither}
 // pattern in the vault's.
 func searchEither(ctx context.Context, c *call) (*answer, error) {
 	switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
+	case c.String("structure") != "" && (regex || pattern):
+		return nil, &tool.Error{
+			Code: fault.InvalidArgument, Message: "structure can't be used together with regex or pattern.",
+			Hint: "Give one of them.",
+		}
+	case c.String("structure") != "":
+		return searchBlocks(ctx, c)
 	case regex && pattern:
 		return nil, &tool.Error{
 			Code: fault.InvalidArgument, Message: "regex and pattern can't be used together.",
@@ -137,6 +144,9 @@ func spent(s *search.Summary) error {
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
 	q := c.query(ctx, c.String("regex"), c.globs("file_pattern", c.path(ctx, "path")))
+	if q.Structure = c.String("structure"); q.Structure != "" && (len(q.Patterns) > 0 || len(q.Lacking) > 0) {
+		return nil, invalid("also, all and lacking can't be used together with structure.")
+	}
 	if err := c.respell(&q); err != nil {
 		return nil, err
 	}

@@ -205,6 +205,11 @@ type Found struct {
 	Ops     []change.Op
 	Matches int
 	Summary *search.Summary
+
+	// Refused counts the places of a structure that are not replaced, by the
+	// reason; Places are the first of them.
+	Refused map[string]int
+	Places  []Place
 }
 
 // CountError refuses a replacement because of the number of its matches.
@@ -286,6 +291,9 @@ const (
 
 // Find works out the edits that replace every match.
 func Find(ctx context.Context, files Files, q Query) (*Found, error) {
+	if q.Structure != "" {
+		return findShapes(ctx, files, q)
+	}
 	pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
 	if err != nil {
 		return nil, err

@@ -23,13 +23,13 @@ import (
 // a hundred times as long, so it is asked only about what differs.
 func differ(t *testing.T, want, got *Result) string {
 	t.Helper()
-	if n := reflect.TypeFor[search.Line]().NumField(); n != 11 {
+	if n := reflect.TypeFor[search.Line]().NumField(); n != 13 {
 		t.Fatalf("a line has %d fields: compare the new ones here", n)
 	}
 	same := slices.EqualFunc(want.Lines, got.Lines, func(a, b search.Line) bool {
 		return a.Number == b.Number && a.Offset == b.Offset && bytes.Equal(a.Text, b.Text) && a.Ending == b.Ending && a.Hit == b.Hit &&
 			slices.Equal(a.Spans, b.Spans) && slices.Equal(a.Whole, b.Whole) && a.CutBefore == b.CutBefore && a.CutAfter == b.CutAfter &&
-			a.Symbol == b.Symbol && a.Block == b.Block
+			a.Symbol == b.Symbol && a.Block == b.Block && slices.EqualFunc(a.Holes, b.Holes, slices.Equal) && slices.Equal(a.Doubts, b.Doubts)
 	})
 	if w, g := *want, *got; same {
 		w.Lines, g.Lines = nil, nil

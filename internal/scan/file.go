@@ -46,6 +46,8 @@ type file struct {
 
 	nulls nulls // how NUL is treated
 
+	shapes []Shape // matches that no line shows yet, if Scanner.Shapes found them
+
 	failed error // of Request.Emit
 }
 

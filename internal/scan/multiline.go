@@ -113,10 +113,32 @@ func (f *file) multiline(text []byte, from int) {
 	}
 }
 
+// each visits the matches of a text.
+func (f *file) each(text []byte, visit func(start, end int) bool) {
+	if f.Shapes == nil {
+		f.m.Each(text, visit)
+		return
+	}
+	if _, _, ok := f.m.Find(text, 0); !ok {
+		return // a match has what the pattern finds
+	}
+	found, ok := f.Shapes(f.Path, text)
+	if !ok {
+		f.out.Skip = TooLarge
+		return
+	}
+	f.shapes = found
+	for i := range found {
+		if !visit(found[i].Start, found[i].End) {
+			return
+		}
+	}
+}
+
 func (f *file) touched(text []byte, from int) {
 	spans := f.gathered[:0] // of the block being gathered, in the text
 	first := from           // where its first line begins
-	f.m.Each(text[from:], func(start, end int) bool {
+	f.each(text[from:], func(start, end int) bool {
 		start, end = from+start, from+end
 		if start == len(text) && (start == 0 || text[start-1] == '\n') {
 			return true // a newline ends a line; it does not start one
@@ -203,6 +225,10 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 			break
 		}
 		if part := (search.Span{Start: clamp(s.Start, at, end) - at, End: clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
+			if last := len(f.found) - 1; f.Shapes != nil && last >= n && part.Start < f.found[last].End {
+				f.found[last].End = max(f.found[last].End, part.End) // matches of a structure overlap
+				continue
+			}
 			f.found = append(f.found, part) // not where only the line's ending matches
 		}
 	}
@@ -211,6 +237,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	for _, s := range mine {
 		if s.Start >= at {
 			f.found = append(f.found, search.Span{Start: s.Start - at, End: s.End - at})
+			f.shape(line, at)
 		}
 	}
 	line.Whole = f.since(n)
@@ -223,6 +250,26 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 		spans = spans[1:]
 	}
 	return spans
+}
+
+// shape adds to a line that begins at at what is known of the next match.
+func (f *file) shape(line *search.Line, at int) {
+	if len(f.shapes) == 0 {
+		return
+	}
+	s := &f.shapes[0]
+	f.shapes = f.shapes[1:]
+	var holes []search.Hole
+	for _, h := range s.Holes {
+		h.Start, h.End = h.Start-at, h.End-at
+		holes = append(holes, h)
+	}
+	if line.Holes = append(line.Holes, holes); s.Doubt != "" && line.Doubts == nil {
+		line.Doubts = make([]string, len(line.Holes)-1)
+	}
+	if line.Doubts != nil {
+		line.Doubts = append(line.Doubts, s.Doubt)
+	}
 }
 
 // since returns the spans from index n on.

@@ -118,6 +118,19 @@ type Scanner struct {
 	hits     []hit
 	lossy    []byte        // one line decoded
 	gathered []search.Span // matches of a block in multiline mode
+
+	// Shapes, if set, finds the matches of a text whose path is Path, in the order
+	// of their starts, instead of the pattern, which they all contain. It reports
+	// false if it gave up, and the file is then skipped as too large.
+	Shapes func(path string, text []byte) ([]Shape, bool)
+	Path   string
+}
+
+// Shape is a match of something else than the pattern.
+type Shape struct {
+	search.Span
+	Holes []search.Hole // offsets as those of the span
+	Doubt string
 }
 
 // New returns a Scanner for the pattern of m.
@@ -153,7 +166,7 @@ func (s *Scanner) lastCut(buf []byte, from int) int {
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	var err error
-	if f.spanning = s.inBlocks; f.spanning || s.m.Pattern().Mode() == match.Lines {
+	if f.spanning = s.inBlocks && s.Shapes == nil; f.spanning || s.m.Pattern().Mode() == match.Lines {
 		err = f.blocks(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})
 	} else {
 		err = f.whole(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})

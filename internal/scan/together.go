@@ -47,6 +47,8 @@ func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, er
 // and matches before them.
 func shares(s *Scanner, req *Request) bool {
 	switch {
+	case s.Shapes != nil:
+		return false
 	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0 || req.NUL != search.SkipBinary:
 		return false
 	case s.m.Pattern().Mode() == match.Lines:

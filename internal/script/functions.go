@@ -51,8 +51,8 @@ var pathParam = need("path", "file", "file_path", "filename", "note")
 
 // Functions are all of them, in the order of help().
 var Functions = []Function{
-	{Name: "search", Params: slices.Concat([]Param{need("pattern", "regex", "query", "text")}, scope, []Param{flag("literal", "fixed"), flag("ignore_case", "i"), flag("multiline"), number("limit", "max_results", "head_limit", "top_k", "k")}),
-		Gives: "list of hits", About: "Lines that match a regular expression (Rust syntax; literal=True for plain text), in path order, at most limit=1000. A hit has path, line, text, symbol (the definition around it)."},
+	{Name: "search", Params: slices.Concat([]Param{need("pattern", "regex", "query", "text")}, scope, []Param{flag("literal", "fixed"), flag("structure"), flag("ignore_case", "i"), flag("multiline"), number("limit", "max_results", "head_limit", "top_k", "k")}),
+		Gives: "list of hits", About: "Lines that match a regular expression (Rust syntax; literal=True for plain text; structure=True for code with holes: foo($A, $$REST)), in path order, at most limit=1000. A hit has path, line, text, symbol (the definition around it), holes (a dict, of a structure)."},
 	{Name: "symbols", Params: append([]Param{text("name"), text("kind")}, scope...),
 		Gives: "list of symbols", About: "Definitions of files: symbols(path=\"a.go\"), symbols(\"Open\"), symbols(path=\"src\", kind=\"function\"). A symbol has path, name, container, kind, line, start, end, signature."},
 	{Name: "definition", Params: []Param{need("name", "symbol"), text("path", "file"), text("kind")},
@@ -87,8 +87,8 @@ var Functions = []Function{
 
 	{Name: "replace", Changes: true, Params: []Param{pathParam, need("old", "old_text", "old_string"), Param{Name: "new", Required: true, Also: []string{"new_text", "new_string"}}, number("count", "expected_count"), text("within", "symbol")},
 		Gives: "number", About: "Replace a text that occurs exactly count=1 times (count=0: any number, at least once) in a file, or within=\"Store.Open\", a definition of it."},
-	{Name: "sub", Changes: true, Params: slices.Concat([]Param{need("pattern", "regex"), need("new", "replacement")}, scope, []Param{number("count", "expected_count"), text("within", "symbol"), flag("literal"), flag("ignore_case"), flag("multiline")}),
-		Gives: "number", About: "Replace every match of a regular expression ($1, ${name} are groups) in all files of the scope; with count it is an error if there are more or fewer. Gives the number of replacements."},
+	{Name: "sub", Changes: true, Params: slices.Concat([]Param{need("pattern", "regex"), need("new", "replacement")}, scope, []Param{number("count", "expected_count"), text("within", "symbol"), flag("literal"), flag("structure"), flag("ignore_case"), flag("multiline")}),
+		Gives: "number", About: "Replace every match of a regular expression ($1, ${name} are groups) in all files of the scope; structure=True: both are code with holes; with count it is an error if there are more or fewer. Gives the number of replacements."},
 	{Name: "set_value", Changes: true, Params: []Param{pathParam, need("at", "key"), Param{Name: "value", Kind: Any}, flag("delete", "remove"), text("rename", "new_key")},
 		Gives: "None", About: "Set the value at a path, as value() reads it; only its bytes change. What is missing on the way is made, tags[+] appends. None is null; delete=True deletes it, rename=\"key\" renames its key."},
 	{Name: "insert", Changes: true, Params: []Param{pathParam, need("text", "content", "new"), number("after", "line", "after_line"), number("before", "before_line")},

@@ -147,7 +147,7 @@ func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) 
 	}
 	return &searchRun{
 		folder: c.folder, q: r.q, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
-		scanners: make([]worker, c.folder.Workers), collect: r.collect, jointly: r.jointly,
+		scanners: make([]worker, c.folder.Workers), collect: r.collect, jointly: r.jointly, shapes: r.shapes,
 	}, opts, true, nil
 }
 
@@ -167,7 +167,7 @@ func (r *remoteRun) localFile(ctx context.Context, at *repos.Place) error {
 	}
 	run := &searchRun{
 		folder: c.folder, q: r.q, pattern: r.pattern, request: r.request, matching: r.matching,
-		scanners: make([]worker, 1), collect: r.collect, jointly: r.jointly,
+		scanners: make([]worker, 1), collect: r.collect, jointly: r.jointly, shapes: r.shapes,
 	}
 	r.collect.sum.Stats.Considered-- // single counts it too
 	r.collect.prefix = c.repo + "/"
@@ -236,6 +236,7 @@ func (r *searchRun) compared(k *worker, f *rootfs.File, c *checkout, theirs uint
 		k.searched++
 		return &found{err: err}, err != nil
 	}
+	r.scanner(k).Path = rel
 	out.res, out.err = r.scanner(k).File(bytes.NewReader(data), int64(n), &r.request)
 	k.searched++
 	k.bytes += out.res.Bytes

@@ -22,7 +22,7 @@ import (
 // partial reports whether to read the parts first: if they are all that is
 // needed, or at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
-	if d.Parts == nil || d.Dirty || r.jointly != nil {
+	if d.Parts == nil || d.Dirty || r.jointly != nil || r.shapes != nil {
 		return false
 	}
 	if r.countsOnly() || r.counting.Load() {

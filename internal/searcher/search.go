@@ -23,6 +23,10 @@ import (
 // summary is there even when a limit ended the answer.
 func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
+	shapes, err := newShapes(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
 	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
@@ -56,6 +60,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		request:  scanRequest(&q),
 		matching: pattern.NewSearch(),
 		jointly:  each,
+		shapes:   shapes,
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
 		watch:    progress.Of(ctx),
@@ -107,9 +112,15 @@ func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, 
 }
 
 // Text answers a query about one text that lies in no workspace, such as
-// standard input. Scope is ignored; the file's path is "".
+// standard input. Scope is ignored, but that the first of its paths says the
+// language of a structure; the file's path is "".
 func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
+	shapes, err := newShapes(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	q.Each = q.Each && shapes == nil
 	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
@@ -124,7 +135,11 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	out := &found{}
 	matching := pattern.NewSearch()
 	defer matching.StopWith(bounded)()
-	if err = c.stream("", []*scan.Scanner{scan.New(matching.NewMatcher())}, r, out, &request); err == nil {
+	scanner := scan.New(matching.NewMatcher())
+	if scanner.Shapes = shapes; len(q.Paths) > 0 {
+		scanner.Path = q.Paths[0]
+	}
+	if err = c.stream("", []*scan.Scanner{scanner}, r, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
@@ -177,6 +192,7 @@ type searchRun struct {
 	ahead    *backlog        // nil if files are given whole
 	late     *worker         // of files that are searched when their turn comes
 	jointly  *jointly
+	shapes   shapes
 }
 
 // worker is what one goroutine of a search has to itself.
@@ -288,6 +304,7 @@ func (r *searchRun) single(p rootfs.Path) error {
 // streamed searches an open file whose turn has come.
 func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found) error {
 	text := asOpened(f, &k.limited)
+	r.scanner(k).Path = path
 	if r.q.Text != nil {
 		made, err := r.q.Text(path, text)
 		if err != nil {
@@ -348,7 +365,7 @@ func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*
 		return nil, false
 	}
 	path := ""
-	if r.q.Text != nil {
+	if r.q.Text != nil || r.shapes != nil {
 		path = joinPath(v.Shown, e.Name)
 	}
 	return r.search(k, f, path)
@@ -408,12 +425,14 @@ func openEntry(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (*rootfs.File,
 func (r *searchRun) scanner(k *worker) *scan.Scanner {
 	if k.scanner == nil {
 		k.scanner = scan.New(r.matching.NewMatcher())
+		k.scanner.Shapes = r.shapes
 	}
 	return k.scanner
 }
 
 func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	out.info = f.Info()
+	r.scanner(k).Path = path
 	text := asOpened(f, &k.limited)
 	if r.q.Text != nil {
 		made, err := r.q.Text(path, text)

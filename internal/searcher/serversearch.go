@@ -29,6 +29,7 @@ type remoteRun struct {
 	request  scan.Request
 	matching *match.Search
 	jointly  *jointly
+	shapes   shapes
 	scanners []*worker
 	collect  *collector
 	tiny     func() bool // whether the pattern can match in two bytes, which servers do not index
@@ -38,6 +39,10 @@ type remoteRun struct {
 // SearchEach answers a query from the servers and the checkouts.
 func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
+	shapes, err := newShapes(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
 	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
@@ -55,7 +60,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	run := &remoteRun{
 		r: r, q: &q, want: want, pattern: pattern,
 		request: scanRequest(&q), matching: pattern.NewSearch(), scanners: make([]*worker, r.workers),
-		collect: newCollector(&q, yield), jointly: each,
+		collect: newCollector(&q, yield), jointly: each, shapes: shapes,
 	}
 	defer run.matching.StopWith(bounded)()
 	run.tiny = sync.OnceValue(run.matchesTiny)
@@ -318,7 +323,9 @@ func (r *remoteRun) outcomeOf(by int, b *repos.Batch, i int) (*found, bool) {
 	}
 	if r.scanners[by] == nil {
 		r.scanners[by] = &worker{scanner: scan.New(r.matching.NewMatcher())}
+		r.scanners[by].scanner.Shapes = r.shapes
 	}
+	r.scanners[by].scanner.Path = b.Files[i].Path
 	out := &found{}
 	if miss, err := r.jointly.lacking(r.q, r.scanners[by], doc.Content); miss != nil || err != nil {
 		return &found{err: err}, err != nil

@@ -137,6 +137,7 @@ func (v *View) searchStaged(ctx context.Context, q search.Query, p string, yield
 	if err != nil {
 		return &search.Summary{}, nil // binary
 	}
+	q.Paths = []string{p}
 	return quarry.SearchText(ctx, bytes.NewReader(doc.Text()), q, func(f *search.FileMatch) error {
 		f.Path = p
 		return yield(f)

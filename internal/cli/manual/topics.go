@@ -24,6 +24,7 @@ type Topic struct {
 func Topics() []Topic {
 	return []Topic{
 		{"syntax", "Patterns: Rust's, JavaScript's and plain text", func(*cobra.Command) string { return syntaxHelp() }},
+		{"structure", "Code with holes: search and rewrite by shape", func(*cobra.Command) string { return structureHelp() }},
 		{"globs", "Which files a glob matches", func(*cobra.Command) string { return globHelp() }},
 		{"profiles", "The sets of tools agents can get", func(*cobra.Command) string { return profileHelp() }},
 		{"config", "The keys of quarry.toml", configHelp},

@@ -26,7 +26,7 @@ var chapters = []struct {
 	commands []string
 }{
 	{"Search and read", []string{"search", "find", "symbols", "read", "look", "rg", "fd"}},
-	{"Change files", []string{"edit", "value", "replace", "patch", "change", "write", "mkdir", "mv", "rm", "note"}},
+	{"Change files", []string{"edit", "value", "replace", "rename", "patch", "change", "write", "mkdir", "mv", "rm", "note"}},
 	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
 	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md"}},
 	{"Make it faster", []string{"index", "serve"}},

@@ -183,6 +183,7 @@ func (p *jsonPrinter) lines(lines []search.Line) {
 	}
 	row = strconv.AppendInt(append(row, `,"absolute_offset":`...), first.Offset, 10)
 	row = append(row, `,"submatches":[`...)
+	holes := holesOf(lines)
 	for i, s := range found {
 		if i > 0 {
 			row = append(row, ',')
@@ -194,6 +195,9 @@ func (p *jsonPrinter) lines(lines []search.Line) {
 		}
 		row = strconv.AppendInt(append(row, `,"start":`...), int64(s.Start), 10)
 		row = strconv.AppendInt(append(row, `,"end":`...), int64(s.End), 10)
+		if i < len(holes) {
+			row = p.holes(row, holes[i])
+		}
 		row = append(row, '}')
 	}
 	p.row = append(row, "]}}\n"...)
@@ -264,4 +268,32 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 		return err
 	}
 	return p.flush()
+}
+
+// holes writes what the holes of a structure hold.
+func (p *jsonPrinter) holes(row []byte, holes []search.Hole) []byte {
+	row = append(row, `,"holes":{`...)
+	for i, h := range holes {
+		if i > 0 {
+			row = append(row, ',')
+		}
+		row = appendJSONText(append(strconv.AppendQuote(row, h.Name), ':'), p.text[h.Start:h.End])
+	}
+	return append(row, '}')
+}
+
+// holesOf are the holes of the matches of a block, as offsets in its text.
+func holesOf(lines []search.Line) (all [][]search.Hole) {
+	at := 0
+	for i := range lines {
+		for _, holes := range lines[i].Holes {
+			moved := make([]search.Hole, len(holes))
+			for k, h := range holes {
+				moved[k] = search.Hole{Name: h.Name, Span: search.Span{Start: h.Start + at, End: h.End + at}}
+			}
+			all = append(all, moved)
+		}
+		at += len(lines[i].Text) + len(lines[i].Ending)
+	}
+	return all
 }

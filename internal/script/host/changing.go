@@ -159,7 +159,7 @@ func (h *Host) sub(ctx context.Context, a args) (any, error) {
 		if a.given("count") {
 			want = fmt.Sprintf("not %d", a.number("count", 0))
 		}
-		return nil, &script.Error{Message: fmt.Sprintf("%q matches %d times in %d files, %s", fault.Clip(q.Pattern, 100), total, len(found.Ops), want), Hint: "show(search(…)) shows them; count=0 allows none.", Code: string(fault.NotFound)}
+		return nil, &script.Error{Message: fmt.Sprintf("%q matches %d times in %d files, %s", fault.Clip(q.Pattern+q.Structure, 100), total, len(found.Ops), want), Hint: "show(search(…)) shows them; count=0 allows none.", Code: string(fault.NotFound)}
 	}
 	for _, op := range found.Ops {
 		if len(op.Edits) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/render"
 	"quarry/internal/script"
 	"quarry/internal/usage"
 	"quarry/match"
@@ -19,11 +20,12 @@ import (
 // The values of functions. Their first field, "$", is the type of the record.
 type (
 	hit struct {
-		Type   string `json:"$"`
-		Path   string `json:"path"`
-		Line   int    `json:"line"`
-		Text   string `json:"text"`
-		Symbol string `json:"symbol"`
+		Type   string            `json:"$"`
+		Path   string            `json:"path"`
+		Line   int               `json:"line"`
+		Text   string            `json:"text"`
+		Symbol string            `json:"symbol"`
+		Holes  map[string]string `json:"holes,omitempty"` // of a structure
 	}
 	use struct {
 		hit
@@ -89,6 +91,15 @@ func (h *Host) search(ctx context.Context, a args) (any, error) {
 		block = -1
 		for i := range f.Lines {
 			l := quarry.Decoded(f.Lines[i])
+			if q.Structure != "" {
+				for _, holes := range render.Holes(f.Lines, i) {
+					if len(hits) == limit {
+						return errEnough
+					}
+					hits = append(hits, hit{Type: "hit", Path: f.Path, Line: l.Number, Text: around(&l), Symbol: qualified(l.Symbol), Holes: holes})
+				}
+				continue
+			}
 			if !l.Hit || q.Match.Mode == match.Multiline && l.Block == block {
 				continue
 			}
@@ -105,13 +116,13 @@ func (h *Host) search(ctx context.Context, a args) (any, error) {
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		h.stopped[fmt.Sprintf("search(%q) gave its first %d hits; limit=… gives more", fault.Clip(q.Pattern, 60), limit)] = true
+		h.stopped[fmt.Sprintf("search(%q) gave its first %d hits; limit=… gives more", fault.Clip(q.Pattern+q.Structure, 60), limit)] = true
 	case err != nil:
 		return nil, err
 	default:
 		h.sum(sum)
 		if sum.Stopped != "" {
-			h.stopped[fmt.Sprintf("search(%q) ended early: %s", fault.Clip(q.Pattern, 60), sum.Stopped)] = true
+			h.stopped[fmt.Sprintf("search(%q) ended early: %s", fault.Clip(q.Pattern+q.Structure, 60), sum.Stopped)] = true
 		}
 	}
 	return hits, nil
@@ -130,6 +141,9 @@ func (h *Host) query(a args) (search.Query, error) {
 	}
 	if a.flag("multiline") {
 		q.Match.Mode = match.Multiline
+	}
+	if a.flag("structure") {
+		q.Structure, q.Pattern, q.Match = q.Pattern, "", match.Options{Mode: match.Multiline}
 	}
 	return q, nil
 }
@@ -254,7 +268,7 @@ func (h *Host) uses(ctx context.Context, a args, calls bool) (any, error) {
 	h.sum(&r.Summary)
 	out := []use{}
 	for _, u := range r.Uses {
-		out = append(out, use{hit{"use", u.Path, u.Line, fault.Clip(strings.ToValidUTF8(u.Text, "\uFFFD"), maxLine), u.Symbol}, u.Test, u.Sure})
+		out = append(out, use{hit{Type: "use", Path: u.Path, Line: u.Line, Text: fault.Clip(strings.ToValidUTF8(u.Text, "\uFFFD"), maxLine), Symbol: u.Symbol}, u.Test, u.Sure})
 		if h.change {
 			h.view.Note(ctx, u.Path)
 		}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// A difference that follows from what the two tools are has a class; docs/STRUCTURE.md
+// explains each. What has none counts against the agreement.
+const (
+	classElse    = "statement goes on"     // theirs: if without else matches one with else
+	classList    = "list"                  // theirs: a hole takes a whole list, return nil matches return nil, err
+	classMore    = "longer"                // both begin at the same place; theirs has more: a comment, from e, a class body
+	classString  = "in a string"           // theirs: the expressions of f"{x}" and `${x}`
+	classMacro   = "in a macro"            // ours: they don't read the tokens of Rust's macros, nor C's #define
+	classType    = "type or pattern"       // ours: the same tokens in a type, or in a pattern of match and let
+	classUnread  = "their pattern differs" // ours: they read the pattern as something that is nowhere
+	classDeclare = "declaration"           // ours: = in a declaration, a default or an attribute
+)
+
+// file is a text of the comparison, taken apart.
+type file struct {
+	text []byte
+	code *symbols.Code
+}
+
+func (c *comparing) open(dir, name string) *file {
+	p := filepath.Join(dir, name)
+	if c.files == nil {
+		c.files = map[string]*file{}
+	}
+	if f := c.files[p]; f != nil {
+		return f
+	}
+	text, err := os.ReadFile(p)
+	if err != nil {
+		return &file{code: &symbols.Code{}}
+	}
+	f := &file{text, symbols.Lex(nil, name, text)}
+	if f.code == nil {
+		f.code = &symbols.Code{}
+	}
+	c.files[p] = f
+	return f
+}
+
+// trimmed is a place without the ; and white space at its end.
+func (c *comparing) trimmed(dir string, p place) place {
+	text := c.open(dir, p.file).text
+	for p.end > p.start && p.end <= len(text) && bytes.IndexByte([]byte("; \t\r\n"), text[p.end-1]) >= 0 {
+		p.end--
+	}
+	return p
+}
+
+var goesOn = regexp.MustCompile(`[}:)\s](else|elif|finally|catch|except)\b`)
+
+func (c *comparing) classTheirs(dir, pattern string, p place, starts map[place]bool) string {
+	f := c.open(dir, p.file)
+	text := string(f.text[p.start:p.end])
+	word, _, _ := strings.Cut(pattern, " ")
+	switch {
+	case f.inLiteral(p.start):
+		return classString
+	case (word == "if" || word == "while" || word == "for") && goesOn.MatchString(text):
+		return classElse
+	case starts[place{p.file, p.start, 0}]:
+		return classMore
+	case (strings.Contains(pattern, "=") || word == "return" || word == "assert" || word == "for" || word == "var" || word == "raise" || strings.Contains(pattern, "[")) && f.listed(p):
+		return classList
+	case word == "var" && strings.Contains(text, "="):
+		return classList
+	}
+	return ""
+}
+
+// inLiteral reports that an offset is in a string or comment.
+func (f *file) inLiteral(at int) bool {
+	for _, t := range f.code.Tokens {
+		if t.Kind == symbols.Text && t.Start < at && at < t.End {
+			return true
+		}
+	}
+	for _, s := range f.code.Comments {
+		if s[0] <= at && at < s[1] {
+			return true
+		}
+	}
+	return false
+}
+
+// listed reports a comma in a place that is in none of its brackets.
+func (f *file) listed(p place) bool {
+	depth := 0
+	for _, t := range f.code.Tokens {
+		if t.Start < p.start || t.End > p.end || t.Kind != symbols.Punct {
+			continue
+		}
+		switch f.text[t.Start] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ',':
+			if depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var (
+	beforeType    = regexp.MustCompile(`(->|[:<|&,(]|\b(as|is|extends|keyof|typeof|infer|impl|dyn|where|for|let|type|static|readonly|const|return|in)|\?:|=)\s*(mut\s*|&\s*|'\w+\s*)*$`)
+	afterPattern  = regexp.MustCompile(`^\s*(=>|\||if\b.*=>|\)+\s*(=>|=[^=]|\||if|,|in\b)|=[^=]|,)`)
+	typeLine      = regexp.MustCompile(`(\b(fn|type|interface|struct|trait|impl|enum|where|class|function|extends|implements|declare)\b|=>|->|: )`)
+	attributeLine = regexp.MustCompile(`^\s*(#\[|#!\[|@|export type|type |interface |const |let |var |static |public |private |protected |final |readonly |pub |for \()`)
+)
+
+func (c *comparing) classOurs(dir string, l *language, pattern string, p place, theirs int, starts map[place]bool) string {
+	f := c.open(dir, p.file)
+	line := f.text[bytes.LastIndexByte(f.text[:p.start], '\n')+1:]
+	if i := bytes.IndexByte(line, '\n'); i >= 0 {
+		line = line[:i]
+	}
+	before, after := f.text[max(0, p.start-200):p.start], f.text[p.end:min(len(f.text), p.end+100)]
+	switch {
+	case theirs == 0:
+		return classUnread
+	case starts[place{p.file, p.start, 0}]:
+		return classMore
+	case l.name == "rust" && f.inMacro(p.start):
+		return classMacro
+	case (l.name == "rust") && (afterPattern.Match(after) || beforeType.Match(before) && typeLine.Match(line)):
+		return classType
+	case l.name == "ts" && (strings.HasPrefix(pattern, "typeof") || strings.HasPrefix(pattern, "() =>") || strings.Contains(pattern, "?")) && (beforeType.Match(before) || typeLine.Match(line)):
+		return classType
+	case strings.Contains(pattern, " = ") && (attributeLine.Match(line) || l.name != "go" && f.inParens(p.start)):
+		return classDeclare
+	}
+	return ""
+}
+
+// around is the bracket around an offset, as the index of its token, or -1.
+func (f *file) around(at int) int {
+	in := -1
+	for i, t := range f.code.Tokens {
+		if t.Start >= at {
+			break
+		}
+		if t.Kind == symbols.Punct && t.Partner > i && t.Partner < len(f.code.Tokens) && f.code.Tokens[t.Partner].Start >= at {
+			in = i
+		}
+	}
+	return in
+}
+
+func (f *file) inParens(at int) bool {
+	i := f.around(at)
+	return i >= 0 && f.text[f.code.Tokens[i].Start] == '('
+}
+
+// inMacro reports that an offset is in the brackets of name!(…) or macro_rules.
+func (f *file) inMacro(at int) bool {
+	for i, t := range f.code.Tokens {
+		if t.Start >= at {
+			break
+		}
+		if t.Kind != symbols.Punct || t.Partner <= i || t.Partner >= len(f.code.Tokens) || f.code.Tokens[t.Partner].Start < at || i < 1 {
+			continue
+		}
+		prev := f.code.Tokens[i-1]
+		if prev.Kind == symbols.Punct && f.text[prev.Start] == '!' || i > 2 && string(f.text[f.code.Tokens[i-2].Start:f.code.Tokens[i-2].End]) == "!" || prev.Kind == symbols.Punct && f.text[prev.Start] == '#' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,22 @@
+//go:build unix
+
+package main
+
+import (
+	"syscall"
+	"time"
+)
+
+// processor is the processor time that this process has taken, or the programs it
+// has run.
+func processor(children bool) time.Duration {
+	who := syscall.RUSAGE_SELF
+	if children {
+		who = syscall.RUSAGE_CHILDREN
+	}
+	var u syscall.Rusage
+	if syscall.Getrusage(who, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"quarry/fault"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/rename"
+	"quarry/internal/render"
+)
+
+type renameFlags struct {
+	setter
+	doubtful, comments bool
+}
+
+func newRename(s env.Streams) *cobra.Command {
+	f := &renameFlags{setter: setter{changer: changer{s: s}}}
+	cmd := command.New("rename OLD NEW", "Rename a definition and its uses, as one change",
+		`Rename a function, type, method, field or constant where it is defined and
+used: Open, Store.Open, or store.go#Store.Open where several have the name.
+Names are compared as tokens, by the table of definitions; in Go by imports and
+packages too. Places where these don't tell whether it is this definition are
+doubtful: they are listed, and renamed only with --doubtful. Strings are never
+changed.`,
+		`  quarry rename Store.Open Begin --dry-run
+  quarry rename store.go#Open Begin --comments`,
+		command.Args(2, 2), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
+	fl := cmd.Flags()
+	fl.BoolVar(&f.doubtful, "doubtful", false, "doubtful places too")
+	fl.BoolVar(&f.comments, "comments", false, "the name in comments too")
+	f.setFlags(fl)
+	return cmd
+}
+
+func (f *renameFlags) run(ctx context.Context, args []string) error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	q := rename.Query{Old: args[0], New: args[1], Doubtful: f.doubtful, Comments: f.comments}
+	p := f.s.Progress(f.quiet, "searching")
+	plan, err := rename.Find(ctx, f.ws, q)
+	p.End()
+	if err != nil {
+		return f.changer.run(render.Editing, "", err)
+	}
+	if !f.quiet {
+		fmt.Fprintf(f.s.Err, "quarry: %s\n", plan.Text(&q, 20))
+	}
+	return f.apply(ctx, "rename", plan.Ops, fmt.Sprintf("renamed %s to %s: %s", args[0], args[1], fault.Count(len(plan.Sure), "sure place", "sure places")))
+}

@@ -1,0 +1,505 @@
+// Package rename finds out what a new name for a definition changes.
+//
+// It knows tokens, the table of definitions, and for Go the imports of a file; it
+// knows no types. So every place that has the name is one of three: sure, where
+// these decide that it is the definition meant; doubtful, where they don't; and
+// left, where they decide that it is another. Strings are never changed.
+package rename
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/lookup"
+	"quarry/internal/rootfs"
+	"quarry/internal/symbols"
+	"quarry/internal/textfile"
+	"quarry/search"
+)
+
+// Query says what to rename.
+type Query struct {
+	Old string // Open, Store.Open, or store.go#Store.Open for one of several
+	New string
+	search.Scope
+	Doubtful bool // rename doubtful places too
+	Comments bool // and the name in comments
+}
+
+// Place is a place that has the name.
+type Place struct {
+	Path       string
+	Line       int
+	Start, End int
+	Text       string // of the line
+	Why        string // it is doubtful or left
+}
+
+// Plan is what a rename changes.
+type Plan struct {
+	Definition search.Symbol
+	Sure       []Place
+	Doubtful   []Place
+	Left       []Place
+	Comments   int // places in comments
+	Strings    int // in strings
+	Texts      int // and in files that are no code
+	Ops        []change.Op
+}
+
+// Source is where files are.
+type Source interface {
+	lookup.Source
+	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
+}
+
+// maxText is the largest file that is looked at.
+const maxText = 8 << 20
+
+var identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*[?!]?$`)
+
+// Find works out the plan.
+func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
+	if !identifier.MatchString(q.New) {
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q", q.New), "give the new name alone, without its container")
+	}
+	f := &finder{q: q, out: &Plan{}, dirs: map[string]string{}}
+	if err := f.target(ctx, from); err != nil {
+		return nil, err
+	}
+	if err := f.module(ctx, from); err != nil {
+		return nil, err
+	}
+	each := search.Query{Pattern: `\b` + regexp.QuoteMeta(f.name) + `\b`, Scope: q.Scope, Detail: search.Files}
+	var paths []string
+	sum, err := from.SearchEach(ctx, each, func(m *search.FileMatch) error {
+		paths = append(paths, m.Path)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sum.Stopped != "" {
+		return nil, fault.New(fault.Timeout, "the search did not get to its end, so nothing was changed", "name a folder")
+	}
+	for _, p := range paths {
+		if err := f.file(ctx, from, p); err != nil {
+			return nil, err
+		}
+	}
+	return f.out, nil
+}
+
+// finder works out one plan.
+type finder struct {
+	q               Query
+	container, name string
+	kind            string
+	lang            string
+	at              string // the folder of the definition
+	same            []search.Symbol
+	meant           []search.Symbol // definitions that are renamed
+	mod             string          // the module's path, of Go
+	modDir          string
+	dirs            map[string]string
+	out             *Plan
+}
+
+// target finds the definition that is meant.
+func (f *finder) target(ctx context.Context, from Source) error {
+	file, name, given := strings.Cut(f.q.Old, "#")
+	if !given {
+		file, name = "", f.q.Old
+	}
+	name = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSuffix(name, "()"), "::", "."), "->", ".")
+	f.container, f.name = "", name
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		f.container, f.name = name[:i], name[i+1:]
+	}
+	if f.name == f.q.New {
+		return fault.New(fault.InvalidArgument, "the old and the new name are the same", "")
+	}
+	r, err := from.Symbols(ctx, search.SymbolQuery{Name: f.name, Limit: 5000})
+	if err != nil {
+		return err
+	}
+	groups := map[string][]search.Symbol{}
+	for _, s := range r.Symbols {
+		if s.Name != f.name || s.Kind == "heading" {
+			continue
+		}
+		f.same = append(f.same, s)
+		if given && s.Path != file {
+			continue
+		}
+		if f.container != "" && s.Container != f.container && !strings.HasSuffix(s.Container, "."+f.container) && path.Base(path.Dir(s.Path)) != f.container {
+			continue
+		}
+		groups[group(&s)] = append(groups[group(&s)], s)
+	}
+	if given && f.container == "" && len(groups) > 1 { // the one at the top of the file
+		maps.DeleteFunc(groups, func(_ string, g []search.Symbol) bool { return g[0].Container != "" })
+	}
+	switch len(groups) {
+	case 0:
+		return fault.New(fault.NotFound, fmt.Sprintf("no definition of %s", f.q.Old), "find_symbol with fuzzy, or quarry symbols --name, shows names like it; a file is renamed by move_file, or quarry mv")
+	case 1:
+	default:
+		var list []string
+		for _, g := range groups {
+			list = append(list, fmt.Sprintf("%s#%s", g[0].Path, qualified(&g[0])))
+		}
+		slices.Sort(list)
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("%s has %d definitions: %s", f.q.Old, len(groups), strings.Join(list[:min(len(list), 10)], ", ")), "name one of them like that")
+	}
+	for _, g := range groups {
+		f.meant = g
+	}
+	d := &f.meant[0]
+	f.out.Definition, f.container, f.kind, f.at = *d, d.Container, d.Kind, path.Dir(d.Path)
+	f.lang = symbols.Language(d.Path, nil)
+	return nil
+}
+
+func qualified(s *search.Symbol) string {
+	if s.Container != "" {
+		return s.Container + "." + s.Name
+	}
+	return s.Name
+}
+
+// group is what definitions have in common that are one: in Go the package and the
+// container, since a function may have a file for each system.
+func group(s *search.Symbol) string {
+	if symbols.Language(s.Path, nil) == "Go" {
+		return path.Dir(s.Path) + " " + s.Container
+	}
+	return s.Path + " " + s.Container
+}
+
+// kinds of tokens of a file that has the name.
+type code struct {
+	*finder
+	path, dir string
+	text      []byte
+	*symbols.Code
+	defs    []symbols.Symbol
+	imports map[string]string // names of packages, and their folders or ""
+	pkg     string
+	lines   []int
+}
+
+// file classifies the places of one file.
+func (f *finder) file(ctx context.Context, from Source, p string) error {
+	data, err := from.ReadBytes(ctx, p, maxText)
+	if err != nil {
+		return err
+	}
+	doc, err := textfile.New(data)
+	if err != nil {
+		return nil
+	}
+	text := doc.Text()
+	lang := symbols.Language(p, text)
+	if lang == "" || lang == "Markdown" {
+		f.out.Texts += countWords(string(text), f.name)
+		return nil
+	}
+	c := &code{finder: f, path: p, dir: path.Dir(p), text: text, Code: symbols.Lex(nil, p, text)}
+	if c.Code == nil {
+		return fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "leave it out by a path")
+	}
+	c.defs = symbols.Of(p, text)
+	if lang == "Go" {
+		c.readImports()
+	}
+	var edits []change.Edit
+	add := func(list *[]Place, at int, why string, rename bool) {
+		pl := c.place(at, why)
+		*list = append(*list, pl)
+		if rename {
+			edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: pl.Start, End: pl.End, New: f.q.New, Verbatim: true})
+		}
+	}
+	for i := range c.Tokens {
+		t := &c.Tokens[i]
+		switch {
+		case t.Kind == symbols.Text:
+			f.out.Strings += countWords(string(text[t.Start:t.End]), f.name)
+		case t.Kind == symbols.Word && c.str(i) == f.name:
+			switch class, why := c.judge(i, lang); class {
+			case sure:
+				add(&f.out.Sure, t.Start, "", true)
+			case doubtful:
+				add(&f.out.Doubtful, t.Start, why, f.q.Doubtful)
+			default:
+				add(&f.out.Left, t.Start, why, false)
+			}
+		}
+	}
+	for _, at := range c.Comments {
+		comment := string(text[at[0]:at[1]])
+		for _, m := range wordAt(comment, f.name) {
+			f.out.Comments++
+			if f.q.Comments {
+				edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: at[0] + m, End: at[0] + m + len(f.name), New: f.q.New, Verbatim: true})
+			}
+		}
+	}
+	if len(edits) > 0 {
+		slices.SortFunc(edits, func(a, b change.Edit) int { return cmp.Compare(a.Start, b.Start) })
+		f.out.Ops = append(f.out.Ops, change.Op{Verb: change.EditFile, Path: p, Version: rootfs.VersionOf(data).String(), Edits: edits})
+	}
+	return nil
+}
+
+func (c *code) place(at int, why string) Place {
+	start := strings.LastIndexByte(string(c.text[:at]), '\n') + 1
+	end := len(c.text)
+	if i := strings.IndexByte(string(c.text[at:]), '\n'); i >= 0 {
+		end = at + i
+	}
+	return Place{Path: c.path, Line: 1 + strings.Count(string(c.text[:at]), "\n"), Start: at, End: at + len(c.name), Text: strings.TrimSpace(string(c.text[start:end])), Why: why}
+}
+
+func (c *code) str(i int) string {
+	if i < 0 || i >= len(c.Tokens) {
+		return ""
+	}
+	return string(c.text[c.Tokens[i].Start:c.Tokens[i].End])
+}
+
+// punct reports whether token i is this punctuation.
+func (c *code) punct(i int, s string) bool {
+	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == symbols.Punct && c.str(i) == s
+}
+
+func (c *code) word(i int) bool {
+	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == symbols.Word
+}
+
+// countWords counts a name in a text, as a whole word.
+func countWords(text, name string) int { return len(wordAt(text, name)) }
+
+func wordAt(text, name string) (at []int) {
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return at
+		}
+		i += from
+		if (i == 0 || !wordByte(text[i-1])) && (i+len(name) == len(text) || !wordByte(text[i+len(name)])) {
+			at = append(at, i)
+		}
+		from = i + len(name)
+	}
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
+}
+
+// class is what a place is.
+type class uint8
+
+const (
+	left class = iota
+	doubtful
+	sure
+)
+
+// judge decides about the name at token i.
+func (c *code) judge(i int, lang string) (class, string) {
+	at := c.Tokens[i].Start
+	for k := range c.defs {
+		if d := &c.defs[k]; d.NameAt == at && d.Name == c.name {
+			if slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }) {
+				return sure, ""
+			}
+			return left, "defines another"
+		}
+	}
+	if lang != c.lang && !related(lang, c.lang) {
+		return left, "another language"
+	}
+	if lang == "Go" {
+		return c.judgeGo(i)
+	}
+	return c.judgeAny(i)
+}
+
+// related are languages whose files use each other's names.
+func related(a, b string) bool {
+	for _, set := range []string{"C C++", "JavaScript TypeScript", "Java Kotlin Scala"} {
+		if l := strings.Fields(set); slices.Contains(l, a) && slices.Contains(l, b) {
+			return true
+		}
+	}
+	return false
+}
+
+// around is the innermost function around an offset, or nil.
+func (c *code) around(at int) *symbols.Symbol {
+	var in *symbols.Symbol
+	for k := range c.defs {
+		d := &c.defs[k]
+		if (d.Kind == symbols.Function || d.Kind == symbols.Method || d.Kind == symbols.Test) && d.Start <= at && at < d.End {
+			if in == nil || d.Start >= in.Start {
+				in = d
+			}
+		}
+	}
+	return in
+}
+
+// outermost is the outermost function around an offset, or nil.
+func (c *code) outermost(at int) *symbols.Symbol {
+	for k := range c.defs {
+		d := &c.defs[k]
+		if (d.Kind == symbols.Function || d.Kind == symbols.Method || d.Kind == symbols.Test) && d.Start <= at && at < d.End {
+			return d
+		}
+	}
+	return nil
+}
+
+// judgeAny decides by names and containers alone.
+func (c *code) judgeAny(i int) (class, string) {
+	before := c.qualifier(i)
+	if before == "" {
+		switch {
+		case c.container != "" && !c.inside(i):
+			return doubtful, "outside of " + c.container
+		case c.container == "" && c.declared(i):
+			return doubtful, "declared in this function too"
+		case len(c.same) == len(c.meant) || c.path == c.meant[0].Path:
+			return sure, ""
+		}
+		return doubtful, "other definitions have the name"
+	}
+	last := c.container[strings.LastIndexByte(c.container, '.')+1:]
+	switch {
+	case last != "" && before == last:
+		return sure, ""
+	case last != "" && (before == "self" || before == "this" || before == "Self") && c.inside(i):
+		return sure, ""
+	case c.container == "" && before == strings.TrimSuffix(path.Base(c.meant[0].Path), path.Ext(c.meant[0].Path)):
+		return sure, ""
+	}
+	return doubtful, "a member of " + before
+}
+
+// qualifier is the word before the dot before token i; "" if there is no dot.
+func (c *code) qualifier(i int) string {
+	k := i - 1
+	switch {
+	case c.punct(k, ".") || c.punct(k, ">") && c.punct(k-1, "-") || c.punct(k, ":") && c.punct(k-1, ":"):
+		if k--; !c.punct(k+1, ".") {
+			k--
+		}
+		if c.punct(k, "?") || c.punct(k, "!") {
+			k--
+		}
+		if c.word(k) {
+			return c.str(k)
+		}
+		return "an expression"
+	}
+	return ""
+}
+
+// inside reports that token i is in the container of the definition.
+func (c *code) inside(i int) bool {
+	at := c.Tokens[i].Start
+	last := c.container[strings.LastIndexByte(c.container, '.')+1:]
+	for k := range c.defs {
+		if d := &c.defs[k]; d.Start <= at && at < d.End && (d.Name == last || strings.HasSuffix(d.Container, last)) {
+			return true
+		}
+	}
+	return false
+}
+
+// declared reports that the function around token i declares the name itself: as a
+// variable, or as a parameter.
+func (c *code) declared(i int) bool {
+	f := c.outermost(c.Tokens[i].Start)
+	return f != nil && c.declares(f, c.name)
+}
+
+func (c *code) declares(f *symbols.Symbol, name string) bool {
+	from, _ := slices.BinarySearchFunc(c.Tokens, f.Start, func(t symbols.Token, at int) int { return cmp.Compare(t.Start, at) })
+	for k := from; k < len(c.Tokens) && c.Tokens[k].Start < f.End; k++ {
+		if c.Tokens[k].Kind == symbols.Word && c.str(k) == name && c.isDeclaration(k) {
+			return true
+		}
+	}
+	return false
+}
+
+var declaring = []string{"let", "const", "var", "val", "mut", "for", "int", "char", "auto", "String", "long", "double", "float", "bool", "boolean", "size_t", "void"}
+
+// isDeclaration reports that the name at token k is declared there.
+func (c *code) isDeclaration(k int) bool {
+	switch {
+	case c.punct(k-1, "."):
+		return false
+	case c.punct(k+1, ":") && c.punct(k+2, "="), slices.Contains(declaring, c.str(k-1)):
+		return true
+	case c.Language == "Go":
+		return c.goDeclaration(k)
+	case c.Language == "Python":
+		return c.punct(k+1, "=") && !c.punct(k+2, "=") || c.str(k-1) == "as" || c.str(k-1) == "lambda"
+	}
+	return c.punct(k-1, "(") && c.word(k-2) && c.punct(k+1, ")") && c.punct(k+2, "=") ||
+		(c.punct(k-1, "(") || c.punct(k-1, ",")) && c.punct(k+1, ":") || c.word(k-1) && c.Tokens[k-1].End < c.Tokens[k].Start && (c.punct(k+1, "=") || c.punct(k+1, ";") || c.punct(k+1, ",") || c.punct(k+1, ")")) && !keyword(c.str(k-1))
+}
+
+func keyword(w string) bool {
+	return slices.Contains([]string{"return", "new", "await", "throw", "in", "of", "not", "and", "or", "case", "else", "yield", "typeof", "instanceof", "go", "defer", "raise", "assert", "if", "while", "is", "import", "from", "use", "extends"}, w)
+}
+
+// Text says what a plan changes and what not, with the first doubtful places.
+func (p *Plan) Text(q *Query, places int) string {
+	text := fmt.Sprintf("%d sure", len(p.Sure))
+	if n := len(p.Doubtful); n > 0 {
+		text += fmt.Sprintf(", %d doubtful", n)
+		if q.Doubtful {
+			text += " (renamed)"
+		} else {
+			text += " (not renamed)"
+		}
+	}
+	if n := len(p.Left); n > 0 {
+		text += fmt.Sprintf(", %d of other definitions", n)
+	}
+	for _, c := range []struct {
+		n     int
+		where string
+	}{{p.Comments, "in comments"}, {p.Strings, "in strings"}, {p.Texts, "in other texts"}} {
+		if c.n > 0 {
+			text += fmt.Sprintf(", %d %s", c.n, c.where)
+			if c.where == "in comments" && q.Comments {
+				text += " (renamed)"
+			}
+		}
+	}
+	if q.Doubtful {
+		places = 0
+	}
+	for i, d := range p.Doubtful[:min(len(p.Doubtful), places)] {
+		text += fmt.Sprintf("\n  %s:%d: %s (%s)", fault.Printable(d.Path), d.Line, fault.Printable(d.Text[:min(len(d.Text), 100)]), d.Why)
+		if rest := len(p.Doubtful) - i - 1; i == places-1 && rest > 0 {
+			text += fmt.Sprintf("\n  and %d more", rest)
+		}
+	}
+	return text
+}

@@ -1,0 +1,90 @@
+package rename_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/internal/rename"
+)
+
+func open(t *testing.T, files map[string]string) *quarry.Workspace {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+func lines(list []rename.Place) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, fmt.Sprintf("%s:%d", p.Path, p.Line))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+// Every place with the name is sure, doubtful or left, by package, import, container
+// and what a function declares.
+func TestFind(t *testing.T) {
+	files := map[string]string{
+		"go.mod":     "module example.com/m\n",
+		"a/a.go":     "package a\n\n// Open opens.\nfunc Open() {}\n\ntype Store struct{ name string }\n\nfunc (s *Store) Close() { s.name = \"Open\"; Open() }\n\nfunc f(Open int) int { return Open }\n\nvar s = Store{name: \"x\"}\n",
+		"b/b.go":     "package b\n\nimport \"example.com/m/a\"\n\nfunc g(s *a.Store, c closer) {\n\ta.Open()\n\ts.Close()\n\tc.Close()\n\tos.Open()\n}\n",
+		"c/c.go":     "package c\n\nimport \"os\"\n\nfunc Open() { os.Open() }\n",
+		"d/d.py":     "class Store:\n    def close(self):\n        self.close()\n\ndef use(s):\n    s.close()\n",
+		"readme.txt": "Open it\n",
+	}
+	ws := open(t, files)
+	for _, c := range []struct{ old, sure, doubtful, left string }{
+		{"a/a.go#Open", "a/a.go:4 a/a.go:8 b/b.go:6", "a/a.go:10", "a/a.go:10 b/b.go:9 c/c.go:5 c/c.go:5"},
+		{"Store.name", "a/a.go:12 a/a.go:6 a/a.go:8", "", ""},
+		{"Store.Close", "a/a.go:8 b/b.go:7", "b/b.go:8", ""},
+		{"d/d.py#Store.close", "d/d.py:2 d/d.py:3", "d/d.py:6", ""},
+	} {
+		plan, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: "fresh"})
+		if err != nil {
+			t.Errorf("%s: %v", c.old, err)
+			continue
+		}
+		if lines(plan.Sure) != c.sure || lines(plan.Doubtful) != c.doubtful || lines(plan.Left) != c.left {
+			t.Errorf("%s:\nsure     %s, want %s\ndoubtful %s, want %s\nleft     %s, want %s", c.old, lines(plan.Sure), c.sure, lines(plan.Doubtful), c.doubtful, lines(plan.Left), c.left)
+		}
+		edits := 0
+		for _, op := range plan.Ops {
+			edits += len(op.Edits)
+		}
+		if edits != len(plan.Sure) {
+			t.Errorf("%s: %d edits for %d sure places", c.old, edits, len(plan.Sure))
+		}
+	}
+	plan, err := rename.Find(context.Background(), ws, rename.Query{Old: "a/a.go#Open", New: "Begin", Comments: true, Doubtful: true})
+	if err != nil || plan.Comments != 1 || plan.Strings != 1 || plan.Texts != 1 {
+		t.Errorf("%v, %+v", err, plan)
+	}
+	for _, c := range []struct{ old, new, want string }{
+		{"Open", "x", "has 2 definitions"}, {"Nothing", "x", "no definition"}, {"Store", "a b", "invalid name"}, {"Store", "Store", "the same"},
+	} {
+		if _, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: c.new}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s → %s: %v, want %s", c.old, c.new, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package replacer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/rootfs"
+	"quarry/internal/structure"
+	"quarry/internal/textfile"
+)
+
+// Place is a place that was not replaced.
+type Place struct {
+	Path string
+	Line int
+	Why  string
+}
+
+// maxPlaces is how many places are named.
+const maxPlaces = 20
+
+// RefusedError says that a structure was found, but nowhere so that it could be
+// replaced.
+type RefusedError struct {
+	Places []Place
+	Counts map[string]int
+}
+
+func (e *RefusedError) Error() string {
+	return "nothing was changed: " + RefusedText(e.Counts, e.Places)
+}
+
+// Code is Conflict.
+func (e *RefusedError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *RefusedError) Is(target error) bool { return target == e.Code() }
+
+// Hint says how to go on.
+func (e *RefusedError) Hint() string {
+	return "write more of the code around the holes, or edit these places one by one"
+}
+
+// RefusedText counts places that were not replaced by their reason, and names the
+// first of them; "" if there are none.
+func RefusedText(counts map[string]int, places []Place) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	var parts []string
+	total := 0
+	for why, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d (%s)", n, why))
+		total += n
+	}
+	slices.Sort(parts)
+	text := "not replaced: " + strings.Join(parts, ", ")
+	var at []string
+	for _, p := range places[:min(len(places), 5)] {
+		at = append(at, fmt.Sprintf("%s:%d", fault.Printable(p.Path), p.Line))
+	}
+	text += ": " + strings.Join(at, ", ")
+	if total > len(at) {
+		text += fmt.Sprintf(" and %d more", total-len(at))
+	}
+	return text
+}
+
+// findShapes works out the edits that replace every match of a structure.
+func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
+	var sign rune
+	for _, sign = range q.Hole {
+		break
+	}
+	pattern, err := structure.Compile(q.Structure, sign)
+	if err != nil {
+		return nil, err
+	}
+	template, err := pattern.Template(q.Replacement, sign)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{Refused: map[string]int{}}
+	paths, err := found.search(ctx, files, q)
+	if err != nil {
+		return nil, err
+	}
+	size := 0
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		op, n, err := found.shapes(ctx, files, template, path, &size)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			found.Ops = append(found.Ops, op)
+			found.Matches += n
+		}
+	}
+	switch {
+	case q.Expected > 0 && found.Matches != q.Expected:
+		return nil, &CountError{q.Expected, found.Matches, len(found.Ops)}
+	case found.Matches == 0 && len(found.Refused) > 0:
+		return found, &RefusedError{found.Places, found.Refused}
+	case found.Matches == 0:
+		return found, ErrNone
+	}
+	return found, nil
+}
+
+// errUnread is for a file whose code took too many steps.
+var errUnread = errors.New("its code took too many steps")
+
+// shapes replaces the matches of one file.
+func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int) (change.Op, int, error) {
+	op := change.Op{Verb: change.EditFile, Path: path}
+	data, err := files.ReadBytes(ctx, path, maxFile)
+	if err != nil {
+		return op, 0, err
+	}
+	doc, err := textfile.New(data)
+	if err != nil {
+		return op, 0, nil // it has become binary since the search
+	}
+	text := doc.Text()
+	code := structure.NewText(func() bool { return ctx.Err() != nil }, path, text)
+	if code == nil {
+		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
+	}
+	edits, refused, n, complete := t.Replace(code)
+	if !complete {
+		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
+	}
+	for _, r := range refused {
+		f.Refused[string(r.Why)]++
+		if len(f.Places) < maxPlaces {
+			f.Places = append(f.Places, Place{path, 1 + strings.Count(string(text[:r.Start]), "\n"), string(r.Why)})
+		}
+	}
+	for _, e := range edits {
+		if e.New == string(text[e.Start:e.End]) {
+			n--
+			continue
+		}
+		if strings.Contains(e.New, "\n") {
+			e.New = textfile.EndingAt(text, e.Start).Convert(e.New)
+		}
+		if *size += len(e.New); *size > maxText {
+			return op, 0, ErrTooMuch
+		}
+		op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: e.Start, End: e.End, New: e.New, Verbatim: true})
+	}
+	op.Version = rootfs.VersionOf(data).String()
+	return op, n, nil
+}

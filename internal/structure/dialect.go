@@ -1,0 +1,187 @@
+package structure
+
+import "strings"
+
+// How tightly things bind, loosest first. What lies between assignment and unary is
+// in the tables of a dialect.
+const (
+	level0     = 0 // statements, declarations, lists
+	levelArrow = 1
+	assign     = 2
+	colon      = 3
+	ternary    = 4
+	unary      = 120
+	postfix    = 130
+)
+
+// newlines says what the end of a line means.
+type newlines uint8
+
+const (
+	ignored  newlines = iota // statements end with ; or }
+	asGo                     // a line that can end a statement does
+	loose                    // unless the next line goes on
+	indented                 // as Python: blocks are indentation
+)
+
+// dialect is what matching knows about a language: how its lines end, how tightly
+// its operators bind, and what may stand next to what.
+type dialect struct {
+	newlines newlines
+	ops      map[string]int // binary operators
+	words    map[string]int // words that are binary operators
+	casts    bool           // (T)x
+	generics bool           // F<T>
+	lists    bool           // a, b = c: the comma binds tighter than =
+	arrow    bool           // -> is member access
+	question bool           // c ? a : b
+	blocks   bool           // f(x) { may follow a call that is an expression
+	tuples   bool           // (a,) is not (a)
+	closures bool           // |x| y, and if, match and blocks are expressions
+	header   bool           // T { is a literal unless it is the body of a header
+	trailing bool           // f(x) { … } passes the block
+	fresh    bool           // new T() { … }
+	keeps    bool           // ; before } matters
+	dollar   bool           // $ is part of names
+	power    bool           // ** is an operator
+
+	starts   map[string]bool // words that begin a statement or a clause; an expression may follow
+	prefixes map[string]bool // words before an operand that belong to it
+}
+
+func table(levels ...any) map[string]int {
+	t := map[string]int{}
+	for i := 0; i < len(levels); i += 2 {
+		for _, op := range strings.Fields(levels[i+1].(string)) {
+			t[op] = levels[i].(int)
+		}
+	}
+	return t
+}
+
+const assigns = "= += -= *= /= %= &= |= ^= <<= &^= **= &&= ||= ??= //= :="
+
+var (
+	opsC = table(assign, assigns, levelArrow, "=>", ternary, "? ?:", 8, "??", 10, "||", 20, "&&", 30, "|", 40, "^", 50, "&",
+		60, "== != === !== <=>", 70, "< > <= >=", 80, "<<", 90, "+ -", 100, "* / %", 110, "**", 5, "..")
+	opsGo = table(assign, assigns+" <-", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
+	opsPy = table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", 30, "== != < > <= >= === !== ~= <=>",
+		40, "|", 50, "^", 60, "&", 80, "<<", 90, "+ -", 100, "* / % // @", 125, "**")
+
+	wordsC  = table(70, "instanceof in")
+	wordsTS = table(70, "instanceof in as satisfies is")
+	wordsPy = table(ternary, "if else", 10, "or", 20, "and", 30, "in is not", levelArrow, "for async")
+	wordsRs = table(115, "as")
+	wordsSw = table(30, "is as in", 10, "or", 20, "and xor", 28, "until downTo step to")
+)
+
+var (
+	startsC   = words("return throw case else do if while for switch assert default goto co_return")
+	startsPHP = words("return throw case else do if while for switch default in foreach elseif elsif unless until echo print and or")
+	startsJS  = words("return throw case else do in of if while for switch default yield await extends")
+	startsGo  = words("return case go defer else if for switch goto range select default")
+	startsPy  = words("return raise else in if elif while for assert del with except and or is import")
+	startsRs  = words("return else in if while for match loop break")
+	startsAny = words("return throw raise case else do in of if elif while for switch when unless until yield and or not then guard defer match")
+
+	prefixesC   = words("new sizeof await delete typeof co_await clone alignof")
+	prefixesJS  = words("await typeof void delete new yield async")
+	prefixesGo  = words("chan")
+	prefixesPy  = words("not await yield async")
+	prefixesRs  = words("mut ref dyn move async box unsafe try comptime")
+	prefixesAny = words("await typeof new not try async")
+)
+
+var dialects = map[string]*dialect{
+	"C":          {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true},
+	"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true, generics: true},
+	"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "is as in"), casts: true, question: true, generics: true, fresh: true},
+	"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
+	"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "instanceof", 10, "or", 20, "and xor"), casts: true, arrow: true, question: true, dollar: true},
+	"JavaScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsC, question: true, dollar: true},
+	"TypeScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
+	"Go":         {starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
+	"Python":     {power: true, starts: startsPy, prefixes: prefixesPy, newlines: indented, ops: opsPy, words: wordsPy, lists: true, tuples: true, blocks: true},
+	"Rust":       {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
+	"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(10, "or", 20, "and", 8, "orelse catch"), blocks: true, keeps: true},
+	"Swift":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
+	"Kotlin":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: withArrow(opsPy), words: wordsSw, generics: true, blocks: true, trailing: true},
+	"Scala":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, words: wordsSw, blocks: true, trailing: true, dollar: true},
+	"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(3, "or and", 2, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
+	"Perl":       {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, arrow: true, question: true, dollar: true},
+	"Lua":        {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and"), lists: true, blocks: true},
+	"Elixir":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and", 30, "in"), blocks: true},
+	"Shell":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, blocks: true, dollar: true},
+}
+
+// plain is for languages that have no entry: brackets, words and operators.
+var plain = &dialect{starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, question: true, blocks: true}
+
+func dialectOf(language string) *dialect {
+	if d := dialects[language]; d != nil {
+		return d
+	}
+	return plain
+}
+
+func withArrow(ops map[string]int) map[string]int {
+	t := map[string]int{"->": levelArrow}
+	for op, p := range ops {
+		t[op] = p
+	}
+	return t
+}
+
+func words(list string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	// declares are words that begin declarations.
+	declares = words("func function def fn class struct interface enum trait impl type let const var val static mod module package import use " +
+		"namespace union typedef extern export pub public private protected internal abstract final override async try catch finally fun object extends implements break continue global nonlocal macro_rules local sub defmodule where")
+	// goesOn are words that continue the statement before them.
+	goesOn = words("else catch finally elif except rescue ensure")
+	// joins are words that let a line go on.
+	joins = words("instanceof in of as is extends implements from where and or satisfies")
+	// headers have a condition in parentheses, after which a statement follows.
+	headers = words("if while for switch catch with foreach until elsif elseif synchronized using lock")
+)
+
+// wordLevel is how tightly a word before its operand binds.
+func wordLevel(w string) int {
+	switch w {
+	case "not":
+		return 25
+	case "yield", "throw":
+		return assign
+	}
+	return unary
+}
+
+// operators, longest first within their first byte. > is never joined to another >,
+// since two may close two type arguments.
+var operators = strings.Fields("... ..= === !== **= <<= &&= ||= ??= &^= <=> //= == != <= >= := += -= *= /= %= &= |= ^= && || ?? ?. ?: :: -> => <- ++ -- << ** .. &^ // !! |> ~= @=")
+
+// munch returns the length of the operator at the start of s.
+func munch(s []byte, d *dialect) int {
+	best := 1
+	for _, op := range operators {
+		if len(op) > best && len(op) <= len(s) && string(s[:len(op)]) == op {
+			best = len(op)
+		}
+	}
+	switch {
+	case best < 2:
+	case s[0] == '?' && d.closures, s[0] == '!' && s[1] == '!' && !d.trailing, s[0] == '*' && s[1] == '*' && !d.power:
+		return 1 // a?.b, !!a, **a
+	}
+	if best > 1 && s[0] == '/' && s[1] == '/' && d.newlines != indented {
+		return 1
+	}
+	return best
+}

@@ -1,0 +1,568 @@
+package structure
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// Match is a place where a pattern matches. Offsets are bytes of the text.
+type Match struct {
+	Start, End int
+	Holes      []Hole // by the order of Pattern.Names; those of a name once
+	// Doubt says why tokens can't tell whether this is one; "" if they can.
+	Doubt Doubt
+}
+
+// Hole is what a hole holds.
+type Hole struct {
+	Name       string
+	Start, End int
+}
+
+// Doubt is a reason for which a match is not certain.
+type Doubt string
+
+const (
+	// Readings: the same code can be read in several ways, and the holes hold
+	// different pieces.
+	Readings Doubt = "several readings"
+	// Generic: < and > may be type arguments or comparisons.
+	Generic Doubt = "type arguments or comparison"
+	// Declares: a * b may be a product or a declaration.
+	Declares Doubt = "product or declaration"
+)
+
+// Text is a text that patterns are matched against. One goroutine uses it.
+type Text struct {
+	*source
+}
+
+// NewText takes a text apart; the path says its language. A stop that returns true
+// ends it early. It returns nil then, and for texts over 16 MB.
+func NewText(stop func() bool, path string, text []byte) *Text {
+	code := symbols.Lex(stop, path, text)
+	if code == nil {
+		return nil
+	}
+	return &Text{newSource(code, text, false)}
+}
+
+// Find lists the matches of a pattern in the order of their starts, outer ones
+// before those inside of them. A pattern that makes no sense in the text's language
+// matches nothing. complete is false if the text took too many steps.
+func (p *Pattern) Find(t *Text) (found []Match, complete bool) {
+	c, err := p.in(t.language)
+	if err != nil {
+		return nil, true
+	}
+	m := &matching{compiled: c, source: t.source, held: make([]piece, len(p.names))}
+	if c.comment != nil {
+		for _, at := range t.comments {
+			clear(m.held)
+			if m.equal(c.comment, at[0], at[1]) {
+				m.out = append(m.out, m.result(at[0], at[1]))
+			}
+		}
+		return m.out, true
+	}
+	for i := range t.toks {
+		m.from(i)
+		if t.steps < 0 {
+			return m.out, false
+		}
+	}
+	return m.settled(), true
+}
+
+// piece is what a hole holds: tokens, or bytes of a string.
+type piece struct {
+	held       bool
+	from, to   int // tokens
+	start, end int // bytes, if they are no tokens
+	bytes      bool
+}
+
+// matching matches one pattern against one text.
+type matching struct {
+	*compiled
+	*source
+	start int
+	held  []piece
+	out   []Match
+	found int // readings from the start in hand
+}
+
+// maxReadings bounds the readings of one place.
+const maxReadings = 64
+
+// from matches from token i on.
+func (m *matching) from(i int) {
+	t := &m.source.toks[i]
+	first := &m.elems[0]
+	switch {
+	case t.virtual || t.kind == closing && first.kind != closing, t.kind == separator && first.kind != separator:
+		return
+	case first.hole == nil && !m.literal(first, i):
+		return
+	case !m.beginsAt(i):
+		return
+	}
+	m.start, m.found = i, 0
+	clear(m.held)
+	m.rest(0, i)
+}
+
+// literal reports that element e is token i, as far as it has no holes.
+func (m *matching) literal(e *elem, i int) bool {
+	if e == nil || i >= len(m.source.toks) {
+		return e == nil
+	}
+	if e.hole != nil {
+		return true
+	}
+	t := &m.source.toks[i]
+	switch {
+	case e.kind != t.kind:
+		return false
+	case e.kind == separator:
+		return true
+	case e.virtual || t.virtual:
+		return e.virtual == t.virtual
+	case e.inside != nil:
+		return e.inside.Match(m.source.text[t.start:t.end])
+	}
+	if int(t.end-t.start) != len(e.text) || string(m.source.text[t.start:t.end]) != e.text {
+		return false
+	}
+	return e.text != "<" || e.kind != op || !m.generics || (m.generic(i) > 0) == e.generic || e.generic && m.angle(i) > 0
+}
+
+// equal matches a string or comment against bytes of the text, and keeps what its
+// holes hold.
+func (m *matching) equal(e *elem, start, end int) bool {
+	if e.inside == nil {
+		return spaced(e.text) == spaced(string(m.source.text[start:end]))
+	}
+	at := e.inside.FindSubmatchIndex(m.source.text[start:end])
+	if at == nil {
+		return false
+	}
+	for g, name := range e.insides {
+		if name < 0 {
+			continue
+		}
+		p := piece{held: true, bytes: true, start: start + at[2*g+2], end: start + at[2*g+3]}
+		if old := &m.held[name]; old.held && !m.same(old, &p) {
+			return false
+		}
+		m.held[name] = p
+	}
+	return true
+}
+
+func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// rest matches the elements from e on against the tokens from i on. It returns
+// false when enough was found.
+func (m *matching) rest(e, i int) bool {
+	if m.steps--; m.steps < 0 {
+		return false
+	}
+	if e == len(m.elems) {
+		return m.accept(i)
+	}
+	el := &m.elems[e]
+	if el.hole == nil {
+		return m.restLiteral(e, i)
+	}
+	var next *elem
+	if e+1 < len(m.elems) {
+		next = &m.elems[e+1]
+	}
+	hold := func(end int) bool {
+		if el.name < 0 {
+			return m.rest(e+1, end)
+		}
+		old := m.held[el.name]
+		p := piece{held: true, from: i, to: end}
+		if old.held && !m.same(&old, &p) {
+			return true
+		}
+		m.held[el.name] = p
+		more := m.rest(e+1, end)
+		m.held[el.name] = old
+		return more
+	}
+	more := true
+	if el.hole.many {
+		m.many(e, next, i, func(end int) bool { more = hold(end); return more })
+	} else {
+		m.one(e, i, func(end int) bool {
+			if end > i {
+				more = hold(end)
+			}
+			return more
+		})
+	}
+	return more
+}
+
+// restLiteral matches an element that is no hole.
+func (m *matching) restLiteral(e, i int) bool {
+	el := &m.elems[e]
+	if m.literal(el, i) && i < len(m.source.toks) {
+		if el.inside != nil {
+			old := slices.Clone(m.held)
+			t := &m.source.toks[i]
+			if !m.equal(el, int(t.start), int(t.end)) {
+				copy(m.held, old)
+				return true
+			}
+			more := m.rest(e+1, i+1)
+			copy(m.held, old)
+			return more
+		}
+		if !m.rest(e+1, i+1) {
+			return false
+		}
+	}
+	if m.weak(e, i) {
+		return m.rest(e, i+1)
+	}
+	if m.optional(e, i) {
+		return m.without(e+1, i, e+2)
+	}
+	return true
+}
+
+// without goes on at element next with nothing in the hole of element e.
+func (m *matching) without(e, i, next int) bool {
+	n := m.elems[e].name
+	if n < 0 {
+		return m.rest(next, i)
+	}
+	old := m.held[n]
+	if old.held && old.from != old.to {
+		return true
+	}
+	m.held[n] = piece{held: true, from: i, to: i}
+	more := m.rest(next, i)
+	m.held[n] = old
+	return more
+}
+
+// many visits the ends of any number of pieces.
+func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
+	s := m.source
+	if next == nil { // to the end of the statement
+		k := i
+		for k < len(s.toks) && s.kindAt(k) != closing && s.kindAt(k) != separator && !(k > i && s.toks[k-1].virtual) {
+			s.steps--
+			k = s.next(k)
+		}
+		visit(k)
+		return
+	}
+	if e > 0 && m.elems[e-1].kind == opening && next.kind == closing { // all that is in the brackets
+		if o := i - 1; o >= 0 && s.kindAt(o) == opening {
+			visit(int(s.toks[o].mate))
+			return
+		}
+	}
+	listed := e > 0 && m.elems[e-1].hole == nil && m.elems[e-1].text == "," || next.hole == nil && next.kind == op && next.text == ","
+	for k := i; k <= len(s.toks); {
+		fits := k < len(s.toks) && m.literal(next, k)
+		if fits && listed && k > i && !s.is(k, ",") && s.kindAt(k) != closing {
+			fits = s.is(k-1, ",")
+		}
+		if fits && !visit(k) {
+			return
+		}
+		// An empty list has no separator after it either.
+		if k == i && next.hole == nil && (next.kind == separator || next.text == ",") && !fits {
+			if !m.without(e, i, e+2) {
+				return
+			}
+		}
+		if k >= len(s.toks) || s.kindAt(k) == closing {
+			return
+		}
+		s.steps--
+		k = s.next(k)
+	}
+}
+
+// same reports that two pieces have the same tokens.
+func (m *matching) same(a, b *piece) bool {
+	s := m.source
+	if a.bytes || b.bytes {
+		as, ae := m.bytes(a)
+		bs, be := m.bytes(b)
+		return bytes.Equal(s.text[as:ae], s.text[bs:be])
+	}
+	if a.to-a.from != b.to-b.from {
+		return false
+	}
+	for k := range a.to - a.from {
+		x, y := &s.toks[a.from+k], &s.toks[b.from+k]
+		if x.kind != y.kind || !bytes.Equal(s.text[x.start:x.end], s.text[y.start:y.end]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *matching) bytes(p *piece) (start, end int) {
+	if p.bytes {
+		return p.start, p.end
+	}
+	return m.span(p.from, p.to)
+}
+
+// accept takes a match that ends before token e, if it may end there.
+func (m *matching) accept(e int) bool {
+	if e <= m.start || !m.endsAt(e) {
+		return true
+	}
+	start, end := m.span(m.start, e)
+	r := m.result(start, end)
+	r.Doubt = m.doubt(m.start, e)
+	if !slices.ContainsFunc(m.out[max(0, len(m.out)-m.found):], func(o Match) bool { return o.Start == r.Start && o.End == r.End && slices.Equal(o.Holes, r.Holes) }) {
+		m.out = append(m.out, r)
+		m.found++
+	}
+	return m.found < maxReadings
+}
+
+func (m *matching) result(start, end int) Match {
+	r := Match{Start: start, End: end}
+	for i, name := range m.names {
+		if p := &m.held[i]; p.held {
+			s, e := m.bytes(p)
+			r.Holes = append(r.Holes, Hole{name, s, e})
+		}
+	}
+	return r
+}
+
+// settled orders the matches and marks those that are several readings of one place.
+func (m *matching) settled() []Match {
+	slices.SortStableFunc(m.out, func(a, b Match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	for i := 1; i < len(m.out); i++ {
+		if a, b := &m.out[i-1], &m.out[i]; a.Start == b.Start && a.End == b.End {
+			a.Doubt, b.Doubt = Readings, Readings
+		}
+	}
+	return m.out
+}
+
+// beginsAt reports that something as loose as the pattern may begin at token i.
+func (m *matching) beginsAt(i int) bool {
+	s := m.source
+	if i == 0 {
+		return true
+	}
+	p := i - 1
+	if in := s.toks[i].in; in >= 0 && m.level == assign && s.lists && !s.toks[in].virtual && !s.opens(int(in), '{') {
+		return false
+	}
+	if s.memberOp(p) {
+		return m.elems[0].hole == nil && (m.elems[0].kind == op || m.elems[0].kind == opening)
+	}
+	if m.keyword {
+		return s.kindAt(p) != op || !s.is(p, "@")
+	}
+	if first := &m.elems[0]; first.hole == nil && (first.kind == op && m.level != unary || first.kind == opening || first.kind == closing) {
+		return true
+	}
+	switch s.kindAt(p) {
+	case separator:
+		return true
+	case opening:
+		if s.opens(p, '(') || s.opens(p, '[') {
+			return m.level > assign || m.level == assign && !s.lists
+		}
+		return true
+	case closing:
+		switch {
+		case s.toks[p].virtual || s.headerEnd(p):
+			return true
+		case s.closes(p, '}'):
+			return s.toks[i].first || m.level == level0
+		case s.castEnd(p):
+			return m.level > unary
+		}
+		return s.closes(p, ')') && s.toks[i].first && s.newlines == ignored && s.language != "Rust" && m.level > unary && false
+	case number, text:
+		return false
+	case word:
+		w := s.str(p)
+		switch {
+		case s.prefixes[w] && wordLevel(w) < unary:
+			return m.level > wordLevel(w)
+		case m.words[w] > 0:
+			return m.words[w] < m.level || s.starts[w] && m.words[w] <= ternary
+		case w == "for" && m.hasWord("in"):
+			return false // for x in y
+		case w == "new" || w == "case" && s.language == "Go" && m.level == assign:
+			return false
+		case s.starts[w]:
+			return true
+		case s.prefixes[w]:
+			return m.level > unary
+		}
+		return false
+	}
+	// An operator.
+	switch w := s.str(p); {
+	case w == "," && m.hasWord("in") && s.loops(p):
+		return false
+	case w == ",":
+		return m.level > assign || m.level == assign && !s.lists
+	case w == ":":
+		return m.level > colon || s.toks[i].first || s.language == "Go" || s.newlines == indented && m.level == level0
+	case w == ">" && s.closesAngle(p):
+		return false
+	case w == "|" && s.endsParameters(p):
+		return true
+	case (w == ".." || w == "..=") && m.level > 5:
+		return true
+	case s.after(p) && !s.prefixAt(p):
+		return s.toks[i].first && s.newlines == ignored
+	case s.prefixAt(p):
+		return m.level > unary || w == "=>" || w == "->"
+	default:
+		level := s.binary(p)
+		if level == level0 {
+			return w == "|" || w == "->" || w == "#" || w == "@" && false || m.level == postfix && w != "@" && w != "$"
+		}
+		return level < m.level || level == m.level && rightFirst(level)
+	}
+}
+
+// loops reports that only names stand between token p and a for before it.
+func (s *source) loops(p int) bool {
+	for ; p >= 0 && (s.is(p, ",") || s.kindAt(p) == word && !s.starts[s.str(p)]); p-- {
+	}
+	return s.is(p, "for")
+}
+
+func (m *matching) hasWord(w string) bool {
+	return slices.ContainsFunc(m.elems, func(e elem) bool { return e.hole == nil && e.kind == word && e.text == w })
+}
+
+// closesAngle reports that > at i closes type arguments.
+func (s *source) closesAngle(i int) bool {
+	if !s.generics {
+		return false
+	}
+	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
+		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
+			k = int(s.toks[k].mate)
+			continue
+		}
+		if c := s.kindAt(k); c == separator || c == opening {
+			return false
+		}
+		if s.is(k, "<") && s.angle(k) == i+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// endsAt reports that what the pattern matched may end before token e.
+func (m *matching) endsAt(e int) bool {
+	s := m.source
+	if m.ends && s.kindAt(e) == word && goesOn[s.str(e)] {
+		return false
+	}
+	last := &m.elems[len(m.elems)-1]
+	if m.ends && e < len(s.toks) && !s.toks[e].first && (s.kindAt(e) == opening || s.memberOp(e)) {
+		return false
+	}
+	if m.level == assign && s.language == "Go" && s.is(e-2, "type") && s.closes(e-1, ')') {
+		return false // x := y.(type)
+	}
+	if last.hole == nil && (last.kind == separator || last.kind == opening) {
+		return true
+	}
+	if last.hole == nil && last.kind == op && !s.after(e-1) && last.text != "?" {
+		return true
+	}
+	switch s.kindAt(e) {
+	case 0, separator, closing:
+		return true
+	case opening:
+		switch {
+		case s.toks[e].virtual:
+			return true
+		case s.opens(e, '{'):
+			if s.language == "Go" && s.joined(e) {
+				return m.level == postfix && last.kind == word
+			}
+			if s.header && m.level != level0 && s.kindAt(e-1) == word && upper(s.text[s.toks[e-1].start]) && !s.inHeader(e) {
+				return m.level == postfix && last.kind == word
+			}
+			return s.blocks || !s.closes(e-1, ')') || m.level == level0 || s.toks[e].first && s.headerEnd(e-1)
+		}
+		return m.level == postfix || m.ends
+	case op:
+		w := s.str(e)
+		switch {
+		case w == ",":
+			if m.level == level0 || m.level == assign && s.lists {
+				in := s.toks[e].in
+				return m.level == assign && in >= 0 && !s.opens(int(in), '{') && !s.toks[in].virtual
+			}
+			return true
+		case s.memberOp(e) || s.after(e):
+			return m.level == postfix || m.ends
+		case w == "<" && s.generic(e) > 0:
+			return m.level == postfix && s.kindAt(s.generic(e)) != opening
+		case w == ":" || w == "=>" || w == "->" || w == "@":
+			return true
+		}
+		level := s.binary(e)
+		if level == level0 {
+			return true
+		}
+		return m.level == postfix || level < m.level || level == m.level && !rightFirst(level)
+	case word:
+		if level := m.words[s.str(e)]; level > 0 {
+			return m.level == postfix || level < m.level || level == m.level && !rightFirst(level)
+		}
+		return !(m.level == level0 && m.keyword && !m.ends && !s.toks[e].first && s.newlines != ignored)
+	}
+	return m.level == postfix || m.ends
+}
+
+// doubt says what tokens can't tell of a match.
+func (m *matching) doubt(i, e int) Doubt {
+	s := m.source
+	for k := i; k < e; k++ {
+		if s.kindAt(k) != op {
+			continue
+		}
+		switch w := s.str(k); {
+		case w == "<" && s.generics && m.hasOperator("<") && s.angle(k) > 0 && s.generic(k) == 0:
+			return Generic
+		case (w == "*" || w == "&") && s.casts && m.level == s.binary(k) && m.hasOperator(w) && s.statement(i) && k == i+1:
+			return Declares
+		}
+	}
+	return ""
+}
+
+// statement reports that a statement begins at token i.
+func (s *source) statement(i int) bool {
+	return i == 0 || s.kindAt(i-1) == separator || s.opens(i-1, '{') || s.closes(i-1, '}')
+}
+
+func (m *matching) hasOperator(w string) bool {
+	return slices.ContainsFunc(m.elems, func(e elem) bool { return e.hole == nil && e.kind == op && e.text == w && !e.generic })
+}

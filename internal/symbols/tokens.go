@@ -1,0 +1,92 @@
+package symbols
+
+// TokenKind tells what a token is.
+type TokenKind = tokKind
+
+// Kinds of tokens. Punctuation is one byte a token.
+const (
+	Word   = word
+	Number = number
+	Text   = text // a string or another literal
+	Punct  = punct
+)
+
+// Token is a piece of code between white space and comments.
+type Token struct {
+	Kind       TokenKind
+	First      bool // of its line
+	Start, End int  // offsets of its bytes
+	// Partner is, for a bracket, the index of the one that it pairs with: its
+	// own if it closes nothing, the number of tokens if it is never closed.
+	Partner int
+}
+
+// Code is a text taken apart.
+type Code struct {
+	Language string // "" for a text of no language that is known
+	Tokens   []Token
+	Comments [][2]int // offsets, in order
+}
+
+// langPlain takes a text of no known language apart: words, numbers, brackets
+// and strings between double quotes.
+var langPlain = newLanguage("", plainWord, `"`, func(l *lexer, c byte) bool { return l.quoted(0, c, true, false) }, nil)
+
+// Lex takes a text apart. A stop that returns true ends it early; nil never
+// does. It returns nil then, and for a text over 16 MB.
+func Lex(stop func() bool, path string, text []byte) *Code {
+	l := languageOf(path, text)
+	if l == nil || l.plain != nil {
+		l = langPlain
+	}
+	return lexAs(stop, l, text)
+}
+
+// LexAs is Lex for a piece of code in the language of that name.
+func LexAs(language string, text []byte) *Code {
+	for _, l := range byExtension() {
+		if l.name == language && l.plain == nil {
+			piece := *l
+			piece.begin = nil // PHP between its marks
+			return lexAs(nil, &piece, text)
+		}
+	}
+	return lexAs(nil, langPlain, text)
+}
+
+// Languages lists the languages whose texts have tokens.
+func Languages() []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, l := range byExtension() {
+		if l.plain == nil && !seen[l.name] {
+			seen[l.name] = true
+			list = append(list, l.name)
+		}
+	}
+	return list
+}
+
+func lexAs(stop func() bool, l *language, text []byte) (c *Code) {
+	if len(text) > maxText {
+		return nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if r != any(errSpent) {
+				panic(r)
+			}
+			c = nil
+		}
+	}()
+	p := &parser{lang: l, text: text, stop: stop, names: true, budget: stepsAToken*len(text) + 1<<20}
+	lex(p)
+	c = &Code{Language: l.name, Tokens: make([]Token, len(p.toks)), Comments: make([][2]int, len(p.comments))}
+	for i, t := range p.toks {
+		c.Tokens[i] = Token{t.kind, t.first, int(t.start), int(t.end), int(p.match[i])}
+	}
+	for i, s := range p.comments {
+		c.Comments[i] = [2]int{s.start, s.end}
+	}
+	return c
+}
