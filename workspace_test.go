@@ -9,7 +9,6 @@ import (
 var (
 	ctx = context.Background()
 
-	workspace  = quarrytest.Workspace
 	putFile    = quarrytest.PutFile
 	snapshot   = quarrytest.Snapshot
 	mustSearch = quarrytest.Search

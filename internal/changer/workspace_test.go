@@ -21,5 +21,3 @@ var (
 	slower     = quarrytest.Slower
 	best       = quarrytest.Best
 )
-
-func second[T any](_ T, err error) error { return err }

@@ -196,7 +196,7 @@ func (f *Facts) Links(ctx context.Context) (out []vault.Link) {
 	if data, ok := f.stored(linksValue); ok {
 		return readLinks(data)
 	}
-	links := []vault.Link{}
+	var links []vault.Link
 	if isNote(f.path) {
 		links = f.scanned(ctx).Links
 	} else {

@@ -194,7 +194,6 @@ type code struct {
 	defs    []symbols.Symbol
 	imports map[string]string // names of packages, and their folders or ""
 	pkg     string
-	lines   []int
 }
 
 // file classifies the places of one file.
@@ -344,20 +343,6 @@ func related(a, b string) bool {
 		}
 	}
 	return false
-}
-
-// around is the innermost function around an offset, or nil.
-func (c *code) around(at int) *symbols.Symbol {
-	var in *symbols.Symbol
-	for k := range c.defs {
-		d := &c.defs[k]
-		if (d.Kind == symbols.Function || d.Kind == symbols.Method || d.Kind == symbols.Test) && d.Start <= at && at < d.End {
-			if in == nil || d.Start >= in.Start {
-				in = d
-			}
-		}
-	}
-	return in
 }
 
 // outermost is the outermost function around an offset, or nil.

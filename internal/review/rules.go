@@ -135,7 +135,7 @@ func (r *Rule) take(w word) error {
 
 func setOnce(into *string, value, what string) error {
 	if value == "" || *into != "" {
-		return fmt.Errorf("it needs one name after %s:", what)
+		return fmt.Errorf("one name has to follow %s: and no second", what)
 	}
 	*into = value
 	return nil

@@ -10,10 +10,7 @@ var (
 	ctx = context.Background()
 
 	workspace  = quarrytest.Workspace
-	changeable = quarrytest.Changeable
-	put        = quarrytest.Put
 	putFile    = quarrytest.PutFile
-	must       = quarrytest.Must
 	child      = quarrytest.Child
 	answer     = quarrytest.Answer
 	answerText = quarrytest.AnswerText
@@ -21,5 +18,3 @@ var (
 	best       = quarrytest.Best
 	mustSearch = quarrytest.Search
 )
-
-func second[T any](_ T, err error) error { return err }

@@ -396,7 +396,7 @@ func (m *matching) beginsAt(i int) bool {
 		case s.castEnd(p):
 			return m.level > unary
 		}
-		return s.closes(p, ')') && s.toks[i].first && s.newlines == ignored && s.language != "Rust" && m.level > unary && false
+		return false
 	case number, text:
 		return false
 	case word:
@@ -438,7 +438,7 @@ func (m *matching) beginsAt(i int) bool {
 	default:
 		level := s.binary(p)
 		if level == level0 {
-			return w == "|" || w == "->" || w == "#" || w == "@" && false || m.level == postfix && w != "@" && w != "$"
+			return w == "|" || w == "->" || w == "#" || m.level == postfix && w != "@" && w != "$"
 		}
 		return level < m.level || level == m.level && rightFirst(level)
 	}

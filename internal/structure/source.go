@@ -201,7 +201,7 @@ func (b *builder) continues(i int, prev *token) bool {
 		case "+", "-":
 			return !(t.End < len(b.text) && b.text[t.End] == w[0])
 		case "*", "<":
-			return !(prev.kind == closing || prev.kind == word && false) || w == "<"
+			return prev.kind != closing || w == "<"
 		}
 		return true
 	}

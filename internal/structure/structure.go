@@ -14,7 +14,6 @@ package structure
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -346,6 +345,3 @@ func (c *compiled) needs() []string {
 func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
-
-// errSteps says that a text took too many steps.
-var errSteps = errors.New("too many steps")

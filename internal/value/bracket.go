@@ -121,7 +121,7 @@ func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 		out = append(out, splice.Splice{Span: splice.Span{Start: last, End: last}, New: ","})
 	}
 	if !lined {
-		if n := b.comment.remark(b.text[at:closing]); bytes.IndexAny(b.text[at:at+n], "#/") >= 0 {
+		if n := b.comment.remark(b.text[at:closing]); bytes.ContainsAny(b.text[at:at+n], "#/") {
 			at += n
 		}
 		return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.gap() + part + after})
