@@ -28,7 +28,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 		ws      *quarry.Workspace
 		most    int
 	}{
-		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5650}, {"code", "code", nil, 2400}, {"notes", "notes", nil, 2600},
+		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5600}, {"code", "code", nil, 2400}, {"notes", "notes", nil, 2600},
 	} {
 		r, err := profile.New(c.ws, &profile.Options{Profile: c.profile})
 		if err != nil {

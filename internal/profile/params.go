@@ -63,9 +63,9 @@ var (
 	paramIgnored = boolean("include_ignored", "Also ignored files")
 	paramOffset  = integer("offset", "Results to skip", 0)
 	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
-	paramAll     = boolean("all", "Only files that have each of them")
+	paramAll     = boolean("all", "Only files with each")
 	paramLacking = tool.Param{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these"}
-	paramChanged = boolean("changed", "Only files that differ from git's HEAD")
+	paramChanged = boolean("changed", "Only what differs from HEAD")
 	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
 	paramVersion = str("expected_version", "Refuse other versions")
 	paramDryRun  = boolean("dry_run", "Only preview")

@@ -14,7 +14,7 @@ import (
 
 // What a text search shows: matching lines, or what the parameter show says.
 
-var paramShow = oneOf(str("show", "files: path and count; count; definitions: those the matches are in"), "lines", "files", "count", "definitions")
+var paramShow = oneOf(str("show", "lines: with the name around them; files: path and count; count; definitions: their text"), "lines", "files", "count", "definitions")
 
 // searchSpellings are parameters of other tools' searches that our own say
 // otherwise.
@@ -213,7 +213,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 			continue
 		}
 		s.Text = strings.Join(t.Lines, "\n")
-		text := "\n\n" + c.definition(s, t, hits[i])
+		text := "\n\n" + c.definition(s, t, hits[i], len(list))
 		if len(text) > left && i > 0 {
 			cut, left = cut+1, 0
 			continue
@@ -240,6 +240,9 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 			data.Files = append(data.Files, file)
 		}
 	}
+	if c.d.terse && len(list) > sharedWhole && !c.Given("budget") {
+		a.receipt = append(a.receipt, "of so many only the matching lines; budget shows bodies, read_file path#Name one")
+	}
 	if cut > 0 {
 		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown for want of room; narrow path or pattern", fault.Count(cut, "definition")))
 	}
@@ -250,13 +253,27 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	return a, nil
 }
 
-// definition is a definition in an answer: as it stands in the file, or with
-// numbers of lines.
-func (c *call) definition(s *search.Symbol, t *search.Text, hits []int) string {
+// sharedWhole is how many definitions are shown whole where answers are short; of more
+// the signature and the lines that match. In trials agents asked for definitions to
+// learn in which functions 14 calls stand, and got 13 KB of bodies.
+const sharedWhole = 5
+
+// definition is one of so many definitions in an answer: as it stands in the file, or
+// with numbers of lines.
+func (c *call) definition(s *search.Symbol, t *search.Text, hits []int, of int) string {
 	if c.d.terse {
 		p := definitionPassage(s, s.Text)
 		p.hits = hits
-		return p.text(len(t.Lines))
+		if of <= sharedWhole || c.Given("budget") {
+			return p.text(len(t.Lines))
+		}
+		text := fmt.Sprintf("## %s:%d-%d %s\n%s", render.Path(s.Path), s.StartLine, s.EndLine, qualified(s), s.Signature)
+		for _, n := range hits {
+			if n != s.Line && n-t.First < len(t.Lines) {
+				text += fmt.Sprintf("\n%d: %s", n, strings.TrimSpace(t.Lines[n-t.First]))
+			}
+		}
+		return text
 	}
 	return fmt.Sprintf("## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified(s)) + numbered(t.Lines, t.First)
 }

@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -14,7 +15,13 @@ func TestWishesOfAgents(t *testing.T) {
 		"a/one.go": "package a\n\nfunc Open() {}\n", "a/one_test.go": "package a\n\nfunc TestOpen() {}\n", "b/two.ts": "export function Close() {}\n",
 		"Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}
+	for i := range 6 {
+		files[fmt.Sprintf("many/f%d.go", i)] = fmt.Sprintf("package many\n\n// Use%d is one.\nfunc Use%d() {\n\tx := 1\n\tbarrier(x)\n\treturn\n}\n", i, i)
+	}
 	for _, c := range []struct{ profile, tool, args, want, not string }{
+		{"code", "search_files", `{"pattern":"barrier","show":"definitions"}`, "## many/f5.go:3-8 Use5\nfunc Use5()\n6: barrier(x)", "return"},
+		{"code", "search_files", `{"pattern":"barrier","show":"definitions","budget":4000}`, "return", "only the matching lines"},
+		{"code", "search_files", `{"pattern":"barrier","show":"definitions","path":"many/f1.go"}`, "return", "only the matching lines"},
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":["*.go","*.ts","!*_test.go"],"show":"files"}`, "b/two.ts", "one_test"},
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":["*.go","*.ts","!*_test.go"],"show":"files"}`, "a/one.go", "one_test"},
 		{"quarry", "search_files", `{"regex":"Open","file_pattern":["*.go","!*_test.go"]}`, "one.go", "one_test"},
