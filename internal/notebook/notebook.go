@@ -10,6 +10,7 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -115,6 +116,7 @@ type Options struct {
 	DryRun          bool
 	ExpectedVersion string // of the one note that is named
 	KeepTexts       bool   // of links to a heading that is renamed
+	Summary         string // the caller's words for it, in the log
 	Tool            string
 	Client          change.Client // who asked
 }
@@ -130,11 +132,16 @@ func (n *Note) edit(splices []vault.Splice) change.Op {
 
 // apply makes a set of changes.
 func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...change.Op) (*change.Change, error) {
-	set := change.Set{Ops: ops, Summary: summary, Tool: o.Tool, Client: o.Client}
+	set := change.Set{Ops: ops, Summary: cmp.Or(o.Summary, summary), Tool: o.Tool, Client: o.Client}
+	do := b.ws.Apply
 	if o.DryRun {
-		return b.ws.Plan(ctx, set)
+		do = b.ws.Plan
 	}
-	return b.ws.Apply(ctx, set)
+	c, err := do(ctx, set)
+	if err == nil && o.Summary != "" {
+		c.Summary = summary // what was done, for the answer
+	}
+	return c, err
 }
 
 // expect refuses a note that is not what the caller has seen.

@@ -84,6 +84,9 @@ func (e *env) make(s *spec) *tool.Tool {
 	out := &tool.Tool{Name: s.name, Title: s.title, Description: s.about, Params: s.params, OutputSchema: schema(s.output), Hints: s.hints}
 	if e.d.spellings {
 		out.Params = respelled(s.params, true)
+		if !s.hints.ReadOnly && !hasParam(out.Params, "summary") {
+			out.Params = append(out.Params, unlisted(paramSummary)) // every change can say why
+		}
 	}
 	out.ErrorText = e.errorText
 	out.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {

@@ -21,7 +21,7 @@ import (
 
 // changing are the options of a change.
 func (c *call) changing() *change.Options {
-	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name, Client: change.Client(c.client)}
+	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // changed is the answer to a change: the dialect's sentence, and in a dry run

@@ -106,7 +106,7 @@ func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 }
 
 func (c *call) noteOptions() notebook.Options {
-	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), KeepTexts: c.Bool("keep_texts"), Tool: c.tool.Name, Client: change.Client(c.client)}
+	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), KeepTexts: c.Bool("keep_texts"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // target reads which part of a note is meant.

@@ -32,7 +32,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, "The old name still stands in:\n# New name.md\n1: # Old name\n# n.md\n1: [[New name]] and the Old name again\n[change", ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `1 displayed text in "d/x.md" changed too`, ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files]", "changed too"},
-		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, update_links, dry_run, quiet, diff.", ""},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, update_links, dry_run, quiet, diff, summary.", ""},
 		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
 		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
 		{"notes", "edit_section", `{"path":"x","operation":"append","content":"more"}`, "+more", "Error"},
@@ -68,6 +68,34 @@ func TestAllIgnored(t *testing.T) {
 		got := call(t, tools(t, ws, profile.Options{Profile: c.profile}), c.tool, c.args).Text
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s %s %s\nwants %s\ngot %s", c.profile, c.tool, c.args, c.want, got)
+		}
+	}
+}
+
+// Every changing tool takes a summary, which the log has and the page shows.
+func TestSummaries(t *testing.T) {
+	const why = "because the user asked"
+	for _, c := range []struct{ profile, tool, args string }{
+		{"quarry", "edit_file", `{"path":"a.md","old_text":"one","new_text":"two"`},
+		{"quarry", "write_file", `{"path":"b.md","content":"x"`},
+		{"quarry", "delete_file", `{"path":"a.md"`},
+		{"quarry", "move_file", `{"source":"a.md","destination":"c.md"`},
+		{"quarry", "modify_note", `{"path":"a.md","operation":"append","content":"x"`},
+		{"quarry", "create_note", `{"path":"n.md","content":"x"`},
+		{"quarry", "create_folder", `{"path":"d"`},
+		{"quarry", "apply_changes", `{"changes":[{"path":"a.md","old_text":"one","new_text":"two"}]`},
+		{"code", "edit_file", `{"path":"a.md","old_text":"one","new_text":"two"`},
+		{"notes", "edit_section", `{"path":"a.md","heading":"Head","operation":"append","content":"x"`},
+		{"notes", "tags", `{"path":"a.md","tag":"t","add":true`},
+		{"notes", "move_file", `{"source":"a.md","destination":"c.md"`},
+	} {
+		ws := fixture{files: map[string]string{"a.md": "# Head\none\n", ".obsidian/app.json": "{}"}}.make(t)
+		got := call(t, tools(t, ws, profile.Options{Profile: c.profile}), c.tool, c.args+`,"summary":"`+why+`"}`)
+		if got.IsError || strings.Contains(got.Text, why) {
+			t.Errorf("%s %s: %s", c.profile, c.tool, got.Text)
+		}
+		if log := call(t, tools(t, ws, profile.Options{}), "list_changes", "{}").Text; !strings.Contains(log, why) {
+			t.Errorf("%s %s: the log is %s", c.profile, c.tool, log)
 		}
 	}
 }
