@@ -34,6 +34,9 @@ type agents struct {
 
 func serveAgents(t testing.TB, files map[string]string) *agents {
 	t.Helper()
+	if strings.HasPrefix(t.Name(), "TestBrowser") {
+		needsBrowser(t) // a test that is skipped later would leave calls that wait for a decision
+	}
 	s, _ := serveReview(t, files)
 	a := &agents{served: s, present: t.TempDir()}
 	s.opts.Clients = func() ([]presence.Client, error) { return presence.List(a.present) }

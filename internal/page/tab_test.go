@@ -62,8 +62,8 @@ type tab struct {
 	faults []string // guarded by mu
 }
 
-// open opens the page in a tab of its own, with storage of its own.
-func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
+// needsBrowser is the browser, or the test is skipped.
+func needsBrowser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds: run without -short")
@@ -72,6 +72,13 @@ func (s *served) open(t testing.TB, path string, width, height int64, theme stri
 	if exe == "" {
 		t.Skip("no chromium: apt-get install chromium, or set QUARRY_CHROMIUM")
 	}
+	return exe
+}
+
+// open opens the page in a tab of its own, with storage of its own.
+func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
+	t.Helper()
+	exe := needsBrowser(t)
 	allocator.Do(func() {
 		opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(exe), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
 			// The browser prepares a list below its own address field for each
