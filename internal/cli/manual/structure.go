@@ -52,11 +52,11 @@ counts it.
 
 `)
 	for _, s := range Structures {
-		fmt.Fprintf(&b, "  %s\n  → %s\n      %s: %s\n", s.Find, s.Replace, strings.TrimPrefix(s.File, "a."), s.about)
+		fmt.Fprintf(&b, "  %s\n  -> %s\n      %s: %s\n", s.Find, s.Replace, strings.TrimPrefix(s.File, "a."), s.about)
 	}
 	b.WriteString(`
 Tools for agents: the parameter structure of search_files and replace_in_files;
-in scripts search("foo($A)", structure=True) and sub(…, structure=True).
+in scripts search("foo($A)", structure=True) and sub(..., structure=True).
 `)
 	return trimLines(b.String())
 }
