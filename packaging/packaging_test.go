@@ -441,8 +441,9 @@ func TestRelease(t *testing.T) {
 
 // maxBinary is what a stripped program may have, in bytes. It was 15 MB before
 // the page and its syntax colours, symbols, change sets and notes: 21.3 MB. The
-// language of scripts, PCRE2's syntax and quarry fd made it 22.6 MB.
-const maxBinary = 23_000_000
+// language of scripts, PCRE2's syntax and quarry fd made it 22.6 MB; values by path,
+// structures, renames, rules and activity of the page, without a new dependency, 24.1 MB.
+const maxBinary = 24_500_000
 
 // The documented flags give the same bytes in any folder and stamp the version;
 // without them the version comes from git. Only a release is built with them, so
