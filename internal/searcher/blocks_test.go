@@ -9,6 +9,7 @@ import (
 
 	"quarry"
 	"quarry/internal/notebook"
+	"quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
 )
@@ -129,6 +130,7 @@ func TestExtraRules(t *testing.T) {
 // Of a large file that is only counted, the index gives the parts that could match. Blocks
 // that reach from one part over others into the next are one all the same.
 func TestBlocksAreCountedByParts(t *testing.T) {
+	stress.SkipWine(t, "whole workspaces")
 	row := strings.Repeat("row upon row ", 20) + "\n"
 	wide := strings.Repeat("wide ", 8000) + "\n" // more than a block of the index
 	rows := strings.Repeat(row, 200)

@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -177,6 +178,7 @@ func TestChangedPlaces(t *testing.T) {
 
 // TestEach finds files that have each of several patterns.
 func TestEach(t *testing.T) {
+	stress.SkipWine(t, "whole workspaces")
 	dir, state := t.TempDir(), t.TempDir()
 	putFile(t, filepath.Join(dir, "both.txt"), "alpha\nx\nbeta\nBeta\n")
 	putFile(t, filepath.Join(dir, "one.txt"), "alpha\nalpha\n")

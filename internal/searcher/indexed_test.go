@@ -329,6 +329,7 @@ func compareFind(with, without *quarry.Workspace, m *mutator) error {
 // Of a large file only the blocks are read that could match, unless one does and
 // its lines are wanted; the answer is the scan's either way.
 func TestLargeFilesAreReadInPart(t *testing.T) {
+	regime.SkipWine(t, "whole workspaces")
 	dir := t.TempDir()
 	var b strings.Builder
 	for i := range 20000 {
@@ -368,6 +369,7 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 }
 
 func TestIndexIsUsed(t *testing.T) {
+	regime.SkipWine(t, "whole workspaces")
 	dir := t.TempDir()
 	for i := range 50 {
 		os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), []byte(fmt.Sprintf("line %d\nword%d\n", i, i)), 0o644)

@@ -59,6 +59,7 @@ func names(t *testing.T, dir string) string {
 // All indexes together have a cap: the one used longest ago goes, but none that
 // a process keeps, and nothing that is no index.
 func TestIndexesHaveACap(t *testing.T) {
+	stress.SkipWine(t, "whole workspaces")
 	home, dir := t.TempDir(), fillTree(t, 50)
 	if err := os.WriteFile(filepath.Join(home, "note.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
@@ -120,6 +121,7 @@ func TestIndexDeletedWhileOpened(t *testing.T) {
 }
 
 func TestDeleteIndex(t *testing.T) {
+	stress.SkipWine(t, "whole workspaces")
 	home, dir := t.TempDir(), fillTree(t, 5)
 	opts := homeOptions(home, "x", 0)
 	if ok, err := quarry.DeleteIndex(opts); ok || err != nil {
