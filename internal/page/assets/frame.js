@@ -162,7 +162,8 @@ function onKey(e) {
   if ((e.ctrlKey || e.metaKey) && !e.altKey && !e.shiftKey && e.key === "f" && current.view.find?.()) { e.preventDefault(); return; }
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
-  const field = e.target.matches("input:not([type=checkbox]), textarea, select");
+  // A dialog that was just closed keeps the focus until the browser draws again.
+  const field = e.target.matches("input:not([type=checkbox]), textarea, select") && !e.target.closest("dialog");
   if (e.key === "Escape" && field) {
     if (current.view.escape?.(e.target)) { e.preventDefault(); return; }
     e.target.blur();
