@@ -11,8 +11,8 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrNoEntry is when there is nothing to remove.
-var ErrNoEntry = errors.New("there is no such entry")
+// ErrNoEntry is returned by Remove when the settings have no such server.
+var ErrNoEntry = errors.New("the settings have no entry of this name")
 
 func (c *Client) format() value.Format {
 	if c.toml {

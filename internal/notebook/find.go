@@ -127,7 +127,8 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	return out, nil
 }
 
-// timeLeft is the rest of a limit of time; 0 is no limit.
+// timeLeft is how much of limit is left at this moment, at least a nanosecond: 0
+// would mean no limit.
 func timeLeft(limit time.Duration, since time.Time) time.Duration {
 	if limit <= 0 {
 		return limit

@@ -210,21 +210,31 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	files := filesOf(c.Diffs)
-	if one := r.URL.Query().Get("file"); one != "" {
-		s.oneFile(w, r, files, one)
+	files, done := s.diffFiles(w, r, c.Diffs)
+	if done {
 		return
-	}
-	deferLarge(files)
-	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
-	if files == nil {
-		files = []diffFile{}
 	}
 	out := map[string]any{"change": changeOf(c), "files": files}
 	for k, v := range s.undoable(r.Context(), c) {
 		out[k] = v
 	}
 	respond(w, http.StatusOK, out)
+}
+
+// diffFiles are the files of a diff, coloured, the large ones without their lines. If
+// the request is for one file, that is the answer, and done is true.
+func (s *Server) diffFiles(w http.ResponseWriter, r *http.Request, diffs []change.PathDiff) (files []diffFile, done bool) {
+	files = filesOf(diffs)
+	if one := r.URL.Query().Get("file"); one != "" {
+		s.oneFile(w, r, files, one)
+		return nil, true
+	}
+	deferLarge(files)
+	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
+	if files == nil {
+		files = []diffFile{}
+	}
+	return files, false
 }
 
 // oneFile shows one of the files, which are counted from 1.

@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"time"
 
 	"quarry/fault"
 )
@@ -42,15 +41,9 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	files := filesOf(all.Diffs)
-	if one := r.URL.Query().Get("file"); one != "" {
-		s.oneFile(w, r, files, one)
+	files, done := s.diffFiles(w, r, all.Diffs)
+	if done {
 		return
-	}
-	deferLarge(files)
-	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
-	if files == nil {
-		files = []diffFile{}
 	}
 	respond(w, http.StatusOK, map[string]any{"changes": rows, "files": files, "undo": undo, "warnings": append([]string{}, all.Warnings...), "client": rows[0].Client})
 }

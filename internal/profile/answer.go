@@ -138,7 +138,9 @@ type searchAnswer struct {
 	// Definitions are those around the matches, where show asks for them; Files
 	// has the matches outside of any.
 	Definitions []foundSymbol `json:"definitions,omitempty"`
-	Receipt     receipt       `json:"receipt"`
+	// Distinct are the different texts that matched, where show asks for them.
+	Distinct []distinctMatch `json:"distinct,omitempty"`
+	Receipt  receipt         `json:"receipt"`
 	remark
 }
 

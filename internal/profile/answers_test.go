@@ -65,9 +65,12 @@ func TestReadParts(t *testing.T) {
 func TestShow(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, answersTree())
 	for _, c := range []struct{ args, want string }{
-		{`{"pattern":"limit"}`, "3 matches in 2 files\n# src/app.test.ts\n2: limit limit\n# src/app.ts\n1: export const limit = 10;"},
-		{`{"pattern":"limit","show":"files"}`, "3 matches in 2 files\nsrc/app.test.ts 2\nsrc/app.ts 1"},
-		{`{"pattern":"limit","show":"count"}`, "3 matches in 2 files"},
+		{`{"pattern":"limit"}`, "3 matches on 2 lines in 2 files\n# src/app.test.ts\n2: limit limit\n# src/app.ts\n1: export const limit = 10;"},
+		{`{"pattern":"limit","show":"files"}`, "3 matches on 2 lines in 2 files\nsrc/app.test.ts 2\nsrc/app.ts 1"},
+		{`{"pattern":"limit","show":"count"}`, "3 matches on 2 lines in 2 files"},
+		{`{"pattern":"\\w+ = |limit","show":"matches"}`, "3 matches on 2 lines in 2 files, 2 different\n2 limit\n1 limit =   src/app.ts:1"},
+		{`{"pattern":"return [a-z]+","show":"matches"}`, "3 matches in 1 file, 3 different\n1 return err  store.go:14\n1 return nil  store.go:17\n1 return x  store.go:25"},
+		{`{"pattern":"\\{\n\tx","multiline":true,"show":"matches"}`, "1 match in 1 file, 1 different\n1 {\\n\tx  store.go:20"},
 		{`{"pattern":"x\\+\\+","show":"definitions"}`, "3 matches in 1 file\n\n## store.go:20-26 helper\nfunc helper() int {\n\tx := 1\n\tx++\n\tx++\n\tx++\n\treturn x\n}"},
 		{`{"pattern":"func helper","show":"definitions"}`, "1 match in 1 file\n\n## store.go:20-26 helper\nfunc helper() int {\n\tx := 1\n\tx++\n\tx++\n\tx++\n\treturn x\n}"},
 		{`{"pattern":"name string","show":"definitions"}`, "1 match in 1 file\n\n## store.go:5-8 struct Store\n// Store keeps things.\ntype Store struct {\n\tname string\n}"},

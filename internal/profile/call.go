@@ -175,10 +175,32 @@ func marshal(v any, indent string) ([]byte, error) {
 // relative to it.
 func (c *call) globs(name, base string) []string {
 	list := slices.Clone(c.Strings(name))
+	if c.d.terse && len(list) == 1 {
+		list = commaList(list[0])
+	}
 	for i := range list {
 		list[i] = c.localGlob(list[i], base)
 	}
 	return list
+}
+
+// commaList are globs that one text gives with ", " between them, as some agents do;
+// a comma in braces is part of a glob.
+func commaList(text string) (out []string) {
+	depth, from := 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case ',':
+			if depth == 0 && strings.HasPrefix(text[i:], ", ") {
+				out, from = append(out, strings.TrimSpace(text[from:i])), i+1
+			}
+		}
+	}
+	return append(out, strings.TrimSpace(text[from:]))
 }
 
 func (c *call) localGlob(g, base string) string {

@@ -162,6 +162,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	switch {
 	case !c.Given("replacement"):
 		return nil, invalid("replacement is required and must be a string.")
+	case c.String("symbol") != "" && c.Given("lacking"):
+		return nil, invalid("lacking can't be used together with symbol.")
 	case c.String("symbol") != "":
 		return c.renameSymbol(ctx)
 	case c.String("structure") != "" && c.String("regex") == "" && c.String("text") == "":
@@ -192,20 +194,16 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if globs := c.globs(filter, c.path(ctx, "path")); len(globs) > 0 {
 		q.Globs, q.Dialect = globs, search.Gitignore
 	}
+	if q.Lacking = c.Strings("lacking"); len(q.Lacking) > 0 && q.Structure != "" {
+		return nil, invalid("lacking can't be used together with structure.")
+	}
 	expected := q.Expected
 	if c.Bool("dry_run") {
 		q.Expected = 0 // the preview says how many there are
 	}
 	found, err := replacer.Find(ctx, c.ws, q)
-	if errors.Is(err, replacer.ErrNone) {
-		message := "Nothing matches, so nothing was changed"
-		if found.Summary.Denied > 0 {
-			message += "; not searched: " + c.protected(found.Summary)
-		}
-		return nil, &tool.Error{Code: fault.NotFound, Message: message, Hint: "Search for it with search_files first."}
-	}
 	if err != nil {
-		return nil, err
+		return nil, c.unreplaced(ctx, &q.Query, found, filter, err)
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(q.Pattern+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
@@ -220,6 +218,9 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
 		}
 		a.text = append([]byte(count), a.text...)
+		if s := found.Sample; s != nil && c.d.terse && c.Given("expected_count") && !c.Bool("quiet") && made != nil && !made.DryRun {
+			a.text = fmt.Appendf(a.text, "\nThe first: %s → %s", render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
+		}
 	}
 	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
 		a.receipt = append(a.receipt, refused)
@@ -227,6 +228,38 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	c.tellMissed(a, found.Summary)
 	return a, nil
 }
+
+// unreplaced says why nothing was replaced: what an empty search says, or which files
+// have how many matches.
+func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.Found, filter string, err error) error {
+	if count := (*replacer.CountError)(nil); errors.As(err, &count) && c.d.terse {
+		var paths []string
+		var counts []int
+		for _, f := range count.Files {
+			paths, counts = append(paths, f.Path), append(counts, f.Matches)
+		}
+		text, _ := render.Paths([]byte(sentence(count.Error())), paths, render.Limits{Budget: countBytes}, counts)
+		return &tool.Error{Code: fault.Conflict, Message: string(text), Hint: "Correct the pattern or the number."}
+	}
+	if !errors.Is(err, replacer.ErrNone) {
+		return err
+	}
+	message := "Nothing matches, so nothing was changed"
+	hint := "Search for it with search_files first."
+	if found.Summary.Denied > 0 {
+		message += "; not searched: " + c.protected(found.Summary)
+	}
+	if why := c.whyEmpty(ctx, *q, found.Summary, filter); c.d.terse && q.Structure == "" && len(why) > 0 {
+		hint = sentence(strings.Join(why, "; "))
+	}
+	return &tool.Error{Code: fault.NotFound, Message: message, Hint: hint}
+}
+
+// sampleText is how many characters of a sample are shown.
+const sampleText = 120
+
+// countBytes is the room for numbers of matches where another number was expected.
+const countBytes = 1000
 
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
 	return c.applySummed(ctx, ops, "")

@@ -24,7 +24,7 @@ var codeDialect = dialect{
 				{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"},
 				paramBudget,
 				unlisted(integer("offset", "Lines to skip", 0)),
-				unlisted(boolean("all", "Only files that have each of them")), unlisted(paramLacking),
+				unlisted(boolean("all", "Only files that have each of them")), paramLacking,
 				unlisted(integer("max_results", "Maximum number of lines", 1)),
 				unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
 			},
@@ -121,6 +121,7 @@ var codeDialect = dialect{
 				optional(text("replacement", "What comes instead")), // or digest
 				str("path", "Folder or file"),
 				orList(str("glob", "As in search_files")),
+				{Name: "lacking", Kind: tool.Strings, Description: "As in search_files"},
 				integer("expected_count", "Refuse another number of matches", 1),
 				paramDryRun,
 				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")),

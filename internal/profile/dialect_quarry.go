@@ -217,6 +217,7 @@ var quarryTools = []spec{
 			boolean("ignore_case", "Any case"),
 			boolean("multiline", "Match across lines"),
 			integer("expected_count", "Refuse another number of matches", 1),
+			unlisted(paramLacking),
 			str("digest", "Apply this dry run"),
 			paramSummary, paramDryRun, paramQuiet, paramDiff,
 		},

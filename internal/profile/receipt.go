@@ -220,11 +220,15 @@ func (c *call) scope(q *search.Query, filter string) string {
 	if q.Changed.Any() {
 		where += ", changed files only"
 	}
+	hidden := "hidden"
+	if named := q.Paths; len(named) > 0 && (strings.HasPrefix(named[0], ".") && !strings.HasPrefix(named[0], "./") && named[0] != "." || strings.Contains(named[0], "/.")) {
+		hidden = "other hidden" // what a path names is searched
+	}
 	switch {
 	case !q.IncludeHidden && !q.IncludeIgnored:
-		where += ", without hidden and ignored files"
+		where += ", without " + hidden + " and ignored files"
 	case !q.IncludeHidden:
-		where += ", without hidden files"
+		where += ", without " + hidden + " files"
 	case !q.IncludeIgnored:
 		where += ", without ignored files"
 	}

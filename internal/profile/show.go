@@ -14,7 +14,7 @@ import (
 
 // What a text search shows: matching lines, or what the parameter show says.
 
-var paramShow = oneOf(str("show", "lines: with the name around them; files: path and count; count; definitions: their text"), "lines", "files", "count", "definitions")
+var paramShow = oneOf(str("show", "lines: with the name around; files: path and count; matches: each text once; definitions: their text"), "lines", "files", "count", "matches", "definitions")
 
 // searchSpellings are parameters of other tools' searches that our own say
 // otherwise.
@@ -77,13 +77,16 @@ func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*a
 	switch c.shown() {
 	case "files", "count":
 		return c.showCounts(ctx, q, filter)
+	case "matches":
+		return c.showMatches(ctx, q, filter)
 	case "definitions":
 		return c.showDefinitions(ctx, q, filter)
 	}
 	return nil, nil
 }
 
-// matchCount is "43 matches in 20 files".
+// matchCount is "43 matches in 20 files", and where lines have several, how many
+// lines it are.
 func matchCount(s *search.Summary) string {
 	n, more := max(s.Matches, s.LinesMatched), ""
 	if !s.Exact {
@@ -92,7 +95,11 @@ func matchCount(s *search.Summary) string {
 	if n == 1 && more == "" {
 		return "1 match in 1 file"
 	}
-	return fmt.Sprintf("%d%s matches in %s", n, more, fault.Count(s.FilesMatched, "file"))
+	lines := ""
+	if s.Exact && 0 < s.LinesMatched && s.LinesMatched < s.Matches {
+		lines = fmt.Sprintf(" on %s", fault.Count(s.LinesMatched, "line"))
+	}
+	return fmt.Sprintf("%d%s matches%s in %s", n, more, lines, fault.Count(s.FilesMatched, "file"))
 }
 
 // showCounts lists the files that match with their numbers of matches, or gives

@@ -13,7 +13,7 @@ func TestWishesOfAgents(t *testing.T) {
 	files := map[string]string{
 		"d/x.md": "one [[Old name|Old name]]\nunique here\n", "same/a.md": "the same words\n", "same/b.md": "z\nthe same words\n", "same/c.md": "the same words\n", "to/d.md": "the same words\n",
 		"a/one.go": "package a\n\nfunc Open() {}\n", "a/one_test.go": "package a\n\nfunc TestOpen() {}\n", "b/two.ts": "export function Close() {}\n",
-		"Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+		".github/ci.yml": "name: ci\n", "Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}
 	for i := range 6 {
 		files[fmt.Sprintf("many/f%d.go", i)] = fmt.Sprintf("package many\n\n// Use%d is one.\nfunc Use%d() {\n\tx := 1\n\tbarrier(x)\n\treturn\n}\n", i, i)
@@ -27,6 +27,14 @@ func TestWishesOfAgents(t *testing.T) {
 		{"quarry", "search_files", `{"regex":"Open","file_pattern":["*.go","!*_test.go"]}`, "one.go", "one_test"},
 		{"quarry", "file_search", `{"query":"open","include":["*.ts","*.go"]}`, "one_test.go", "Old"},
 		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "one.go", "one_test"},
+		{"code", "search_files", `{"pattern":"(Open|Close)","glob":"*.{go,ts}, !*_test.go","show":"files"}`, "2 matches in 2 files\na/one.go\nb/two.ts", "one_test"},
+		{"code", "search_files", `{"pattern":"func \\w+","lacking":["barrier"],"show":"matches"}`, "2 matches in 2 files, 2 different\n1 func Open  a/one.go:3\n1 func TestOpen  a/one_test.go:3", "Use"},
+		{"code", "search_files", `{"pattern":"x := 1|barrier","show":"matches"}`, "12 matches in 6 files, 2 different\n6 x := 1\n6 barrier", "many"},
+		{"code", "search_files", `{"pattern":"zzz","path":".github"}`, `searched ".github", without other hidden and ignored files`, ""},
+		{"code", "replace_in_files", `{"regex":"func (\\w+)","replacement":"func My$1","lacking":["Test","barrier"],"expected_count":1}`, "The first: \"func Open\" → \"func MyOpen\"", "CONFLICT"},
+		{"code", "replace_in_files", `{"regex":"barrier","replacement":"wait","expected_count":5}`, "There are 6 matches in 6 files, not the expected 5; nothing was changed.\nmany/\n  f0.go 1\n  f1.go 1", "Look at"},
+		{"code", "replace_in_files", `{"regex":"barrier","replacement":"wait","glob":"*.ts","expected_count":6}`, "without glob 6 files match", "expected"},
+		{"notes", "replace_in_files", `{"text":"Old name","replacement":"New","lacking":["unique"],"quiet":true}`, "3 matches in 2 files. Changed 2 files: +2 -2.", ""},
 		{"code", "find_symbol", `{"name":"Open","path":"b"}`, "[outside of path it is defined at a/one.go:3]", "no file in scope"},
 		{"code", "find_symbol", `{"name":"Nowhere","path":"b"}`, "no file in scope", "outside of path"},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, "The old name still stands in:\n# New name.md\n1: # Old name\n# n.md\n1: [[New name]] and the Old name again\n[change", ""},

@@ -204,6 +204,8 @@ type Query struct {
 type Found struct {
 	Ops     []change.Op
 	Matches int
+	Counts  []FileCount // of each of Ops
+	Sample  *Sample     // if the replacement has groups
 	Summary *search.Summary
 
 	// Refused counts the places of a structure that are not replaced, by the
@@ -212,11 +214,25 @@ type Found struct {
 	Places  []Place
 }
 
+// Sample is the first match and what comes in its place, both cut to maxSample bytes.
+type Sample struct{ Old, New string }
+
+const maxSample = 500
+
 // CountError refuses a replacement because of the number of its matches.
-type CountError struct{ Want, Have, Files int }
+type CountError struct {
+	Want, Have int
+	Files      []FileCount
+}
+
+// FileCount is how many matches a file has.
+type FileCount struct {
+	Path    string
+	Matches int
+}
 
 func (e *CountError) Error() string {
-	return fmt.Sprintf("there are %d matches in %d files, not the expected %d; nothing was changed", e.Have, e.Files, e.Want)
+	return fmt.Sprintf("there are %s in %s, not the expected %d; nothing was changed", fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
 }
 
 // Unwrap gives the code.
@@ -318,21 +334,34 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n > 0 {
-			found.Ops = append(found.Ops, op)
-			found.Matches += n
-		}
+		found.add(op, n)
 	}
 	if m.Err() != nil {
 		return nil, m.Err()
 	}
-	switch {
-	case q.Expected > 0 && found.Matches != q.Expected:
-		return nil, &CountError{q.Expected, found.Matches, len(found.Ops)}
-	case found.Matches == 0:
-		return found, ErrNone
+	found.Sample = r.sample
+	return found, found.asExpected(q.Expected)
+}
+
+// add adds the edits of a file with so many matches.
+func (f *Found) add(op change.Op, matches int) {
+	if matches > 0 {
+		f.Ops, f.Matches = append(f.Ops, op), f.Matches+matches
+		f.Counts = append(f.Counts, FileCount{op.Path, matches})
 	}
-	return found, nil
+}
+
+// asExpected refuses a number of matches that is not the one expected.
+func (f *Found) asExpected(want int) error {
+	switch {
+	case f.Matches == 0 && len(f.Refused) > 0:
+		return &RefusedError{f.Places, f.Refused}
+	case f.Matches == 0:
+		return ErrNone
+	case want > 0 && f.Matches != want:
+		return &CountError{want, f.Matches, f.Counts}
+	}
+	return nil
 }
 
 // search lists the files that match, and those with lines that are too long for a
@@ -357,6 +386,10 @@ func (f *Found) search(ctx context.Context, files Files, q Query) (paths []strin
 		case search.Unreadable, search.Loop:
 			missed.Skipped = append(missed.Skipped, k)
 		case search.TooLarge:
+			if len(q.Lacking) > 0 { // nobody knows whether it has what it should lack
+				missed.Skipped = append(missed.Skipped, k)
+				continue
+			}
 			paths = append(paths, k.Path) // which has a line too long to search, not to read
 			missed.Count--
 		}
@@ -372,7 +405,8 @@ func (f *Found) search(ctx context.Context, files Files, q Query) (paths []strin
 type replacing struct {
 	m        *match.Matcher
 	template *Template
-	size     int // of the new text of all files so far
+	size     int     // of the new text of all files so far
+	sample   *Sample // the first match
 
 	// Of the file: what was found so far, and the line ending of text up to to.
 	edits []change.Edit
@@ -385,16 +419,26 @@ type replacing struct {
 	literal [2]string
 }
 
-// file replaces the matches of one file.
-func (r *replacing) file(ctx context.Context, files Files, path string) (change.Op, int, error) {
-	op := change.Op{Verb: change.EditFile, Path: path}
+// textOf reads a file in which the search found matches. It returns nil without an
+// error if the file has become binary since.
+func textOf(ctx context.Context, files Files, path string) (*textfile.Document, error) {
 	data, err := files.ReadBytes(ctx, path, maxFile)
 	if err != nil {
-		return op, 0, err
+		return nil, err
 	}
 	doc, err := textfile.New(data)
 	if err != nil {
-		return op, 0, nil // it has become binary since the search
+		return nil, nil
+	}
+	return doc, nil
+}
+
+// file replaces the matches of one file.
+func (r *replacing) file(ctx context.Context, files Files, path string) (change.Op, int, error) {
+	op := change.Op{Verb: change.EditFile, Path: path}
+	doc, err := textOf(ctx, files, path)
+	if doc == nil {
+		return op, 0, err
 	}
 	text := doc.Text()
 	r.edits, r.buf, r.to, r.next = nil, nil, 0, 0
@@ -411,7 +455,7 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 	case ctx.Err() != nil:
 		return op, 0, context.Cause(ctx)
 	case n > 0:
-		op.Version, op.Edits = rootfs.VersionOf(data).String(), r.edits
+		op.Version, op.Edits = rootfs.VersionOf(doc.Raw()).String(), r.edits
 	}
 	return op, n, nil
 }
@@ -420,6 +464,9 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 func (r *replacing) add(text []byte, start, end int) {
 	new := r.newText(text, start, end)
 	r.size += len(new)
+	if r.sample == nil && !r.template.literal {
+		r.sample = &Sample{string(text[start:min(end, start+maxSample)]), new[:min(len(new), maxSample)]}
+	}
 	if len(r.edits) >= maxEdits && len(new) < joinSize {
 		last := &r.edits[len(r.edits)-1]
 		if r.buf != nil && start-last.End <= joinGap && len(r.buf) < joinSize {

@@ -1,6 +1,7 @@
 package replacer_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,7 +11,9 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/replacer"
+	"quarry/internal/scan"
 	"quarry/internal/stress"
 	"quarry/match"
 )
@@ -128,11 +131,34 @@ func TestExpected(t *testing.T) {
 	defer ws.Close()
 	q := replacer.Query{Replacement: "y", Expected: 2}
 	q.Pattern = "x"
-	if _, err := replacer.Find(t.Context(), ws, q); err == nil || !strings.Contains(err.Error(), "3 matches in 1 files") {
+	if _, err := replacer.Find(t.Context(), ws, q); err == nil || !strings.Contains(err.Error(), "3 matches in 1 file,") {
 		t.Errorf("another number: %v", err)
 	}
 	q.Expected, q.Pattern = 0, "z"
 	if _, err := replacer.Find(t.Context(), ws, q); err != replacer.ErrNone {
 		t.Errorf("no match: %v", err)
+	}
+}
+
+// A file with a line too long to search is not changed if it has what it should lack.
+func TestLackingOfLongLines(t *testing.T) {
+	dir := t.TempDir()
+	long := append(bytes.Repeat([]byte("x"), scan.MaxLine+1), "\nold unless\n"...)
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "a"), []byte("old\n"), 0o644), os.WriteFile(filepath.Join(dir, "long"), long, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	q := replacer.Query{Replacement: "new"}
+	q.Pattern = "old"
+	if found, err := replacer.Find(t.Context(), ws, q); err != nil || len(found.Ops) != 2 {
+		t.Fatalf("without lacking: %+v, %v", found, err)
+	}
+	q.Lacking = []string{"unless"}
+	if found, err := replacer.Find(t.Context(), ws, q); !errors.Is(err, fault.Permission) && (err != nil || len(found.Ops) != 1 || found.Ops[0].Path != "a") {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -99,20 +99,9 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n > 0 {
-			found.Ops = append(found.Ops, op)
-			found.Matches += n
-		}
+		found.add(op, n)
 	}
-	switch {
-	case q.Expected > 0 && found.Matches != q.Expected:
-		return nil, &CountError{q.Expected, found.Matches, len(found.Ops)}
-	case found.Matches == 0 && len(found.Refused) > 0:
-		return found, &RefusedError{found.Places, found.Refused}
-	case found.Matches == 0:
-		return found, ErrNone
-	}
-	return found, nil
+	return found, found.asExpected(q.Expected)
 }
 
 // errUnread is for a file whose code took too many steps.
@@ -121,13 +110,9 @@ var errUnread = errors.New("its code took too many steps")
 // shapes replaces the matches of one file.
 func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int) (change.Op, int, error) {
 	op := change.Op{Verb: change.EditFile, Path: path}
-	data, err := files.ReadBytes(ctx, path, maxFile)
-	if err != nil {
+	doc, err := textOf(ctx, files, path)
+	if doc == nil {
 		return op, 0, err
-	}
-	doc, err := textfile.New(data)
-	if err != nil {
-		return op, 0, nil // it has become binary since the search
 	}
 	text := doc.Text()
 	code := structure.NewText(func() bool { return ctx.Err() != nil }, path, text)
@@ -157,6 +142,6 @@ func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, 
 		}
 		op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: e.Start, End: e.End, New: e.New, Verbatim: true})
 	}
-	op.Version = rootfs.VersionOf(data).String()
+	op.Version = rootfs.VersionOf(doc.Raw()).String()
 	return op, n, nil
 }

@@ -113,22 +113,12 @@ type countRun struct {
 }
 
 func (r *countRun) under(ctx context.Context) (err error) {
-	ix := r.folder.index()
-	if !ix.Ready(&r.ask) {
-		return errNoIndex
-	}
-	if r.snap, err = ix.Fresh(ctx); err != nil {
-		return noIndex(ctx, err)
-	}
-	r.out.close = append(r.out.close, r.snap.Close)
-	if !ix.Covers(r.snap, r.ask.Under, r.ignored) {
-		return errNoIndex
-	}
-	r.ask.Lens = ix.Lens(r.ask.Hidden, r.ignored)
-	counts, err := r.snap.Counted(r.ask)
+	snap, counts, err := r.folder.counted(ctx, &r.ask, r.ignored)
 	if err != nil {
-		return noIndex(ctx, err)
+		return err
 	}
+	r.snap = snap
+	r.out.close = append(r.out.close, snap.Close)
 	naming, err := r.naming()
 	if err != nil {
 		return noIndex(ctx, err)

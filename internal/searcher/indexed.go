@@ -109,6 +109,31 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return nil
 }
 
+// counted opens the index as of now and counts by it in the folder that ask names;
+// its lens is set. The caller closes the Snapshot. It returns errNoIndex if there is
+// none that has the folder.
+func (d *Folder) counted(ctx context.Context, ask *index.Ask, ignored bool) (*index.Snapshot, *index.Counted, error) {
+	ix := d.index()
+	if !ix.Ready(ask) {
+		return nil, nil, errNoIndex
+	}
+	snap, err := ix.Fresh(ctx)
+	if err != nil {
+		return nil, nil, noIndex(ctx, err)
+	}
+	if !ix.Covers(snap, ask.Under, ignored) {
+		snap.Close()
+		return nil, nil, errNoIndex
+	}
+	ask.Lens = ix.Lens(ask.Hidden, ignored)
+	counted, err := snap.Counted(*ask)
+	if err != nil {
+		snap.Close()
+		return nil, nil, noIndex(ctx, err)
+	}
+	return snap, counted, nil
+}
+
 // noIndex converts an error of the index to errNoIndex, so that the caller scans,
 // unless the search itself has ended.
 func noIndex(ctx context.Context, _ error) error {

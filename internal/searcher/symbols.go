@@ -171,23 +171,11 @@ func (s *symbolRun) indexed(ctx context.Context) error {
 }
 
 func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) error {
-	ix := s.folder.index()
-	if !ix.Ready(ask) {
-		return errNoIndex
-	}
-	snap, err := ix.Fresh(ctx)
+	snap, counted, err := s.folder.counted(ctx, ask, s.q.IncludeIgnored)
 	if err != nil {
-		return noIndex(ctx, err)
+		return err
 	}
 	defer snap.Close()
-	if !ix.Covers(snap, ask.Under, s.q.IncludeIgnored) {
-		return errNoIndex
-	}
-	ask.Lens = ix.Lens(ask.Hidden, s.q.IncludeIgnored)
-	counted, err := snap.Counted(*ask)
-	if err != nil {
-		return noIndex(ctx, err)
-	}
 	s.read = nil
 	for _, v := range counted.Views {
 		if err := s.view(v, pass); err != nil {

@@ -127,23 +127,11 @@ func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path
 }
 
 func (r *textsRun) under(ctx context.Context, ask *index.Ask) error {
-	ix := r.folder.index()
-	if !ix.Ready(ask) {
-		return errNoIndex
-	}
-	snap, err := ix.Fresh(ctx)
+	snap, counted, err := r.folder.counted(ctx, ask, r.q.IncludeIgnored)
 	if err != nil {
-		return noIndex(ctx, err)
+		return err
 	}
 	defer snap.Close()
-	if !ix.Covers(snap, ask.Under, r.q.IncludeIgnored) {
-		return errNoIndex
-	}
-	ask.Lens = ix.Lens(ask.Hidden, r.q.IncludeIgnored)
-	counted, err := snap.Counted(*ask)
-	if err != nil {
-		return noIndex(ctx, err)
-	}
 	meets := func(int) func(int) bool { return func(int) bool { return true } }
 	if ask.Need.Op != match.NeedAny {
 		c, err := snap.Candidates(*ask)

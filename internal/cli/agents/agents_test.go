@@ -212,3 +212,45 @@ func TestTokenFileIsHidden(t *testing.T) {
 		t.Errorf("a file beside it: %v", err)
 	}
 }
+
+// An entry names the profile that agents worked best with, unless somebody chose one.
+func TestProposedProfile(t *testing.T) {
+	base := t.TempDir()
+	config := filepath.Join(base, "quarry.toml")
+	for _, name := range []string{"code/.git", "notes/.obsidian", "chosen/.obsidian"} {
+		if err := os.MkdirAll(filepath.Join(base, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chosen := filepath.Join(base, "chosen")
+	if err := os.WriteFile(config, []byte("[root.'"+chosen+"'.mcp]\nprofile = \"vault\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{"QUARRY_CONFIG": config, "HOME": base}
+	for _, c := range []struct{ args, want string }{
+		{"--root code", "code"},
+		{"--root notes", "notes"},
+		{"--root chosen", ""},
+		{"--root a=code --root b=notes", ""},
+		{"--root code --profile roo", "roo"},
+		{"--root code --tools read_file", ""},
+		{"--scope user", "code"},
+	} {
+		var out bytes.Buffer
+		cmd := newInstall(env.Streams{Out: &out, Err: &out, Getenv: func(name string) string { return vars[name] }})
+		for _, name := range []string{"code", "notes", "chosen"} {
+			c.args = strings.NewReplacer("--root "+name, "--root "+filepath.Join(base, name), "="+name, "="+filepath.Join(base, name)).Replace(c.args)
+		}
+		cmd.SetArgs(append(strings.Fields(c.args), "--client", "claude-code", "--config", filepath.Join(base, "x.json")))
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if _, after, found := strings.Cut(out.String(), `"--profile",`); found {
+			got, _, _ = strings.Cut(strings.TrimLeft(after, " \n\t\""), `"`)
+		}
+		if got != c.want {
+			t.Errorf("%s: profile %q, want %q\n%s", c.args, got, c.want, out.String())
+		}
+	}
+}

@@ -44,7 +44,9 @@ does what an entry of that name has beside its command (env, timeout, disabled
 and the like); a copy of the file is kept beside it. A file that can't be
 understood is left alone.
 
-The flags of quarry mcp given here become the server's.`,
+The flags of quarry mcp given here become the server's. Without --profile, and if
+quarry.toml names none, the entry gets the profile with which agents worked best:
+notes for an Obsidian vault, code for any other folder.`,
 		Example: `  quarry mcp install --client claude-code
   quarry mcp install --client claude-desktop --root ~/notes --write
   quarry mcp install --client vscode --read-only --write`,
@@ -96,7 +98,7 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	entry, err := f.entry(c, flags)
+	entry, err := f.entry(s, c, flags)
 	if err != nil {
 		return err
 	}
@@ -255,7 +257,7 @@ func (f *installFlags) settingsFile(s env.Streams, c *clients.Client) (string, e
 	return "", fmt.Errorf("--scope %q: user or project", f.scope)
 }
 
-func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.Entry, error) {
+func (f *installFlags) entry(s env.Streams, c *clients.Client, flags *pflag.FlagSet) (*clients.Entry, error) {
 	e := &clients.Entry{Command: f.command, Args: []string{"mcp"}}
 	if c.Typed {
 		e.Type = "stdio"
@@ -304,21 +306,66 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 			e.Args = append(e.Args, "--root", c.Folder)
 		}
 	}
+	proposed, err := f.proposedProfile(s, roots, flags)
+	if err != nil {
+		return nil, err
+	}
+	if proposed != "" {
+		e.Args = append(e.Args, "--profile", proposed)
+	}
 	e.Args = append(e.Args, serverArgs(flags)...)
 	return e, nil
 }
 
-// proposedProfile is the profile that an entry names when no --profile is given; ""
-// leaves it to the server, whose default is quarry. What trials show to be best for
-// a coding client goes here.
-const proposedProfile = ""
+// proposedProfile is the profile that an entry names when neither --profile nor
+// quarry.toml does: notes for a vault, else code, with which agents needed the fewest
+// tokens for the same tasks (docs/FIGURES.md, "Agents"). It is "", which leaves the
+// server its default, if --tools names tools, or if vaults and other folders are
+// served together.
+func (f *installFlags) proposedProfile(s env.Streams, roots []namedRoot, flags *pflag.FlagSet) (string, error) {
+	if flags.Changed("profile") || flags.Changed("tools") {
+		return "", nil
+	}
+	var dirs []string
+	for _, r := range roots {
+		dirs = append(dirs, r.dir)
+	}
+	if len(dirs) == 0 && f.scope == "project" {
+		here, err := env.Here()
+		if err != nil {
+			return "", err
+		}
+		dirs = append(dirs, config.FindRoot(here))
+	}
+	file, err := config.Load(s.Env())
+	if err != nil {
+		return "", err
+	}
+	vaults := 0
+	for _, dir := range append(dirs, "") { // "" for what is said of all folders
+		set, err := file.Get(s.Env(), dir, "mcp.profile")
+		if err != nil {
+			return "", err
+		}
+		if set.Source == config.FromFile || set.Source == config.FromRoot {
+			return "", nil
+		}
+		if at, err := os.Lstat(filepath.Join(dir, ".obsidian")); dir != "" && err == nil && at.IsDir() {
+			vaults++
+		}
+	}
+	switch vaults {
+	case 0:
+		return "code", nil
+	case len(dirs):
+		return "notes", nil
+	}
+	return "", nil
+}
 
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	if fl := flags.Lookup("profile"); proposedProfile != "" && fl != nil && !fl.Changed {
-		args = append(args, "--profile", proposedProfile)
-	}
 	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "no-resources", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {

@@ -1,0 +1,130 @@
+package profile
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry"
+	"quarry/fault"
+	"quarry/match"
+	"quarry/search"
+)
+
+// distinctMatch is a text that matched, and how often.
+type distinctMatch struct {
+	Text  string `json:"text"`
+	Count int    `json:"count"`
+	// The first of them.
+	foundPath
+	Line int `json:"line"`
+}
+
+const (
+	// maxDistinct is how many different texts a search keeps apart.
+	maxDistinct = 10_000
+	// matchText is how many characters of a matched text are shown.
+	matchText = 160
+)
+
+// showMatches answers with the texts that matched, each once with its number, the
+// most frequent first: what rg -o | sort | uniq -c prints. In trials agents read
+// 121 lines to learn that a function is called in five forms.
+func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (*answer, error) {
+	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches, q.Offset = 0, 0, false, true, true, 0
+	q.Limits = search.Limits{Time: c.o.Time}
+	whole := q.Match.Mode != match.Lines || q.Structure != ""
+	seen := map[string]*distinctMatch{}
+	var list []*distinctMatch
+	others := 0 // matches of texts beyond maxDistinct
+	sum, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		for i := range f.Lines {
+			for _, text := range matchedTexts(f.Lines[i:], whole) {
+				m := seen[string(text)]
+				switch {
+				case m != nil:
+					m.Count++
+				case len(list) == maxDistinct:
+					others++
+				default:
+					m = &distinctMatch{Text: string(text), Count: 1, foundPath: pathOf(f.Path), Line: f.Lines[i].Number}
+					seen[m.Text] = m
+					list = append(list, m)
+				}
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = spent(sum)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := &searchAnswer{Files: []foundFile{}, Total: len(list), Exact: sum.Exact && others == 0, Receipt: c.sumUp(ctx, sum, "")}
+	a := &answer{data: data}
+	partial := c.unfinished(sum)
+	if len(list) == 0 {
+		a.text = []byte("No matches.")
+		if partial == "" {
+			a.receipt = c.whyEmpty(ctx, q, sum, filter)
+		} else {
+			a.text = append(a.text, "\n\n"+partial...)
+		}
+		return a, nil
+	}
+	slices.SortStableFunc(list, func(a, b *distinctMatch) int { return cmp.Compare(b.Count, a.Count) })
+	a.text = fmt.Appendf(nil, "%s, %d different", matchCount(sum), len(list))
+	lim := c.limits()
+	for _, m := range list {
+		mark := len(a.text)
+		a.text = fmt.Appendf(a.text, "\n%d %s", m.Count, fault.Clip(strings.ReplaceAll(m.Text, "\n", `\n`), matchText))
+		if m.Count == 1 {
+			a.text = fmt.Appendf(a.text, "  %s:%d", q2path(foundFile{foundPath: m.foundPath}), m.Line)
+		}
+		if lim.Full(len(a.text)) {
+			a.text = a.text[:mark]
+			break
+		}
+		data.Distinct = append(data.Distinct, *m)
+	}
+	data.Shown = len(data.Distinct)
+	if left := len(list) - data.Shown; left > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown, less frequent; narrow the pattern, or raise budget", fault.Count(left, "text")))
+	}
+	if others > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("%s of still other texts", fault.Count(others, "match", "matches")))
+	}
+	if partial != "" {
+		a.text = append(a.text, "\n\n"+partial...)
+	}
+	c.tellMissed(a, sum)
+	return a, nil
+}
+
+// matchedTexts are the texts of the matches that begin in the first of the lines;
+// if whole, they may end in another.
+func matchedTexts(lines []search.Line, whole bool) (out [][]byte) {
+	l := &lines[0]
+	if !whole {
+		decoded := quarry.Decoded(*l)
+		for _, s := range decoded.Spans {
+			out = append(out, decoded.Text[s.Start:s.End])
+		}
+		return out
+	}
+	var text []byte
+	for _, s := range l.Whole {
+		for i := 0; len(text) < s.End && i < len(lines); i++ {
+			if i == 0 {
+				text = text[:0]
+			}
+			text = append(append(text, lines[i].Text...), lines[i].Ending...)
+		}
+		out = append(out, bytes.Clone(text[min(s.Start, len(text)):min(s.End, len(text))]))
+	}
+	return out
+}
