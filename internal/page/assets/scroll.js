@@ -1,7 +1,9 @@
 // Where a reader was: each entry of the history keeps how far the page and its list
 // were scrolled, and going back leads there again.
 
-const patience = 4000; // ms for the content to come
+// patience is how long, in ms, content may take to come. Whoever scrolls or presses a
+// key meanwhile stays where that leads.
+const patience = 15_000;
 
 export function keepScroll() {
   history.scrollRestoration = "manual";
