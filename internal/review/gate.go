@@ -45,6 +45,9 @@ type Gate struct {
 	OnlyRules bool
 	// Progress is called while a call waits; nil is fine.
 	Progress func(ctx context.Context, id string, waited time.Duration)
+	// Offer is called when a change waits and a page runs that shows it, with the
+	// address of the proposal there; done is called when the wait is over. nil is fine.
+	Offer func(ctx context.Context, id, address string) (done func())
 	// OnEnd runs f once the connection of a call has ended; nil if nobody knows.
 	OnEnd func(ctx context.Context, f func())
 }
@@ -294,6 +297,9 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	reported, stamp := start, ""
+	offered := func() {}
+	defer func() { offered() }()
+	offer := g.Offer != nil && wait > 0 // is still to be made
 	for {
 		if now, err := g.Store.Stamp(); err != nil || now != stamp || stamp == "" {
 			stamp = now
@@ -303,6 +309,11 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 			}
 			if !p.State.Open() {
 				return p, nil
+			}
+			if offer {
+				if at := g.Store.Page(id); at != "" {
+					offered, offer = g.Offer(ctx, id, at), false
+				}
 			}
 		}
 		if time.Since(start) >= wait {

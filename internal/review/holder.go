@@ -37,17 +37,18 @@ func (s *Store) hold() string {
 	return name
 }
 
-// release ends what hold began.
+// release ends what hold and ShowAt began.
 func (s *Store) release() error {
 	s.holding.Lock()
 	defer s.holding.Unlock()
+	hidden := s.hide()
 	if s.holder == nil {
-		return nil
+		return hidden
 	}
 	_ = s.root.Remove(s.root.Own(s.holderName)) // whoever reads a proposal does it otherwise
 	err := s.holder.Close()
 	s.holder, s.holderName = nil, ""
-	return err
+	return errors.Join(err, hidden)
 }
 
 // ended reports whether the process with a file has ended. The file is removed,
@@ -66,15 +67,15 @@ func (s *Store) ended(name string) bool {
 	return true
 }
 
-// Sweep looks for processes that ended while they waited; the stamp changes with
-// each. It reads no proposal.
+// Sweep looks for processes that ended while they waited, and for pages that ended;
+// the stamp changes with each. It reads no proposal.
 func (s *Store) Sweep() {
 	names, err := s.names()
 	if err != nil {
 		return
 	}
 	for _, e := range names {
-		if !strings.HasPrefix(e.Name, holderPrefix) {
+		if !strings.HasPrefix(e.Name, holderPrefix) && !strings.HasPrefix(e.Name, pagePrefix) {
 			continue
 		}
 		path, err := s.root.Known(e.Name)

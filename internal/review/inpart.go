@@ -104,23 +104,36 @@ func (p *Proposal) reviewed() *change.Reviewed {
 	return r
 }
 
-// parts are the hunks of a file with a verdict. Their lines are those of the file
-// as the decision leaves it.
+// parts are the hunks of a file with a verdict.
 func (f *File) parts(v Verdict) []change.Part {
 	var list []change.Part
-	shift := 0 // by which the hunks accepted so far move what follows
+	lines := f.lines()
 	for i := range f.Hunks {
-		h := &f.Hunks[i]
-		part := change.Part{Path: f.Path, To: f.To, Did: f.did()}
+		if f.Hunks[i].Verdict != v {
+			continue
+		}
+		part := change.Part{Path: f.Path, To: f.To, Did: f.did(), Line: lines[i]}
 		part.Added, part.Removed = linesOf(f.Hunks[i : i+1])
 		if len(f.Hunks) == 1 {
 			part.Added, part.Removed = part.Added+f.Cut.Added, part.Removed+f.Cut.Removed
 		}
-		if part.Did == change.Edited && h.Text != "" {
-			part.Line = max(h.firstChanged()+shift, 1)
-		}
-		if h.Verdict == v {
-			list = append(list, part)
+		list = append(list, part)
+	}
+	return list
+}
+
+// lines has the first line that each hunk changes, in the file as the decision leaves
+// it; 0 if the hunk creates, moves or deletes the file as a whole.
+func (f *File) lines() []int {
+	list := make([]int, len(f.Hunks))
+	if f.did() != change.Edited {
+		return list
+	}
+	shift := 0 // by which the hunks accepted so far move what follows
+	for i := range f.Hunks {
+		h := &f.Hunks[i]
+		if h.Text != "" {
+			list[i] = max(h.firstChanged()+shift, 1)
 		}
 		if h.Verdict == Yes {
 			shift += h.NewCount - h.OldCount

@@ -137,6 +137,54 @@ func TestAcceptedInPart(t *testing.T) {
 	t.Logf("%d parts compared", parts)
 }
 
+// TestCommentsNameTheLine: a comment on a hunk names the first line that the hunk
+// changes, in the file as the decision leaves it, and not the line at which the hunk's
+// context begins. A comment on a whole file names no line.
+func TestCommentsNameTheLine(t *testing.T) {
+	lines := 0
+	for subset := range 8 {
+		b := newBench(t, map[string]string{"a.txt": ten, "b.txt": "b\n"}, -1)
+		set := change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "a.txt", Edits: three()}, {Verb: change.CreateFile, Path: "c.txt", Content: []byte("c\n")}, {Verb: change.DeletePath, Path: "b.txt"}}}
+		if _, err := b.agent.Apply(t.Context(), set); err == nil {
+			t.Fatal("nothing waits")
+		}
+		p := b.only()
+		d := review.Decision{By: "page", Rest: review.Yes}
+		comments := map[string][]string{"a.txt": {"first", "second", "third"}, "b.txt": {"gone"}, "c.txt": {"new"}}
+		for _, f := range p.Files {
+			d.Comments = append(d.Comments, comments[f.Path])
+			verdicts := make([]review.Verdict, len(f.Hunks))
+			for i := range verdicts {
+				if verdicts[i] = review.Yes; f.Path == "a.txt" && subset&(1<<i) == 0 {
+					verdicts[i] = review.No
+				}
+			}
+			d.Hunks = append(d.Hunks, verdicts)
+		}
+		p, err := b.store.Decide(t.Context(), b.person, p.ID, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(texts ...string) int {
+			for i, line := range strings.Split(b.read("a.txt"), "\n") {
+				if slices.Contains(texts, line) {
+					return i + 1
+				}
+			}
+			return 0
+		}
+		want := []string{fmt.Sprintf("a.txt:%d: first", at("2", "two")), fmt.Sprintf("a.txt:%d: second", at("15")+1), fmt.Sprintf("a.txt:%d: third", at("27")+1), "b.txt: gone", "c.txt: new"}
+		got := p.Comments()
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("subset %d: %q, want %q", subset, got, want)
+		}
+		lines += len(got)
+	}
+	t.Logf("%d comments compared", lines)
+}
+
 // somewhat accepts a random part of a proposal, at least one hunk and not all.
 func somewhat(r *rand.Rand, p *review.Proposal) [][]review.Verdict {
 	for {

@@ -195,10 +195,16 @@ func (p *Proposal) Comments() []string {
 	if p.Comment != "" {
 		list = append(list, p.Comment)
 	}
-	for _, f := range p.Files {
-		for _, h := range f.Hunks {
-			if h.Comment != "" {
-				list = append(list, fmt.Sprintf("%s:%d: %s", f.Path, max(h.NewStart, 1), h.Comment))
+	for i := range p.Files {
+		f := &p.Files[i]
+		lines := f.lines()
+		for j, h := range f.Hunks {
+			switch {
+			case h.Comment == "":
+			case lines[j] == 0:
+				list = append(list, f.Path+": "+h.Comment)
+			default:
+				list = append(list, fmt.Sprintf("%s:%d: %s", f.Path, lines[j], h.Comment))
 			}
 		}
 	}

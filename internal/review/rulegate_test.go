@@ -2,13 +2,12 @@ package review_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +15,8 @@ import (
 	"quarry/change"
 	"quarry/internal/review"
 	"quarry/internal/stress"
+	"quarry/tool"
+	"quarry/toolset"
 )
 
 // ruled opens the workspace of an agent whose changes follow rules.
@@ -27,287 +28,187 @@ func fixed(rules ...string) func() ([]string, error) {
 	return func() ([]string, error) { return rules, nil }
 }
 
-var hisFiles = map[string]string{
-	"docs/a.md": "a\n", "docs/b.md": "b\nb\n", "docs/deep/c.md": "c\n", "src/x.go": "x\nx\nx\n", "src/y.go": "y\n", "src/gen/z.go": "z\n",
-	"yarn.lock": "l\n", "docs/in.lock": "l\n", "my notes/n.txt": "n\n", "top.txt": "t\n",
+// judged compares what the gate did with a change with what the twin says, and decides
+// what waits. It counts.
+type judged struct {
+	made, asked, refused, parts, hostile, spelled int
 }
 
-// twin says what the rules come to, in the plainest way: it knows the files by name,
-// keeps its own list of what was changed, and matches the few kinds of globs that it
-// makes up itself.
-type twin struct {
-	rules  []string
-	only   bool
-	events []event // oldest first
-}
-
-// event is a change that was made.
-type event struct {
-	lines  map[string]int
-	from   map[string]string // new name: old name
-	person bool              // somebody looked at it
-}
-
-func (w *twin) before(name string) int {
-	names, total := []string{name}, 0
-	for i := len(w.events) - 1; i >= 0; i-- {
-		e := w.events[i]
-		touched := false
-		for p := range e.lines {
-			touched = touched || slices.Contains(names, p)
+func (j *judged) note(set *change.Set, touched map[string]int, action review.Action) {
+	for name := range touched {
+		j.parts++
+		if _, odd := hostileFiles[name]; odd {
+			j.hostile++
 		}
-		if !touched {
-			continue
-		}
-		if e.person {
-			return total
-		}
-		for p, n := range e.lines {
-			if slices.Contains(names, p) && e.from[p] == "" {
-				total += n
-			}
-		}
-		for to, from := range e.from {
-			if slices.Contains(names, to) || slices.Contains(names, from) {
-				names = append(names, from)
-			}
+		if _, odd := unixFiles[name]; odd {
+			j.hostile++
 		}
 	}
-	return total
+	for _, op := range set.Ops {
+		if _, plain := touched[op.Path]; !plain {
+			j.spelled++
+		}
+	}
+	*[]*int{&j.made, &j.asked, &j.refused}[action]++
 }
 
-// matches knows **, *.ext, dir/** and plain names.
-func plainMatch(glob, name string, anyCase bool) bool {
-	if anyCase {
-		glob, name = strings.ToLower(glob), strings.ToLower(name)
+// report fails if one kind hardly occurred.
+func (j *judged) report(t *testing.T) {
+	t.Helper()
+	t.Logf("%d made, %d asked, %d refused; %d parts, %d of files with hostile names; %d paths in another spelling", j.made, j.asked, j.refused, j.parts, j.hostile, j.spelled)
+	least, most := min(j.made, j.asked, j.refused), max(j.made, j.asked, j.refused)
+	if least == 0 || most > 200 && least < most/200 || j.hostile == 0 || j.spelled == 0 {
+		t.Error("too few of one kind")
 	}
-	switch {
-	case glob == "**":
-		return true
-	case strings.HasPrefix(glob, "*."):
-		for _, part := range strings.Split(name, "/") {
-			if strings.HasSuffix(part, glob[1:]) {
-				return true
-			}
-		}
-		return false
-	case strings.HasSuffix(glob, "/**"):
-		return strings.HasPrefix(name, strings.TrimSuffix(glob, "**"))
-	}
-	return name == glob
-}
-
-// action is that of a change with these lines in these files.
-func (w *twin) action(tool, client string, lines map[string]int) review.Action {
-	worst, first := review.Accept, true
-	for name, n := range lines {
-		one, found := review.Ask, false
-		if w.only {
-			one = review.Accept
-		}
-		for _, rule := range w.rules {
-			var glob string
-			fits, has := true, false
-			words := strings.SplitN(rule, " ", 2)
-			verb := map[string]review.Action{"accept": review.Accept, "ask": review.Ask, "refuse": review.Refuse}[words[0]]
-			for _, cond := range strings.Split(words[1], " & ") {
-				switch {
-				case strings.HasPrefix(cond, "tool:"):
-					fits = fits && cond[5:] == tool
-				case strings.HasPrefix(cond, "client:"):
-					fits = fits && (client == "" || strings.EqualFold(cond[7:], client))
-				case strings.HasPrefix(cond, "lines>"):
-					var most int
-					fmt.Sscan(cond[6:], &most)
-					fits = fits && n+w.before(name) > most
-				case strings.HasPrefix(cond, "lines<="):
-					var most int
-					fmt.Sscan(cond[7:], &most)
-					fits = fits && n+w.before(name) <= most
-				default:
-					glob, has = strings.Trim(cond, `"`), true
-				}
-			}
-			if has && !plainMatch(glob, name, verb != review.Accept) {
-				fits = false
-			}
-			if fits && (!found || verb > one) {
-				one, found = verb, true
-			}
-		}
-		if first || one > worst {
-			worst, first = one, false
-		}
-	}
-	return worst
-}
-
-func someRules(rng *rand.Rand) (rules []string) {
-	globs := []string{"**", "docs/**", "src/**", "*.lock", "**", "docs/a.md", "*.md", `"my notes/**"`, "src/gen/**", "top.txt", "DOCS/**"}
-	for range rng.IntN(6) {
-		verb := []string{"accept", "accept", "accept", "ask", "refuse"}[rng.IntN(5)]
-		conds := []string{globs[rng.IntN(len(globs))]}
-		if rng.IntN(4) == 0 {
-			conds = append(conds, []string{"tool:edit_file", "tool:apply_changes"}[rng.IntN(2)])
-		}
-		if rng.IntN(4) == 0 && verb != "accept" {
-			conds = append(conds, []string{"client:cursor", "client:Claude"}[rng.IntN(2)])
-		}
-		if rng.IntN(3) == 0 {
-			conds = append(conds, fmt.Sprintf([]string{"lines>%d", "lines<=%d"}[rng.IntN(2)], rng.IntN(12)))
-			if rng.IntN(2) == 0 {
-				conds = conds[1:]
-			}
-		}
-		rules = append(rules, verb+" "+strings.Join(conds, " & "))
-	}
-	return rules
-}
-
-// spelled is another spelling of a path, or a link to it.
-func spelled(rng *rand.Rand, p string) string {
-	switch rng.IntN(6) {
-	case 0:
-		return "./" + p
-	case 1:
-		return path.Dir(p) + "//" + path.Base(p)
-	case 2:
-		return "docs/../" + p
-	case 3:
-		if rest, ok := strings.CutPrefix(p, "src/"); ok {
-			return "docs/there/" + rest // a link to src
-		}
-	}
-	return p
 }
 
 // TestRulesInTheGate compares what the gate does with random changes under random
 // rules with the twin: what is made, asked and refused, and that nothing is written
 // before a decision.
 func TestRulesInTheGate(t *testing.T) {
-	if !stress.CanLink(t) {
-		t.Skip("no symlinks here: links are half of the test")
-	}
 	run := stress.Start(t, "rules in the gate", 120, 200)
-	var made, asked, refused, parts int
+	var count judged
+	tools := []string{"edit_file", "apply_changes"}
 	for seed := range run.Cases() {
 		rng := stress.Rand(seed)
-		b := newBench(t, hisFiles, -1)
-		if err := os.Symlink(filepath.FromSlash("../src"), filepath.Join(b.dir, "docs", "there")); err != nil {
-			t.Fatal(err)
-		}
-		w := &twin{rules: someRules(rng), only: rng.IntN(2) == 0}
-		var lines []string
-		for _, r := range w.rules {
-			lines = append(lines, strings.ReplaceAll(r, " & ", " "))
-		}
-		agent := b.ruled(fixed(lines...), w.only)
-		texts := map[string]string{}
-		for name, text := range hisFiles {
-			texts[name] = text
-		}
+		b := newGround(t)
+		w := &twin{rules: someRules(rng, b.texts, tools), only: rng.IntN(2) == 0}
+		agent := b.ruled(fixed(w.texts()...), w.only)
 		for k := range 25 {
 			run.Tried(1)
-			set, touched, from, after := someChange(rng, texts, fmt.Sprint(seed, k))
+			set, touched, from, after := b.someChange(rng, fmt.Sprintf("%d-%d", seed, k))
 			if len(set.Ops) == 0 {
 				continue
 			}
-			parts += len(touched)
-			set.Tool = []string{"edit_file", "apply_changes"}[rng.IntN(2)]
+			set.Tool = tools[rng.IntN(len(tools))]
 			set.Client.Name = []string{"", "cursor", "CLAUDE", "other"}[rng.IntN(4)]
 			set.Client.Session = fmt.Sprint("s", rng.IntN(3))
 			want := w.action(set.Tool, set.Client.Name, touched)
 			tree := b.tree()
-			c, err := agent.Apply(t.Context(), set)
-			got := review.Accept
-			var pending *review.PendingError
-			var out *review.RuledOutError
-			switch {
-			case errors.As(err, &pending):
-				got = review.Ask
-			case errors.As(err, &out):
-				got = review.Refuse
-			case err != nil:
+			_, err := agent.Apply(t.Context(), set)
+			got, id, ok := actionOf(err)
+			if !ok {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			if got != want {
-				run.Violation(seed, "change %d of %s (only %v) by %q with %s: %v, want %v; rules %q; %v", k, fmt.Sprint(touched), w.only, set.Client.Name, set.Tool, got, want, w.rules, err)
+				run.Violation(seed, "change %d of %s (only %v) by %q with %s: %v, want %v; rules %q; %v", k, fmt.Sprint(touched), w.only, set.Client.Name, set.Tool, got, want, w.texts(), err)
 				break
 			}
 			if got != review.Accept && b.tree() != tree {
 				run.Violation(seed, "something was written: %v", got)
 			}
-			person := false
-			switch got {
-			case review.Accept:
-				made++
-				if c.ID == "" {
-					t.Fatalf("seed %d: no id", seed)
-				}
-			case review.Refuse:
-				refused++
-				continue
-			case review.Ask:
-				asked++
-				verdict := review.No
-				if rng.IntN(2) == 0 {
-					verdict = review.Yes
-				}
-				if _, err := b.store.Decide(t.Context(), b.person, pending.ID, review.Decision{Rest: verdict, By: "page", Confirm: true}); err != nil {
-					t.Fatalf("seed %d: decide: %v", seed, err)
-				}
-				if verdict == review.No {
-					continue
-				}
-				person = true
+			count.note(&set, touched, got)
+			if made, person := b.decides(rng, got, id); made {
+				w.events, b.texts = append(w.events, event{touched, from, person}), after
 			}
-			w.events = append(w.events, event{touched, from, person})
-			texts = after
 		}
 	}
-	t.Logf("%d made, %d asked, %d refused, %d parts", made, asked, refused, parts)
-	if most := max(made, asked, refused); most > 200 && min(made, asked, refused) < most/200 || asked == 0 || refused == 0 {
-		t.Error("too few of one kind")
-	}
+	count.report(t)
 }
 
-// someChange makes up a set of one to three operations on different files, with the
-// lines that each changes, the new names, and the texts afterwards.
-func someChange(rng *rand.Rand, texts map[string]string, mark string) (set change.Set, lines map[string]int, from, after map[string]string) {
-	lines, from, after = map[string]int{}, map[string]string{}, map[string]string{}
-	names := []string{}
-	for name, text := range texts {
-		names, after[name] = append(names, name), text
+// actionOf is what became of a change, with the id of its proposal; false if it failed
+// for another reason.
+func actionOf(err error) (a review.Action, id string, ok bool) {
+	if pending, is := errors.AsType[*review.PendingError](err); is {
+		return review.Ask, pending.ID, true
 	}
-	slices.Sort(names)
-	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	for i, name := range names[:min(len(names), 1+rng.IntN(3))] {
-		more := strings.Repeat("new "+mark+"\n", 1+rng.IntN(6))
-		op := change.Op{Path: spelled(rng, name)}
-		switch rng.IntN(6) {
-		case 0:
-			op.Verb, op.FileOnly = change.DeletePath, true
-			lines[name] = strings.Count(after[name], "\n")
-			delete(after, name)
-		case 1:
-			to := []string{"docs/", "src/", "", "src/gen/"}[rng.IntN(4)] + fmt.Sprintf("m%s-%d.md", strings.ReplaceAll(mark, " ", "-"), i)
-			op.Verb, op.To = change.MovePath, to
-			lines[name], lines[to], from[to] = 0, 0, name
-			after[to] = after[name]
-			delete(after, name)
-		case 2:
-			made := path.Dir(name) + fmt.Sprintf("/c%s-%d.md", strings.ReplaceAll(mark, " ", "-"), i)
-			made = path.Clean(made)
-			op.Verb, op.Path, op.Content = change.CreateFile, spelled(rng, made), []byte(more)
-			lines[made], after[made] = strings.Count(more, "\n"), more
-		default:
-			op.Verb, op.Content = change.WriteFile, []byte(after[name]+more)
-			lines[name] = strings.Count(more, "\n")
-			after[name] += more
+	if _, is := errors.AsType[*review.RuledOutError](err); is {
+		return review.Refuse, "", true
+	}
+	return review.Accept, "", err == nil
+}
+
+// decides has a person decide what was asked, half of it with yes, and says whether the
+// change is made now and whether a person looked at it.
+func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, person bool) {
+	b.t.Helper()
+	if was != review.Ask {
+		return was == review.Accept, false
+	}
+	verdict := review.No
+	if rng.IntN(2) == 0 {
+		verdict = review.Yes
+	}
+	if _, err := b.store.Decide(b.t.Context(), b.person, id, review.Decision{Rest: verdict, By: "page", Confirm: true}); err != nil {
+		b.t.Fatalf("decide: %v", err)
+	}
+	return verdict == review.Yes, true
+}
+
+// TestScriptsFollowRules: what a script changes is judged like the same change by
+// another tool, and a script that only looks changes nothing.
+func TestScriptsFollowRules(t *testing.T) {
+	stress.SkipTiny(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := stress.Start(t, "scripts under rules", 400, 1000)
+	var count judged
+	for seed := range run.Cases() {
+		rng := stress.Rand(seed)
+		b := newGround(t)
+		delete(b.texts, "docs/x.lock. ") // tools drop a space at the end of a path
+		w := &twin{rules: someRules(rng, b.texts, []string{"edit_file", "change"}), only: rng.IntN(2) == 0}
+		tools, err := toolset.New(b.ruled(fixed(w.texts()...), w.only), &toolset.Options{Profile: "code", Tools: []string{"look", "change"}, Worker: []string{self, "script-worker"}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		set.Ops = append(set.Ops, op)
+		call := func(name, script string) string {
+			args, err := json.Marshal(map[string]string{"script": script})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tools.Lookup(name).Execute(tool.WithClient(t.Context(), tool.Client{Name: "agent"}), args).Text
+		}
+		for k := range 3 {
+			run.Tried(1)
+			set, touched, from, after := b.someChange(rng, fmt.Sprintf("%d-%d", seed, k))
+			script := scriptOf(&set)
+			want, tree := w.action("change", "agent", touched), b.tree()
+			if text := call("look", script); !strings.Contains(text, "change") || b.tree() != tree {
+				run.Violation(seed, "look with %s = %s", script, text)
+				break
+			}
+			text := call("change", script)
+			got, id := review.Accept, ""
+			switch {
+			case strings.Contains(text, "user's rule"):
+				got = review.Refuse
+			case strings.Contains(text, "waits for"):
+				got, id = review.Ask, b.only().ID
+			case strings.Contains(script, "docs/there/") && strings.Contains(text, "NOT_FOUND") && b.tree() == tree:
+				continue // a script does not delete or move through a link
+			case !strings.Contains(text, "[change "):
+				t.Fatalf("seed %d: %s\n%s", seed, script, text)
+			}
+			if got != want || got != review.Accept && b.tree() != tree {
+				run.Violation(seed, "%s: %v, want %v; only %v, rules %q; something was written: %v\n%s", script, got, want, w.only, w.texts(), b.tree() != tree, text)
+				break
+			}
+			count.note(&set, touched, got)
+			if made, person := b.decides(rng, got, id); made {
+				w.events, b.texts = append(w.events, event{touched, from, person}), after
+			}
+		}
 	}
-	return set, lines, from, after
+	count.report(t)
+}
+
+// scriptOf is a set as a script.
+func scriptOf(set *change.Set) string {
+	var b strings.Builder
+	for _, op := range set.Ops {
+		switch op.Verb {
+		case change.DeletePath:
+			fmt.Fprintf(&b, "delete(%q)\n", op.Path)
+		case change.MovePath:
+			fmt.Fprintf(&b, "move(%q, %q)\n", op.Path, op.To)
+		default:
+			fmt.Fprintf(&b, "write(%q, %q)\n", op.Path, op.Content)
+		}
+	}
+	return b.String()
 }
 
 // What a rule let through is marked, an undo is judged too, and a change that is split

@@ -9,6 +9,7 @@ import (
 
 	"quarry/change"
 	"quarry/internal/glob"
+	"quarry/match"
 )
 
 // Action is what becomes of a change, from the mildest to the strictest.
@@ -123,7 +124,7 @@ func (r *Rule) take(w word) error {
 	for _, one := range []struct {
 		into    *[]*glob.Glob
 		pattern string
-	}{{&r.globs, pattern}, {&r.folded, fold(pattern)}} {
+	}{{&r.globs, pattern}, {&r.folded, fold(strings.ReplaceAll(pattern, `\ `, " "))}} {
 		g, err := glob.Compile(one.pattern, glob.Gitignore)
 		if err != nil {
 			return fmt.Errorf("path glob %q: %w", w.text, err)
@@ -288,7 +289,7 @@ func covers(globs []*glob.Glob, p string) bool {
 // fold is a path as systems see it that ignore letter case, and dots and spaces at
 // the end of a name.
 func fold(p string) string {
-	parts := strings.Split(strings.ToLower(p), "/")
+	parts := strings.Split(strings.Map(match.FoldRune, p), "/")
 	for i, s := range parts {
 		if t := strings.TrimRight(s, ". "); t != "" {
 			parts[i] = t

@@ -48,6 +48,8 @@ type Store struct {
 	holding    sync.Mutex
 	holder     *rootfs.Log // its lock says that this process runs; guarded by holding
 	holderName string      // guarded by holding
+	page       *rootfs.Log // of a page that this process serves, see ShowAt; guarded by holding
+	pageName   string      // guarded by holding
 }
 
 // Open opens the store in dir, which must exist.

@@ -106,6 +106,7 @@ var regimes = []regime{
 	{name: "two ways agree: parts of notes", pkg: "./internal/vault", test: "TestPartsAgree"},
 	{name: "authors of lines", pkg: ".", test: "TestAuthorsOfLines|TestDiffAll"},
 	{name: "rules in the gate", pkg: "./internal/review", test: "TestRulesInTheGate"},
+	{name: "scripts under rules", pkg: "./internal/review", test: "TestScriptsFollowRules"},
 	{name: "end of input", pkg: "./internal/cli", test: "TestGoneAfterInput"},
 	{name: "exact bytes", pkg: "./internal/textedit", test: "TestRandomEdits"},
 	{name: "exact bytes: encodings", pkg: "./internal/textfile", test: "TestRoundTripRandom"},

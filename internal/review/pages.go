@@ -1,0 +1,73 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A page that shows the proposals has a file of its own beside them, with its address,
+// and holds the file's lock. So a server finds the page that runs, and none that has
+// ended. The address has no secret: it shows something only in a browser in which the
+// page is open.
+
+const (
+	pagePrefix = "page-"
+	maxAddress = 1000
+)
+
+// ShowAt notes that a page shows the proposals, until the store is closed. What follows
+// the address is the id of a proposal.
+func (s *Store) ShowAt(address string) error {
+	s.holding.Lock()
+	defer s.holding.Unlock()
+	if s.page != nil || s.closed != nil {
+		return s.closed
+	}
+	name := fmt.Sprintf("%s%d-%d", pagePrefix, time.Now().UnixNano(), os.Getpid())
+	log, err := s.root.Hold(name, true)
+	if err != nil {
+		return err
+	}
+	if err := log.Append([]byte(address), 0); err != nil {
+		return errors.Join(err, s.root.Remove(s.root.Own(name)), log.Close())
+	}
+	s.page, s.pageName = log, name
+	return nil
+}
+
+// Page is the address of a proposal on the page that was started last; "" if no page
+// runs.
+func (s *Store) Page(id string) string {
+	names, err := s.names()
+	if err != nil {
+		return ""
+	}
+	for _, e := range slices.Backward(names) {
+		if !strings.HasPrefix(e.Name, pagePrefix) {
+			continue
+		}
+		if runs, err := s.root.Held(e.Name); err != nil || !runs {
+			continue
+		}
+		data, _, _, err := s.root.ReadFile(s.root.Own(e.Name), maxAddress)
+		if at := string(data); err == nil && strings.HasPrefix(at, "http://") {
+			return at + id
+		}
+	}
+	return ""
+}
+
+// hide ends what ShowAt began. The caller holds holding.
+func (s *Store) hide() error {
+	if s.page == nil {
+		return nil
+	}
+	_ = s.root.Remove(s.root.Own(s.pageName)) // Sweep does it otherwise
+	err := s.page.Close()
+	s.page, s.pageName = nil, ""
+	return err
+}
