@@ -33,6 +33,10 @@ type ReviewOptions struct {
 	OnlyRules bool
 	// Waiting, if set, is called every 10 s while a change waits.
 	Waiting func(ctx context.Context, proposal string, waited time.Duration)
+	// Offer, if set, is called when a change waits and the page of quarry ui runs, with
+	// the address of the proposal on it, which holds no secret. done is called when the
+	// change waits no longer.
+	Offer func(ctx context.Context, proposal, address string) (done func())
 	// OnEnd, if set, runs f once the connection that a call came from has ended:
 	// what it proposed is abandoned then. Other changes of the same files may be
 	// proposed.
@@ -45,7 +49,7 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	if err != nil {
 		return nil, err
 	}
-	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Rules: o.Rules, OnlyRules: o.OnlyRules, Progress: o.Waiting, OnEnd: o.OnEnd}, nil
+	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Rules: o.Rules, OnlyRules: o.OnlyRules, Progress: o.Waiting, Offer: o.Offer, OnEnd: o.OnEnd}, nil
 }
 
 // Reviewed reports whether changes of the workspace may have to wait for a

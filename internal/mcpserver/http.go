@@ -307,6 +307,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) 
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		ConnContext: h.strangers.arrived, ConnState: h.strangers.changed,
 	}
+	defer s.held.end()
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()
 	select {

@@ -85,6 +85,7 @@ type Server struct {
 	answered   func(Answer)
 	calls      sessionCalls
 	sessions   sessions
+	held       heldCalls
 }
 
 // New makes a server of the tools of a registry.
@@ -207,8 +208,20 @@ func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	return req.ClientInfo()
 }
 
-// call runs a tool.
+// call runs a tool, or goes on with a call whose client was sent to a page.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if key := req.Params.RequestState; key != "" {
+		return s.held.resume(ctx, key)
+	}
+	run := func(ctx context.Context) (*mcp.CallToolResult, error) { return s.run(ctx, req) }
+	if req.Session != nil && opensPages(req) {
+		return s.offering(ctx, req, run)
+	}
+	return run(ctx)
+}
+
+// run runs a tool.
+func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, done := withProgress(ctx, req)
 	defer done()
 	if req.Session != nil {

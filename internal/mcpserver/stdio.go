@@ -25,6 +25,7 @@ import (
 // A read from in can't be interrupted: the goroutine that waits in it lives on
 // until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	defer s.held.end()
 	conn := newLineConn(in, out, s.grace)
 	session, err := s.sdk.Connect(context.WithoutCancel(ctx), lineTransport{conn}, nil)
 	if err != nil {

@@ -30,6 +30,19 @@ type agents struct {
 	present string // the folder of presence
 	rulesOf func() ([]string, error)
 	calls   string // the folder of activity; "" keeps none
+	// How further agents connect: the protocol ("" is the newest), and what asks their
+	// users.
+	protocol    string
+	elicitation *mcp.ElicitationCapabilities
+	dialog      func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
+}
+
+// showAt says where the page is, as quarry ui does.
+func (a *agents) showAt(t testing.TB) {
+	t.Helper()
+	if err := a.opts.Review.(*review.Store).ShowAt(a.base + "/review/"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func serveAgents(t testing.TB, files map[string]string) *agents {
@@ -49,7 +62,9 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	t.Helper()
 	opts := &quarry.Options{StateDir: a.state}
 	if wait != 0 {
-		opts.Review = &quarry.ReviewOptions{Dir: a.proposals, Wait: wait, Stays: true, Rules: a.rulesOf}
+		opts.Review = &quarry.ReviewOptions{Dir: a.proposals, Wait: wait, Stays: true, Rules: a.rulesOf, Offer: func(ctx context.Context, id, address string) func() {
+			return mcpserver.OfferPage(ctx, mcpserver.Offer{ID: id, Address: address, Message: id + " waits"})
+		}}
 	}
 	ws, err := quarry.Open(a.dir, opts)
 	if err != nil {
@@ -87,7 +102,8 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	fromServer, toClient := io.Pipe()
 	done := make(chan struct{})
 	go func() { defer close(done); _ = server.ServeStdio(ctx, fromClient, toClient) }()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil).Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, &mcp.ClientOptions{ElicitationHandler: a.dialog, Capabilities: &mcp.ClientCapabilities{Elicitation: a.elicitation}})
+	session, err := client.Connect(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: a.protocol})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,12 +217,16 @@ func (s *Server) AddressOnce(l net.Listener) string {
 	return s.address(l) + "#ticket=" + ticket
 }
 
-func (s *Server) address(l net.Listener) string {
+func (s *Server) address(l net.Listener) string { return s.Base(l) + "/enter" }
+
+// Base is the address without the token: it shows something only in a browser in
+// which the page is open.
+func (s *Server) Base(l net.Listener) string {
 	at := l.Addr().String()
 	if own, ok := l.(*loopback); ok && own.named {
 		at = fmt.Sprintf("%s:%d", s.name, l.Addr().(*net.TCPAddr).Port)
 	}
-	return fmt.Sprintf("http://%s/enter", at)
+	return "http://" + at
 }
 
 // allowHost sets the names by which the server may be addressed.

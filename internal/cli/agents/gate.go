@@ -11,6 +11,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/mcpserver"
 	"quarry/internal/presence"
 	"quarry/internal/review"
 	"quarry/tool"
@@ -53,6 +54,8 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	}
 	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Rules: rules, OnlyRules: !on, Waiting: func(ctx context.Context, id string, waited time.Duration) {
 		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
+	}, Offer: func(ctx context.Context, id, address string) func() {
+		return mcpserver.OfferPage(ctx, mcpserver.Offer{ID: id, Address: address, Message: fmt.Sprintf("The change %s waits for your decision; nothing is written before it. Decide on Quarry's page.", id)})
 	}, OnEnd: func(ctx context.Context, f func()) {
 		if s := tool.SessionOf(ctx); s != nil && a.stays {
 			s.OnEnd(f)

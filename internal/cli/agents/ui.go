@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,6 +119,15 @@ func (f *uiFlags) run(ctx context.Context) error {
 	l, err := page.Listen(f.port)
 	if err != nil {
 		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
+	}
+	for i, s := range stores {
+		at := server.Base(l) + "/review/"
+		if len(stores) > 1 { // ids begin with the name of their root
+			at += url.PathEscape(roots[i].Name + "/")
+		}
+		if err := s.ShowAt(at); err != nil {
+			log.Warn("servers can't offer this page to their users", "error", err)
+		}
 	}
 	fmt.Fprintf(f.s.Err, "quarry: the page of %s is at\n", strings.Join(dirsOf(roots), ", "))
 	fmt.Fprintln(f.s.Out, server.Address(l))

@@ -1,0 +1,175 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Offer is a page on which the user decides something that a call waits for. Its
+// address must hold no secret: the client reads it, and may show it to the model.
+type Offer struct{ ID, Message, Address string }
+
+type offerKey struct{}
+
+// OfferPage offers a page to the user of the client whose call this is, if the client
+// declares elicitation by URL. The call goes on at once, whatever the user answers:
+// what is decided, is decided on the page. done is called when the call waits no longer.
+func OfferPage(ctx context.Context, o Offer) (done func()) {
+	if offer, ok := ctx.Value(offerKey{}).(func(Offer) func()); ok {
+		return offer(o)
+	}
+	return func() {}
+}
+
+func (o *Offer) params() *mcp.ElicitParams {
+	return &mcp.ElicitParams{Mode: "url", Message: o.Message, URL: o.Address, ElicitationID: o.ID}
+}
+
+func opensPages(req *mcp.CallToolRequest) bool {
+	caps := req.ClientCapabilities()
+	return caps != nil && caps.Elicitation != nil && caps.Elicitation.URL != nil
+}
+
+// offering runs a call of a client that opens pages.
+//
+// Before 2026-07-28 the server asks the client while the call waits. From then on a
+// server asks in its answers alone: the answer to the call is the offer, the call
+// itself goes on, and the client comes back for its answer with the key it was given.
+func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run func(context.Context) (*mcp.CallToolResult, error)) (*mcp.CallToolResult, error) {
+	if p := req.Session.InitializeParams(); p != nil && p.ProtocolVersion < firstStateless {
+		return run(context.WithValue(ctx, offerKey{}, func(o Offer) func() { return ask(ctx, req.Session, o) }))
+	}
+	h := &heldCall{over: make(chan struct{})}
+	offers := make(chan Offer, 1)
+	// The call outlives this request if it has to. Until then it ends with it.
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unbind := context.AfterFunc(ctx, cancel)
+	h.cancel = cancel
+	own = context.WithValue(own, offerKey{}, func(o Offer) func() {
+		select {
+		case offers <- o:
+		default: // one is enough
+		}
+		return func() {}
+	})
+	go func() {
+		defer cancel()
+		defer close(h.over)
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("a handler panicked", "method", "tools/call", "panic", p, "stack", string(debug.Stack()))
+				h.res, h.err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "tools/call failed unexpectedly; other calls are not affected"}
+			}
+		}()
+		h.res, h.err = run(own)
+	}()
+	select {
+	case <-h.over:
+	case o := <-offers:
+		if key := s.held.add(h); key != "" {
+			unbind()
+			return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"decision": o.params()}, RequestState: key}, nil
+		}
+		<-h.over
+	}
+	return h.res, h.err
+}
+
+// ask offers a page by a request of the server's own.
+func ask(ctx context.Context, session *mcp.ServerSession, o Offer) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		// Whether the user opens the page or not decides nothing.
+		_, _ = session.Elicit(ctx, o.params())
+	}()
+	return func() {
+		cancel()
+		<-answered
+		_ = session.NotifyElicitationComplete(context.WithoutCancel(ctx), &mcp.ElicitationCompleteParams{ElicitationID: o.ID})
+	}
+}
+
+// heldCall is a call whose client was sent to a page and comes back for the answer.
+type heldCall struct {
+	cancel context.CancelFunc
+	over   chan struct{} // closed when it has ended
+	res    *mcp.CallToolResult
+	err    error
+}
+
+const (
+	maxHeld = 64
+	// heldFor is how long an answer is kept for a client that may come back.
+	heldFor = 10 * time.Minute
+	endHeld = 200 * time.Millisecond
+)
+
+// heldCalls are those calls, by a key that only their client knows.
+type heldCalls struct {
+	mu    sync.Mutex
+	calls map[string]*heldCall // guarded by mu
+}
+
+// add keeps a call and returns its key; "" if too many are kept.
+func (l *heldCalls) add(h *heldCall) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.calls) >= maxHeld {
+		return ""
+	}
+	if l.calls == nil {
+		l.calls = map[string]*heldCall{}
+	}
+	key := rand.Text()
+	l.calls[key] = h
+	time.AfterFunc(heldFor, func() { l.take(key) })
+	return key
+}
+
+func (l *heldCalls) take(key string) *heldCall {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.calls[key]
+	delete(l.calls, key)
+	return h
+}
+
+// resume gives a client that came back the answer to its call.
+func (l *heldCalls) resume(ctx context.Context, key string) (*mcp.CallToolResult, error) {
+	h := l.take(key)
+	if h == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown requestState %.40q: the call has ended; make it again without one", key)}
+	}
+	defer context.AfterFunc(ctx, h.cancel)()
+	<-h.over
+	return h.res, h.err
+}
+
+// end cancels the calls that nobody will ask for again, and waits a moment for them:
+// one that waits for a person ends at once.
+func (l *heldCalls) end() {
+	l.mu.Lock()
+	calls := l.calls
+	l.calls = nil
+	l.mu.Unlock()
+	timeout := time.After(endHeld)
+	for _, h := range calls {
+		h.cancel()
+	}
+	for _, h := range calls {
+		select {
+		case <-h.over:
+		case <-timeout:
+			return
+		}
+	}
+}
