@@ -206,8 +206,8 @@ func TestBrowserDecidesWhatIsSeen(t *testing.T) {
 	b.until(`document.querySelector('.frow[data-file="1"] input')?.checked && document.querySelectorAll(".hunk.no").length === 8`)
 }
 
-// TestBrowserTellsSizes: a rewrite is no deletion, a deleted file shows its text, and
-// an undo of an undo shows what it did.
+// TestBrowserTellsSizes: the page counts both sides of a rewrite of 30,000 lines, shows
+// the text of a deleted file, and shows the diff of an undo that was undone itself.
 func TestBrowserTellsSizes(t *testing.T) {
 	var old, now strings.Builder
 	for i := range 30_000 {

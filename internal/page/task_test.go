@@ -1,23 +1,20 @@
 package page
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"quarry/internal/activity"
-	"quarry/internal/stress"
 )
 
-// An agent makes several changes; a person sees them as one task, takes back a hunk
-// and a file, sees who wrote each line, and takes back the rest.
+// TestBrowserTask: the page groups the changes of one agent's session and shows them as
+// one diff. The person undoes one hunk, sees which change touched each line last, and
+// undoes the rest of the session at once. The other agent's file stays as it is.
 func TestBrowserTask(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n"})
 	agent, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
@@ -55,7 +52,7 @@ func TestBrowserTask(t *testing.T) {
 	b.until(`document.querySelector('.peek [data-n="2"] .by')?.textContent.includes("Numbers become words")`)
 	b.until(`document.querySelector('.peek [data-n="1"] .by')?.textContent.includes("not through Quarry")`)
 
-	// The rest of the task is taken back as one.
+	// The rest of the session is undone at once.
 	b.do(chromedp.Navigate(s.base + "/changes"))
 	b.click(".gall")
 	b.has(".dhead h1", "3 changes of claude-code")
@@ -115,45 +112,4 @@ func TestBrowserFindsNames(t *testing.T) {
 	b.has(".status", "1 definition")
 	b.keys(kb.ArrowDown)
 	b.until(`location.search.includes("retry_policy.go:4")`)
-}
-
-// TestBrowserBusy: five agents make 20 calls a second together; the page's server
-// takes less than a tenth of a core and 30 MB for them.
-func TestBrowserBusy(t *testing.T) {
-	stress.SkipQuick(t)
-	s := serveAgents(t, map[string]string{"a.txt": thirty})
-	s.calls = t.TempDir()
-	s.opts.Activity = activity.Follow(s.calls)
-	writers := make([]*activity.Server, 5)
-	for i := range writers {
-		w, err := activity.Open(s.calls)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.Close()
-		writers[i] = w
-	}
-	b := s.open(t, "/activity", 1600, 1000, "light")
-	b.has(".empty", "No calls yet")
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	used := stress.CPU()
-	sent := 0
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-			writers[sent%5].Called(activity.Call{Time: time.Now(), Client: fmt.Sprintf("agent-%d", sent%5), Session: fmt.Sprint("s", sent%5), Tool: "read_file", About: fmt.Sprintf("file-%d.go", sent), Millis: 3, Bytes: 2000})
-			sent++
-		}
-	}
-	share := (stress.CPU() - used).Seconds() / 10
-	b.until(fmt.Sprintf(`document.querySelectorAll(".call").length >= %d`, min(sent, 150)))
-	heap := eval[float64](b, `performance.memory?.usedJSHeapSize ?? 0`) / (1 << 20)
-	t.Logf("%d calls in 10 s: %.1f %% of a core in the server and the writers, %.1f MB of heap in the page", sent, 100*share, heap)
-	if share > 0.10 || heap > 30 {
-		t.Errorf("%.1f %% of a core, %.1f MB", 100*share, heap)
-	}
 }

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { app } from "./frame.js";
-import { badge, btn, bytes, clock, command, h, icon, ms, n, notice, plural, safe } from "./dom.js";
+import { badge, btn, bytes, clock, command, h, icon, keepFocus, ms, n, notice, plural, safe } from "./dom.js";
 
 const shownLines = 500;
 let els, calls = [], last = 0, epoch = -1, number = 0, asking = false, again = false, on = true, filter = "", paused = false;
@@ -87,8 +87,8 @@ function agents() {
     a.call = c;
     by.set(nameOf(c), a);
   }
-  els.agents.replaceChildren(...[...by].sort((a, b) => new Date(b[1].call.t) - new Date(a[1].call.t)).slice(0, 12).map(([name, a]) => h("button", { type: "button", class: "agent card", "aria-pressed": String(filter === name), onclick: () => { filter = filter === name ? "" : name; for (const el of els.list.children) el.hidden = !!filter && el.dataset.of !== filter; agents(); bar(); } },
-    badge(a.client), h("b", null, safe(name, true)), h("span", { class: "dim num" }, `${n(a.minute)} a minute`), h("span", { class: "about" }, h("code", null, safe(a.call.tool, true)), " ", safe(a.call.about ?? "", true)))));
+  keepFocus(els.agents, () => els.agents.replaceChildren(...[...by].sort((a, b) => new Date(b[1].call.t) - new Date(a[1].call.t)).slice(0, 12).map(([name, a]) => h("button", { type: "button", class: "agent card", "data-id": name, "aria-pressed": String(filter === name), onclick: () => { filter = filter === name ? "" : name; for (const el of els.list.children) el.hidden = !!filter && el.dataset.of !== filter; agents(); bar(); } },
+    badge(a.client), h("b", null, safe(name, true)), h("span", { class: "dim num" }, `${n(a.minute)} a minute`), h("span", { class: "about" }, h("code", null, safe(a.call.tool, true)), " ", safe(a.call.about ?? "", true))))));
 }
 
 function bar() {

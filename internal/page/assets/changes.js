@@ -4,10 +4,12 @@ import { get, post } from "./api.js";
 import { app } from "./frame.js";
 import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
+import { counts } from "./counts.js";
 import { groupOf, sessionHead } from "./sessions.js";
+import { undoSession, undoSince } from "./undoing.js";
 
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
-let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false, here = false;
+let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, pick = false, here = false;
 
 function addressOf(id, change = {}) {
   const p = new URLSearchParams();
@@ -27,9 +29,7 @@ function enter(main) {
   here = true;
   layout.apply();
   app.keys(["j k", "move"], ["u", "undo"], ["U", "redo"], ["n p", "next file"], ["s", "split"], ["?", "all keys"]);
-  counter = new IntersectionObserver((es) => {
-    for (const e of es) if (e.isIntersecting) { counter.unobserve(e.target); wanted.add(e.target.dataset.id); countSoon(); }
-  }, { rootMargin: "200px" });
+  counter = counts(els.list);
 }
 
 function leave() {
@@ -94,13 +94,11 @@ function barOf(res) {
   const pathInput = h("input", { type: "text", class: "barinput", placeholder: "Filter by path", "aria-label": "Filter by path", value: st.path, spellcheck: "false", autocomplete: "off" });
   let timer = 0;
   pathInput.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { app.go(addressOf("", { path: pathInput.value.trim() }), { push: false }); }, 200); });
-  const hadFocus = document.activeElement?.classList?.contains("barinput");
   app.bar("changes-bar",
     clients.length > 1 || st.client ? pickOne("Client", [["", "all clients"], ...clients.map(([c, count]) => [c, `${c} (${n(count)})`])], st.client, (client) => ({ client })) : null,
     pickOne("Time", spans, st.since, (since) => ({ since })),
     pathInput, h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, h("b", null, n(res.matching)), res.matching === res.total ? ` ${res.total === 1 ? "change" : "changes"}` : ` of ${plural(res.total, "change")}`));
-  if (hadFocus) { pathInput.focus(); pathInput.setSelectionRange(pathInput.value.length, pathInput.value.length); }
 }
 
 // pickOne is a filter with all its values.
@@ -147,21 +145,6 @@ function entry(c) {
   a.addEventListener("click", (e) => { if (pick) { e.preventDefault(); e.stopPropagation(); picked(c); } });
   counter.observe(a);
   return a;
-}
-
-let countTimer = 0;
-function countSoon() {
-  clearTimeout(countTimer);
-  countTimer = setTimeout(async () => {
-    const ids = [...wanted].slice(0, 100);
-    for (const id of ids) wanted.delete(id);
-    if (!ids.length) return;
-    try {
-      const { counts } = await get("/api/counts", { ids: ids.join(",") });
-      for (const [id, [add, del]] of Object.entries(counts)) els.list.querySelector(`[data-id="${CSS.escape(id)}"] > .pm`)?.replaceChildren(pm(add, del));
-    } catch { /* the list stands without them */ }
-    if (wanted.size) countSoon();
-  }, 40);
 }
 
 function end(res) {
@@ -259,11 +242,7 @@ async function showSession(session) {
     const res = await get(`/api/session/${encodeURIComponent(session)}`);
     if (mine !== detailNumber) return;
     shown = null;
-    const undo = async () => {
-      if (!(await app.ask("Undo all of this session?", h("p", null, `${plural(res.undo.length, "change")} of ${res.client} ${res.undo.length === 1 ? "is" : "are"} undone, the newest first. Each undo can be undone.`), `Undo ${plural(res.undo.length, "change")}`, true))) return;
-      await undoAll(res.undo, res.changes, false, 0);
-      await insert();
-    };
+    const undo = async () => { if (await undoSession(res)) await insert(); };
     els.detail.replaceChildren(back(), sessionHead(res, undo, layout.control()));
     els.lazy = appendLazily(els.detail, res.files, (f, i) => fileCard(f, i, (k) => get(`/api/session/${encodeURIComponent(session)}`, { file: k + 1 })));
     layout.apply();
@@ -394,42 +373,7 @@ function startPick() {
 
 async function picked(c) {
   startPick();
-  let res;
-  try { res = await get(`/api/since/${encodeURIComponent(c.id)}`, { client: st.client }); } catch (e) { app.fail(e); return; }
-  const todo = res.changes;
-  if (!todo.length) { app.toast("Nothing after this change is left to undo"); return; }
-  const body = h("div", null, h("p", null, `${plural(todo.length, "change")} after ${c.id} ${todo.length === 1 ? "is" : "are"} undone, the newest first. If one can't be, it stops there and says why; each undo can be undone.`),
-    h("ul", { class: "plain" }, todo.slice(0, 12).map((x) => h("li", null, h("span", { class: "dim num" }, clock(x.time)), " ", safe(x.summary, true)))), todo.length > 12 ? h("p", { class: "dim" }, `and ${n(todo.length - 12)} more`) : null);
-  if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(todo.length, "change")}`, true))) return;
-  await undoAll(todo.map((x) => x.id), todo, false, 0);
-  await insert();
-}
-
-// undoAll undoes changes, newest first. Where files of one changed since, it asks
-// whether the other files of that and of the older ones are to be undone.
-async function undoAll(ids, todo, others, undone) {
-  app.busy(true);
-  let left = 0, at = 0;
-  try {
-    for (; at < ids.length; at += 100) {
-      const res = await post("/api/undo", { ids: ids.slice(at, at + 100), others });
-      undone += res.done.length;
-      left += res.left.length;
-    }
-    app.toast(`Undone: ${plural(undone, "change")}${left ? `; ${n(left)} left, their files changed since` : ""}`);
-    return;
-  } catch (e) {
-    undone += e.body?.done?.length ?? 0;
-    const rest = ids.slice(ids.indexOf(e.body?.failed));
-    if (!e.body?.conflicts || others || !rest.length) { app.toast(`Stopped after ${plural(undone, "change")}: ${e.message}`, "bad"); return; }
-    const stuck = todo.find((x) => x.id === e.body.failed);
-    app.busy(false);
-    const body = h("div", null, h("p", null, `${plural(undone, "change")} ${undone === 1 ? "was" : "were"} undone. Then files had changed since`, stuck ? [" “", safe(stuck.summary, true), "”:"] : ":"),
-      h("ul", { class: "conflicts" }, e.body.conflicts.slice(0, 12).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
-      h("p", null, `The other files of this and of the older changes can be undone; these stay as they are.`));
-    if (!(await app.ask("Undo the other files?", body, "Undo the others"))) { app.toast(`Stopped after ${plural(undone, "change")}`); return; }
-    await undoAll(rest, todo, true, undone);
-  } finally { app.busy(false); }
+  if (await undoSince(c, st.client)) await insert();
 }
 
 function move(step) {

@@ -187,6 +187,18 @@ export function btn(label, opts = {}) {
   return h("button", { type: "button", class: `btn ${cls}`.trim(), ...props }, ic ? icon(ic) : null, label, key ? h("kbd", { "aria-hidden": "true" }, key) : null);
 }
 
+// keepFocus draws a part of the page anew; what had the focus in it, by its name, has
+// it afterwards.
+export function keepFocus(box, draw) {
+  const was = document.activeElement, name = (el) => el.dataset.id ?? el.getAttribute("aria-label") ?? el.textContent;
+  const held = box.contains(was) && { name: name(was), tag: was.tagName, at: was.type === "text" ? was.selectionStart : -1 };
+  draw();
+  if (!held || box.contains(document.activeElement)) return;
+  const now = [...box.querySelectorAll(held.tag)].find((el) => name(el) === held.name);
+  now?.focus({ preventScroll: true });
+  if (held.at >= 0) now?.setSelectionRange(held.at, held.at);
+}
+
 export function notice(kind, ic, ...children) {
   return h("div", { class: `notice ${kind}`, role: kind === "bad" ? "alert" : "status" }, icon(ic), h("div", { class: "grow" }, children));
 }

@@ -2,7 +2,7 @@
 // it; it has them by name, from app.js.
 
 import { findToken, get, post, removeWorkers, workerRemoved } from "./api.js";
-import { btn, clock, command, h, icon, n, safe } from "./dom.js";
+import { btn, clock, command, h, icon, keepFocus, n, safe } from "./dom.js";
 import { events } from "./live.js";
 import { keepScroll } from "./scroll.js";
 
@@ -45,7 +45,7 @@ export const app = {
   bar(cls, ...nodes) {
     $("bar").className = `bar ${cls}${app.banner ? " banner" : ""}`;
     app.barNodes = nodes.flat();
-    if (!app.banner) $("bar").replaceChildren(...app.barNodes.filter(Boolean));
+    if (!app.banner) keepFocus($("bar"), () => $("bar").replaceChildren(...app.barNodes.filter(Boolean)));
   },
   keys(...list) {
     $("keys").replaceChildren(...list.map(([keys, what]) => h("span", null, keys.split(" ").map((k) => h("kbd", null, k)), ` ${what}`)));

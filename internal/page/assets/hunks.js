@@ -5,8 +5,7 @@ import { get } from "./api.js";
 import { app } from "./frame.js";
 import { btn, h, icon, plural, safe } from "./dom.js";
 import { appendLazily, fileHead, hunkBody } from "./diffview.js";
-
-const open = (state) => state === "waiting" || state === "abandoned" || state === "applying";
+import { isOpen } from "./states.js";
 
 export class Hunks {
   // hunk makes the element of a hunk: hunk(file, i, j, k).
@@ -34,7 +33,7 @@ export class Hunks {
         const f = this.files[this.i];
         if (!this.card) { this.card = this.cardOf(f, this.i); this.end.before(this.card); }
         if (this.j >= f.count) {
-          if (f.cut && open(this.proposal.state)) this.card.append(this.restOf(f, this.i));
+          if (f.cut && isOpen(this.proposal.state)) this.card.append(this.restOf(f, this.i));
           Object.assign(this, { card: null, i: this.i + 1, j: 0 });
           continue;
         }
@@ -77,7 +76,7 @@ export class Hunks {
   all() { return [...this.into.querySelectorAll(".hunk")]; }
 
   cardOf(f, i) {
-    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, open(this.proposal.state), h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
+    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, isOpen(this.proposal.state), h("span", { class: "tag num" }, plural(f.count, "hunk")), h("span", { class: "since" })));
     if (f.note && (f.add || f.del)) card.append(h("div", { class: "told pre" }, safe(f.note)));
     this.since(card, f);
     return card;
@@ -85,7 +84,7 @@ export class Hunks {
 
   // since says whether the file is as it was when the proposal was made.
   since(card, f) {
-    if (!open(this.proposal.state)) return;
+    if (!isOpen(this.proposal.state)) return;
     card.querySelector(".since").replaceChildren(f.stale ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal"));
   }
 

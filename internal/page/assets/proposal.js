@@ -5,12 +5,12 @@
 
 import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
+import { fileList, paintFiles } from "./files.js";
 import { app } from "./frame.js";
-import { ago, badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, s, safe, said } from "./dom.js";
+import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Hunks, inSight, reveal } from "./hunks.js";
-
-export const open = (state) => state === "waiting" || state === "abandoned" || state === "applying";
+import { does, isOpen, stateTag, waitClock } from "./states.js";
 
 let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null;
 
@@ -19,8 +19,6 @@ let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1,
 export function into(el, outside) { box = el; around = outside; shown = draft = hunks = decideBar = null; }
 
 export function leave() { number++; hunks?.stop(); hunks = shown = null; }
-
-export const isShown = () => !!shown;
 
 export async function show(id) {
   const mine = ++number;
@@ -44,48 +42,24 @@ export async function show(id) {
 
 export function clear() { number++; shown = null; hunks?.stop(); }
 
-// does is what the proposal comes to; the summary is the agent's own.
-export const does = (p) => h("span", { class: p.does.startsWith("deletes") ? "tag bad" : "" }, p.does);
-
-const states = { accepted: ["ok", "check", "accepted"], refused: ["no", "x", "refused"], withdrawn: ["", "", "withdrawn"], applying: ["warn", "", "applying"], abandoned: ["warn", "", "agent has gone"] };
-
-export function stateTag(p) {
-  if (p.state === "partly") return h("span", { class: "tag" }, `${p.yes} of ${p.hunks} hunks`);
-  const [cls, ic, label] = states[p.state] ?? [];
-  return label ? h("span", { class: `tag ${cls}` }, ic ? icon(ic) : null, label) : null;
-}
-
-export function since(t) {
-  const sec = Math.max(0, Math.floor((Date.now() - new Date(t)) / 1000));
-  return sec < 3600 ? `${Math.floor(sec / 60)}:${String(sec % 60).padStart(2, "0")}` : ago(t);
-}
-
-function waitClock(p) {
-  const until = new Date(p.until).getTime(), made = new Date(p.made).getTime(), left = (until - Date.now()) / 1000;
-  if (p.state === "abandoned") return ["the agent has gone"];
-  if (left <= 0 || until <= made) return ["the agent went on; it hears the decision with its next call"];
-  const share = Math.min(1, Math.max(0, 1 - (until - Date.now()) / Math.max(1, until - made)));
-  return [s("svg", { class: "ring", viewBox: "0 0 20 20", "aria-hidden": "true" }, s("circle", { class: "track", cx: 10, cy: 10, r: 8 }), s("circle", { class: "fill", cx: 10, cy: 10, r: 8, "stroke-dasharray": `${(share * 50.3).toFixed(1)} 50.3` })), ` the agent waits ${since(p.made)} of ${Math.round((until - made) / 1000)} s`];
-}
-
 const canDecide = () => !!decideBar?.isConnected && !!draft && !!shown;
 
 function draw() {
-  const { proposal: p, files } = shown, live = open(p.state) && p.state !== "applying" && !app.about.read_only;
+  const { proposal: p, files } = shown, live = isOpen(p.state) && p.state !== "applying" && !app.about.read_only;
   const by = { page: "on the page", shell: "at a shell", rule: "by a rule" }[p.by] ?? "by the agent";
   const head = h("div", { class: "dhead" },
     h("div", { class: "row" }, h("h1", null, said(p)), h("div", { class: "btns" }, layout.control(),
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", "data-all": "1", onclick: acceptRest }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: refuseAll }) : null)),
     h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), does(p), h("span", null, pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
-      open(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${by}`),
+      isOpen(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${by}`),
       stateTag(p), p.rule ? h("span", { class: "byrule" }, "asked by the rule ", h("code", null, safe(p.rule, true))) : null, p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
   box.replaceChildren(around.back(), head);
   if (p.problem) box.append(notice("bad", "warn", h("p", null, h("b", null, "It could not be applied. Nothing was changed.")), h("p", { class: "pre" }, safe(p.problem))));
   if (p.state === "abandoned") box.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection, or it was ended. Accepting asks once more.")));
-  if (!open(p.state) && p.comment) box.append(notice("", "talk", h("p", null, h("b", null, `To ${p.client}`)), h("p", { class: "pre" }, safe(p.comment))));
+  if (!isOpen(p.state) && p.comment) box.append(notice("", "talk", h("p", null, h("b", null, `To ${p.client}`)), h("p", { class: "pre" }, safe(p.comment))));
   const stale = h("div", { class: "stalebox" });
   box.append(stale);
-  if (files.length > 1) box.append(fileList(live));
+  if (files.length > 1) box.append(fileList(shown, draft, live && decideFile, (i) => goTo(hunks.of(i))));
   hunks?.stop();
   hunks = new Hunks(box, shown, (f, i, j, k) => hunkOf(f, i, j, k, live));
   decideBar = null;
@@ -98,34 +72,11 @@ function draw() {
 
 // drawStale says which files changed since the proposal was made.
 function drawStale() {
-  const { proposal: p, files } = shown, list = open(p.state) ? p.stale ?? [] : [];
+  const { proposal: p, files } = shown, list = isOpen(p.state) ? p.stale ?? [] : [];
   box.querySelector(".stalebox").replaceChildren(...(list.length ? [notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, list.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "What touches them can't be accepted. Refuse it, and the agent reads the files again."))] : []));
   const all = box.querySelector("[data-all]");
   if (all) { all.dataset.no = list.length ? "1" : ""; all.disabled = !!list.length || !app.live.connected; all.title = list.length ? "Files changed since: not all of it can be accepted" : ""; }
   for (const [i, f] of files.entries()) { const card = box.querySelector(`#f${i}`); if (card) hunks?.since(card, f); }
-}
-
-// ---- the list of files
-
-function fileList(live) {
-  const rows = h("div", { class: "frows" });
-  appendLazily(rows, shown.files, (f, i) => {
-    const viewed = h("input", { type: "checkbox", checked: draft.viewed.includes(i), onchange: (e) => draft.setViewed(i, e.target.checked) });
-    return h("div", { class: "frow", "data-file": i },
-      h("button", { type: "button", class: "fname", onclick: () => goTo(hunks.of(i)) }, pathNode(f.path)), pm(f.add, f.del), h("span", { class: "fstate num" }),
-      live ? [h("label", { class: "sm" }, viewed, " viewed"),
-        btn("", { ic: "check", cls: "small icon yes", "aria-label": `Accept ${realPath(f.path)}`, title: "Accept this file", "data-writes": "1", onclick: () => decideFile(i, "accept") }),
-        btn("", { ic: "x", cls: "small icon no", "aria-label": `Refuse ${realPath(f.path)}`, title: "Refuse this file", "data-writes": "1", onclick: () => decideFile(i, "refuse") })] : null);
-  }, 100);
-  return h("nav", { class: "card files", "aria-label": "Files of the proposal" }, rows);
-}
-
-function paintFiles() {
-  for (const row of box.querySelectorAll(".frow")) {
-    const i = Number(row.dataset.file), v = draft.verdicts[i], yes = v.filter((x) => x === "accept").length, no = v.filter((x) => x === "refuse").length;
-    row.querySelector(".fstate").textContent = open(shown.proposal.state) ? `${n(yes + no)} of ${n(v.length)} decided` : plural(v.length, "hunk");
-    for (const [cls, all] of [["yes", yes], ["no", no]]) row.querySelector(`.btn.${cls}`)?.setAttribute("aria-pressed", String(all === v.length && all > 0));
-  }
 }
 
 function decideFile(i, verdict) {
@@ -238,7 +189,7 @@ function moveFile(step) {
 
 function drawDecide() {
   if (!draft) return;
-  paintFiles();
+  paintFiles(box, shown, draft);
   if (!decideBar) return;
   const t = draft.tally(), { proposal: p, files } = shown, ready = t.left === 0;
   const stale = files.some((f, i) => f.stale && draft.verdicts[i].includes("accept"));
@@ -285,7 +236,7 @@ function commentWhole() {
 
 // still says whether the person still sees what a question was about: another tab may
 // have decided it meanwhile.
-const still = (p) => shown?.proposal.id === p.id && open(shown.proposal.state);
+const still = (p) => shown?.proposal.id === p.id && isOpen(shown.proposal.state);
 
 async function acceptRest() {
   if (sending || !canDecide()) return false;
@@ -357,7 +308,7 @@ export function connection(up) {
 
 // look asks whether files of what is shown changed since.
 export async function look() {
-  if (!shown || !open(shown.proposal.state) || sending) return;
+  if (!shown || !isOpen(shown.proposal.state) || sending) return;
   const mine = number, { id } = shown.proposal;
   try {
     const res = await get(`/api/review/${encodeURIComponent(id)}`, { look: "1" });

@@ -7,8 +7,8 @@ import { layout, pm } from "./diffview.js";
 import { keptDraft } from "./draft.js";
 import * as proposal from "./proposal.js";
 import { showRules } from "./rules.js";
+import { does, isOpen, since, stateTag } from "./states.js";
 
-const { open, does, since, stateTag } = proposal;
 let els, st = null, list = null, number = 0, timer = 0, here = false;
 
 const addressOf = (id, show = st?.show) => "/review" + (id ? "/" + encodeURIComponent(id) : "") + (show ? `?show=${show}` : "");
@@ -55,10 +55,10 @@ async function load() {
   draw();
 }
 
-const waitingNow = () => inTurn(list.proposals.filter((p) => open(p.state)));
+const waitingNow = () => inTurn(list.proposals.filter((p) => isOpen(p.state)));
 
 function draw() {
-  const all = list.proposals, waiting = waitingNow(), decided = all.filter((p) => !open(p.state));
+  const all = list.proposals, waiting = waitingNow(), decided = all.filter((p) => !isOpen(p.state));
   const seg = (v, label, count) => h("button", { type: "button", "aria-pressed": String(st.show === v), onclick: () => app.go(addressOf("", v)) }, label, count ? ` ${n(count)}` : "");
   const clients = [...new Set(waiting.map((p) => p.client))];
   app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: showRules }, "Rules"), notifyButton(), h("span", { class: "grow" }),
@@ -98,9 +98,9 @@ const byDay = (rows) => {
 };
 
 function entry(p) {
-  const d = open(p.state) ? keptDraft(p.id) : null;
+  const d = isOpen(p.state) ? keptDraft(p.id) : null;
   const done = d ? d.verdicts.flat().filter(Boolean).length : 0;
-  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, said(p)), h("span", { class: "when num", "data-until": open(p.state) ? p.until : "", "data-made": p.made }, open(p.state) ? "" : clock(p.decided)),
+  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, said(p)), h("span", { class: "when num", "data-until": isOpen(p.state) ? p.until : "", "data-made": p.made }, isOpen(p.state) ? "" : clock(p.decided)),
     h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), p.stale?.length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
 }
 

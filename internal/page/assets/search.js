@@ -5,22 +5,14 @@ import { get, stream } from "./api.js";
 import { app } from "./frame.js";
 import { btn, code, h, icon, ms, n, notice, oddName, pathNode, plural, realPath, safe } from "./dom.js";
 import { Peek } from "./peek.js";
+import { Rail } from "./rail.js";
 
 const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Files"], ["symbols", "Symbols"]];
-const reasons = {
-  ignored: ["ignored by rules", "Include ignored files", { ignored: "1" }], hidden: ["hidden", "Include hidden files", { hidden: "1" }],
-  binary: ["binary", null], unreadable: ["not readable", null], too_large: ["too large", null], protected: ["secrets (policy)", null],
-  filtered: ["other files, by filter", "Remove the filters", { glob: "", type: "" }], not_regular: ["pipes and devices", null],
-  loop: ["loops of links", null], symlink: ["links, not followed", null], outside_root: ["links that lead out", null],
-};
-const hows = { binary: "not possible", unreadable: "change its mode", too_large: "not possible", protected: "allow them with quarry ui --allow", symlink: "their targets are searched in their own place", outside_root: "not possible", not_regular: "not possible", loop: "not possible" };
-
 // What the address says; the defaults are left out of it.
 const blank = { q: "", mode: "text", case: "", word: "", glob: "", type: "", hidden: "", ignored: "", at: "" };
 let state = { ...blank };
-let box, els, peek;
+let box, els, peek, rail;
 let number = 0, running = null, keyed = 0;
-let facets = { key: "", types: new Map(), folders: new Map(), more: false };
 let answer = null; // of the last request: its files, its receipt
 let watcher = null;
 
@@ -77,7 +69,7 @@ async function ask({ offset = 0 } = {}) {
   if (!state.q) { showStart(); return; }
   const got = offset ? answer : { files: [], done: null, shown: 0, error: null, hits: 0 };
   let fresh = !offset; // the old results are still on the page
-  const replace = () => { if (fresh) { fresh = false; clearHits(); facetsFor(); } };
+  const replace = () => { if (fresh) { fresh = false; clearHits(); rail.begin(); } };
   // Old results stay until the first new ones arrive, at most 150 ms. What says
   // that a search runs comes then too: an animation is a frame at each key.
   const patience = setTimeout(() => {
@@ -139,13 +131,12 @@ function measure(started, detail) {
 function enter(main) {
   main.className = "search";
   const hits = h("div", { class: "hits", role: "region", "aria-label": "Results" });
-  const rail = h("aside", { class: "rail", "aria-label": "Filters" });
-  els = { main, hits, rail, list: h("div", { class: "list-of-hits" }), tail: h("div", { class: "tail" }) };
+  rail = new Rail({ set, address: (change) => addressOf({ ...state, ...change }), search: () => state });
+  els = { main, hits, list: h("div", { class: "list-of-hits" }), tail: h("div", { class: "tail" }) };
   hits.append(els.list, els.tail);
   peek = new Peek({ onClose: closeFile, onLine: (path, line) => app.note(addressOf({ ...state, at: `${path}:${line}` })) });
-  main.append(rail, hits, peek.el);
+  main.append(rail.el, hits, peek.el);
   watcher = new IntersectionObserver(colourVisible, { rootMargin: "200px" });
-  buildRail();
   app.keys(["/", "search"], ["j k", "move"], ["enter", "open"], ["o", "editor"], ["y", "copy"], ["f", "filters"], ["?", "all keys"]);
   hits.addEventListener("click", (e) => {
     const a = e.target.closest("a.hit, a.pathhit");
@@ -184,7 +175,7 @@ function update(url) {
     ask(); // first: the answer is on its way while the rest is drawn
     // Of a key press, only addresses in the bar are other ones; drawing it anew
     // would have the answer wait for a layout.
-    if (before.q !== "\0" && same({ ...before, q: "" }, { ...state, q: "" })) addresses(); else { bar(); fillRail(); }
+    if (before.q !== "\0" && same({ ...before, q: "" }, { ...state, q: "" })) addresses(); else { bar(); rail.fill(); }
   }
   showFile();
   if (document.activeElement === document.body && !state.at && app.wide) box.q.focus();
@@ -268,7 +259,7 @@ function drawFiles(got, most) {
     if (!one.el) {
       one.el = state.mode === "paths" ? pathArticle(f) : article(one); // a definition is a file with one line
       part.append(one.el);
-      countFacet(f);
+      rail.count(f);
       lines += 2;
     }
     if (one.ol) lines += drawLines(one, Math.max(1, most - lines));
@@ -290,7 +281,7 @@ function drawLater(got) {
     drawing = 0;
     if (more <= 0) got.quiet = true;
     drawFiles(got, more > 0 ? more : partLines);
-    if (!queue.length) { fillFacets(); if (got.done && state.at) markAt(); }
+    if (!queue.length) { rail.facets(); if (got.done && state.at) markAt(); }
   };
   drawing = setTimeout(() => requestAnimationFrame(() => {
     const c = new MessageChannel(); // after that frame is painted
@@ -401,9 +392,9 @@ function finish(got) {
   // A page before this one may have cut a file.
   if (!got.done.stopped && got.files.some((f) => f.more)) Object.assign(got.done, { stopped: "file", exact: false });
   status(got, false);
-  if (!got.files.length) { fillReceipt(got.done); showZero(got); return; }
+  if (!got.files.length) { rail.receipt(got.done); showZero(got); return; }
   settling = setTimeout(() => {
-    fillReceipt(got.done);
+    rail.receipt(got.done);
     if (got.done.stopped) { showCut(got); countLater(); }
     if (state.at) markAt();
   }, quiet);
@@ -445,9 +436,10 @@ async function count(how) {
         Object.assign(d, { considered: one.done.considered, skipped: one.done.skipped, examples: one.done.examples });
         if (d.stopped === "file" && d.lines === answer.hits) d.stopped = ""; // none is missing
       }
-      countFacets(one.done);
+      drawFiles(answer, Infinity); // what is drawn later would be counted again
+      rail.countAll(one.done);
       status(answer, false);
-      fillReceipt(d);
+      rail.receipt(d);
       if (d.stopped) showCut(answer); else els.tail.replaceChildren();
     });
   } catch (e) { if (e.name !== "AbortError") app.fail(e); }
@@ -468,7 +460,7 @@ async function showZero(got) {
     h("p", null, state.mode === "paths"
       ? `None of ${plural(d.considered, "path")} has it.`
       : `${d.considered === 0 ? "No file passes the filters." : state.glob || state.type ? "All files that pass the filters were searched, changes of a moment ago included." : `All ${plural(d.considered, "file")} in ${app.about.name} were searched, changes of a moment ago included.`}`,
-    skipped ? [` ${plural(skipped, "entry", "entries")} skipped: `, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); showReceipt(); } }, "see which"), "."] : null));
+    skipped ? [` ${plural(skipped, "entry", "entries")} skipped: `, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); rail.showReceipt(); } }, "see which"), "."] : null));
   els.tail.replaceChildren(zero);
   let res;
   try { res = await get("/api/suggest", question(state), running?.signal); } catch { return; }
@@ -489,115 +481,11 @@ function showStart() {
   clearHits();
   els.hits.classList.add("plain");
   els.status.replaceChildren();
-  fillReceipt(null);
+  rail.receipt(null);
   const example = (q, mode, what) => h("li", null, h("a", { href: addressOf({ ...blank, q, mode }) }, icon("search"), h("span", null, h("code", null, q)), h("span", { class: "num" }, what)));
   els.tail.replaceChildren(h("div", { class: "zero start" }, h("h2", null, `Search ${app.about.name}`),
     h("p", null, "Type to search as you type. Results come in path order with what was skipped and why; every answer is complete or says that it is cut."),
     h("ul", { class: "sugg" }, example("TODO", "text", "plain text, any case"), example("func \\w+Test", "regex", "regular expression, Rust syntax"), example("parse config file", "words", "passages ranked by words"), example("readme", "paths", "parts of a path, also misspelt, or a glob"), example("@main", "text", "a definition by its name"))));
-}
-
-// ---- the rail
-
-function buildRail() {
-  const glob = h("input", { id: "glob", type: "text", placeholder: "internal/**, !*_test.go", spellcheck: "false", autocomplete: "off" });
-  let timer = 0;
-  glob.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => set({ glob: glob.value.trim(), at: "" }), 150); });
-  const check = (k) => h("input", { type: "checkbox", onchange: (e) => set({ [k]: e.target.checked ? "1" : "", at: "" }) });
-  els.glob = glob;
-  els.hidden = check("hidden");
-  els.ignored = check("ignored");
-  els.types = h("section");
-  els.folders = h("section");
-  els.receipt = h("section");
-  els.count = h("span", { class: "tag" });
-  els.short = h("span", { class: "dim" });
-  els.rail.replaceChildren(h("details", { "aria-label": "Filters" }, h("summary", null, icon("filter"), "Filters ", els.count, h("span", { class: "grow" }), els.short),
-    h("section", null, h("h3", null, h("label", { for: "glob" }, "Path glob")), glob), els.types, els.folders,
-    h("section", null, h("h3", null, "Also search"), h("label", { class: "facet" }, els.hidden, " Hidden files"), h("label", { class: "facet" }, els.ignored, " Ignored files")), els.receipt));
-}
-
-function fillRail() {
-  if (document.activeElement !== els.glob) els.glob.value = state.glob;
-  els.hidden.checked = !!state.hidden;
-  els.ignored.checked = !!state.ignored;
-  const on = [state.glob, state.type, state.hidden, state.ignored].filter(Boolean).length;
-  els.count.hidden = !on;
-  els.count.textContent = on;
-}
-
-// Types and folders are counted from what was found; those that a filter took
-// away stay in the list, so that it can be lifted again.
-function facetsFor() {
-  const key = JSON.stringify([state.q, state.mode, state.case, state.word, state.hidden, state.ignored]);
-  if (facets.key !== key) facets = { key, types: new Map(), folders: new Map() };
-  facets.more = false;
-  for (const m of [facets.types, facets.folders]) for (const k of m.keys()) m.set(k, 0);
-  els.facetsShown = "";
-}
-
-function countFacet(f) {
-  const text = realPath(f.path), base = text.slice(text.lastIndexOf("/") + 1), dot = base.lastIndexOf(".");
-  const type = dot > 0 ? base.slice(dot + 1) : "(none)", count = f.lines?.filter((l) => l.h).length || 1;
-  facets.types.set(type, (facets.types.get(type) ?? 0) + count);
-  const parts = text.split("/").slice(0, -1).slice(0, 2);
-  if (parts.length) facets.folders.set(parts.join("/"), (facets.folders.get(parts.join("/")) ?? 0) + count);
-}
-
-// countFacets takes the counts of all that was found, shown or not.
-function countFacets(d) {
-  drawFiles(answer, Infinity); // what is drawn later would be counted again
-  for (const [m, counts] of [[facets.types, d.types], [facets.folders, d.folders]]) for (const [k, v] of Object.entries(counts ?? {})) m.set(k, v);
-  facets.more = !!d.stopped;
-}
-
-let facetTimer = 0;
-function fillFacets() {
-  clearTimeout(facetTimer);
-  facetTimer = setTimeout(() => {
-    const top = (m) => [...m].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 8);
-    const chosen = new Set(state.type.split(",").filter(Boolean));
-    for (const t of chosen) if (!facets.types.has(t)) facets.types.set(t, 0);
-    const many = (count) => n(count) + (facets.more && count ? "+" : ""); // at least so many
-    const types = top(facets.types), folders = top(facets.folders);
-    els.types.replaceChildren(...(types.length > 1 || chosen.size ? [h("h3", null, "Type"), ...types.map(([t, count]) => h("label", { class: "facet" },
-      h("input", { type: "checkbox", checked: chosen.has(t), onchange: (e) => { e.target.checked ? chosen.add(t) : chosen.delete(t); set({ type: [...chosen].sort().join(","), at: "" }); } }),
-      " ", safe(t, true), h("span", { class: "num" }, many(count))))] : []));
-    els.folders.replaceChildren(...(folders.length > 1 || state.glob.endsWith("/**") ? [h("h3", null, "Folder"), ...folders.map(([dir, count]) => {
-      const g = `/${dir.replaceAll(/[*?[{\\,]/g, "\\$&")}/**`;
-      return h("label", { class: "facet" }, h("input", { type: "checkbox", checked: state.glob === g, onchange: (e) => set({ glob: e.target.checked ? g : "", at: "" }) }), " ", h("span", { class: "fname" }, safe(dir, true)), h("span", { class: "num" }, many(count)));
-    })] : []));
-  }, 30);
-}
-
-function fillReceipt(d) {
-  if (!d) { els.receipt.replaceChildren(); els.short.textContent = ""; return; }
-  fillFacets();
-  const list = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]);
-  const total = list.reduce((sum, [, v]) => sum + v, 0);
-  const part = d.stopped && !d.considered; // it ended before it had seen every file
-  els.short.textContent = part ? "cut" : `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
-  els.receipt.replaceChildren(h("h3", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
-    total ? h("table", { class: "receipt" }, list.map(([k, v]) => h("tr", null, h("td", null, reasons[k]?.[0] ?? k), h("td", null, n(v))))) : "",
-    total ? h("p", { class: "sm" }, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); showReceipt(); } }, "Show the list")) : "");
-}
-
-function showReceipt() {
-  const d = answer?.done;
-  if (!d) return;
-  const rows = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]).map(([k, v]) => {
-    const ex = (d.examples ?? []).filter((e) => e.reason === k && e.path);
-    const [, label, change] = reasons[k] ?? [k, null];
-    return h("tr", null, h("td", { "data-l": "Reason" }, reasons[k]?.[0] ?? k), h("td", { "data-l": "Entries", class: "r" }, n(v)),
-      h("td", { "data-l": "Examples" }, ex.length ? ex.map((e, i) => [i ? ", " : "", pathNode(e.path), e.detail ? h("span", { class: "dim" }, ": ", safe(e.detail)) : null]) : h("span", { class: "dim" }, k === "protected" ? "names are hidden by policy" : "only counted")),
-      h("td", { "data-l": "To include them" }, label ? h("a", { href: addressOf({ ...state, ...change, at: "" }), onclick: () => dialog.close() }, label) : h("span", { class: "dim" }, hows[k] ?? "not possible")));
-  });
-  const dialog = h("dialog", { class: "ask sheet", "aria-label": "Skipped files" }, h("h2", null, "What was not searched, and why"),
-    h("p", { class: "sub" }, `${d.stopped && !d.considered ? "The answer is cut, and so is this list." : `${plural(d.considered, "file")} passed the filters.`} A folder that is skipped counts once, whatever is in it.`),
-    h("div", { class: "tblbox", tabindex: "0", role: "group", "aria-label": "Skipped files" }, h("table", { class: "tbl stack" }, h("thead", null, h("tr", null, h("th", null, "Reason"), h("th", { class: "r" }, "Entries"), h("th", null, "Examples"), h("th", null, "To include them"))), h("tbody", null, rows))),
-    h("div", { class: "btns end" }, btn("Close", { cls: "primary", onclick: () => dialog.close() })));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }
 
 // ---- selecting and opening
@@ -710,7 +598,7 @@ export const search = {
     Enter: () => { if (!els.selected || inPane()) return false; app.go(els.selected.getAttribute("href")); peek.focus(); },
     o: () => { if (!state.at) return false; app.openInEditor(...splitAt(state.at)); },
     y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
-    f: () => { const d = els.rail.querySelector("details"); d.open = app.wide || !d.open; els.glob.focus(); },
+    f: () => { const d = rail.el.querySelector("details"); d.open = app.wide || !d.open; rail.glob.focus(); },
     b: () => { if (!state.at) return false; peek.authors(); },
     m: () => more_(),
     Escape: () => { if (inPane() && app.wide && els.selected) els.selected.focus(); else if (state.at) closeFile(); else return false; },

@@ -1,0 +1,54 @@
+// The undo of several changes. The person is asked first, and asked again where files
+// changed since.
+
+import { get, post } from "./api.js";
+import { app } from "./frame.js";
+import { clock, h, n, pathNode, plural, safe } from "./dom.js";
+
+// undoSince undoes what was changed after c, of one client or of all; it reports
+// whether the person wanted it.
+export async function undoSince(c, client) {
+  let todo;
+  try { todo = (await get(`/api/since/${encodeURIComponent(c.id)}`, { client })).changes; } catch (e) { app.fail(e); return false; }
+  if (!todo.length) { app.toast("Nothing after this change is left to undo"); return false; }
+  const body = h("div", null, h("p", null, `${plural(todo.length, "change")} after ${c.id} ${todo.length === 1 ? "is" : "are"} undone, the newest first. If one can't be, it stops there and says why; each undo can be undone.`),
+    h("ul", { class: "plain" }, todo.slice(0, 12).map((x) => h("li", null, h("span", { class: "dim num" }, clock(x.time)), " ", safe(x.summary, true)))), todo.length > 12 ? h("p", { class: "dim" }, `and ${n(todo.length - 12)} more`) : null);
+  if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(todo.length, "change")}`, true))) return false;
+  await undoAll(todo.map((x) => x.id), todo);
+  return true;
+}
+
+// undoSession undoes all changes of a session; it reports whether the person wanted it.
+export async function undoSession({ client, changes, undo }) {
+  const text = `${plural(undo.length, "change")} of ${client} ${undo.length === 1 ? "is" : "are"} undone, the newest first. Each undo can be undone.`;
+  if (!(await app.ask("Undo all of this session?", h("p", null, text), `Undo ${plural(undo.length, "change")}`, true))) return false;
+  await undoAll(undo, changes);
+  return true;
+}
+
+// undoAll undoes changes, newest first. Where files of one changed since, it asks
+// whether the other files of that and of the older ones are to be undone.
+async function undoAll(ids, todo, others = false, undone = 0) {
+  app.busy(true);
+  let left = 0, at = 0;
+  try {
+    for (; at < ids.length; at += 100) {
+      const res = await post("/api/undo", { ids: ids.slice(at, at + 100), others });
+      undone += res.done.length;
+      left += res.left.length;
+    }
+    app.toast(`Undone: ${plural(undone, "change")}${left ? `; ${n(left)} left, their files changed since` : ""}`);
+    return;
+  } catch (e) {
+    undone += e.body?.done?.length ?? 0;
+    const rest = ids.slice(ids.indexOf(e.body?.failed));
+    if (!e.body?.conflicts || others || !rest.length) { app.toast(`Stopped after ${plural(undone, "change")}: ${e.message}`, "bad"); return; }
+    const stuck = todo.find((x) => x.id === e.body.failed);
+    app.busy(false);
+    const body = h("div", null, h("p", null, `${plural(undone, "change")} ${undone === 1 ? "was" : "were"} undone. Then files had changed since`, stuck ? [" “", safe(stuck.summary, true), "”:"] : ":"),
+      h("ul", { class: "conflicts" }, e.body.conflicts.slice(0, 12).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
+      h("p", null, `The other files of this and of the older changes can be undone; these stay as they are.`));
+    if (!(await app.ask("Undo the other files?", body, "Undo the others"))) { app.toast(`Stopped after ${plural(undone, "change")}`); return; }
+    await undoAll(rest, todo, true, undone);
+  } finally { app.busy(false); }
+}
