@@ -1,6 +1,8 @@
 package changer_test
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	"quarry"
@@ -47,6 +49,9 @@ func TestChangeUnder(t *testing.T) {
 		{remove, "a in a", "deleted r/s/a in a"},
 		{remove, "folder", "deleted r/s/folder"},
 	} {
+		if runtime.GOOS == "windows" && strings.Contains(x.path, "\t") {
+			continue // no name there has a tab
+		}
 		c, err := x.do(x.path)
 		if err != nil {
 			t.Fatalf("%s: %v", x.path, err)

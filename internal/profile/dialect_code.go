@@ -44,7 +44,7 @@ var codeDialect = dialect{
 		},
 		{
 			name: "find_symbol", title: "Find a definition",
-			about: "Where a function, type, method or constant is defined, with its text, a type with a list of its methods; several names at once.",
+			about: "Where functions, types, methods or constants are defined, with their text, a type with a list of its methods; of more than three names the place.",
 			params: []tool.Param{
 				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
 				{Name: "names", Kind: tool.Strings, Description: "Several"},

@@ -84,7 +84,7 @@ var quarryTools = []spec{
 	},
 	{
 		name: "find_symbol", title: "Find a definition",
-		about: "Find where a function, type, method or constant is defined; gives its text with its doc comment.",
+		about: "Where a function, type, method or constant is defined, with its text and doc comment.",
 		params: []tool.Param{
 			{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
 			{Name: "names", Kind: tool.Strings, Description: "Several names"},

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"quarry/fault"
+	"quarry/internal/render"
 	"quarry/internal/usage"
 	"quarry/search"
 )
 
-var paramReferences = boolean("references", "Also where it is used")
+var paramReferences = boolean("references", "Also uses in code, by function")
 
 // foundUse is a place where a name is used.
 type foundUse struct {
@@ -50,7 +51,12 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	text := []byte(usesText(name, r, len(files)))
 	left := c.limits()
 	left.Budget = max(left.Budget-len(a.text), referencesRoom)
-	text, shown := linesText(text, files, true, left)
+	few := len(r.Uses) <= aroundLines || !c.d.terse || c.Given("budget")
+	show := linesText
+	if !few {
+		show = placesText
+	}
+	text, shown := show(text, files, true, left)
 	a.text = append(append(a.text, "\n\n"...), text...)
 	for i := range shown.Files {
 		for j := range shown.Files[i].Lines {
@@ -65,6 +71,31 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 		a.receipt = append(a.receipt, fmt.Sprintf("the first %d uses; give a path or a larger budget", shown.Results))
 	}
 	return nil
+}
+
+// placesText appends uses as a line a file, each with the definition around it. Where
+// there are many, agents wanted the functions and not the lines.
+func placesText(dst []byte, files []search.FileMatch, _ bool, lim render.Limits) ([]byte, render.Shown) {
+	var shown render.Shown
+	for i := range files {
+		mark := len(dst)
+		dst = append(append(dst, '\n'), render.Path(files[i].Path)...)
+		around := ""
+		for j := range files[i].Lines {
+			l := &files[i].Lines[j]
+			if name := l.Symbol; name != nil && name.Name != around {
+				around = name.Name
+				dst = fmt.Appendf(dst, " %s:%d", around, l.Number)
+			} else {
+				dst = fmt.Appendf(dst, " %d", l.Number)
+			}
+		}
+		if lim.Full(len(dst)) {
+			return dst[:mark], shown
+		}
+		shown.Files, shown.Results = append(shown.Files, files[i]), shown.Results+len(files[i].Lines)
+	}
+	return dst, shown
 }
 
 // referencesRoom is the least that uses get of an answer, in bytes.

@@ -219,11 +219,20 @@ func (c *call) linesEach(names int) int {
 	switch {
 	case c.Given("budget"):
 		return max(c.room()/names/lineBytes, keptDoc)
+	case c.d.terse && names > namesWhole:
+		return 0
+	case c.d.terse && c.Bool("references"):
+		return besideUses
 	case names > 1 || c.Bool("references"):
 		return max(symbolLines/names, sharedLines)
 	}
 	return symbolLines
 }
+
+// namesWhole is of how many names a terse answer shows the text, of more only the
+// place: in trials agents made a regex of six names to get no bodies. besideUses is how
+// many lines it shows of a definition whose uses are asked for.
+const namesWhole, besideUses = 3, 12
 
 // lineBytes is what a line of code takes, about.
 const lineBytes = 40
@@ -326,7 +335,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 	for i := range r.Symbols {
 		s := &r.Symbols[i]
 		qualified := qualified(s)
-		if i > 0 || similar {
+		if i > 0 || similar || most == 0 {
 			text = fmt.Appendf(text, "\n- %s:%s %s", render.Path(s.Path), lineRange(s), signature(s))
 			continue
 		}

@@ -35,6 +35,9 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "replace_in_files", `{"regex":"barrier","replacement":"wait","expected_count":5}`, "There are 6 matches in 6 files, not the expected 5; nothing was changed.\nmany/\n  f0.go 1\n  f1.go 1", "Look at"},
 		{"code", "replace_in_files", `{"regex":"barrier","replacement":"wait","glob":"*.ts","expected_count":6}`, "without glob 6 files match", "expected"},
 		{"notes", "replace_in_files", `{"text":"Old name","replacement":"New","lacking":["unique"],"quiet":true}`, "3 matches in 2 files. Changed 2 files: +2 -2.", ""},
+		{"code", "find_symbol", `{"names":["Use0","Use1","Use2","Open"]}`, "- many/f0.go:4-8 func Use0()\n\n- many/f1.go:4-8 func Use1()", "barrier"},
+		{"code", "find_symbol", `{"names":["Use0","Use1","Use2","Open"],"budget":4000}`, "barrier", ""},
+		{"code", "find_symbol", `{"names":["Use0","Use1"]}`, "barrier", ""},
 		{"code", "find_symbol", `{"name":"Open","path":"b"}`, "[outside of path it is defined at a/one.go:3]", "no file in scope"},
 		{"code", "find_symbol", `{"name":"Nowhere","path":"b"}`, "no file in scope", "outside of path"},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, "The old name still stands in:\n# New name.md\n1: # Old name\n# n.md\n1: [[New name]] and the Old name again\n[change", ""},
@@ -56,6 +59,22 @@ func TestWishesOfAgents(t *testing.T) {
 		if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%s %s %s\nwants %s\nand not %s\ngot %s", c.profile, c.tool, c.args, c.want, c.not, got)
 		}
+	}
+}
+
+// Many uses come by file and function, without their lines.
+func TestManyUses(t *testing.T) {
+	files := map[string]string{"def.go": "package p\n\nfunc target() {}\n"}
+	for i := range 40 {
+		files[fmt.Sprintf("u%02d.go", i)] = fmt.Sprintf("package p\n\n// target is called.\nfunc c%d() {\n\ttarget()\n\ttarget()\n}\n", i)
+	}
+	r := tools(t, fixture{files: files}.make(t), profile.Options{Profile: "code"})
+	got := call(t, r, "find_symbol", `{"name":"target","references":true}`).Text
+	if !strings.Contains(got, "80 uses in 40 files, 40 in comments") || !strings.Contains(got, "\nu00.go c0:5 6\nu01.go c1:5 6\n") || strings.Contains(got, "\ttarget()") {
+		t.Error(got)
+	}
+	if got := call(t, r, "find_symbol", `{"name":"target","references":true,"budget":8000}`).Text; !strings.Contains(got, "5: target()") {
+		t.Error(got)
 	}
 }
 
