@@ -11,7 +11,7 @@ import (
 )
 
 // textCases are searches of one large file, where the engine and reading are all
-// there is. ripgrep maps the file; we read it.
+// there is. Both map the file.
 var textCases = []struct {
 	name, file string // "" is the tree
 	args       []string

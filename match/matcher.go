@@ -96,6 +96,9 @@ func (s *Search) NewMatcher() *Matcher {
 	return m
 }
 
+// Clone returns a Matcher of the same search for another goroutine.
+func (m *Matcher) Clone() *Matcher { return m.search.NewMatcher() }
+
 // Pattern returns the pattern m searches for.
 func (m *Matcher) Pattern() *Pattern { return m.p }
 

@@ -144,7 +144,7 @@ var opposites = map[string]string{
 var withoutEffect = map[string]string{
 	"no-require-git": "ignore files count outside git repositories, always",
 	"crlf":           "\\r\\n is one line ending, always", "no-crlf": "\\r\\n is one line ending, always",
-	"mmap": "files are read, never mapped: a file that shrinks meanwhile does no harm", "no-mmap": "files are read, never mapped",
+	"mmap": "a large file that is named is mapped where that is safe: what was found counts only if the file has not changed meanwhile, else it is read", "no-mmap": "a file is mapped only where nobody can tell",
 	"block-buffered": "it is the default in a pipe", "no-block-buffered": "it is the default in a pipe",
 }
 

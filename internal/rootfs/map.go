@@ -10,7 +10,8 @@ import (
 
 // Mapping is the content of a file of our own state that is never written to once
 // it has its name. It exists in trusted roots only. If a mapped file is
-// truncated, a process that reads it crashes, so a user's file is never mapped.
+// truncated, a process that reads it crashes, so a user's file is mapped only as a
+// View.
 type Mapping struct {
 	data  []byte
 	unmap func() error

@@ -41,6 +41,7 @@ type file struct {
 	blockStart int // lines reported before the block in hand
 	reported   int // lines so far
 
+	inPlace  bool // the block may change: what is reported of it is copied, and handed on at its end
 	spanning bool // multiline mode, by a pattern whose texts can be cut
 	blockEnd int  // where the last line ends that a match in multiline mode touches; -1 is none
 
@@ -431,7 +432,7 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	if ending != "" {
 		f.line, f.counted = f.line+1, after
 	}
-	if len(f.out.Lines) >= emitLines {
+	if len(f.out.Lines) >= emitLines && !f.inPlace {
 		f.emit()
 	}
 }
@@ -469,7 +470,7 @@ func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 		line.CutBefore, line.CutAfter = from, len(text)-to
 		line.Spans = shiftSpans(line.Spans, from, to)
 	}
-	if f.req.Emit != nil && !lossy {
+	if f.req.Emit != nil && !lossy && !f.inPlace {
 		line.Text = text[from:to:to] // it is used before the block goes
 		return
 	}

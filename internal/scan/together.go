@@ -1,12 +1,15 @@
 package scan
 
 import (
+	"bytes"
 	"cmp"
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"quarry/internal/re/vec"
+	"quarry/internal/textfile"
 	"quarry/match"
 	"quarry/search"
 )
@@ -23,15 +26,26 @@ func Large(size int64) bool { return size >= minTogether }
 // after its last line to the next. Results are delivered in the order of the
 // file. So reading, which takes half of the time for a literal, runs in parallel
 // with searching.
-func Together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
-	if len(all) < 2 || !Large(size) || !shares(all[0], req) {
+//
+// view, if there is one, has the text that r gives, in mapped memory. Blocks in it are
+// searched where they are (see mapped.go).
+func Together(all []*Scanner, r io.Reader, size int64, view View, req *Request) (Result, error) {
+	if len(all) < 2 && view == nil || !Large(size) || !shares(all[0], req) {
 		return all[0].File(r, size, req)
 	}
-	return together(all, r, size, req)
+	if req.NUL != search.SkipBinary { // what the beginning says is for the whole file
+		head := make([]byte, ripgrepBuffer)
+		n, _ := io.ReadFull(r, head) // an error comes again
+		r = io.MultiReader(bytes.NewReader(head[:n]), r)
+		if bytes.IndexByte(head[:n], 0) >= 0 {
+			return all[0].File(r, size, req)
+		}
+	}
+	return together(all, r, size, view, req)
 }
 
-func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
-	g := &group{req: req, wide: make(chan []byte, 1), text: text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: all[0].raw}}
+func together(all []*Scanner, r io.Reader, size int64, view View, req *Request) (Result, error) {
+	g := &group{req: req, view: view, wide: make(chan []byte, 1), text: text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: all[0].raw}}
 	g.turned.L = &g.order
 	g.wide <- nil
 	var done sync.WaitGroup
@@ -49,7 +63,7 @@ func shares(s *Scanner, req *Request) bool {
 	switch {
 	case s.Shapes != nil:
 		return false
-	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0 || req.NUL != search.SkipBinary:
+	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0 || req.NUL != search.SkipBinary && req.NUL != search.MentionNULMapped:
 		return false
 	case s.m.Pattern().Mode() == match.Lines:
 		return req.Detail == Count || req.Detail == Lines && req.Emit != nil
@@ -67,6 +81,11 @@ type group struct {
 	base    int64  // offset of carry
 	blocks  int    // handed out
 	ended   bool
+	inPlace bool // blocks are looked at in view
+
+	view   View        // nil where the file is read
+	moved  atomic.Bool // it can't be relied on any more
+	behind int         // up to where it is not needed any more; guarded by order
 
 	// wide has the one buffer for a line longer than a block, unless it is in use:
 	// a second one takes longer to be cleared by the system than it saves.
@@ -74,8 +93,9 @@ type group struct {
 
 	order  sync.Mutex // the next scanner in order takes over
 	turned sync.Cond
-	turn   int // the block whose results are due
-	lines  int // before it
+	turn   int  // the block whose results are due
+	lines  int  // before it
+	over   bool // a match was only mentioned, and nothing after it is
 	out    Result
 	err    error
 }
@@ -84,6 +104,7 @@ type group struct {
 type share struct {
 	text  []byte
 	wide  []byte // the group's wide buffer, if text is in it
+	view  bool   // text is in the group's view
 	clear int    // as of file
 	base  int64
 	no    int
@@ -110,6 +131,12 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	defer g.reading.Unlock()
 	if g.ended {
 		return b, false
+	}
+	if g.inPlace && !g.moved.Load() && g.cut(s, &b) {
+		return b, true
+	}
+	if g.inPlace {
+		g.readOn()
 	}
 	longest := s.longest(g.text.size)
 	if cap(s.buf) < blockSize {
@@ -153,6 +180,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 		g.base += int64(end)
 		g.blocks++
 		g.ended = last
+		g.inPlace = g.view != nil && !last && !g.moved.Load() && (g.text.enc == textfile.UTF8 || g.text.enc == textfile.Windows1252)
 		return b, true
 	}
 }
@@ -225,24 +253,34 @@ func (g *group) search(s *Scanner, b *share) {
 			return g.emit(part)
 		}
 	}
-	f := s.begin(&req)
-	f.spanning = s.inBlocks
-	f.base, f.clear = b.base, b.clear
-	f.block(b.text, 0)
-	f.emit()
-	if req.Detail == Lines {
-		f.countTo(b.text, len(b.text))
+	f := g.begin(s, &req, b)
+	if b.view {
+		steady := f.guarded(b.text, g.view)
+		g.await(b.no)
+		mine = true
+		if !steady || !g.view.Steady() {
+			g.moved.Store(true)
+			g.reread(s, b)
+			f = g.begin(s, &req, b)
+			f.all(b.text)
+		}
+		g.passed(f, b)
+	} else {
+		f.all(b.text)
 	}
+	f.emit()
 	if !mine {
 		g.await(b.no)
 	}
 	err := cmp.Or(f.failed, s.m.Err(), b.err)
-	if g.err == nil {
+	if g.err == nil && !g.over {
 		g.out.Matched += f.out.Matched
 		g.out.Matches += f.out.Matches
-		g.out.Bytes, g.out.NUL, g.out.Skip = b.read, b.nul, b.skip
+		g.out.Bytes, g.out.NUL, g.out.Skip = b.read, cmp.Or(g.out.NUL, b.nul, f.out.NUL), b.skip
 		g.err = err
+		g.over = f.nulls.seen && req.Detail == Lines
 	}
+	ends := err != nil || g.over
 	g.lines += f.line
 	g.turn++
 	g.turned.Broadcast()
@@ -251,8 +289,27 @@ func (g *group) search(s *Scanner, b *share) {
 		g.wide <- b.wide
 	}
 	f.end()
-	if err != nil {
+	if ends {
 		g.stop()
+	}
+}
+
+// begin starts the search of a block.
+func (g *group) begin(s *Scanner, req *Request, b *share) *file {
+	f := s.begin(req)
+	f.spanning, f.inPlace = s.inBlocks, b.view
+	f.base, f.clear = b.base, b.clear
+	return f
+}
+
+// all searches a block whose lines are counted to its end.
+func (f *file) all(text []byte) {
+	f.block(text, 0)
+	if f.req.Detail == Lines {
+		if !f.inPlace {
+			f.emit() // while the block is in the cache
+		}
+		f.countTo(text, len(text))
 	}
 }
 
@@ -273,7 +330,7 @@ func (g *group) stop() {
 
 // emit hands lines on, numbered from the start of the file. Its caller has the turn.
 func (g *group) emit(part *Result) error {
-	if g.err != nil {
+	if g.err != nil || g.over {
 		return g.err
 	}
 	for i := range part.Lines {

@@ -63,7 +63,7 @@ func TestTogetherAgrees(t *testing.T) {
 				}
 				return nil
 			}
-			got, err := together(all, dribble{strings.NewReader(text), step}, int64(len(text)), &req)
+			got, err := together(all, dribble{strings.NewReader(text), step}, int64(len(text)), nil, &req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,20 +83,20 @@ func TestTogetherEnds(t *testing.T) {
 	enough := errors.New("enough")
 	x := match.MustCompile("x", match.Options{})
 	calls := 0
-	_, err := Together(scanners(x, 3), strings.NewReader(strings.Repeat("x\n-\n", size/4)), size, &Request{Emit: func(*Result) error { calls++; return enough }})
+	_, err := Together(scanners(x, 3), strings.NewReader(strings.Repeat("x\n-\n", size/4)), size, nil, &Request{Emit: func(*Result) error { calls++; return enough }})
 	if !errors.Is(err, enough) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}
 	broken := errors.New("broken")
 	r := io.MultiReader(strings.NewReader(strings.Repeat("x\n", 3<<20)), errReader{broken})
-	if out, err := Together(scanners(x, 3), r, size, &Request{Detail: Count}); !errors.Is(err, broken) || out.Matched < 2<<20 {
+	if out, err := Together(scanners(x, 3), r, size, nil, &Request{Detail: Count}); !errors.Is(err, broken) || out.Matched < 2<<20 {
 		t.Errorf("%d lines, %v", out.Matched, err)
 	}
 	var text string
 	for _, begin := range []string{"", "x"} { // one that doesn't match, and one that does
 		text = strings.Repeat("x\n", 3<<20) + begin + strings.Repeat("y", MaxLine+2*blockSize) + "\nx\n"
 		want, _ := New(x.NewMatcher()).File(strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
-		got, err := Together(scanners(x, 3), strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
+		got, err := Together(scanners(x, 3), strings.NewReader(text), int64(len(text)), nil, &Request{Detail: Count})
 		if got.Skip != TooLarge || got.Matched != want.Matched || err != nil {
 			t.Errorf("a long line: %+v, %v; one scanner gives %+v", got, err, want)
 		}
@@ -109,7 +109,7 @@ func TestTogetherEnds(t *testing.T) {
 	for i := range all {
 		all[i] = New(search.NewMatcher())
 	}
-	if _, err := Together(all, strings.NewReader(text), int64(len(text)), &Request{Detail: Count}); !errors.Is(err, context.Canceled) {
+	if _, err := Together(all, strings.NewReader(text), int64(len(text)), nil, &Request{Detail: Count}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -139,7 +139,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	if scanner.Shapes = shapes; len(q.Paths) > 0 {
 		scanner.Path = q.Paths[0]
 	}
-	if err = c.stream("", []*scan.Scanner{scanner}, r, out, &request); err == nil {
+	if err = c.stream("", []*scan.Scanner{scanner}, r, nil, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
@@ -311,7 +311,7 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 			return r.collect.add(path, &found{err: err})
 		}
 		out.info.Size = 0
-		if err := r.collect.stream(path, []*scan.Scanner{r.scanner(k)}, made, out, &r.request); err != nil {
+		if err := r.collect.stream(path, []*scan.Scanner{r.scanner(k)}, made, nil, out, &r.request); err != nil {
 			made.Close()
 			return err
 		}
@@ -320,7 +320,14 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 		}
 		return nil
 	}
-	return r.collect.stream(path, r.together(k, out.info.Size), text, out, &r.request)
+	var view scan.View
+	if k == &r.scanners[0] && scan.Large(out.info.Size) {
+		if v := f.View(); v != nil {
+			defer v.Close()
+			view = v
+		}
+	}
+	return r.collect.stream(path, r.together(k, out.info.Size), text, view, out, &r.request)
 }
 
 // together returns the scanner of a worker. For a large file that was named it

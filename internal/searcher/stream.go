@@ -222,7 +222,7 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 
 // stream searches a text and delivers its lines as they are found. A large text
 // is searched by all scanners.
-func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, out *found, request *scan.Request) error {
+func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, view scan.View, out *found, request *scan.Request) error {
 	req := *request
 	var own error // of who takes the lines
 	if inParts(c.q) {
@@ -232,7 +232,7 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, out
 			return own
 		}
 	}
-	out.res, out.err = scan.Together(all, text, out.info.Size, &req)
+	out.res, out.err = scan.Together(all, text, out.info.Size, view, &req)
 	if own != nil {
 		return own
 	}
