@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/change"
 	"quarry/fault"
@@ -64,11 +65,13 @@ type Source interface {
 // maxText is the largest file that is looked at.
 const maxText = 8 << 20
 
-var identifier = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*[?!]?$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*[?!]?$`)
+})
 
 // Find works out the plan.
 func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
-	if !identifier.MatchString(q.New) {
+	if !identifier().MatchString(q.New) {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q", q.New), "give the new name alone, without its container")
 	}
 	f := &finder{q: q, out: &Plan{}, dirs: map[string]string{}}

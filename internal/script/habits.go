@@ -3,30 +3,29 @@ package script
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Habits of Python that Starlark lacks, and how to write it instead. The first
-// that fits the line of the error is the hint.
-var habits = []struct {
-	line *regexp.Regexp
-	hint string
-}{
-	{regexp.MustCompile(`^\s*(import|from)\b`), `Nothing is imported: all functions are there. help() lists them; findall(regex, text) stands for re.`},
-	{regexp.MustCompile(`\b[fF]["']`), `There are no f-strings: write "%s:%d" % (path, n) or "{}:{}".format(path, n).`},
-	{regexp.MustCompile(`^\s*(try|except|finally|raise)\b`), `There is no try: an error ends the script and nothing is changed. Test first, as "if x in text", or end with fail("why").`},
-	{regexp.MustCompile(`^\s*with\b|\bopen\s*\(`), `Files are read with read(path) and written with write(path, text).`},
-	{regexp.MustCompile(`^\s*class\b`), `There are no classes: use a dict, or struct-like values of the functions.`},
-	{regexp.MustCompile(`^\s*(global|nonlocal)\b`), `There is no global: a function may change a list or a dict of the script.`},
-	{regexp.MustCompile(`\byield\b|\basync\b|\bawait\b`), `There are no generators: build a list.`},
-	{regexp.MustCompile(`\bis\s+(not\s+)?None\b|\bis\b`), `Compare with == and !=.`},
-	{regexp.MustCompile(`^\s*assert\b`), `Write: if not x: fail("why").`},
-	{regexp.MustCompile(`\bre\.`), `findall(regex, text) finds in a text; search(regex, path=…) in files.`},
-	{regexp.MustCompile(`\bos\.|\bglob\.|\bpathlib\b|\bPath\(`), `files("*.go", path=…) lists files; read(path) reads one.`},
-	{regexp.MustCompile(`\bsum\s*\(`), `There is no sum: add up in a loop, or len(list).`},
-	{regexp.MustCompile(`\*\*`), `There is no power operator.`},
-	{regexp.MustCompile(`^\s*\w+\s*:\s*\w+\s*=`), `There are no type annotations.`},
-	{regexp.MustCompile(`^\s*del\b`), `There is no del: d.pop(key) removes from a dict.`},
-	{regexp.MustCompile(`:=`), `There is no :=; assign on a line of its own.`},
+// that fits the line of the error is the hint. They are compiled when a script fails:
+// all commands would pay for it at their start.
+var habits = []struct{ line, hint string }{
+	{`^\s*(import|from)\b`, `Nothing is imported: all functions are there. help() lists them; findall(regex, text) stands for re.`},
+	{`\b[fF]["']`, `There are no f-strings: write "%s:%d" % (path, n) or "{}:{}".format(path, n).`},
+	{`^\s*(try|except|finally|raise)\b`, `There is no try: an error ends the script and nothing is changed. Test first, as "if x in text", or end with fail("why").`},
+	{`^\s*with\b|\bopen\s*\(`, `Files are read with read(path) and written with write(path, text).`},
+	{`^\s*class\b`, `There are no classes: use a dict, or struct-like values of the functions.`},
+	{`^\s*(global|nonlocal)\b`, `There is no global: a function may change a list or a dict of the script.`},
+	{`\byield\b|\basync\b|\bawait\b`, `There are no generators: build a list.`},
+	{`\bis\s+(not\s+)?None\b|\bis\b`, `Compare with == and !=.`},
+	{`^\s*assert\b`, `Write: if not x: fail("why").`},
+	{`\bre\.`, `findall(regex, text) finds in a text; search(regex, path=…) in files.`},
+	{`\bos\.|\bglob\.|\bpathlib\b|\bPath\(`, `files("*.go", path=…) lists files; read(path) reads one.`},
+	{`\bsum\s*\(`, `There is no sum: add up in a loop, or len(list).`},
+	{`\*\*`, `There is no power operator.`},
+	{`^\s*\w+\s*:\s*\w+\s*=`, `There are no type annotations.`},
+	{`^\s*del\b`, `There is no del: d.pop(key) removes from a dict.`},
+	{`:=`, `There is no :=; assign on a line of its own.`},
 }
 
 // known are names of Python and shells that models try, and what stands for them.
@@ -36,11 +35,13 @@ var known = map[string]string{
 	"search_code": "rank", "rename": "move", "mv": "move", "rm": "delete", "uses": "references", "usages": "references", "refs": "references", "re": "findall", "sed": "sub", "json": "value", "yaml": "value", "toml": "value", "jq": "value", "yq": "value", "get_value": "value",
 }
 
-var undefined = regexp.MustCompile(`undefined: (\w+)`)
+var undefined = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`undefined: (\w+)`)
+})
 
 // habit is the next step for an error, "" if nothing is known.
 func habit(e *Error) string {
-	if m := undefined.FindStringSubmatch(e.Message); m != nil {
+	if m := undefined().FindStringSubmatch(e.Message); m != nil {
 		names := []string{"show", "print", "help"}
 		for i := range Functions {
 			names = append(names, Functions[i].Name)
@@ -53,7 +54,7 @@ func habit(e *Error) string {
 		}
 	}
 	for _, h := range habits {
-		if h.line.MatchString(e.Source) {
+		if regexp.MustCompile(h.line).MatchString(e.Source) {
 			return h.hint
 		}
 	}

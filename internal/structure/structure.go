@@ -293,12 +293,14 @@ func holeNumber(s string) (int, bool) {
 	return n, err == nil
 }
 
-var markedHole = regexp.MustCompile(mark + `\d+x`)
+var markedHole = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(mark + `\d+x`)
+})
 
 // within lets a string or comment that has holes match others: $A is a word there
 // and $$A any text.
 func (c *compiled) within(e *elem) {
-	at := markedHole.FindAllStringIndex(e.text, -1)
+	at := markedHole().FindAllStringIndex(e.text, -1)
 	if at == nil {
 		return
 	}
@@ -324,7 +326,7 @@ func (c *compiled) within(e *elem) {
 func (c *compiled) needs() []string {
 	var list []string
 	add := func(s string) {
-		for _, part := range markedHole.Split(s, -1) {
+		for _, part := range markedHole().Split(s, -1) {
 			for w := range strings.FieldsFuncSeq(part, func(r rune) bool { return r < 0x80 && !isWord(byte(r)) }) {
 				list = append(list, w)
 			}

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/fault"
 	"quarry/internal/colour"
@@ -247,12 +248,16 @@ func (f *finder) class(at int) colour.Class {
 // called reports that what follows a name calls it.
 func called(rest string) bool {
 	rest = strings.TrimLeft(rest, " \t")
-	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::<") || generic.MatchString(rest)
+	return strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, "!(") || strings.HasPrefix(rest, "::<") || generic().MatchString(rest)
 }
 
-var generic = regexp.MustCompile(`^[\[<][\w\s,.*\[\]]+[\]>]\(`)
+var generic = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\[<][\w\s,.*\[\]]+[\]>]\(`)
+})
 
-var qualifier = regexp.MustCompile(`([\w)\]]+)\s*(?:\.|::|->|\?\.)\s*$`)
+var qualifier = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\w)\]]+)\s*(?:\.|::|->|\?\.)\s*$`)
+})
 
 // sure reports that a use is of the container that was asked for.
 func (f *finder) sure(before string, around *search.Symbol) bool {
@@ -260,7 +265,7 @@ func (f *finder) sure(before string, around *search.Symbol) bool {
 		return true
 	}
 	last := f.container[strings.LastIndexByte(f.container, '.')+1:]
-	m := qualifier.FindStringSubmatch(before)
+	m := qualifier().FindStringSubmatch(before)
 	inside := around != nil && (around.Container == f.container || strings.HasSuffix(around.Container, "."+last) || around.Container == last)
 	switch {
 	case m == nil: // no qualifier: its own members call it so
@@ -273,7 +278,9 @@ func (f *finder) sure(before string, around *search.Symbol) bool {
 	return strings.EqualFold(m[1], last) // store.Open of a Store
 }
 
-var testPath = regexp.MustCompile(`(^|/)(tests?|__tests__|testdata|spec|specs|fixtures?)/|_test\.\w+$|\.(test|spec)\.\w+$|(^|/)test_[^/]*\.py$|Tests?\.(java|kt|cs|swift)$`)
+var testPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|/)(tests?|__tests__|testdata|spec|specs|fixtures?)/|_test\.\w+$|\.(test|spec)\.\w+$|(^|/)test_[^/]*\.py$|Tests?\.(java|kt|cs|swift)$`)
+})
 
 // IsTest reports a path that looks like one of tests.
-func IsTest(p string) bool { return testPath.MatchString(p) }
+func IsTest(p string) bool { return testPath().MatchString(p) }

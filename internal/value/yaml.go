@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -89,7 +90,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		}
 	}()
 	text := lines.In(d.text)
-	d.breaks = oddBreak.Match(text)
+	d.breaks = oddBreak().Match(text)
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	r := &yamlReader{text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
 	var docs []*Node
@@ -127,7 +128,9 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 }
 
 // oddBreak is a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
-var oddBreak = regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
+var oddBreak = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
+})
 
 // yamlReader finds the spans of yaml.v3's nodes, which know only where they begin.
 type yamlReader struct {

@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"regexp"
+	"sync"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -169,13 +170,15 @@ func coreKind(s string) Kind {
 	case "true", "True", "TRUE", "false", "False", "FALSE":
 		return Bool
 	}
-	if yamlNumber.MatchString(s) {
+	if yamlNumber().MatchString(s) {
 		return Number
 	}
 	return Text
 }
 
-var yamlNumber = regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+var yamlNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+})
 
 // yamlCursor turns the line and column of YAML nodes into offsets. The parser
 // counts characters and ends lines also at a lone CR, NEL, LS and PS. Asked in
