@@ -79,6 +79,8 @@ func TestSortRipgrep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	cases := 0
+	defer func() { t.Logf("%d compared with ripgrep %d, each with four files", cases, version) }()
 	for _, flags := range [][]string{{"--sort", "modified"}, {"--sortr", "modified"}, {"--sortr", "path"}, {"--sort=path"}} {
 		if version < 14 && flags[1%len(flags)] == "modified" {
 			continue // it ordered folder by folder
@@ -86,6 +88,9 @@ func TestSortRipgrep(t *testing.T) {
 		for _, mode := range []string{"-n", "-c", "-l", "-C1"} {
 			args := append(slices.Clone(flags), mode, "-n", "foo")
 			want, got := runRipgrep(t, rg, dir, args), runQuarry("", append([]string{"search"}, args...)...)
+			if cases++; strings.Count(want.out, "\n") < 4 {
+				t.Errorf("%q: ripgrep does not print the four files: %q", args, want.out)
+			}
 			if diff := cmp.Diff(want.out, got.out); diff != "" {
 				t.Errorf("%q:\n%s%s", args, diff, got.err)
 			}

@@ -137,6 +137,11 @@ func TestRipgrepTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if n := strings.Count(string(out), "\n"); n < 200 {
+		t.Fatalf("ripgrep lists %d types", n)
+	} else {
+		t.Logf("%d types compared", n)
+	}
 	if got := filetypes.All().List(); got != string(out) {
 		want := strings.Split(string(out), "\n")
 		for i, line := range strings.Split(got, "\n") {

@@ -300,6 +300,7 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 					t.Fatalf("%s: %v\ngot  %q\nwant %q\nfrom %q", name, err, got, want, before[name])
 				}
 			}
+			t.Logf("%d files changed as %s says", len(after), tool[0])
 		})
 	}
 }

@@ -263,8 +263,8 @@ func TestScanAgainstGoldmark(t *testing.T) {
 		}
 		links += len(want)
 	}
-	if links < 3000 {
-		t.Errorf("only %d links compared", links)
+	if t.Logf("%d links compared", links); links < 3000 {
+		t.Error("too few")
 	}
 }
 

@@ -146,6 +146,9 @@ func sameAsRg(t *testing.T, rg, dir string, opts Options, args ...string) {
 	// rg knows no protected names, so neither do we here.
 	got, report := list(t, openRoot(t, dir, &rootfs.Options{Trusted: true}), &opts)
 	want := rgFiles(t, rg, dir, args...)
+	if len(want) == 0 {
+		t.Errorf("%s %v: ripgrep lists nothing", dir, args)
+	}
 	if slices.Equal(got, want) {
 		t.Logf("%s %v: %d files", dir, args, len(got))
 		return

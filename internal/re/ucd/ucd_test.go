@@ -175,8 +175,13 @@ func TestAgainstGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := bitmap(old)
+	compared := 0
 	compare := func(name string, set []Range, table *unicode.RangeTable) {
 		differ := 0
+		if len(set) == 0 {
+			t.Errorf("%s is empty", name)
+		}
+		compared++
 		for r, in := range bitmap(set) {
 			if known[r] && in != unicode.Is(table, rune(r)) {
 				differ++
@@ -205,6 +210,9 @@ func TestAgainstGo(t *testing.T) {
 			t.Error(name, err)
 		}
 		compare(name, set, table)
+	}
+	if t.Logf("%d categories and scripts compared", compared); compared < 150 {
+		t.Error("too few")
 	}
 	for r := range unicode.MaxRune + 1 {
 		if !known[r] || unicode.SimpleFold(r) == NextFold(r) {
@@ -296,8 +304,8 @@ func TestECMAUpperAgainstNode(t *testing.T) {
 		u, _ := strconv.Atoi(to)
 		want[rune(f)] = rune(u)
 	}
-	if len(want) < 1000 {
-		t.Fatalf("node knows only %d upper cases", len(want))
+	if t.Logf("node knows %d upper cases", len(want)); len(want) < 1000 {
+		t.Fatal("too few")
 	}
 	old, _ := LookupValue("age", "15.0")
 	known := bitmap(old)

@@ -231,8 +231,8 @@ func TestAgainstGo(t *testing.T) {
 			accepted++
 		}
 	}
-	if accepted < 2000 {
-		t.Errorf("only %d patterns were in order", accepted)
+	if t.Logf("Go accepts %d of 20,000", accepted); accepted < 2000 {
+		t.Error("too few")
 	}
 }
 
