@@ -106,6 +106,9 @@ type TextQuery struct {
 type FieldQuery struct {
 	// Keys select the files that have one of them; none selects all.
 	Keys []uint64
+	// Want has a bit for each value that Look needs, the lowest for the first; 0 is
+	// all of them. Others may be empty.
+	Want uint64
 	// Look is called with the values of a file and how often it has each key,
 	// instead of the function that is called with texts. Its result is passed on
 	// if it is not nil. Both slices are valid until it returns.

@@ -216,7 +216,7 @@ func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path
 		part.Time = left(q.Time, started)
 		t.narrow(&part.Scope)
 		if of := q.Fields; of != nil {
-			part.Fields = &search.FieldQuery{Keys: of.Keys, Look: func(path string, values []byte, counts []uint8) any {
+			part.Fields = &search.FieldQuery{Keys: of.Keys, Want: of.Want, Look: func(path string, values []byte, counts []uint8) any {
 				return of.Look(t.root.join(path), values, counts)
 			}}
 		}

@@ -268,7 +268,7 @@ func TestForgedSegments(t *testing.T) {
 				for id := range all {
 					all[id] = id
 				}
-				v.Fields(all, func(_ int, values Values) bool {
+				v.Fields(all, AllValues, func(_ int, values Values) bool {
 					for values.Next() != nil {
 					}
 					return true

@@ -105,7 +105,8 @@ func (r *reader) text8() []byte {
 	return textfile.Decode1252(raw)
 }
 
-// fieldRun has the records of consecutive jobs, as in a fieldTable.
+// fieldRun has the records of consecutive jobs: a varint, 0 for a file without fields,
+// else the length of its values plus one; then the values.
 type fieldRun struct {
 	job  int // the first
 	data []byte
@@ -160,21 +161,28 @@ func (w *buildWorker) flushFields() {
 	w.mu.Unlock()
 }
 
-// fields writes the records of the first n jobs.
+// fields writes the values of the first n jobs.
 func (b *build) fields(w *segmentWriter, n int) error {
 	slices.SortFunc(b.fieldRuns, func(x, y fieldRun) int { return x.job - y.job })
 	for _, r := range b.fieldRuns {
 		for job, rest := r.job, r.data; len(rest) > 0 && job < n; job++ {
 			size := recordSize(rest)
 			if b.outcomes[job].state == indexed {
-				if err := w.record(rest[:size]); err != nil {
+				_, k := binary.Uvarint(rest)
+				if err := w.values(rest[k:size]); err != nil {
 					return err
 				}
 			}
 			rest = rest[size:]
 		}
 	}
-	return nil
+	return w.endGroup()
+}
+
+// recordSize is the length of the first record of a run.
+func recordSize(data []byte) int {
+	n, k := binary.Uvarint(data)
+	return k + max(int(n)-1, 0)
 }
 
 // Known reports whether the fields of a document are in the index, if its name is
@@ -182,10 +190,11 @@ func (b *build) fields(w *segmentWriter, n int) error {
 func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large) == 0 }
 
 // Fields calls yield with the values of documents, whose numbers are in order,
-// until it returns false. A document without fields has none.
-func (c *CountedView) Fields(ids []int, yield func(id int, values Values) bool) error {
+// until it returns false. Bit n of want asks for value n; one that is not wanted may
+// be empty. A document without fields has none.
+func (c *CountedView) Fields(ids []int, want uint64, yield func(id int, values Values) bool) error {
 	return c.guard(func() error {
-		cur := fieldCursor{t: &c.v.seg.fields}
+		cur := fieldCursor{t: &c.v.seg.fields, want: want}
 		for _, id := range ids {
 			if !yield(id, cur.values(id)) {
 				break

@@ -71,7 +71,7 @@ func (w *world) compareFields(snap *Snapshot, ask Ask) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		err = v.Fields(ids, func(id int, got Values) bool {
+		err = v.Fields(ids, AllValues, func(id int, got Values) bool {
 			if string(got) != values[0] {
 				w.t.Fatalf("document %d has the fields %q, the index says %q", id, values[0], got)
 			}

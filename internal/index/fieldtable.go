@@ -2,18 +2,24 @@ package index
 
 import "encoding/binary"
 
-// The records of the documents, in order. A record is a varint: 0 for a document
-// without fields, else the length of its values plus one; then the values. The
-// records stay in the file; their blocks have sums.
+// The values of the documents, in groups of fieldGroup. The first values of a group's
+// documents are one column, the second values another, and so on: an answer that
+// needs one value of many documents reads one column. Columns are packed. They stay
+// in the file; its blocks have sums.
+//
+// A group is eight bytes, a bit for each document that has fields; the number of its
+// columns; the size of each; and the columns. A group without fields has no bytes. A
+// column has for each document a varint, 0 if it lacks the value, else the length of
+// the value plus one; then the value.
 
-// fieldGroup is how many records share an entry of the heads.
+// fieldGroup is how many documents share an entry of the heads.
 const fieldGroup = 64
 
-// fieldTable finds the record of a document.
+// fieldTable finds the values of a document.
 type fieldTable struct {
 	docs  int
-	heads []byte // eight bytes for each group: where its first record begins
-	file  []byte // records, then padding
+	heads []byte // eight bytes for each group: where it begins
+	file  []byte // groups, then padding
 	sums  []byte // of file
 }
 
@@ -38,39 +44,79 @@ func (t *fieldTable) check() error {
 	return nil
 }
 
-// fieldCursor reads records. It panics on invalid bytes; callers run under guard.
+// AllValues asks for all values of documents.
+const AllValues = ^uint64(0)
+
+// fieldCursor reads the values of documents. It panics on invalid bytes; callers run
+// under guard.
 type fieldCursor struct {
-	t    *fieldTable
-	next int // the document whose record rest begins with
-	end  int // the first document of the next group
-	rest []byte
+	t       *fieldTable
+	want    uint64 // a bit for each column to read; columns after the 64th count as it
+	next    int    // the document that the columns begin with
+	end     int    // the first document of the next group
+	has     uint64 // of the group
+	columns []fieldColumn
+	out     []byte
 }
 
-// record returns the record of a document.
-func (c *fieldCursor) record(id int) []byte {
+// fieldColumn is a column of the group in hand; nil if it is not wanted.
+type fieldColumn struct {
+	plain []byte // unpacked
+	rest  []byte // from the next document on
+}
+
+func (c *fieldCursor) wants(column int) bool { return c.want>>min(column, 63)&1 != 0 }
+
+// values returns the values of a document; none if it has no fields. A value that
+// is not wanted is empty. They are valid until the next call.
+func (c *fieldCursor) values(id int) Values {
 	if len(c.t.heads) == 0 {
-		return noRecord
+		return nil
 	}
 	if id >= c.end || id < c.next {
 		c.group(id / fieldGroup)
 	}
-	for ; c.next < id; c.next++ {
-		c.rest = c.rest[recordSize(c.rest):]
+	if c.has>>(id%fieldGroup)&1 == 0 {
+		return nil
 	}
-	return c.rest[:recordSize(c.rest)]
+	for ; c.next < id; c.next++ {
+		for i := range c.columns {
+			if c.wants(i) {
+				c.columns[i].value()
+			}
+		}
+	}
+	c.next++
+	c.out = c.out[:0]
+	for i := range c.columns {
+		if !c.wants(i) {
+			c.out = append(c.out, 0)
+			continue
+		}
+		v, ok := c.columns[i].value()
+		if ok {
+			c.out = append(binary.AppendUvarint(c.out, uint64(len(v))), v...)
+		}
+	}
+	return c.out
 }
 
-// noRecord is the record of a document without fields.
-var noRecord = []byte{0}
-
-// values returns the values of a document.
-func (c *fieldCursor) values(id int) Values {
-	record := c.record(id)
-	_, k := binary.Uvarint(record)
-	return record[k:]
+// value takes the next value; false if the document lacks it.
+func (c *fieldColumn) value() ([]byte, bool) {
+	n, k := binary.Uvarint(c.rest)
+	if k <= 0 || n > uint64(len(c.rest)-k)+1 {
+		panic("column of fields")
+	}
+	c.rest = c.rest[k:]
+	if n == 0 {
+		return nil, false
+	}
+	v := c.rest[:n-1]
+	c.rest = c.rest[n-1:]
+	return v, true
 }
 
-// group begins a group of records, whose bytes it checks.
+// group begins a group, whose bytes it checks.
 func (c *fieldCursor) group(i int) {
 	from, to := c.t.head(i), len(c.t.file)-postingsPad
 	if 8*(i+1) < len(c.t.heads) {
@@ -79,53 +125,130 @@ func (c *fieldCursor) group(i int) {
 	if !intact(c.t.file, c.t.sums, from, to) {
 		panic("checksum of fields")
 	}
-	c.rest, c.next, c.end = c.t.file[from:to], i*fieldGroup, (i+1)*fieldGroup
+	data := c.t.file[from:to]
+	c.next, c.end, c.has = i*fieldGroup, (i+1)*fieldGroup, 0
+	if len(data) == 0 {
+		return
+	}
+	c.has = binary.LittleEndian.Uint64(data)
+	s := columnSource(data[8:])
+	columns := s.number()
+	sizes := make([]int, columns)
+	for i := range sizes {
+		sizes[i] = s.number()
+	}
+	for len(c.columns) < columns {
+		c.columns = append(c.columns, fieldColumn{})
+	}
+	c.columns = c.columns[:columns]
+	for i, size := range sizes {
+		if size > len(s) {
+			panic("size of a column of fields")
+		}
+		if col := &c.columns[i]; c.wants(i) {
+			col.plain = unpack(col.plain[:0], s[:size])
+			col.rest = col.plain
+		}
+		s = s[size:]
+	}
 }
 
-// recordSize is the length of the first record. It panics if there is none.
-func recordSize(data []byte) int {
-	n, k := binary.Uvarint(data)
-	if k <= 0 || n > uint64(len(data)-k)+1 {
-		panic("record of fields")
+// columnSource reads numbers. It panics on invalid bytes; no number is larger than
+// how many bytes follow.
+type columnSource []byte
+
+func (s *columnSource) number() int {
+	n, k := binary.Uvarint(*s)
+	if k <= 0 || n > uint64(len(*s)-k) {
+		panic("number in fields")
 	}
-	return k + max(int(n)-1, 0)
+	*s = (*s)[k:]
+	return int(n)
 }
 
 // fieldWriter makes the table.
 type fieldWriter struct {
-	n     int
-	at    uint64
-	heads []byte
-	sums  []byte
+	n       int // documents
+	at      uint64
+	heads   []byte
+	sums    []byte
+	has     uint64 // of the group in hand
+	columns [][]byte
+	packer  packer
+	group   []byte
 }
 
-// record writes the record of the next document.
-func (s *segmentWriter) record(data []byte) error {
+// values takes the values of the next document; none if it has no fields.
+func (s *segmentWriter) values(v Values) error {
 	w := &s.fields
-	if w.n%fieldGroup == 0 {
+	at := w.n % fieldGroup
+	if at == 0 {
+		if err := s.endGroup(); err != nil {
+			return err
+		}
 		w.heads = binary.LittleEndian.AppendUint64(w.heads, w.at)
 	}
 	w.n++
-	w.at += uint64(len(data))
-	s.sums.add(data)
-	return s.put(data)
+	if len(v) > 0 {
+		w.has |= 1 << at
+	}
+	for i := 0; i < len(w.columns) || len(v) > 0; i++ {
+		if i == len(w.columns) {
+			if i == cap(w.columns) {
+				w.columns = append(w.columns, nil)
+			}
+			w.columns = w.columns[:i+1]
+			w.columns[i] = append(w.columns[i][:0], zeros[:at]...) // documents before lack it
+		}
+		if len(v) == 0 {
+			w.columns[i] = append(w.columns[i], 0)
+			continue
+		}
+		value := v.Next()
+		w.columns[i] = append(binary.AppendUvarint(w.columns[i], uint64(len(value))+1), value...)
+	}
+	return nil
 }
 
-// writeFields merges the records. It panics on damage.
+var zeros [fieldGroup]byte
+
+// endGroup writes the group in hand.
+func (s *segmentWriter) endGroup() error {
+	w := &s.fields
+	if w.has == 0 {
+		w.columns = w.columns[:0]
+		return nil
+	}
+	var packed []byte
+	g := binary.LittleEndian.AppendUint64(w.group[:0], w.has)
+	g = binary.AppendUvarint(g, uint64(len(w.columns)))
+	for _, column := range w.columns {
+		before := len(packed)
+		packed = w.packer.pack(packed, column)
+		g = binary.AppendUvarint(g, uint64(len(packed)-before))
+	}
+	g = append(g, packed...)
+	w.group, w.columns, w.has = g, w.columns[:0], 0
+	w.at += uint64(len(g))
+	s.sums.add(g)
+	return s.put(g)
+}
+
+// writeFields merges the values. It panics on damage.
 func (j *joining) writeFields(w *segmentWriter) error {
 	cursors := make([]fieldCursor, len(j.from))
 	some := false
 	for i, h := range j.from {
-		cursors[i].t = &h.seg.fields
+		cursors[i] = fieldCursor{t: &h.seg.fields, want: AllValues}
 		some = some || len(h.seg.fields.heads) > 0
 	}
 	if !some {
 		return nil
 	}
 	for _, from := range j.origin {
-		if err := w.record(cursors[from.seg].record(int(from.id))); err != nil {
+		if err := w.values(cursors[from.seg].values(int(from.id))); err != nil {
 			return err
 		}
 	}
-	return nil
+	return w.endGroup()
 }

@@ -15,7 +15,7 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 8
+	formatVersion = 9
 
 	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1

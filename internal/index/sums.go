@@ -86,7 +86,8 @@ func (s *segment) readIntact(off int64, size int, want []byte) error {
 // not written to meanwhile, or that its content is still the same.
 func (s *segment) untouched() error {
 	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file)) ||
-		!intact(s.defs.file, s.defs.sums, 0, len(s.defs.file))) {
+		!intact(s.defs.file, s.defs.sums, 0, len(s.defs.file)) || !intact(s.fields.file, s.fields.sums, 0, len(s.fields.file)) ||
+		!intact(s.fieldTerms.file, s.fieldTerms.sums, 0, len(s.fieldTerms.file))) {
 		return damaged("it was changed while in use")
 	}
 	return nil

@@ -35,7 +35,7 @@ func (c *checker) countTerms(id int, parts uint32) {
 
 // countFields compares the values of a document, and keeps its keys.
 func (c *checker) countFields(id int, path string, flags Flags) {
-	cur := fieldCursor{t: &c.view.seg.fields}
+	cur := fieldCursor{t: &c.view.seg.fields, want: AllValues}
 	had := cur.values(id)
 	if flags&withoutFields != 0 || !c.reader.fields(path, &c.found) {
 		c.found.reset()

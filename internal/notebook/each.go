@@ -42,6 +42,7 @@ type factQuery struct {
 	all   bool // with ignored ones
 	globs []string
 	keys  []uint64 // of notes that are wanted; none are all
+	want  uint64   // the facts that look needs
 	// may, if set, tells texts that are not wanted.
 	may func(text []byte) bool
 	// look makes a value of a note, on several goroutines; nil is none. Without an
@@ -65,7 +66,7 @@ func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string
 	}
 	var list []value
 	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: scope(q.all, q.globs...), Fields: &search.FieldQuery{
-		Keys: q.keys,
+		Keys: q.keys, Want: q.want,
 		Look: func(path string, values []byte, _ []uint8) any {
 			return q.look(path, notefields.Known(path, values), nil)
 		},

@@ -29,11 +29,12 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := vault.PropertyNames(ctx, n.Text)
+	head := vault.ReadHead(ctx, n.Text)
+	names, err := head.Names()
 	if err != nil {
 		return n, nil, err
 	}
-	values, err := vault.Properties(ctx, n.Text)
+	values, err := head.Properties()
 	if err != nil {
 		return n, nil, err
 	}
@@ -97,7 +98,7 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 // withProperties is the text of a note after properties were set and deleted. One
 // that isn't there to be deleted is an error unless it may be missing.
 func withProperties(ctx context.Context, text []byte, set map[string]any, remove []string, missing bool) ([]byte, error) {
-	names, err := vault.PropertyNames(ctx, text)
+	names, err := vault.ReadHead(ctx, text).Names()
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ type Name struct {
 // PropertyNames lists the properties of the vault, the most used first.
 func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 	counts := map[string]*Name{}
-	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+	err := b.eachFact(ctx, factQuery{globs: onlyNotes, want: notefields.Names, look: func(_ string, f *notefields.Facts, _ []byte) any {
 		return some(f.PropertyNames(ctx))
 	}}, func(_ string, names any) {
 		for _, name := range names.([]string) {
@@ -228,7 +229,7 @@ func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 		add(notefields.Of(n.Path, n.Text).Tags(ctx))
 		return byCount(counts), nil
 	}
-	err := b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+	err := b.eachFact(ctx, factQuery{globs: onlyNotes, want: notefields.Tags, look: func(_ string, f *notefields.Facts, _ []byte) any {
 		return some(f.Tags(ctx))
 	}}, func(_ string, tags any) { add(tags.([]string)) })
 	return byCount(counts), err
@@ -241,7 +242,7 @@ func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	err = b.eachFact(ctx, factQuery{globs: onlyNotes, look: func(_ string, f *notefields.Facts, _ []byte) any {
+	err = b.eachFact(ctx, factQuery{globs: onlyNotes, want: notefields.Tags, look: func(_ string, f *notefields.Facts, _ []byte) any {
 		if hasTag(ctx, f, tag) {
 			return true
 		}

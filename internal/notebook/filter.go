@@ -13,7 +13,10 @@ import (
 )
 
 // noteFilter decides whether a note may be in the answer.
-type noteFilter func(ctx context.Context, path string, f *notefields.Facts) bool
+type noteFilter struct {
+	want   uint64 // the facts it needs
+	admits func(ctx context.Context, path string, f *notefields.Facts) bool
+}
 
 // readFilters takes the filters out of a query and returns its words. A filter
 // after a minus omits the notes that it would select.
@@ -35,8 +38,8 @@ func (s *noteSearch) readFilters(query string) (words string, err error) {
 			return "", err
 		}
 		if not {
-			s.filters = append(s.filters, func(ctx context.Context, path string, facts *notefields.Facts) bool { return !f(ctx, path, facts) })
-			continue
+			admits := f.admits
+			f.admits = func(ctx context.Context, path string, facts *notefields.Facts) bool { return !admits(ctx, path, facts) }
 		}
 		s.filters = append(s.filters, f)
 	}
@@ -54,9 +57,9 @@ var noteFilters = map[string]func(value string) (noteFilter, error){
 // linkFilter: the note has a link to a note of that name, or of a path that ends
 // so. Whether such a note exists doesn't matter.
 func linkFilter(value string) (noteFilter, error) {
-	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+	return noteFilter{notefields.Links, func(ctx context.Context, _ string, f *notefields.Facts) bool {
 		return slices.ContainsFunc(f.Links(ctx), func(l vault.Link) bool { return l.Names(value) })
-	}, nil
+	}}, nil
 }
 
 func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
@@ -66,34 +69,34 @@ func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
 func tagFilter(value string) (noteFilter, error) {
 	tag, err := vault.CleanTag(value)
 	if err != nil {
-		return nil, err
+		return noteFilter{}, err
 	}
-	return func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }, nil
+	return noteFilter{notefields.Tags, func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }}, nil
 }
 
 // propertyFilter: the note has the property, or with "=" one of its values is
 // the text, in any case.
 func propertyFilter(value string) (noteFilter, error) {
 	name, want, valued := strings.Cut(value, "=")
-	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+	return noteFilter{notefields.Properties, func(ctx context.Context, _ string, f *notefields.Facts) bool {
 		return slices.ContainsFunc(f.Properties(ctx), func(p notefields.Property) bool {
 			return strings.EqualFold(p.Name, name) && (!valued || slices.ContainsFunc(p.Values, func(v string) bool { return strings.EqualFold(v, want) }))
 		})
-	}, nil
+	}}, nil
 }
 
 func pathFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(norm.NFC.String(strings.Trim(value, "/")))
-	return func(_ context.Context, path string, _ *notefields.Facts) bool {
+	return noteFilter{0, func(_ context.Context, path string, _ *notefields.Facts) bool {
 		return strings.Contains(strings.ToLower(norm.NFC.String(path)), value)
-	}, nil
+	}}, nil
 }
 
 func headingFilter(value string) (noteFilter, error) {
 	value = strings.ToLower(value)
-	return func(ctx context.Context, _ string, f *notefields.Facts) bool {
+	return noteFilter{notefields.Headings, func(ctx context.Context, _ string, f *notefields.Facts) bool {
 		return slices.ContainsFunc(f.Headings(ctx), func(h string) bool { return strings.Contains(strings.ToLower(h), value) })
-	}, nil
+	}}, nil
 }
 
 // quotedFields splits at blanks outside quotes and drops the quotes.

@@ -313,7 +313,7 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.pattern != nil {
 		return nil
 	}
-	f := &search.FieldQuery{Look: func(path string, values []byte, counts []uint8) any {
+	f := &search.FieldQuery{Want: notefields.Words, Look: func(path string, values []byte, counts []uint8) any {
 		facts := notefields.Known(path, values)
 		if !s.admits(ctx, path, facts) {
 			return nil
@@ -325,6 +325,9 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 		}
 		return n
 	}}
+	for i := range s.filters {
+		f.Want |= s.filters[i].want
+	}
 	if s.words != nil {
 		for _, k := range s.words.Keys() {
 			f.Keys = append(f.Keys, uint64(k))
@@ -335,7 +338,7 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 
 // admits reports whether a note passes all filters.
 func (s *noteSearch) admits(ctx context.Context, path string, facts *notefields.Facts) bool {
-	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f(ctx, path, facts) })
+	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f.admits(ctx, path, facts) })
 }
 
 // has reports whether a note has the singles.

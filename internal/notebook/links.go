@@ -141,7 +141,7 @@ func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 // links lists the links that pick chooses, by source, with the targets it returns.
 // Those of sources that an index knows have no place yet.
 func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, l *vault.Link) (target string, ok bool)) (out []Link, err error) {
-	q.globs = notesGlobs
+	q.globs, q.want = notesGlobs, notefields.Links
 	q.look = func(path string, f *notefields.Facts, text []byte) any {
 		var found []Link
 		if text == nil {
@@ -301,7 +301,7 @@ func (b *Book) Orphans(ctx context.Context) ([]string, error) {
 	}
 	ix := vault.NewIndex(paths)
 	linked := map[string]bool{}
-	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, look: func(path string, f *notefields.Facts, _ []byte) any {
+	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, want: notefields.Links, look: func(path string, f *notefields.Facts, _ []byte) any {
 		var targets []string
 		for _, l := range f.Links(ctx) {
 			if target, ok := ix.ResolveLink(path, &l); ok && target != path {

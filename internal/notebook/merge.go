@@ -88,12 +88,13 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 
 // mergeTexts appends the body of one note to another and joins their properties.
 func mergeTexts(ctx context.Context, into, from []byte) ([]byte, error) {
-	values, err := vault.Properties(ctx, from)
+	head := vault.ReadHead(ctx, from)
+	values, err := head.Properties()
 	if err != nil {
 		return nil, err
 	}
-	names, _ := vault.PropertyNames(ctx, from)
-	have, err := vault.Properties(ctx, into)
+	names, _ := head.Names()
+	have, err := vault.ReadHead(ctx, into).Properties()
 	if err != nil {
 		return nil, err
 	}

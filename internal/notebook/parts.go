@@ -136,8 +136,9 @@ func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
 		return nil, err
 	}
 	o := &Outline{Path: n.Path, Version: n.Version, Lines: len(splitLines(n.Text))}
-	o.Properties, _ = vault.PropertyNames(ctx, n.Text)
-	o.Tags = distinct(scan.AllTags(ctx, n.Text))
+	head := vault.ReadHead(ctx, n.Text)
+	o.Properties, _ = head.Names()
+	o.Tags = distinct(scan.AllTags(head))
 	for _, s := range scan.Sections(n.Text) {
 		last := s.Line + len(splitLines(s.Span.In(n.Text))) - 1
 		o.Headings = append(o.Headings, Heading{s.Heading.Level, s.Heading.Text, s.Line, last})
@@ -203,7 +204,7 @@ func editProperty(ctx context.Context, text []byte, key string, e Edit) ([]vault
 	if value == nil {
 		value = e.Content
 	}
-	if names, err := vault.PropertyNames(ctx, text); err != nil {
+	if names, err := vault.ReadHead(ctx, text).Names(); err != nil {
 		return nil, err
 	} else if !e.Create && !slices.Contains(names, key) {
 		return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}

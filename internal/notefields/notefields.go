@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"quarry/internal/index"
 	"quarry/internal/noterank"
@@ -18,7 +19,7 @@ import (
 )
 
 // version changes when a note would get other fields or keys.
-const version = 2
+const version = 3
 
 // linkKey is the kind of the keys of links: names of files that they may mean.
 const linkKey = noterank.Others
@@ -37,6 +38,16 @@ const (
 	namesValue
 	propertiesValue
 	values
+)
+
+// The values of a note, as a search.FieldQuery wants them.
+const (
+	Links      uint64 = 1 << linksValue
+	Words      uint64 = 1 << wordsValue
+	Headings   uint64 = 1 << headingsValue
+	Tags       uint64 = 1 << tagsValue
+	Names      uint64 = 1 << namesValue // of properties
+	Properties uint64 = Names | 1<<propertiesValue
 )
 
 func extract(path string, text []byte, out *index.Fields) {
@@ -59,12 +70,13 @@ func extract(path string, text []byte, out *index.Fields) {
 	if !isNote(path) {
 		return
 	}
-	words := noterank.Index(ctx, path, text, f.scanned(ctx), out.Count)
+	words := noterank.Index(ctx, path, text, f.scanned(ctx), f.header(ctx), out.Count)
 	out.Add(appendWords(nil, words))
 	out.Add(appendStrings(nil, f.Headings(ctx)))
 	out.Add(appendStrings(nil, f.Tags(ctx)))
-	out.Add(appendStrings(nil, f.PropertyNames(ctx)))
-	out.Add(appendProperties(nil, f.Properties(ctx)))
+	names := f.PropertyNames(ctx)
+	out.Add(appendStrings(nil, names))
+	out.Add(appendProperties(nil, names, f.Properties(ctx)))
 }
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
@@ -77,6 +89,7 @@ type Facts struct {
 	path  string
 	text  []byte
 	scan  *vault.Note
+	head  *vault.Head
 	known index.Values // instead of the text
 	value [values][]byte
 	split bool
@@ -86,7 +99,8 @@ type Facts struct {
 // context of a question has ended there are none.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
-// Known returns the facts that an index has of a note.
+// Known returns the facts that an index has of a note. Those that were not wanted are
+// missing.
 func Known(path string, known []byte) *Facts { return &Facts{path: path, known: known} }
 
 func (f *Facts) scanned(ctx context.Context) *vault.Note {
@@ -97,6 +111,13 @@ func (f *Facts) scanned(ctx context.Context) *vault.Note {
 		}
 	}
 	return f.scan
+}
+
+func (f *Facts) header(ctx context.Context) *vault.Head {
+	if f.head == nil {
+		f.head = vault.ReadHead(ctx, f.text)
+	}
+	return f.head
 }
 
 // stored returns a value of the index; false if the text is there.
@@ -142,7 +163,7 @@ func (f *Facts) Tags(ctx context.Context) []string {
 	if data, ok := f.stored(tagsValue); ok {
 		return readStrings(data)
 	}
-	return f.scanned(ctx).AllTags(ctx, f.text)
+	return f.scanned(ctx).AllTags(f.header(ctx))
 }
 
 // PropertyNames are the names of the properties, in order.
@@ -150,7 +171,7 @@ func (f *Facts) PropertyNames(ctx context.Context) []string {
 	if data, ok := f.stored(namesValue); ok {
 		return readStrings(data)
 	}
-	names, _ := vault.PropertyNames(ctx, f.text)
+	names, _ := f.header(ctx).Names()
 	return names
 }
 
@@ -164,9 +185,9 @@ type Property struct {
 // Properties are those of a valid front matter, by name.
 func (f *Facts) Properties(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(propertiesValue); ok {
-		return readProperties(data)
+		return readProperties(f.PropertyNames(ctx), data)
 	}
-	props, err := vault.Properties(ctx, f.text)
+	props, err := f.header(ctx).Properties()
 	if err != nil {
 		return nil
 	}
@@ -181,13 +202,12 @@ func (f *Facts) Properties(ctx context.Context) (out []Property) {
 		}
 		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b Property) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	sortProperties(out)
 	return out
+}
+
+func sortProperties(list []Property) {
+	slices.SortFunc(list, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Links are those that don't leave the vault and name something, without their
@@ -270,24 +290,54 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	return appendStrings(dst, w.Names())
 }
 
-func appendProperties(dst []byte, list []Property) []byte {
+// The properties of a note are for each name how many values it has and one more, 0
+// if it has none of its own, and the values. It has none if the front matter is not
+// valid, or the name stands there twice. Properties that YAML merges into the front
+// matter follow, each after its name.
+func appendProperties(dst []byte, names []string, list []Property) []byte {
+	values := make(map[string][]string, len(list))
 	for _, p := range list {
-		dst = appendText(dst, p.Name)
-		dst = binary.AppendUvarint(dst, uint64(len(p.Values)))
-		dst = appendStrings(dst, p.Values)
+		values[p.Name] = p.Values
+	}
+	add := func(name string) {
+		of, ok := values[name]
+		if !ok {
+			dst = append(dst, 0)
+			return
+		}
+		dst = appendStrings(binary.AppendUvarint(dst, uint64(len(of))+1), of)
+		delete(values, name)
+	}
+	for _, name := range names {
+		add(name)
+	}
+	for _, p := range list {
+		if _, ok := values[p.Name]; ok {
+			dst = appendText(dst, p.Name)
+			add(p.Name)
+		}
 	}
 	return dst
 }
 
-func readProperties(data []byte) (out []Property) {
+func readProperties(names []string, data []byte) (list []Property) {
 	for s := source(data); len(s) > 0; {
-		p := Property{Name: s.text()}
-		for n := s.number(); n > 0 && len(s) > 0; n-- {
+		p := Property{}
+		if len(names) > 0 {
+			p.Name, names = names[0], names[1:]
+		} else {
+			p.Name = s.text()
+		}
+		n := s.number()
+		for left := n - 1; left > 0 && len(s) > 0; left-- {
 			p.Values = append(p.Values, s.text())
 		}
-		out = append(out, p)
+		if n > 0 {
+			list = append(list, p)
+		}
 	}
-	return out
+	sortProperties(list)
+	return list
 }
 
 // A link is its kind, doubled and one more for an embed; how many bytes its path

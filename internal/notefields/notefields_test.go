@@ -18,6 +18,8 @@ func TestKnownEqualsOf(t *testing.T) {
 	for path, text := range map[string]string{
 		"a.md":         "---\ntags: [x, y/z]\naliases: other\ndue: 2024-01-02\nlist: [1, true, a b]\n---\n# Title\n\n[[b]] [[b#c|d]] ![[b.png]] [e](b/c%20d.md) [f](b/c%20e.md#x) [g](https://h) [[#own]] #tag\n\n## Second\n",
 		"empty.md":     "",
+		"merged.md":    "---\nbase: &b\n  x: 1\n  y: [2, 3]\n<<: *b\nempty: []\n---\n",
+		"twice.md":     "---\na: 1\na: 2\n---\n",
 		"broken.md":    "---\na: [\n---\n[[x]]\n",
 		"Board.canvas": `{"nodes":[{"id":"1","type":"file","file":"a.md"},{"id":"2","type":"text","text":"[[b]]"}]}`,
 	} {
@@ -65,7 +67,7 @@ func TestMeasureSizes(t *testing.T) {
 	if err != nil || total == 0 {
 		t.Fatal("no notes:", err)
 	}
-	for i, name := range []string{"links", "words", "headings", "tags", "names", "properties"} {
+	for i, name := range []string{"links", "words", "headings", "tags", "names", "values"} {
 		t.Logf("%-10s %.2f %%", name, 100*float64(sizes[i])/float64(total))
 	}
 }

@@ -31,8 +31,8 @@ type Words struct {
 
 // Index counts the words of a note, as Count does, and calls count once for each
 // key.
-func Index(ctx context.Context, path string, text []byte, scan *vault.Note, count func(k terms.Key, n int)) *Words {
-	n := takeApart(ctx, path, text, scan)
+func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head *vault.Head, count func(k terms.Key, n int)) *Words {
+	n := takeApart(path, text, scan, head)
 	w := &Words{Names: func() []string { return append(n.titles, n.aliases...) }}
 	counts := map[terms.Key]int{}
 	for field := range fields {

@@ -80,7 +80,7 @@ func readCorpus(t *testing.T) *corpus {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.notes = append(c.notes, takeApart(t.Context(), p, c.texts[p], scan))
+		c.notes = append(c.notes, takeApart(p, c.texts[p], scan, vault.ReadHead(t.Context(), c.texts[p])))
 	}
 	return c
 }

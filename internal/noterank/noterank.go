@@ -140,15 +140,15 @@ type note struct {
 	body                      int // where the text begins
 }
 
-func takeApart(ctx context.Context, path string, text []byte, scan *vault.Note) *note {
+func takeApart(path string, text []byte, scan *vault.Note, head *vault.Head) *note {
 	n := &note{text: text, body: scan.FrontMatter.Body}
 	n.titles = []string{noteName(path)}
-	for _, t := range []string{scan.Title(), vault.TitleProperty(ctx, text)} {
+	for _, t := range []string{scan.Title(), head.Title()} {
 		if t != "" && !slices.ContainsFunc(n.titles, func(s string) bool { return strings.EqualFold(s, t) }) {
 			n.titles = append(n.titles, t)
 		}
 	}
-	n.aliases = vault.Aliases(ctx, text)
+	n.aliases = head.Aliases()
 	for _, h := range scan.Headings {
 		n.headings = append(n.headings, h.Text)
 	}
@@ -176,7 +176,7 @@ func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok
 	if err != nil {
 		return nil, false
 	}
-	n := takeApart(ctx, path, text, scan)
+	n := takeApart(path, text, scan, vault.ReadHead(ctx, text))
 	if q.strict {
 		d, ok = q.countStrict(ctx, n)
 	} else {

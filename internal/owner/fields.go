@@ -19,6 +19,7 @@ type textsRequest struct {
 	// Extractor is the version of the client's.
 	Extractor uint32
 	Keys      []uint64
+	Want      uint64
 }
 
 // textsAnswer follows what is known of files.
@@ -35,7 +36,7 @@ const fieldsBatch = 64 << 10
 func sendFields(ctx context.Context, searches Searches, req *textsRequest, send func([]byte) error) error {
 	q := search.TextQuery{Scope: req.Scope, Having: req.Having, Names: req.Names}
 	if req.Fields {
-		q.Fields = &search.FieldQuery{Keys: req.Keys}
+		q.Fields = &search.FieldQuery{Keys: req.Keys, Want: req.Want}
 	}
 	batch := []byte{msgFields}
 	var failed error
@@ -70,7 +71,7 @@ func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path
 	}
 	req := &textsRequest{Scope: q.Scope, Having: q.Having, Names: q.Names, Extractor: m.extractor()}
 	if q.Fields != nil {
-		req.Fields, req.Keys = true, q.Fields.Keys
+		req.Fields, req.Keys, req.Want = true, q.Fields.Keys, q.Fields.Want
 	}
 	var answer *textsAnswer
 	err = m.ask(ctx, request{Texts: req}, func(kind byte, body []byte) error {

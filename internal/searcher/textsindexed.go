@@ -203,7 +203,7 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 		addSkip(r.sum, search.Skip{Path: p, Reason: search.Binary})
 	}
 	n := 0
-	return v.Fields(ids, func(id int, values index.Values) bool {
+	return v.Fields(ids, r.want(), func(id int, values index.Values) bool {
 		path := paths[n]
 		n++
 		if len(values) == 0 { // nothing is kept of such files
@@ -214,6 +214,14 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 		}
 		return true
 	})
+}
+
+// want are the values that the query needs.
+func (r *textsRun) want() uint64 {
+	if r.q.Fields == nil || r.q.Fields.Want == 0 {
+		return index.AllValues
+	}
+	return r.q.Fields.Want
 }
 
 // named reports whether the name of a file makes it wanted.

@@ -211,7 +211,7 @@ func (v *View) EachText(ctx context.Context, q search.TextQuery, look func(path 
 	}
 	found := map[string]any{}
 	if of := q.Fields; of != nil {
-		q.Fields = &search.FieldQuery{Keys: of.Keys, Look: func(p string, values []byte, counts []uint8) any {
+		q.Fields = &search.FieldQuery{Keys: of.Keys, Want: of.Want, Look: func(p string, values []byte, counts []uint8) any {
 			if v.hides(p) {
 				return nil
 			}

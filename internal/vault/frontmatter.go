@@ -88,25 +88,6 @@ func (r *untilDone) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Properties decodes the front matter. A note without front matter has no
-// properties.
-func Properties(ctx context.Context, text []byte) (map[string]any, error) {
-	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
-	if err != nil || root == nil {
-		return nil, err
-	}
-	var m map[string]any
-	if hasLarge(root) {
-		m, err = decodeMapping(root)
-	} else {
-		err = decodeNode(root, &m)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("front matter: %w", err)
-	}
-	return m, nil
-}
-
 // maxFrontMatter is the largest front matter that is read: half a second of parsing.
 const maxFrontMatter = 1 << 20
 
@@ -162,58 +143,6 @@ func decodeNode(n *yaml.Node, into any) (err error) {
 		}
 	}()
 	return n.Decode(into)
-}
-
-// Aliases returns the other names of a note: aliases, or alias.
-func Aliases(ctx context.Context, text []byte) []string {
-	return stringsOf(ctx, text, false, "aliases", "alias")
-}
-
-// FrontMatterTags returns the tags of the front matter, tags or tag, without #.
-func FrontMatterTags(ctx context.Context, text []byte) []string {
-	tags := stringsOf(ctx, text, true, "tags", "tag")
-	for i, t := range tags {
-		tags[i] = strings.TrimPrefix(t, "#")
-	}
-	return tags
-}
-
-// stringsOf reads a list, or a string of comma-separated ones; tags may also be
-// separated by spaces. The case of keys doesn't matter. Invalid YAML has none.
-func stringsOf(ctx context.Context, text []byte, spaces bool, keys ...string) []string {
-	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
-	if err != nil || root == nil {
-		return nil
-	}
-	var out []string
-	add := func(s string) {
-		if s = strings.TrimSpace(s); s != "" {
-			out = append(out, s)
-		}
-	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if !slices.Contains(keys, strings.ToLower(root.Content[i].Value)) {
-			continue
-		}
-		switch v := root.Content[i+1]; v.Kind {
-		case yaml.SequenceNode:
-			for _, item := range v.Content {
-				if item.Kind == yaml.ScalarNode && item.Tag != "!!null" {
-					add(item.Value)
-				}
-			}
-		case yaml.ScalarNode:
-			if v.Tag == "!!null" {
-				continue
-			}
-			for _, s := range strings.FieldsFunc(v.Value, func(r rune) bool {
-				return r == ',' || r == '\n' || spaces && r == ' '
-			}) {
-				add(s)
-			}
-		}
-	}
-	return out
 }
 
 // header reads the front matter for a change.
@@ -295,15 +224,4 @@ func lineEnding(text []byte) string {
 		return "\r\n"
 	}
 	return "\n"
-}
-
-func valueOf(root *yaml.Node, key string) *yaml.Node {
-	if root != nil {
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			if root.Content[i].Value == key {
-				return root.Content[i+1]
-			}
-		}
-	}
-	return nil
 }

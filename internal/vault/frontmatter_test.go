@@ -122,23 +122,23 @@ func TestPropertyRefusals(t *testing.T) {
 
 func TestReadProperties(t *testing.T) {
 	text := []byte("---\nAliases: [One, Two words]\ntags: a, '#b/c' d\nn: 3\n---\n#body")
-	m, err := Properties(ctx, text)
+	m, err := ReadHead(ctx, text).Properties()
 	if err != nil || m["n"] != 3 || len(m) != 3 {
 		t.Errorf("%v, %v", m, err)
 	}
-	if got := Aliases(ctx, text); !slices.Equal(got, []string{"One", "Two words"}) {
+	if got := ReadHead(ctx, text).Aliases(); !slices.Equal(got, []string{"One", "Two words"}) {
 		t.Errorf("aliases %q", got)
 	}
-	if got := FrontMatterTags(ctx, []byte("---\ntags:\n  - a\n  - '#b/c'\n  -\n---\n")); !slices.Equal(got, []string{"a", "b/c"}) {
+	if got := ReadHead(ctx, []byte("---\ntags:\n  - a\n  - '#b/c'\n  -\n---\n")).Tags(); !slices.Equal(got, []string{"a", "b/c"}) {
 		t.Errorf("tags %q", got)
 	}
-	if got := FrontMatterTags(ctx, []byte("---\ntag: a, b c\n---\n")); !slices.Equal(got, []string{"a", "b", "c"}) {
+	if got := ReadHead(ctx, []byte("---\ntag: a, b c\n---\n")).Tags(); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("tags %q", got)
 	}
-	if m, err := Properties(ctx, []byte("no front matter")); m != nil || err != nil {
+	if m, err := ReadHead(ctx, []byte("no front matter")).Properties(); m != nil || err != nil {
 		t.Errorf("%v, %v", m, err)
 	}
-	if _, err := Properties(ctx, []byte("---\na: b: c\n---\n")); err == nil {
+	if _, err := ReadHead(ctx, []byte("---\na: b: c\n---\n")).Properties(); err == nil {
 		t.Error("no error for broken YAML")
 	}
 }
@@ -149,7 +149,7 @@ func FuzzFrontMatter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, yml, key, value string) {
 		text := []byte("---\n" + yml + "\n---\nbody [[x]]\n")
-		before, err := Properties(ctx, text)
+		before, err := ReadHead(ctx, text).Properties()
 		splices, serr := SetProperty(text, key, value)
 		for _, l := range scanNote(text).Links {
 			_ = l.PathSpan.In(text)
@@ -161,7 +161,7 @@ func FuzzFrontMatter(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := Properties(ctx, out)
+		after, err := ReadHead(ctx, out).Properties()
 		if err != nil {
 			t.Fatalf("%q became unreadable %q: %v", text, out, err)
 		}

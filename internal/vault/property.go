@@ -93,19 +93,6 @@ func additions(key string, old, add *value.Node, first bool) (edits []value.Edit
 	return edits, nil
 }
 
-// PropertyNames returns the properties of a note in the order they stand.
-func PropertyNames(ctx context.Context, text []byte) ([]string, error) {
-	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
-	if err != nil || root == nil {
-		return nil, err
-	}
-	var out []string
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		out = append(out, root.Content[i].Value)
-	}
-	return out, nil
-}
-
 // PropertySpan returns where a property stands, key and value.
 func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	d, err := header(text)
@@ -114,7 +101,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	}
 	at := slices.IndexFunc(d.Root.Members, func(m *value.Member) bool { return m.Key == key })
 	if at < 0 {
-		names, _ := PropertyNames(ctx, text)
+		names, _ := ReadHead(ctx, text).Names()
 		return Span{}, &NoPartError{Kind: "property", Want: key, Have: names}
 	}
 	_, err = d.Find(value.Keys(key))
@@ -125,7 +112,7 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	return span, nil
 }
 
-// PropertySpans returns where all properties stand, in the order of PropertyNames. The
+// PropertySpans returns where all properties stand, in the order of Head.Names. The
 // span of one that can't be told from another is empty.
 func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	d, err := value.Parse(value.Header, text)
@@ -137,18 +124,6 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 		return make([]Span, len(root.Content)/2), nil
 	}
 	return d.Entries(), nil
-}
-
-// TitleProperty returns the text of the property title, "" for none.
-func TitleProperty(ctx context.Context, text []byte) string {
-	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
-	if err != nil {
-		return ""
-	}
-	if v := valueOf(root, "title"); v != nil && v.Kind == yaml.ScalarNode {
-		return v.Value
-	}
-	return ""
 }
 
 // ParseValue is the value a text has in YAML: a number, true, a list, a mapping,

@@ -40,8 +40,8 @@ func HasTag(tag, of string) bool {
 
 // AllTags returns the tags of a note, those of its properties first, each as
 // often as it occurs.
-func (n *Note) AllTags(ctx context.Context, text []byte) []string {
-	out := FrontMatterTags(ctx, text)
+func (n *Note) AllTags(head *Head) []string {
+	out := head.Tags()
 	for _, t := range n.Tags {
 		out = append(out, t.Name)
 	}
@@ -51,10 +51,11 @@ func (n *Note) AllTags(ctx context.Context, text []byte) []string {
 // AddTag returns the splices that give a note a tag in its front matter; none if it
 // has the tag there already. An item of the list that is empty becomes the tag.
 func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
-	if slices.ContainsFunc(FrontMatterTags(ctx, text), func(t string) bool { return fold(t) == fold(tag) }) {
+	head := ReadHead(ctx, text)
+	if slices.ContainsFunc(head.Tags(), func(t string) bool { return fold(t) == fold(tag) }) {
 		return nil, nil
 	}
-	names, err := PropertyNames(ctx, text)
+	names, err := head.Names()
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 			return changeProperty(text, key, value.Edit{At: append(value.Keys(key), value.Step{Kind: value.ByIndex, Index: i}), Value: value.Str(tag)})
 		}
 	case old.Kind != value.Map && old.Kind != value.Alias:
-		return SetProperty(text, key, append(FrontMatterTags(ctx, text), tag))
+		return SetProperty(text, key, append(head.Tags(), tag))
 	}
 	return AddToProperty(text, key, tag, false)
 }
@@ -100,7 +101,7 @@ func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, err
 			out = append(out, renamedTag(Span{Start: t.Span.Start + 1, End: t.Span.End}, t.Name, from, to))
 		}
 	}
-	if !n.FrontMatter.Found || !slices.ContainsFunc(FrontMatterTags(ctx, text), func(t string) bool { return HasTag(t, from) }) {
+	if !n.FrontMatter.Found || !slices.ContainsFunc(ReadHead(ctx, text).Tags(), func(t string) bool { return HasTag(t, from) }) {
 		return out, nil
 	}
 	props, err := renamePropertyTags(ctx, text, from, to)
@@ -148,13 +149,13 @@ func renamePropertyTags(ctx context.Context, text []byte, from, to string) ([]Sp
 	if err != nil {
 		return nil, err
 	}
-	want := FrontMatterTags(ctx, text)
+	want := ReadHead(ctx, text).Tags()
 	for i, t := range want {
 		if HasTag(t, from) {
 			want[i] = renameIn(t, from, to)
 		}
 	}
-	if got := FrontMatterTags(ctx, changed); !slices.Equal(got, want) {
+	if got := ReadHead(ctx, changed).Tags(); !slices.Equal(got, want) {
 		return nil, fmt.Errorf("%w: tags", ErrUnsafeSplice)
 	}
 	return splices, nil

@@ -134,14 +134,15 @@ func (h *Host) addTag(ctx context.Context, a args) (any, error) {
 		return nil, err
 	}
 	var tags []any
-	for _, t := range vault.FrontMatterTags(ctx, n.Text) {
+	head := vault.ReadHead(ctx, n.Text)
+	for _, t := range head.Tags() {
 		if strings.EqualFold(t, tag) {
 			return false, nil
 		}
 		tags = append(tags, t)
 	}
 	key := "tags"
-	if names, err := vault.PropertyNames(ctx, n.Text); err == nil {
+	if names, err := head.Names(); err == nil {
 		if i := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, "tags") || strings.EqualFold(s, "tag") }); i >= 0 {
 			key = names[i]
 		}

@@ -1,0 +1,119 @@
+package vault
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Head is the parsed front matter of a note. A note without front matter has an
+// empty one.
+type Head struct {
+	root *yaml.Node // nil for none
+	err  error      // it is not valid
+}
+
+// ReadHead parses the front matter of a note.
+func ReadHead(ctx context.Context, text []byte) *Head {
+	root, err := parseYAML(ctx, FindFrontMatter(text).YAML.In(text))
+	return &Head{root, err}
+}
+
+// Properties are the decoded values.
+func (h *Head) Properties() (map[string]any, error) {
+	if h.err != nil || h.root == nil {
+		return nil, h.err
+	}
+	var m map[string]any
+	var err error
+	if hasLarge(h.root) {
+		m, err = decodeMapping(h.root)
+	} else {
+		err = decodeNode(h.root, &m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("front matter: %w", err)
+	}
+	return m, nil
+}
+
+// Names are those of the properties in the order they stand.
+func (h *Head) Names() (names []string, err error) {
+	for key := range h.each {
+		names = append(names, key)
+	}
+	return names, h.err
+}
+
+// each calls yield with the properties in the order they stand.
+func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
+	if h.root == nil {
+		return
+	}
+	for i := 0; i+1 < len(h.root.Content); i += 2 {
+		if !yield(h.root.Content[i].Value, h.root.Content[i+1]) {
+			return
+		}
+	}
+}
+
+// Title is the text of the property title, "" for none.
+func (h *Head) Title() string {
+	for key, v := range h.each {
+		if key == "title" {
+			if v.Kind == yaml.ScalarNode {
+				return v.Value
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// Aliases are the other names of a note: aliases, or alias.
+func (h *Head) Aliases() []string { return h.texts(false, "aliases", "alias") }
+
+// Tags are the tags of the properties tags and tag, without #.
+func (h *Head) Tags() []string {
+	tags := h.texts(true, "tags", "tag")
+	for i, t := range tags {
+		tags[i] = strings.TrimPrefix(t, "#")
+	}
+	return tags
+}
+
+// texts reads a list, or a string of comma-separated ones; tags may also be
+// separated by spaces. The case of keys doesn't matter.
+func (h *Head) texts(spaces bool, keys ...string) (out []string) {
+	add := func(s string) {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	for key, v := range h.each {
+		if !slices.Contains(keys, strings.ToLower(key)) {
+			continue
+		}
+		switch v.Kind {
+		case yaml.SequenceNode:
+			for _, item := range v.Content {
+				if item.Kind == yaml.ScalarNode && item.Tag != "!!null" {
+					add(item.Value)
+				}
+			}
+		case yaml.ScalarNode:
+			if v.Tag == "!!null" {
+				continue
+			}
+			for _, s := range strings.FieldsFunc(v.Value, func(r rune) bool {
+				return r == ',' || r == '\n' || spaces && r == ' '
+			}) {
+				add(s)
+			}
+		}
+	}
+	return out
+}
