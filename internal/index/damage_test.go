@@ -275,7 +275,7 @@ func TestForgedSegments(t *testing.T) {
 				})
 				v.Counted(terms.KeyOf([]byte("int")), nil, nil)
 				v.Named([]byte("needle"), func(*Defined) {})
-				v.Names(func(d *Defined) bool {
+				v.Names(NameQuery{Between: anyKey}, func(d *Defined) bool {
 					d.Each(func(id int, _ symbols.Kind, container uint32) {
 						v.Container(container)
 						v.Kinds(id, func(symbols.Kind, int) {})
@@ -290,6 +290,9 @@ func TestForgedSegments(t *testing.T) {
 		t.Errorf("only %d forged segments were opened: the test shows little", opened)
 	}
 }
+
+// anyKey wants all names.
+func anyKey(_, _ []byte) bool { return true }
 
 // forge makes all sums right.
 func forge(data []byte) {

@@ -256,6 +256,7 @@ func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 			}
 		}
 	}
+	w.endGroup()
 	return flush()
 }
 

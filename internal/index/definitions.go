@@ -10,15 +10,16 @@ import (
 type Defined struct {
 	Name, Key []byte
 	of        *CountedView
-	list      []definition
+	cur       *defCursor
 }
 
 // Each calls yield with every definition of the name in a selected document, in
 // the order of documents and of the text. Container is a number for
 // CountedView.Container.
 func (d *Defined) Each(yield func(id int, kind symbols.Kind, container uint32)) {
-	for i := range d.list {
-		if k := &d.list[i]; d.of.Shows(int(k.doc)) {
+	d.cur.definitions()
+	for i := range d.cur.list {
+		if k := &d.cur.list[i]; d.of.Shows(int(k.doc)) {
 			yield(int(k.doc), k.kind, k.container)
 		}
 	}
@@ -28,10 +29,10 @@ func (d *Defined) Each(yield func(id int, kind symbols.Kind, container uint32)) 
 func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	return c.guard(func() error {
 		cur := c.v.seg.defs.from(key)
-		for cur.next() {
+		for cur.nextName() {
 			switch bytes.Compare(cur.key, key) {
 			case 0:
-				yield(&Defined{Name: cur.name, Key: cur.key, of: c, list: cur.list})
+				yield(&Defined{Name: cur.name, Key: cur.key, of: c, cur: &cur})
 			case 1:
 				return c.v.seg.untouched()
 			}
@@ -40,16 +41,33 @@ func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	})
 }
 
-// Names calls yield with every name in the order of the keys, also with those of
-// documents that are not selected, until it returns false.
-func (c *CountedView) Names(yield func(*Defined) bool) error {
+// NameQuery says which names are wanted.
+type NameQuery struct {
+	// Part is a folded text of three bytes or more; names that contain it when they
+	// are folded are wanted (symbols.AppendFolded). Without it none are for their text.
+	Part []byte
+	// Between reports whether a name with a key from lo to hi, both included, may be
+	// wanted. A hi of nil is no limit.
+	Between func(lo, hi []byte) bool
+}
+
+// Names calls yield with the names that may be wanted, and with others, in the order
+// of the keys, until it returns false. It gives names of documents that are not
+// selected, too.
+func (c *CountedView) Names(q NameQuery, yield func(*Defined) bool) error {
 	return c.guard(func() error {
-		cur := defCursor{t: &c.v.seg.defs}
-		d := &Defined{of: c}
-		for cur.next() {
-			d.Name, d.Key, d.list = cur.name, cur.key, cur.list
-			if !yield(d) {
-				break
+		t := &c.v.seg.defs
+		cur := defCursor{t: t}
+		d := &Defined{of: c, cur: &cur}
+		for group, wanted := range t.wanted(q) {
+			if !wanted {
+				continue
+			}
+			for cur.i = group * defGroup; cur.i < (group+1)*defGroup && cur.nextName(); {
+				d.Name, d.Key = cur.name, cur.key
+				if !yield(d) {
+					return c.v.seg.untouched()
+				}
 			}
 		}
 		return c.v.seg.untouched()

@@ -91,7 +91,7 @@ func (w *world) table(snap *Snapshot) (names, kinds []string) {
 	}
 	for _, v := range counted.Views {
 		last := ""
-		err := v.Names(func(d *Defined) bool {
+		err := v.Names(NameQuery{Between: anyKey}, func(d *Defined) bool {
 			if place := string(d.Key) + "\x00" + string(d.Name); place <= last && last != "" {
 				w.t.Errorf("%q comes after %q", place, last)
 			} else {

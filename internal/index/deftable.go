@@ -15,6 +15,10 @@ import (
 // stored: an answer shows text of the few definitions it has, so it reads their
 // files anyway. On Linux 6.1, whose register headers have 3.8 of its 6.1 million
 // definitions, lines alone would take 1 % of the text.
+//
+// Names are in groups: the size of the group's names as a varint, the names but the
+// first, and the definitions of all. Which groups may have names that contain a text
+// say the grams; see namegrams.go.
 
 // definition says that a document defines a name.
 type definition struct {
@@ -83,15 +87,20 @@ type defWriter struct {
 	heads  []byte
 	firsts []byte
 	code   *nameCode
+	names  []byte // of the group in hand
+	lists  []byte // and its definitions
 	last   []byte
 	coded  []byte
 	expect expecting
 	counts []kindCounts // by document
+	grams  nameGrams
 }
 
 // add adds the next name with its definitions, in the order of their documents.
 func (w *defWriter) add(name []byte, list []definition) {
 	if w.n%defGroup == 0 {
+		w.endGroup()
+		w.grams.group()
 		w.heads = binary.LittleEndian.AppendUint64(w.heads, w.at+uint64(len(w.data)))
 		w.firsts = append(w.firsts, name...)
 		w.heads = binary.LittleEndian.AppendUint32(w.heads, uint32(len(w.firsts)))
@@ -102,14 +111,24 @@ func (w *defWriter) add(name []byte, list []definition) {
 			shared++
 		}
 		w.coded = w.code.append(w.coded[:0], name[shared:])
-		w.data = append(appendLengths(w.data, shared, len(w.coded)), w.coded...)
+		w.names = append(appendLengths(w.names, shared, len(w.coded)), w.coded...)
 	}
+	w.grams.add(name)
 	w.last = append(w.last[:0], name...)
 	w.n++
 	for i := range list {
 		w.definition(list, i)
 	}
 	w.expect.next()
+}
+
+// endGroup ends the group in hand.
+func (w *defWriter) endGroup() {
+	if w.n > 0 {
+		w.data = binary.AppendUvarint(w.data, uint64(len(w.names)))
+		w.data = append(append(w.data, w.names...), w.lists...)
+	}
+	w.names, w.lists = w.names[:0], w.lists[:0]
 }
 
 func (w *defWriter) definition(list []definition, i int) {
@@ -128,17 +147,17 @@ func (w *defWriter) definition(list []definition, i int) {
 		from = int64(list[i-1].doc)
 	}
 	if ok && want == d.doc {
-		w.data = append(w.data, flags|defExpected)
+		w.lists = append(w.lists, flags|defExpected)
 	} else {
-		w.data = append(w.data, flags)
+		w.lists = append(w.lists, flags)
 		if i == 0 {
-			w.data = binary.AppendVarint(w.data, int64(d.doc)-from)
+			w.lists = binary.AppendVarint(w.lists, int64(d.doc)-from)
 		} else {
-			w.data = binary.AppendUvarint(w.data, uint64(d.doc)-uint64(from))
+			w.lists = binary.AppendUvarint(w.lists, uint64(d.doc)-uint64(from))
 		}
 	}
 	if d.container > 0 {
-		w.data = binary.AppendUvarint(w.data, uint64(d.container-1))
+		w.lists = binary.AppendUvarint(w.lists, uint64(d.container-1))
 	}
 	w.expect.add(d.doc)
 	w.counts[d.doc][d.kind]++
@@ -147,7 +166,7 @@ func (w *defWriter) definition(list []definition, i int) {
 // kindCounts is how many definitions of each kind a document has.
 type kindCounts [symbols.KindEnd]uint32
 
-// take returns the entries made since the last call.
+// take returns the groups that ended since the last call.
 func (w *defWriter) take() []byte {
 	out := w.data
 	w.at += uint64(len(out))
@@ -186,7 +205,7 @@ type defTable struct {
 	heads      []byte
 	firsts     []byte
 	code       *nameCode
-	file       []byte // entries, then padding
+	file       []byte // groups, grams, then padding
 	sums       []byte // of file
 	containers docTable
 	counts     []byte
@@ -211,7 +230,10 @@ func (t *defTable) check() error {
 		len(t.containers.restarts) != (t.containers.n+restartEvery-1)/restartEvery*4 {
 		return damaged("table of definitions")
 	}
-	limit := uint64(max(len(t.file)-postingsPad, 0))
+	if t.end() < 0 {
+		return damaged("table of definitions")
+	}
+	limit := uint64(t.end())
 	lastAt, lastEnd := uint64(0), uint32(0)
 	for i := range t.groups() {
 		at, end := binary.LittleEndian.Uint64(t.heads[i*defHead:]), binary.LittleEndian.Uint32(t.heads[i*defHead+8:])
@@ -223,11 +245,17 @@ func (t *defTable) check() error {
 	return nil
 }
 
-// defCursor reads names one after the other.
+// end is where the groups end.
+func (t *defTable) end() int { return len(t.file) - postingsPad - gramRows*t.rowSize() }
+
+// defCursor reads names one after the other, and the definitions of those that are
+// asked for.
 type defCursor struct {
 	t      *defTable
-	i      int // names read
-	rest   []byte
+	i      int    // names read
+	names  []byte // that follow in the group
+	rest   []byte // definitions that follow
+	behind int    // names whose definitions were not read
 	expect expecting
 
 	name []byte
@@ -248,8 +276,18 @@ func (t *defTable) from(key []byte) defCursor {
 	return defCursor{t: t, i: max(0, group-1) * defGroup}
 }
 
-// next goes to the next name; at the end it reports false.
+// next goes to the next name and its definitions; at the end it reports false.
 func (c *defCursor) next() bool {
+	ok := c.nextName()
+	if ok {
+		c.definitions()
+	}
+	return ok
+}
+
+// nextName goes to the next name, whose definitions are in the list after
+// definitions; at the end it reports false.
+func (c *defCursor) nextName() bool {
 	if c.i >= c.t.n {
 		return false
 	}
@@ -258,31 +296,46 @@ func (c *defCursor) next() bool {
 		c.group(c.i / defGroup)
 	} else {
 		var size int
-		shared, size, c.rest = readLengths(c.rest)
-		c.name = c.t.code.appendText(c.name[:shared], c.rest[:size])
-		c.rest = c.rest[size:]
+		shared, size, c.names = readLengths(c.names)
+		c.name = c.t.code.appendText(c.name[:shared], c.names[:size])
+		c.names = c.names[size:]
 	}
 	c.key = c.keys.Next(c.name, shared)
 	c.i++
-	c.definitions()
+	c.behind++
 	return true
 }
 
 // group begins the next group, whose bytes it checks.
 func (c *defCursor) group(i int) {
 	from, first := c.t.head(i)
-	to := uint64(len(c.t.file) - postingsPad)
+	to := uint64(c.t.end())
 	if i+1 < c.t.groups() {
 		to, _ = c.t.head(i + 1)
 	}
 	if !intact(c.t.file, c.t.sums, int(from), int(to)) {
 		panic("checksum of definitions")
 	}
-	c.rest, c.name = c.t.file[from:to], append(c.name[:0], first...)
+	data := c.t.file[from:to]
+	size, n := binary.Uvarint(data)
+	if n <= 0 || size > uint64(len(data)-n) {
+		panic("names of definitions")
+	}
+	c.names, c.rest = data[n:n+int(size)], data[n+int(size):]
+	c.name = append(c.name[:0], first...)
+	c.behind = 0
 	c.expect.reset()
 }
 
+// definitions reads the definitions of the name in hand. Each list depends on the one
+// before, so it reads those of the names before, too.
 func (c *defCursor) definitions() {
+	for ; c.behind > 0; c.behind-- {
+		c.readList()
+	}
+}
+
+func (c *defCursor) readList() {
 	c.list = c.list[:0]
 	for more := true; more; {
 		flags := c.byte()

@@ -165,12 +165,14 @@ type defTables struct {
 // samples of the names.
 func (s *segmentWriter) definitions(docs int, containers []string, sources func() []defSource) error {
 	w := &defWriter{code: codeOf(sources()), counts: make([]kindCounts, docs)}
-	err := joinDefs(w, sources(), func() error {
-		data := w.take()
+	put := func(data []byte) error {
 		s.sums.add(data)
 		return s.put(data)
-	})
-	if err != nil {
+	}
+	if err := joinDefs(w, sources(), func() error { return put(w.take()) }); err != nil {
+		return err
+	}
+	if err := w.grams.write(put); err != nil {
 		return err
 	}
 	var names docWriter

@@ -88,14 +88,15 @@ func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] 
 // Likeness is how much a defined name is like the one that is looked for, given
 // its key; 0 is not at all.
 func (n *Name) Likeness(name, key []byte) float64 {
-	if string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text {
+	same := bytes.Equal(key, n.wanted)
+	if same && (string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text) {
 		return 10
 	}
 	if !n.fuzzy || n.key == "" {
 		return 0
 	}
 	switch {
-	case bytes.Equal(key, n.wanted):
+	case same:
 		return 6
 	case bytes.HasPrefix(key, n.wanted):
 		return max(3+float64(len(n.key))/float64(len(key)), n.typo.likeness(key))
@@ -111,6 +112,25 @@ func (n *Name) Likeness(name, key []byte) float64 {
 		}
 	}
 	return v
+}
+
+// Part is a text that names may be like the one that is looked for by containing it;
+// nil for none.
+func (n *Name) Part() []byte {
+	if len(n.key) < minPart {
+		return nil
+	}
+	return n.wanted
+}
+
+// Between reports whether a name with a key from lo to hi, both included, may be like
+// the one that is looked for without containing it, or by beginning with it. A hi of
+// nil is no limit.
+func (n *Name) Between(lo, hi []byte) bool {
+	if (hi == nil || bytes.Compare(hi, n.wanted) >= 0) && (bytes.Compare(lo, n.wanted) <= 0 || bytes.HasPrefix(lo, n.wanted)) {
+		return true
+	}
+	return n.typo != nil && n.typo.between(lo, hi)
 }
 
 // minPart is the shortest name that is also looked for inside of others.

@@ -13,7 +13,8 @@ type typo struct {
 // maxTypo is the longest name that is compared.
 const maxTypo = 120
 
-// newTypo allows one edit from 3 letters on, two from 6 on.
+// newTypo allows one edit from 3 letters on, two from 6 on if the first letter is
+// right.
 func newTypo(key string) *typo {
 	t := &typo{key: key, seen: letters([]byte(key))}
 	switch n := len(key); {
@@ -44,7 +45,7 @@ func (t *typo) likeness(key []byte) float64 {
 		return 0
 	}
 	d := t.distance(key)
-	if d > t.most {
+	if d > t.most || d == 2 && key[0] != t.key[0] {
 		return 0
 	}
 	v := 4.9
@@ -74,30 +75,127 @@ func (t *typo) replaced(key []byte) bool {
 // distance is the number of edits, or more than allowed: letters inserted,
 // deleted, replaced, or two neighbours swapped (optimal string alignment).
 func (t *typo) distance(key []byte) int {
-	var rows [3][maxTypo + 1]uint8
+	var rows [3]typoRow
 	before, last, row := &rows[0], &rows[1], &rows[2]
-	for j := range last {
-		last[j] = uint8(j)
-	}
-	for i := 1; i <= len(key); i++ {
-		row[0] = uint8(i)
-		least := uint8(i)
-		for j := 1; j <= len(t.key); j++ {
-			cost := uint8(1)
-			if key[i-1] == t.key[j-1] {
-				cost = 0
-			}
-			v := min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && key[i-1] == t.key[j-2] && key[i-2] == t.key[j-1] {
-				v = min(v, before[j-2]+1)
-			}
-			row[j] = v
-			least = min(least, v)
-		}
-		if int(least) > t.most {
+	*before, *last = farAway, firstRow
+	prev := byte(0)
+	for _, c := range key {
+		if least := t.step(row, last, before, prev, c); int(least) > t.most {
 			return int(least)
 		}
-		before, last, row = last, row, before
+		before, last, row, prev = last, row, before, c
 	}
 	return int(last[len(t.key)])
+}
+
+// typoRow has the edits between the beginning of a key and each beginning of the
+// typed one, by its length.
+type typoRow [maxTypo + 1]uint8
+
+// firstRow is that of the empty beginning, farAway that of the one before it.
+var firstRow, farAway = func() (first, far typoRow) {
+	for j := range first {
+		first[j], far[j] = uint8(j), maxTypo
+	}
+	return first, far
+}()
+
+// step makes the row of a beginning with one letter more, c after prev, and returns
+// the least edits in it.
+func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
+	row[0] = last[0] + 1
+	least = row[0]
+	for j := 1; j <= len(t.key); j++ {
+		cost := uint8(1)
+		if c == t.key[j-1] {
+			cost = 0
+		}
+		v := min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+		if j > 1 && c == t.key[j-2] && prev == t.key[j-1] {
+			v = min(v, before[j-2]+1)
+		}
+		row[j] = v
+		least = min(least, v)
+	}
+	return least
+}
+
+// between reports whether some key from lo to hi, both included, is near enough. A hi
+// of nil is no limit.
+func (t *typo) between(lo, hi []byte) bool {
+	if t.most == 0 {
+		return false
+	}
+	one := typoRange{typo: t, most: 1, lo: lo, hi: hi}
+	if one.reach(0, true, hi != nil, 0, &farAway, &firstRow) {
+		return true
+	}
+	// Two edits leave the first letter.
+	c := t.key[0]
+	if t.most == 1 || len(lo) > 0 && lo[0] > c || hi != nil && (len(hi) == 0 || hi[0] < c) {
+		return false
+	}
+	var row typoRow
+	t.step(&row, &firstRow, &farAway, 0, c)
+	two := typoRange{typo: t, most: 2, lo: lo, hi: hi}
+	return two.reach(1, len(lo) > 0 && lo[0] == c, hi != nil && hi[0] == c, c, &firstRow, &row)
+}
+
+// typoRange looks for a key from lo to hi.
+type typoRange struct {
+	*typo
+	most   uint8
+	lo, hi []byte
+}
+
+// reach reports whether a beginning of n letters, the last of them prev, can become
+// such a key. Above and below say that it is a beginning of lo, and of hi: what
+// follows is limited by them.
+func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typoRow) bool {
+	least := uint8(maxTypo)
+	for j := range len(r.key) + 1 {
+		least = min(least, last[j])
+	}
+	if least > r.most {
+		return false
+	}
+	above = above && n < len(r.lo)
+	if !above && (!below || last[len(r.key)] <= r.most) { // the key may end here
+		return true
+	}
+	if below && n == len(r.hi) {
+		return false
+	}
+	from, to := 0, 255 // letters that can follow and free what comes after
+	if above {
+		from = int(r.lo[n]) + 1
+	}
+	if below {
+		to = int(r.hi[n]) - 1
+	}
+	if from <= to && (least < r.most || r.goesOn(from, to, prev, before, last)) {
+		return true
+	}
+	along := func(c byte, above, below bool) bool {
+		var row typoRow
+		r.step(&row, last, before, prev, c)
+		return r.reach(n+1, above, below, c, last, &row)
+	}
+	if above && below && r.lo[n] == r.hi[n] {
+		return along(r.lo[n], true, true)
+	}
+	return above && along(r.lo[n], true, false) || below && along(r.hi[n], false, true)
+}
+
+// goesOn reports whether one of the letters can follow without another edit.
+func (r *typoRange) goesOn(from, to int, prev byte, before, last *typoRow) bool {
+	for j := range len(r.key) {
+		if c := int(r.key[j]); c < from || c > to {
+			continue
+		}
+		if last[j] <= r.most || j+1 < len(r.key) && prev == r.key[j+1] && before[j] < r.most {
+			return true
+		}
+	}
+	return false
 }

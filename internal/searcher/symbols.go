@@ -210,7 +210,7 @@ func (s *symbolRun) view(v *index.CountedView, pass *indexPass) error {
 		}
 	}
 	if s.name.Fuzzy() {
-		return cmp.Or(v.Names(func(d *index.Defined) bool {
+		return cmp.Or(v.Names(index.NameQuery{Part: s.name.Part(), Between: s.name.Between}, func(d *index.Defined) bool {
 			in.add(d)
 			return in.err == nil
 		}), in.err)

@@ -122,3 +122,73 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 		}
 	}
 }
+
+// A table of many names is not read as a whole for similar ones; the answers are those
+// of a scan.
+func TestManyNames(t *testing.T) {
+	regime.SkipTiny(t)
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(3, 4))
+	words := strings.Fields("open read write device driver node page cache lock queue ring buffer frame clock reset probe map table entry index name text part group")
+	name := func() string {
+		out := words[r.IntN(len(words))]
+		for range 1 + r.IntN(3) {
+			w := words[r.IntN(len(words))]
+			switch r.IntN(3) {
+			case 0:
+				out += "_" + w
+			case 1:
+				out += strings.ToUpper(w[:1]) + w[1:]
+			default:
+				out += fmt.Sprint(w, r.IntN(100))
+			}
+		}
+		return out
+	}
+	var names []string
+	for file := range 20 {
+		text := "package a\n"
+		for range 300 {
+			names = append(names, name())
+			text += "func " + names[len(names)-1] + "() {}\n"
+		}
+		os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.go", file)), []byte(text), 0o600)
+	}
+	os.WriteFile(filepath.Join(dir, "a.md"), []byte("# Use v1.openNode\n\n# Node.js and more\n\n# Node.js\n"), 0o600)
+	without, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer without.Close()
+	with, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer with.Close()
+	if err := with.Index().Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	queries := []search.SymbolQuery{{Name: "openNode"}, {Name: "Node.js"}}
+	for range regime.Size(150, 2000) {
+		n := names[r.IntN(len(names))]
+		at := r.IntN(len(n) - 1)
+		n = []string{n, n[:at] + n[at+1:], n[:at] + n[at:at+1] + n[at:], n[:at] + n[at+1:at+2] + n[at:at+1] + n[at+2:], strings.ReplaceAll(strings.ToUpper(n), "_", ""), n[:at+1]}[r.IntN(6)]
+		queries = append(queries, search.SymbolQuery{Name: n})
+	}
+	some := 0
+	for _, q := range queries {
+		for _, q.Fuzzy = range []bool{false, true} {
+			got, byIndex, found := symbolAnswer(with, q)
+			if want, _, _ := symbolAnswer(without, q); got != want || !byIndex {
+				t.Errorf("%+v, by the index: %v\n%s", q, byIndex, cmp.Diff(want, got))
+			}
+			if found > 0 {
+				some++
+			}
+		}
+	}
+	t.Logf("%d answers, %d not empty", 2*len(queries), some)
+	if some < len(queries) {
+		t.Errorf("only %d of %d answers have definitions", some, 2*len(queries))
+	}
+}
