@@ -3,9 +3,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,41 +73,105 @@ func latency(tree, dir string) error {
 	}); err != nil {
 		return err
 	}
-	found := 0
-	err = measure("names, definitions", names, func(s string) error {
-		r, err := ws.Symbols(ctx, search.SymbolQuery{Name: s})
-		if err == nil && len(r.Symbols) > 0 {
-			found++
+	if names, err = frequencies(tree); err != nil {
+		return err
+	}
+	for _, way := range []struct {
+		name  string
+		fuzzy bool
+		typed func(string) string
+	}{
+		{"definitions", false, func(s string) string { return s }},
+		{"similar names", true, func(s string) string { return s }},
+		{"a letter missing", true, func(s string) string { return s[:len(s)/2] + s[len(s)/2+1:] }},
+		{"letters swapped", true, func(s string) string {
+			at := len(s) / 2
+			return s[:at-1] + s[at:at+1] + s[at-1:at] + s[at+1:]
+		}},
+	} {
+		found, third := 0, 0
+		if err := measure(way.name, names, func(s string) error {
+			r, err := ws.Symbols(ctx, search.SymbolQuery{Name: way.typed(s), Fuzzy: way.fuzzy})
+			if err == nil && len(r.Symbols) > 0 {
+				found++
+			}
+			if err == nil && slices.ContainsFunc(r.Symbols[:min(3, len(r.Symbols))], func(d search.Symbol) bool { return d.Name == s }) {
+				third++
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		fmt.Printf("%19s %d of %d have an answer, %d the name among the first three\n", "", found, questionsAsked, third)
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("memory taken from the system %d MB, heap %d MB\n", (m.Sys-m.HeapReleased)>>20, m.HeapAlloc>>20)
+	return nil
+}
+
+// frequencies are identifiers of the tree from the most frequent one to those that
+// occur once: each is as much rarer than the one before as the others are.
+func frequencies(tree string) ([]string, error) {
+	counts, files := map[string]int{}, 0
+	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || filepath.Ext(p) != ".c" {
+			return err
+		}
+		if files++; files%20 != 0 {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		for _, name := range definedFunction.FindAllSubmatch(text, -1) {
+			counts[string(name[1])] += 0
+		}
+		for _, name := range identifier.FindAll(text, -1) {
+			if _, ok := counts[string(name)]; ok {
+				counts[string(name)]++
+			}
 		}
 		return err
 	})
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	fmt.Printf("%d of %d names have a definition; memory taken from the system %d MB\n", found, questionsAsked, (m.Sys-m.HeapReleased)>>20)
-	return err
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	if len(names) < questionsAsked {
+		return nil, fmt.Errorf("%s has only %d functions in the sample: %w", tree, len(names), cmp.Or(err, errors.New("too few")))
+	}
+	var out []string
+	for i := range questionsAsked {
+		at := int(math.Pow(float64(len(names)), float64(i)/questionsAsked))
+		out = append(out, names[min(max(at-1, i), len(names)-1)])
+	}
+	return out, err
 }
 
+var (
+	definedFunction = regexp.MustCompile(`(?m)^[a-z][\w *]*?(\w{4,})\([^;]*$`)
+	identifier      = regexp.MustCompile(`[A-Za-z_]\w{3,}`)
+)
+
 func measure(what string, questions []string, ask func(string) error) error {
-	var times []time.Duration
+	var times, used []time.Duration
 	slowest, which := time.Duration(0), ""
-	cpu := processorTime()
 	for i := range questionsAsked {
 		q := questions[i*len(questions)/questionsAsked]
-		started := time.Now()
+		started, cpu := time.Now(), processorTime()
 		if err := ask(q); err != nil {
 			return err
 		}
-		took := time.Since(started)
-		times = append(times, took)
+		took := processorTime() - cpu
+		times, used = append(times, time.Since(started)), append(used, took)
 		if took > slowest {
 			slowest, which = took, q
 		}
 	}
-	cpu = processorTime() - cpu
 	slices.Sort(times)
+	slices.Sort(used)
 	n := len(times)
-	fmt.Printf("%-19s median %s, 95%% %s, worst %s (%s); processor time %s each\n", what+":", times[n/2].Round(100*time.Microsecond),
-		times[n*95/100].Round(100*time.Microsecond), slowest.Round(time.Millisecond), which, (cpu / time.Duration(n)).Round(100*time.Microsecond))
+	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+	fmt.Printf("%-19s processor time: median %s, 95%% %s, worst %s (%s); by the clock: median %s, 95%% %s\n", what+":", round(used[n/2]),
+		round(used[n*95/100]), round(slowest), which, round(times[n/2]), round(times[n*95/100]))
 	return nil
 }
 

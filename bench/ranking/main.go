@@ -1,9 +1,10 @@
 // Ranking measures ranked search on an outside benchmark: questions about 32
 // public repositories with the files that answer them. It prints NDCG@10 by
-// category and repository.
+// category and repository, with plain BM25 over stretches of 50 lines beside it.
 //
 //	go run ./bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	go run ./bench/ranking -trees DIR [-annotations DIR] -tokens
+//	go run ./bench/ranking -issues FILE -trees DIR [-misses]
 //	go run ./bench/ranking -latency DIR [-index DIR]
 //	go run ./bench/ranking -golib DIR
 package main
@@ -62,6 +63,7 @@ func main() {
 	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
 	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
+	reports := flag.String("issues", "", "measure which files the issues of this file are about instead; -trees has a git repository per project")
 	library := flag.String("golib", "", "measure how often find_symbol is right at first, in this source of Go's library")
 	misses := flag.Bool("misses", false, "list the questions below 0.7")
 	flag.Parse()
@@ -82,6 +84,13 @@ func main() {
 	if *trees == "" {
 		fmt.Fprintln(os.Stderr, "ranking: -trees is missing: a folder with the checkouts that repos.json names")
 		os.Exit(2)
+	}
+	if *reports != "" {
+		if err := issues(*reports, *trees, *misses); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if *table {
 		if err := tokens(*trees, *annotations); err != nil {
@@ -108,6 +117,7 @@ func (m *mean) value() float64 { return m.sum / float64(max(m.n, 1)) }
 
 type report struct {
 	repos, categories map[string]*mean
+	peers             map[string]*mean // BM25 by repository
 	times             []time.Duration
 }
 
@@ -123,7 +133,7 @@ func run(trees, annotations, only string, misses bool) error {
 	if err != nil {
 		return err
 	}
-	r := &report{repos: map[string]*mean{}, categories: map[string]*mean{}}
+	r := &report{repos: map[string]*mean{}, categories: map[string]*mean{}, peers: map[string]*mean{}}
 	for _, name := range slices.Sorted(maps.Keys(repos)) {
 		if only != "" && name != only {
 			continue
@@ -154,6 +164,10 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 		return err
 	}
 	defer ws.Close()
+	peer, err := readTexts(filepath.Join(trees, name, filepath.FromSlash(repo.Root)), 50, func(string) bool { return true })
+	if err != nil {
+		return err
+	}
 	for _, q := range questions {
 		started := time.Now()
 		answer, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: q.Query, Limit: 10})
@@ -164,6 +178,11 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 		targets := slices.Concat(q.Relevant, q.Secondary)
 		score := ndcg(targets, answer.Chunks, repo.Root)
 		r.add(r.repos, name, score)
+		var theirs []search.Chunk
+		for _, s := range peer.best(q.Query, 10) {
+			theirs = append(theirs, search.Chunk{Path: s.path, StartLine: s.first, EndLine: s.last})
+		}
+		r.add(r.peers, name, ndcg(targets, theirs, repo.Root))
 		r.add(r.categories, category(&q), score)
 		if named(q.Query, targets) {
 			r.add(r.categories, "name in query", score)
@@ -246,12 +265,13 @@ func named(query string, targets []target) bool {
 }
 
 func (r *report) print() {
-	total := mean{}
-	fmt.Printf("%-22s %6s %5s\n", "repository", "NDCG", "n")
+	total, peers := mean{}, mean{}
+	fmt.Printf("%-22s %6s %6s %5s\n", "repository", "NDCG", "BM25", "n")
 	for _, name := range slices.Sorted(maps.Keys(r.repos)) {
 		m := r.repos[name]
 		total.add(m.value())
-		fmt.Printf("%-22s %6.3f %5d\n", name, m.value(), m.n)
+		peers.add(r.peers[name].value())
+		fmt.Printf("%-22s %6.3f %6.3f %5d\n", name, m.value(), r.peers[name].value(), m.n)
 	}
 	fmt.Println()
 	for _, name := range slices.Sorted(maps.Keys(r.categories)) {
@@ -259,7 +279,7 @@ func (r *report) print() {
 		fmt.Printf("%-22s %6.3f %5d\n", name, m.value(), m.n)
 	}
 	slices.Sort(r.times)
-	fmt.Printf("\n%-22s %6.3f, mean over %d repositories of the mean over questions\n", "NDCG@10", total.value(), total.n)
+	fmt.Printf("\n%-22s %6.3f, BM25 %.3f, mean over %d repositories of the mean over questions\n", "NDCG@10", total.value(), peers.value(), total.n)
 	if n := len(r.times); n > 0 {
 		fmt.Printf("time a question: median %s, 95%% %s, worst %s\n", r.times[n/2].Round(time.Microsecond), r.times[n*95/100].Round(time.Microsecond), r.times[n-1].Round(time.Microsecond))
 	}
