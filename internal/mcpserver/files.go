@@ -53,8 +53,13 @@ type Content struct {
 
 // files are the resources of a server.
 type files struct {
-	roots []fileRoot
+	roots   []fileRoot
+	reading *shares // answers with a file that are being made or written
 }
+
+// maxReads bounds the files in memory: each may have megabytes, and an answer that
+// the client doesn't take stays. A client has half of them.
+const maxReads = 16
 
 type fileRoot struct {
 	Root
@@ -63,7 +68,7 @@ type fileRoot struct {
 }
 
 func newFiles(roots []Root) (*files, error) {
-	f := &files{}
+	f := &files{reading: newShares(maxReads)}
 	for _, r := range roots {
 		if !filepath.IsAbs(r.Dir) || r.Files == nil {
 			return nil, fmt.Errorf("root %q: %q is not an absolute path, or has no files", r.Name, r.Dir)
@@ -172,6 +177,10 @@ func (f *files) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.Re
 	if !ok {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
+	if err := f.reading.take(ctx, req.Session.ID(), 1); err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() { f.reading.give(req.Session.ID(), 1) }) // the SDK ends it once the answer is written
 	content, err := root.Files.Read(ctx, rel)
 	if err != nil {
 		return nil, resourceError(uri, err)

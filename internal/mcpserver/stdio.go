@@ -78,10 +78,19 @@ type lineConn struct {
 	deaf     bool // the client took none for refusalWait; only Read touches it
 
 	mu    sync.Mutex
-	calls map[jsonrpc.ID]*batch // guarded by mu: calls under way, and their batch if any
+	calls map[jsonrpc.ID]underWay // guarded by mu
+	held  int                     // guarded by mu: bytes of calls whose answers are not written
+	room  int                     // maxHeld; less in a test
 	// What is not written yet; guarded by mu.
 	answers, refused int
 	notes, cancels   int // guarded by mu: notifications since a message was last written
+	noteBytes        int // guarded by mu: their bytes
+}
+
+// underWay is a call that is not answered yet.
+type underWay struct {
+	batch *batch // nil if it came alone
+	size  int    // bytes of its message
 }
 
 // line is one line of input: its text, or why there is none.
@@ -103,7 +112,7 @@ type batch struct {
 func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	lines := make(chan line)
 	c := &lineConn{
-		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]*batch{}, refusals: make(chan []byte, maxRefusals),
+		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]underWay{}, refusals: make(chan []byte, maxRefusals), room: maxHeld,
 		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	go c.readLines(in, lines)
@@ -226,7 +235,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	if !ok || !req.IsCall() {
-		if c.takesNote(ok && req.Method == "notifications/cancelled") {
+		if c.takesNote(ok && req.Method == "notifications/cancelled", len(text)) {
 			c.queue = append(c.queue, msg)
 		}
 		return
@@ -238,8 +247,10 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
 	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // answers that nobody reads take room, too
-	if !twice && !full {
-		c.calls[req.ID] = b
+	large := c.held > 0 && c.held+len(text) > c.room
+	if !twice && !full && !large {
+		c.calls[req.ID] = underWay{b, len(text)}
+		c.held += len(text)
 		if b != nil {
 			b.open++
 		}
@@ -250,27 +261,38 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, "a call with this id is under way")
 	case full:
 		c.refuse(idOf(text), codeBusy, fmt.Sprintf("%d calls are under way; wait for some to end", maxCalls))
+	case large:
+		c.refuse(idOf(text), codeBusy, fmt.Sprintf("calls of %d MB are under way; wait for some to end", maxHeld>>20))
 	default:
 		c.queue = append(c.queue, msg)
 	}
 }
 
+// maxHeld bounds the bytes of the calls under way, as bodyMemory does over HTTP. One
+// call alone is never refused for its size.
+const maxHeld = bodyMemory
+
 // maxNotes is how many notifications the SDK gets between two messages that are
 // written. It keeps what it gets in a list without a bound while it waits for a client
-// that doesn't read.
-const maxNotes = 1000
+// that doesn't read. maxNoteBytes bounds their bytes; one that the protocol knows has
+// a few hundred.
+const (
+	maxNotes     = 1000
+	maxNoteBytes = 8 << 20
+)
 
 // takesNote counts a notification, or an answer of the client, and reports whether the
 // SDK is to get it. Those that cancel a call have room of their own.
-func (c *lineConn) takesNote(cancels bool) bool {
+func (c *lineConn) takesNote(cancels bool, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancels {
 		c.cancels++
-		return c.cancels <= maxNotes
+		return c.cancels <= maxNotes && size <= maxNoteBytes/maxNotes
 	}
 	c.notes++
-	return c.notes <= maxNotes
+	c.noteBytes += size
+	return c.notes <= maxNotes && c.noteBytes <= maxNoteBytes
 }
 
 // codeBusy is of the range JSON-RPC leaves to servers.
@@ -340,7 +362,7 @@ func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
 	c.count(&c.refused, -1)
 }
 
-// count changes a counter of what is not written yet.
+// count changes a counter or a size of what is not written yet.
 func (c *lineConn) count(what *int, n int) {
 	c.mu.Lock()
 	*what += n
@@ -386,7 +408,10 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 		return err
 	}
 	if resp, ok := msg.(*jsonrpc.Response); ok {
-		if data, err = c.end(resp.ID, data); data == nil {
+		var size int
+		data, size, err = c.end(resp.ID, data)
+		defer c.count(&c.held, -size) // the SDK keeps a message until its answer is written
+		if data == nil {
 			return err
 		}
 		defer c.count(&c.answers, -1)
@@ -395,29 +420,30 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	defer c.writing.Unlock()
 	_, err = c.out.Write(append(data, '\n'))
 	c.mu.Lock()
-	c.notes, c.cancels = 0, 0
+	c.notes, c.cancels, c.noteBytes = 0, 0, 0
 	c.mu.Unlock()
 	return err
 }
 
-// end ends a call and returns what is to be written: its answer, or those of its whole
-// batch if it is the last of one, or nil.
-func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, err error) {
+// end ends a call and returns what is to be written, its answer, or those of its whole
+// batch if it is the last of one, or nil; and the size of its message.
+func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, size int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.calls[id]
+	call := c.calls[id]
 	delete(c.calls, id)
+	b := call.batch
 	if out = data; b != nil {
 		b.answers = append(b.answers, data)
 		if b.open--; b.open > 0 {
-			return nil, nil
+			return nil, call.size, nil
 		}
 		if out, err = json.Marshal(b.answers); err != nil {
-			return nil, err
+			return nil, call.size, err
 		}
 	}
 	c.answers++
-	return out, nil
+	return out, call.size, nil
 }
 
 // encode is jsonrpc.EncodeMessage. That reads the text of a result once more to
