@@ -7,6 +7,7 @@
 package rename
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/lookup"
+	"quarry/internal/replacer"
 	"quarry/internal/rootfs"
 	"quarry/internal/symbols"
 	"quarry/internal/textfile"
@@ -90,10 +92,15 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum.Stopped != "" {
-		return nil, fault.New(fault.Timeout, "the search did not get to its end, so nothing was changed", "name a folder")
+	long, err := replacer.Missed(sum, false)
+	if err != nil {
+		return nil, err
 	}
+	paths = append(paths, long...)
 	for _, p := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err := f.file(ctx, from, p); err != nil {
 			return nil, err
 		}
@@ -195,8 +202,12 @@ type code struct {
 	text      []byte
 	*symbols.Code
 	defs    []symbols.Symbol
-	imports map[string]string // names of packages, and their folders or ""
+	byName  map[int]*symbols.Symbol // by where their names are
+	imports map[string]string       // names of packages, and their folders or ""
 	pkg     string
+
+	placed, line int // where the last place is, and the lines before it
+	declaring    map[string]bool
 }
 
 // file classifies the places of one file.
@@ -215,11 +226,26 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 		f.out.Texts += countWords(string(text), f.name)
 		return nil
 	}
-	c := &code{finder: f, path: p, dir: path.Dir(p), text: text, Code: symbols.Lex(nil, p, text)}
+	c := &code{finder: f, path: p, dir: path.Dir(p), text: text, Code: symbols.Lex(func() bool { return ctx.Err() != nil }, p, text)}
 	if c.Code == nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		return fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "leave it out by a path")
 	}
-	c.defs = symbols.Of(p, text)
+	var whole bool
+	if c.defs, whole = symbols.Until(func() bool { return ctx.Err() != nil }, p, text); ctx.Err() != nil {
+		return context.Cause(ctx)
+	} else if !whole {
+		return fault.New(fault.TooLarge, fmt.Sprintf("the definitions of %s can't be read to their end", fault.Printable(p)), "leave it out by a path")
+	}
+	c.byName = map[int]*symbols.Symbol{}
+	for k := range c.defs {
+		c.byName[c.defs[k].NameAt] = &c.defs[k]
+	}
+	if n := countWords(string(text), f.name); n*len(c.defs) > maxCompared {
+		return fault.New(fault.TooLarge, fmt.Sprintf("%s has the name %d times and %d definitions", fault.Printable(p), n, len(c.defs)), "leave it out by a path")
+	}
 	if lang == "Go" {
 		c.readImports()
 	}
@@ -232,6 +258,9 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 		}
 	}
 	for i := range c.Tokens {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		t := &c.Tokens[i]
 		switch {
 		case t.Kind == symbols.Text:
@@ -263,14 +292,26 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	return nil
 }
 
+// place describes the name at an offset; offsets come in order.
 func (c *code) place(at int, why string) Place {
-	start := strings.LastIndexByte(string(c.text[:at]), '\n') + 1
+	c.line += bytes.Count(c.text[c.placed:at], []byte{'\n'})
+	c.placed = at
+	start := bytes.LastIndexByte(c.text[:at], '\n') + 1
 	end := len(c.text)
-	if i := strings.IndexByte(string(c.text[at:]), '\n'); i >= 0 {
+	if i := bytes.IndexByte(c.text[at:], '\n'); i >= 0 {
 		end = at + i
 	}
-	return Place{Path: c.path, Line: 1 + strings.Count(string(c.text[:at]), "\n"), Start: at, End: at + len(c.name), Text: strings.TrimSpace(string(c.text[start:end])), Why: why}
+	line := bytes.TrimSpace(c.text[max(start, at-maxShown):min(end, at+maxShown)])
+	return Place{Path: c.path, Line: 1 + c.line, Start: at, End: at + len(c.name), Text: string(line), Why: why}
 }
+
+const (
+	// maxShown is how much of a line is kept before and after a name.
+	maxShown = 500
+	// maxCompared bounds the work on one file: each place is compared with its
+	// definitions. It is a second or two.
+	maxCompared = 1 << 30
+)
 
 func (c *code) str(i int) string {
 	if i < 0 || i >= len(c.Tokens) {
@@ -321,13 +362,11 @@ const (
 // judge decides about the name at token i.
 func (c *code) judge(i int, lang string) (class, string) {
 	at := c.Tokens[i].Start
-	for k := range c.defs {
-		if d := &c.defs[k]; d.NameAt == at && d.Name == c.name {
-			if slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }) {
-				return sure, ""
-			}
-			return left, "defines another"
+	if d := c.byName[at]; d != nil && d.Name == c.name {
+		if slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }) {
+			return sure, ""
 		}
+		return left, "defines another"
 	}
 	if lang != c.lang && !related(lang, c.lang) {
 		return left, "another language"
@@ -423,7 +462,21 @@ func (c *code) declared(i int) bool {
 	return f != nil && c.declares(f, c.name)
 }
 
+// declares reports that a function declares a name; each is looked for once.
 func (c *code) declares(f *symbols.Symbol, name string) bool {
+	key := fmt.Sprint(f.NameAt, " ", name)
+	declares, known := c.declaring[key]
+	if !known {
+		if c.declaring == nil {
+			c.declaring = map[string]bool{}
+		}
+		declares = c.hasDeclaration(f, name)
+		c.declaring[key] = declares
+	}
+	return declares
+}
+
+func (c *code) hasDeclaration(f *symbols.Symbol, name string) bool {
 	from, _ := slices.BinarySearchFunc(c.Tokens, f.Start, func(t symbols.Token, at int) int { return cmp.Compare(t.Start, at) })
 	for k := from; k < len(c.Tokens) && c.Tokens[k].Start < f.End; k++ {
 		if c.Tokens[k].Kind == symbols.Word && c.str(k) == name && c.isDeclaration(k) {

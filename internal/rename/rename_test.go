@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry"
 	"quarry/internal/rename"
+	"quarry/internal/stress"
 )
 
 func open(t *testing.T, files map[string]string) *quarry.Workspace {
@@ -86,5 +88,34 @@ func TestFind(t *testing.T) {
 		if _, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: c.new}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s → %s: %v, want %s", c.old, c.new, err, c.want)
 		}
+	}
+}
+
+// A rename is of every place or of none: a file that can't be searched or read as code
+// is an error that names it.
+func TestFindIsComplete(t *testing.T) {
+	stress.SkipTiny(t)
+	for _, c := range []struct{ name, text, want string }{
+		{"long.js", strings.Repeat("x ", 9<<20) + "fetchAll()", "long.js"},
+		{"deep.java", strings.Repeat("a<b<", 1<<18) + "\nfetchAll();\n", "deep.java"},
+	} {
+		ws := open(t, map[string]string{"a.js": "function fetchAll() {}\n", c.name: c.text})
+		plan, err := rename.Find(t.Context(), ws, rename.Query{Old: "a.js#fetchAll", New: "fetchSome"})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %+v", c.name, err, plan)
+		}
+	}
+}
+
+// A file with the name on each of its lines takes time in proportion to them.
+func TestManyPlaces(t *testing.T) {
+	stress.SkipTiny(t)
+	stress.SkipRace(t)
+	const n = 50_000
+	ws := open(t, map[string]string{"a.js": "function fetchAll() {}\n" + strings.Repeat("function f() { fetchAll() }\n", 1000) + strings.Repeat("  x = fetchAll() + 1\n", n)})
+	began := stress.CPU()
+	plan, err := rename.Find(t.Context(), ws, rename.Query{Old: "fetchAll", New: "fetchSome"})
+	if took := stress.CPU() - began; err != nil || len(plan.Sure) != n+1001 || plan.Sure[n+1000].Line != n+1001 || took > 2*time.Second {
+		t.Errorf("%v, %d places, %v", err, len(plan.Sure), took)
 	}
 }

@@ -375,30 +375,42 @@ func (f *Found) search(ctx context.Context, files Files, q Query) (paths []strin
 	}); err != nil {
 		return nil, err
 	}
-	missed := &IncompleteError{Stopped: f.Summary.Stopped}
-	for why, n := range f.Summary.SkippedCount {
+	long, err := Missed(f.Summary, len(q.Lacking) > 0)
+	if err != nil {
+		return nil, err
+	}
+	paths = append(paths, long...)
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// Missed returns an IncompleteError if a search did not look at all files. Those with
+// a line that is too long to search can be read: they are long, unless the files were
+// to lack something.
+func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
+	missed := &IncompleteError{Stopped: sum.Stopped}
+	for why, n := range sum.SkippedCount {
 		if why == search.Unreadable || why == search.Loop || why == search.TooLarge {
 			missed.Count += n
 		}
 	}
-	for _, k := range f.Summary.Skipped {
+	for _, k := range sum.Skipped {
 		switch k.Reason {
 		case search.Unreadable, search.Loop:
 			missed.Skipped = append(missed.Skipped, k)
 		case search.TooLarge:
-			if len(q.Lacking) > 0 { // nobody knows whether it has what it should lack
+			if lacking { // nobody knows whether it has what it should lack
 				missed.Skipped = append(missed.Skipped, k)
 				continue
 			}
-			paths = append(paths, k.Path) // which has a line too long to search, not to read
+			long = append(long, k.Path)
 			missed.Count--
 		}
 	}
 	if missed.Count > 0 || missed.Stopped != "" {
 		return nil, missed
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths), nil
+	return long, nil
 }
 
 // replacing works out the edits of files, one after another.
