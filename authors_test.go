@@ -208,7 +208,7 @@ func TestDiffAll(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.ID != "" {
-				d, err := one.Diff(t.Context(), c.ID)
+				d, err := one.Diff(t.Context(), c.ID, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -89,9 +89,11 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (
 }
 
 // Diff shows a change as a unified diff; "" is the last one. It uses the contents
-// that the journal kept, so later changes of the files do not matter.
-func (w *Workspace) Diff(ctx context.Context, id string) (*change.Change, error) {
-	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id) })
+// that the journal kept, so later changes of the files do not matter. Of each file it
+// shows at most 2,000 lines, with AllLines of the options all, up to 64 MB together;
+// the diff says how many it leaves out.
+func (w *Workspace) Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error) {
+	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id, o) })
 }
 
 // DiffAll shows several changes as one diff: each file as the first of them found it,

@@ -59,7 +59,7 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 		return second(w.Move(ctx, "a/0.txt", "a/n.txt", nil))
 	},
 	"Undo":    func(ctx context.Context, w *quarry.Workspace) error { return second(w.Undo(ctx, "", nil)) },
-	"Diff":    func(ctx context.Context, w *quarry.Workspace) error { return second(w.Diff(ctx, "")) },
+	"Diff":    func(ctx context.Context, w *quarry.Workspace) error { return second(w.Diff(ctx, "", nil)) },
 	"DiffAll": func(ctx context.Context, w *quarry.Workspace) error { return second(w.DiffAll(ctx, []string{""})) },
 	"Authors": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Authors(ctx, "a/0.txt")) },
 	"Changes": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Changes(ctx, 0)) },

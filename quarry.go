@@ -24,12 +24,14 @@ package quarry
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
 	"time"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/backend"
 	"quarry/internal/changer"
 	"quarry/internal/ignore"
@@ -135,6 +137,9 @@ func (o *Options) closed() []string {
 // Open opens a folder as a workspace.
 func Open(dir string, opts *Options) (*Workspace, error) {
 	opts = cmp.Or(opts, &Options{})
+	if opts.Index != nil && opts.StateDir != "" && rootfs.RealPath(opts.StateDir) == rootfs.RealPath(opts.Index.Dir) { // each would wait for the other's lock
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("%s is the folder of the undo log and of the index", opts.StateDir), "give each a folder of its own")
+	}
 	f := &backend.FolderOptions{
 		Root: rootfs.Options{
 			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: slices.Concat(opts.Deny, rootfs.DenyPlaces(dir, opts.closed()))},

@@ -126,7 +126,7 @@ func TestRemoteChangesCheckout(t *testing.T) {
 		t.Errorf("%+v, %v", log, err)
 	}
 	const diff = "--- a/alpha/made/x.txt\n+++ b/alpha/made/x.txt\n@@ -1 +1 @@\n-made by a test\n+made by hand\n"
-	if d, err := remote.Diff(ctx, edited.ID); err != nil || d.Diff != diff || edited.Diff != diff {
+	if d, err := remote.Diff(ctx, edited.ID, nil); err != nil || d.Diff != diff || edited.Diff != diff {
 		t.Errorf("%+v, %v; the edit said\n%s", d, err, edited.Diff)
 	}
 	undone, err := remote.Undo(ctx, "", nil)

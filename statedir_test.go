@@ -126,3 +126,15 @@ func TestFoldersInside(t *testing.T) {
 	}
 	ws.Close()
 }
+
+// The undo log and the index lock their folders: in one folder each would wait for the
+// other without end.
+func TestStateAndIndexInOneFolder(t *testing.T) {
+	state := t.TempDir()
+	for _, other := range []string{state, state + "/."} {
+		_, err := quarry.Open(t.TempDir(), &quarry.Options{StateDir: state, Index: &quarry.IndexOptions{Dir: other}})
+		if fault.CodeOf(err) != fault.InvalidArgument || !strings.Contains(fault.HintOf(err), "a folder of its own") {
+			t.Errorf("%s and %s: %v", state, other, err)
+		}
+	}
+}

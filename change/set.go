@@ -128,7 +128,8 @@ type Options struct {
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
-	// FullDiff and AllLines are those of Set, for the dry run of an undo.
+	// FullDiff and AllLines are those of Set, for the dry run of an undo; Diff has
+	// AllLines alone.
 	FullDiff, AllLines bool
 }
 

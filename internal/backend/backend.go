@@ -53,7 +53,7 @@ type Changes interface {
 	// Undo undoes a change; "" is the last one that was not undone.
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
 	// Diff shows a change as the journal has it.
-	Diff(id string) (*change.Change, error)
+	Diff(id string, o *change.Options) (*change.Change, error)
 	// DiffAll shows several as one.
 	DiffAll(ids []string) (*change.Change, error)
 	// Authors says which change touched each line of a file last.

@@ -154,12 +154,12 @@ func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*chan
 }
 
 // Diff shows a change.
-func (j *journals) Diff(id string) (*change.Change, error) {
+func (j *journals) Diff(id string, o *change.Options) (*change.Change, error) {
 	p, id, err := j.find(id)
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.Diff(id)
+	c, err := p.Diff(id, o)
 	return j.changed(p, c, err)
 }
 
@@ -230,7 +230,7 @@ func (j *journals) find(id string) (*Part, string, error) {
 	var have []*Part
 	var failed error
 	for _, p := range j.parts {
-		_, err := p.Diff(id)
+		_, err := p.Diff(id, nil)
 		switch {
 		case err == nil:
 			have = append(have, p)

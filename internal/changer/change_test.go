@@ -333,14 +333,14 @@ func TestDiff(t *testing.T) {
 	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "two", New: "2", Occurrence: change.First}}, nil))
 	must(t)(ws.Write(ctx, "f.txt", []byte("later\n"), nil))
 	const want = "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
-	d := must(t)(ws.Diff(ctx, c.ID))
+	d := must(t)(ws.Diff(ctx, c.ID, nil))
 	if c.Diff != want || d.Diff != want {
 		t.Errorf("diff of the change:\n%s\nof the journal:\n%s", c.Diff, d.Diff)
 	}
-	if _, err := ws.Diff(ctx, "zzzzzzzz"); fault.CodeOf(err) != fault.NotFound {
+	if _, err := ws.Diff(ctx, "zzzzzzzz", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("an unknown id: %v", err)
 	}
-	if _, err := ws.Diff(ctx, "?"); fault.CodeOf(err) != fault.InvalidArgument {
+	if _, err := ws.Diff(ctx, "?", nil); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("no id: %v", err)
 	}
 	log, err := ws.Changes(ctx, 1)
@@ -377,5 +377,21 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 	if got := strings.Count(content(t, ws, "n.md"), "\n"); got != workers*each {
 		t.Errorf("%d lines, want %d", got, workers*each)
+	}
+}
+
+// Diff with AllLines has every line, without it 2,000 and a note that says so.
+func TestDiffOfManyLines(t *testing.T) {
+	before, after := "", ""
+	for i := range 3000 {
+		before, after = before+fmt.Sprintf("old %d\n", i), after+fmt.Sprintf("new %d\n", i)
+	}
+	ws := changeable(t, map[string]string{"a.txt": before}, nil)
+	c := must(t)(ws.Write(t.Context(), "a.txt", []byte(after), nil))
+	for _, all := range []bool{false, true} {
+		d := must(t)(ws.Diff(t.Context(), c.ID, &change.Options{AllLines: all}))
+		if n := strings.Count(d.Diff, "\n+new "); all != (n == 3000) || n < 500 {
+			t.Errorf("all lines %v: %d of 3000", all, n)
+		}
 	}
 }

@@ -123,7 +123,7 @@ func TestLogHidesRandomChanges(t *testing.T) {
 		for _, id := range append(ids, "") {
 			c, err := agent.Undo(ctx, id, &change.Options{DryRun: true})
 			tell("a dry run of undo", c, err)
-			c, err = agent.Diff(ctx, id)
+			c, err = agent.Diff(ctx, id, nil)
 			tell("a diff", c, err)
 		}
 		agent.Close()

@@ -28,7 +28,7 @@ func TestLargeFileDiffAndUndo(t *testing.T) {
 	want := "@@ -149998,4 +149998,4 @@\n some line of text\n some line of text\n some line of text\n-the end\n+The End\n"
 	shows := func(when string) {
 		t.Helper()
-		d := must(t)(ws.Diff(ctx, c.ID))
+		d := must(t)(ws.Diff(ctx, c.ID, nil))
 		if !strings.Contains(d.Diff, want) {
 			t.Errorf("%s the diff is %q", when, d.Diff)
 		}

@@ -98,7 +98,7 @@ func TestModeDiffAppliesAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := first.Diff(c.ID)
+	shown, err := first.Diff(c.ID, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func TestMoveUpdatesLinks(t *testing.T) {
 	if log, _ := ws.Changes(ctx, 0); len(log.Changes) != 1 {
 		t.Errorf("the move is %d changes", len(log.Changes))
 	}
-	if d := must(t)(ws.Diff(ctx, c.ID)); !strings.Contains(d.Diff, "rename to Archive/2026/New.md") || !strings.Contains(d.Diff, "+[[Archive/2026/New|n]]") {
+	if d := must(t)(ws.Diff(ctx, c.ID, nil)); !strings.Contains(d.Diff, "rename to Archive/2026/New.md") || !strings.Contains(d.Diff, "+[[Archive/2026/New|n]]") {
 		t.Errorf("diff:\n%s", d.Diff)
 	}
 	u := must(t)(ws.Undo(ctx, "", nil))

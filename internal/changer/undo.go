@@ -333,9 +333,13 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 	return left, err
 }
 
+// maxDiff is how many bytes of a diff with all lines are kept in memory. The files
+// after that show 2,000 lines each.
+const maxDiff = 64 << 20
+
 // Diff shows a change as a unified diff. It works from what the journal kept,
 // so it doesn't matter what became of the files.
-func (w *Changer) Diff(id string) (*change.Change, error) {
+func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 	if err := w.belongs(); err != nil {
 		return nil, err
 	}
@@ -347,9 +351,21 @@ func (w *Changer) Diff(id string) (*change.Change, error) {
 	if c.Partly, err = w.partly(e); err != nil {
 		return nil, err
 	}
-	diffs, err := w.entryDiff(e, &textedit.DiffOptions{})
-	if err != nil {
-		return nil, err
+	var diffs []change.PathDiff
+	size := 0
+	for i := range e.Ops {
+		opts := &textedit.DiffOptions{}
+		if o != nil && o.AllLines && size < maxDiff {
+			if opts = fullDiff(true); w.large(e, i) {
+				opts = &textedit.DiffOptions{MaxLines: maxFullLines} // it may have gigabytes
+			}
+		}
+		d, err := w.stepDiff(e, i, false, opts)
+		if err != nil {
+			return nil, err
+		}
+		size += len(d.Hunks)
+		diffs = append(diffs, d)
 	}
 	showDiff(&c, diffs...)
 	return &c, nil
@@ -368,19 +384,6 @@ func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOpt
 			continue
 		}
 		d, err := w.stepDiff(e, i, true, opts)
-		if err != nil {
-			return nil, err
-		}
-		diffs = append(diffs, d)
-	}
-	return diffs, nil
-}
-
-// entryDiff shows an entry's operations.
-func (w *Changer) entryDiff(e journal.Entry, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
-	var diffs []change.PathDiff
-	for i := range e.Ops {
-		d, err := w.stepDiff(e, i, false, opts)
 		if err != nil {
 			return nil, err
 		}

@@ -170,7 +170,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
 		b.WriteString(paint.In(printing.Good, c.s.Safe(ch.ID)) + c.s.Safe(rest) + "\n")
 		if diffs {
-			shown, err := c.ws.Diff(ctx, ch.ID)
+			shown, err := c.ws.Diff(ctx, ch.ID, nil)
 			if err != nil {
 				return err
 			}
@@ -262,7 +262,9 @@ the first that is refused ends it.`,
 			p := s.Progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.End()
-			if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
+			if fault.CodeOf(err) == fault.NotFound && len(args) > 1 {
+				err = withoutLine(err, args[1:])
+			} else if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = env.ErrNone
 			} else if err == nil {
@@ -289,6 +291,21 @@ func (c *changer) part(arg string) (part change.UndoPart, err error) {
 	}
 	part.Path, err = c.also(arg)
 	return part, err
+}
+
+// withoutLine adds to a refusal that a text after a colon was taken as a part of the
+// file's name.
+func withoutLine(err error, parts []string) error {
+	for _, arg := range parts {
+		i := strings.LastIndexByte(arg, ':')
+		if i <= 0 {
+			continue
+		}
+		if _, bad := strconv.Atoi(arg[i+1:]); bad != nil {
+			return fault.New(fault.NotFound, err.Error(), fmt.Sprintf("%s; in FILE:LINE the line is a number, and %s is not", fault.HintOf(err), render.Quote(arg[i+1:])))
+		}
+	}
+	return err
 }
 
 // undoAll undoes the selected changes that are not undone yet, newest first.
@@ -333,7 +350,7 @@ func newDiff(s env.Streams) *cobra.Command {
 				return err
 			}
 			id := strings.Join(args, "")
-			ch, err := c.ws.Diff(cmd.Context(), id)
+			ch, err := c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
 			if err == nil {
 				if c.json {
 					err = c.s.Encode(ch)

@@ -187,7 +187,7 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
 		}
 		n, known := s.counts.get(id)
 		if !known {
-			c, err := s.ws.Diff(r.Context(), id)
+			c, err := s.ws.Diff(r.Context(), id, nil)
 			if err != nil {
 				continue
 			}
@@ -205,7 +205,7 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
 
 // diff shows one change and whether it can be undone.
 func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
-	c, err := s.ws.Diff(r.Context(), r.PathValue("id"))
+	c, err := s.ws.Diff(r.Context(), r.PathValue("id"), nil)
 	if err != nil {
 		fail(w, err)
 		return

@@ -41,7 +41,7 @@ type Workspace interface {
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	Changes(ctx context.Context, limit int) (*change.Log, error)
-	Diff(ctx context.Context, id string) (*change.Change, error)
+	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
 	DiffAll(ctx context.Context, ids []string) (*change.Change, error)
 	Authors(ctx context.Context, path string) (*change.Authors, error)
 	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)

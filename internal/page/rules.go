@@ -17,7 +17,7 @@ type RuleBook struct {
 	Root      string // its name; "" for the only one
 	Workspace interface {
 		Changes(ctx context.Context, limit int) (*change.Log, error)
-		Diff(ctx context.Context, id string) (*change.Change, error)
+		Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
 	}
 	// Load reads the rules, where they stand, and what becomes of changes that no rule
 	// fits.

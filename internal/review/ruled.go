@@ -54,7 +54,7 @@ func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *chan
 	if r.sized() {
 		if log, err := g.Backend.Log(0); err == nil {
 			h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
-				c, err := g.Backend.Diff(id)
+				c, err := g.Backend.Diff(id, nil)
 				if err != nil {
 					return nil, err
 				}
@@ -254,14 +254,14 @@ type Tried struct {
 // It changes nothing. otherwise is for what no rule fits.
 func Try(ctx context.Context, ws interface {
 	Changes(ctx context.Context, limit int) (*change.Log, error)
-	Diff(ctx context.Context, id string) (*change.Change, error)
+	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
 }, r *Rules, otherwise Action, most int) ([]Tried, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
 	h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
-		c, err := ws.Diff(ctx, id)
+		c, err := ws.Diff(ctx, id, nil)
 		if err != nil {
 			return nil, err
 		}

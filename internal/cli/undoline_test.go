@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// FILE:LINE with something that is no number is a file's name; if there is none of it,
+// the message says what was expected.
+func TestUndoOfALine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(name, t.TempDir())
+	}
+	if r := runQuarry("", "write", "a.txt", "--content", "x"); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	id := strings.Fields(runQuarry("", "log").out)[0]
+	r := runQuarry("", "undo", id, "a.txt:zz")
+	for _, want := range []string{"has not changed a.txt:zz", "it changed a.txt", "in FILE:LINE the line is a number"} {
+		if r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("exit code %d, %q; want %q", r.code, r.err, want)
+		}
+	}
+	if r := runQuarry("", "undo", id, "a.txt"); r.code != 0 {
+		t.Error(r.err)
+	}
+}
