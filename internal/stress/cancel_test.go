@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,19 @@ func heavyTree(t testing.TB) string {
 		keys += fmt.Sprintf("key%d: needle %d\n", i, i)
 	}
 	put(t, filepath.Join(dir, "keys.md"), keys+"---\nneedle\n")
+	put(t, filepath.Join(dir, "casts.c"), "int f() { return "+strings.Repeat("(needle)", 1<<18)+"x; }\n")
+	put(t, filepath.Join(dir, "sum.py"), "x = "+strings.Repeat("needle + ", 1<<18)+"1\n")
+	for _, c := range []struct{ ext, first, each, last string }{
+		{"json", "{\n", "\"key%d\": {\"needle\": [1, 2]},\n", "\"last\": 1}\n"}, {"yml", "", "key%d: {needle: [1, 2]}\n", ""},
+		{"toml", "", "key%d = [1, 2]\n", ""}, {"ini", "[a]\n", "key%d = needle\n", ""},
+	} {
+		var text strings.Builder
+		text.WriteString(c.first)
+		for i := range 120_000 {
+			fmt.Fprintf(&text, c.each, i)
+		}
+		put(t, filepath.Join(dir, "big."+c.ext), text.String()+c.last)
+	}
 	for i := range 2000 {
 		put(t, filepath.Join(dir, fmt.Sprintf("d%d/f%d.go", i%50, i)), fmt.Sprintf("package p\n\nfunc needle%d() {\n%s}\n", i, strings.Repeat("\tneedle(aaaaaaaaaaaaab)\n", 40)))
 	}
@@ -38,13 +52,20 @@ func heavyTree(t testing.TB) string {
 func heavyCalls() map[string][]string {
 	patch := "--- a/big.js\n+++ b/big.js\n@@ -1,3 +1,3 @@\n-no such line\n+x\n export const needl = (\n export const needle = (\n"
 	return map[string][]string{
-		"search_files": {`{"regex": "(a|aa)+b|needle", "max_results": 300, "count": "exact"}`, `{"pattern": "(a+)+$", "file_pattern": "**"}`, `{"regex": "needle", "show": "definitions"}`},
-		"file_search":  {`{"query": "needle", "count": "exact"}`}, "search_code": {`{"query": "needle aaaa export const"}`}, "search_notes": {`{"query": "needle", "read_content": true}`, `{"query": "tag:needle heading:needle"}`, `{"query": "property:key7"}`},
+		"search_files": {`{"regex": "(a|aa)+b|needle", "max_results": 300, "count": "exact"}`, `{"pattern": "(a+)+$", "file_pattern": "**"}`, `{"regex": "needle", "show": "definitions"}`,
+			`{"structure": "$A + $B"}`, `{"structure": "$A + $A"}`, `{"structure": "needle($$X)"}`, `{"structure": "$A($B)"}`},
+		"file_search": {`{"query": "needle", "count": "exact"}`}, "search_code": {`{"query": "needle aaaa export const"}`}, "search_notes": {`{"query": "needle", "read_content": true}`, `{"query": "tag:needle heading:needle"}`, `{"query": "property:key7"}`},
 		"search_by_path": {`{"pattern": "**/*{a,b,c,d}*{e,f,g}*"}`}, "find_symbol": {`{"name": "nedle", "fuzzy": true}`, `{"name": "needle", "references": true}`},
 		"outline": {`{"path": "big.js"}`, `{"path": "."}`}, "list_files": {`{"recursive": true}`}, "get_file_info": {`{"path": "big.js"}`}, "get_index_status": {`{}`},
-		"read_file": {`{"path": "big.js", "fold": true}`, `{"path": "big.js", "expand": "needl"}`, `{"path": "wide.txt"}`, `{"path": "big.md#needle"}`}, "edit_file": {`{"path": "big.js", "old_text": "export const neeedle = (\nexport", "new_text": "x"}`, `{"path": "big.js", "old_text": "needle", "new_text": "x", "replace_all": true, "dry_run": true}`},
-		"write_file": {`{"path": "big.js", "content": "x", "dry_run": true}`}, "replace_in_files": {`{"regex": "needle", "replacement": "x", "dry_run": true}`},
-		"apply_changes": {`{"changes": [{"path": "big.js", "old_text": "neeedle = (\nexport", "new_text": "y"}], "dry_run": true}`}, "apply_patch": {`{"patch": ` + quoted(patch) + `, "dry_run": true}`},
+		"read_file": {`{"path": "big.js", "fold": true}`, `{"path": "big.js", "expand": "needl"}`, `{"path": "wide.txt"}`, `{"path": "big.md#needle"}`,
+			`{"path": "big.json#key119999.needle"}`, `{"path": "big.yml#key119999.needle"}`, `{"path": "big.toml#key119999"}`, `{"path": "big.ini#a.key119999"}`}, "edit_file": {`{"path": "big.js", "old_text": "export const neeedle = (\nexport", "new_text": "x"}`, `{"path": "big.js", "old_text": "needle", "new_text": "x", "replace_all": true, "dry_run": true}`},
+		"write_file": {`{"path": "big.js", "content": "x", "dry_run": true}`}, "replace_in_files": {`{"regex": "needle", "replacement": "x", "dry_run": true}`,
+			`{"structure": "$A + $B", "replacement": "add($A, $B)", "dry_run": true}`, `{"symbol": "big.js#needle", "replacement": "pin", "dry_run": true}`, `{"symbol": "needle7", "replacement": "pin", "dry_run": true}`},
+		"apply_changes": {`{"changes": [{"path": "big.js", "old_text": "neeedle = (\nexport", "new_text": "y"}], "dry_run": true}`,
+			`{"changes": [{"path": "big.json", "at": "key119999.needle[+]", "value": 3}], "dry_run": true}`, `{"changes": [{"path": "big.yml", "at": "key119999.needle[0]", "value": 3}], "dry_run": true}`,
+			`{"changes": [{"path": "big.toml", "at": "key119999[0]", "value": 3}], "dry_run": true}`, `{"changes": [{"path": "big.ini", "at": "a.key119999", "value": "x"}], "dry_run": true}`},
+		"look":   {`{"script": "def f():\n  n = 0\n  for i in range(1000000000):\n    n += i\n  return n\nprint(f())"}`, `{"script": "print(len(search(\"(a|aa)+b|needle\", limit=100000)))"}`, `{"script": "print(search(\"$A + $B\", structure=True))"}`},
+		"change": {`{"script": "sub(\"needle\", \"x\")", "dry_run": true}`}, "apply_patch": {`{"patch": ` + quoted(patch) + `, "dry_run": true}`},
 		"move_file": {`{"source": "d1", "destination": "e1", "update_links": true, "dry_run": true}`}, "delete_file": {`{"path": "d2", "dry_run": true}`},
 		"list_changes": {`{}`}, "undo_change": {`{"dry_run": true}`}, "create_folder": {`{"path": "new"}`}, "create_note": {`{"content": "# a\n", "dry_run": true}`},
 		"modify_note": {`{"path": "big.md", "operation": "append", "content": "x", "dry_run": true}`}, "organize_note": {`{"source": "big.md", "destination": "other.md", "dry_run": true}`, `{"source": "ids.md", "destination": "d/other.md", "dry_run": true}`},
@@ -64,7 +85,19 @@ func TestCancelEveryTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	reg, err := profile.New(ws, &profile.Options{})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := profile.New(ws, &profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"look", "change"}
+	for _, tl := range all.Tools() {
+		names = append(names, tl.Name)
+	}
+	reg, err := profile.New(ws, &profile.Options{Tools: names, Worker: []string{self, "script-worker"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -450,7 +450,9 @@ func slope(list []sample, of func(sample) float64) float64 {
 }
 
 func (s *soak) close() {
-	s.own.Close()
+	if s.own != nil {
+		s.own.Close()
+	}
 	s.in.Close()
 	ended := make(chan error, 1)
 	go func() { ended <- s.server.Wait() }()

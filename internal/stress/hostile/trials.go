@@ -16,6 +16,7 @@ const (
 	logSize  = 64 << 20 // of big.log, in bytes
 	lineSize = 64 << 20 // of the one line in line.txt
 	hugeSize = 1e9      // of huge.log and of the one line in hugeline.txt
+	matches  = 5e6      // lines of matches.txt
 )
 
 // fill makes the workspace that the trials are about, and what they read.
@@ -36,6 +37,7 @@ func fill(dir string) error {
 	for name, text := range map[string]string{
 		"go.mod": "module hostile\n", "a.txt": strings.Repeat("a", 100<<10), "aaa.txt": strings.Repeat("a", 16<<20),
 		"code.c": strings.Repeat(code, 4<<20/len(code)), "code1.c": strings.Repeat(strings.ReplaceAll(code, "\n", " "), 4<<20/len(code)),
+		"matches.txt": strings.Repeat("a\n", matches), "angle.java": strings.Repeat("a<b<", 1<<20), "keys.md": manyKeys(400_000),
 		"explode.txt": strings.Repeat("a", 5000) + "b\n", "pattern.txt": strings.Repeat("[^a]", 10_000), "word.txt": strings.Repeat("k", 1<<20),
 	} {
 		if err := os.WriteFile(filepath.Join(ws, name), []byte(text), 0o644); err != nil {
@@ -179,6 +181,43 @@ func trials(ws string) []trial {
 		{"write 15 MB", call("write_file"), arguments(func() map[string]any {
 			return map[string]any{"path": "new.txt", "content": strings.Repeat("some text\n", 1_500_000)}
 		}), 8*15 + 64 + idle, 10 * time.Second, ""},
+		{"5 million matches, counted", search("-c", "a", "matches.txt"), nil, 64, 10 * time.Second, "5000000"},
+		{"the same by search_files", call("search_files"), arguments(func() map[string]any {
+			return map[string]any{"path": "matches.txt", "regex": "a", "count": "exact"}
+		}), 64, 10 * time.Second, "5000000"},
+		{"replace 5 million matches, dry run", []string{"replace", "a", "bc", "matches.txt", "--dry-run"}, nil, 200, 20 * time.Second, "5000000"},
+		{"outline of 4 MB that look ahead to the end", call("outline"), arguments(func() map[string]any { return map[string]any{"path": "angle.java"} }), 300, 2 * time.Second, "incomplete"},
+		{"find_symbol in them", call("find_symbol"), arguments(func() map[string]any { return map[string]any{"name": "b", "path": "angle.java"} }), 300, 2 * time.Second, "incomplete"},
+		{"properties of 400,000 keys", call("get_file_info"), arguments(func() map[string]any { return map[string]any{"path": "keys.md"} }), 200, time.Second, ""},
+		{"64 outlines at once to the server", []string{"mcp", "--root", ws, "--no-index"}, func() string { return crowd("outline", `{"path":"angle.java"}`, 64) }, 600, 60 * time.Second, ""},
+		{"1,000 notifications of 100 KB to the server", []string{"mcp", "--root", ws, "--no-index"}, func() string {
+			note := `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"message":"` + strings.Repeat("x", 100<<10) + `"}}` + "\n"
+			return hello + strings.Repeat(note, 1000)
+		}, 128, 10 * time.Second, "protocolVersion"},
 		{"a message of 20 MB to the server", []string{"mcp", "--root", ws}, func() string { return strings.Repeat("x", 20<<20) + "\n" }, 6*16 + 64, 5 * time.Second, ""},
 	}
+}
+
+// hello begins a session.
+const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hostile","version":"1"}}}` + "\n"
+
+// crowd is n calls of a tool at once.
+func crowd(tool, args string, n int) string {
+	var b strings.Builder
+	b.WriteString(hello)
+	for i := range n {
+		fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", i+1, tool, args)
+	}
+	return b.String()
+}
+
+// manyKeys is a note with that many properties.
+func manyKeys(n int) string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: v%d\n", i, i)
+	}
+	b.WriteString("---\nx\n")
+	return b.String()
 }
