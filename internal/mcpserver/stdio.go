@@ -80,7 +80,7 @@ type lineConn struct {
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]underWay // guarded by mu
 	held  int                     // guarded by mu: bytes of calls whose answers are not written
-	room  int                     // maxHeld; less in a test
+	room  int                     // maxWaiting; less in a test
 	// What is not written yet; guarded by mu.
 	answers, refused int
 	notes, cancels   int // guarded by mu: notifications since a message was last written
@@ -112,7 +112,7 @@ type batch struct {
 func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	lines := make(chan line)
 	c := &lineConn{
-		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]underWay{}, refusals: make(chan []byte, maxRefusals), room: maxHeld,
+		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]underWay{}, refusals: make(chan []byte, maxRefusals), room: maxWaiting,
 		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	go c.readLines(in, lines)
@@ -262,15 +262,15 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	case full:
 		c.refuse(idOf(text), codeBusy, fmt.Sprintf("%d calls are under way; wait for some to end", maxCalls))
 	case large:
-		c.refuse(idOf(text), codeBusy, fmt.Sprintf("calls of %d MB are under way; wait for some to end", maxHeld>>20))
+		c.refuse(idOf(text), codeBusy, fmt.Sprintf("calls of %d MB are under way; wait for some to end", maxWaiting>>20))
 	default:
 		c.queue = append(c.queue, msg)
 	}
 }
 
-// maxHeld bounds the bytes of the calls under way, as bodyMemory does over HTTP. One
+// maxWaiting bounds the bytes of the calls under way, as bodyMemory does over HTTP. One
 // call alone is never refused for its size.
-const maxHeld = bodyMemory
+const maxWaiting = bodyMemory
 
 // maxNotes is how many notifications the SDK gets between two messages that are
 // written. It keeps what it gets in a list without a bound while it waits for a client
