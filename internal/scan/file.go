@@ -40,6 +40,7 @@ type file struct {
 	lastHit    int // number of the last matching line, when blocks are made
 	blockStart int // lines reported before the block in hand
 	reported   int // lines so far
+	texts      int // bytes of their text
 
 	inPlace  bool // the block may change: what is reported of it is copied, and handed on at its end
 	spanning bool // multiline mode, by a pattern whose texts can be cut
@@ -470,6 +471,7 @@ func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 		line.CutBefore, line.CutAfter = from, len(text)-to
 		line.Spans = shiftSpans(line.Spans, from, to)
 	}
+	f.texts += to - from
 	if f.req.Emit != nil && !lossy && !f.inPlace {
 		line.Text = text[from:to:to] // it is used before the block goes
 		return

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"quarry/internal/re/vec"
+	"quarry/internal/textfile"
 )
 
 // View is a file in mapped memory, as rootfs.View has it: it may change or vanish
@@ -31,8 +32,8 @@ const (
 	// count as memory of the process.
 	viewKept = 16 << 20
 
-	// denseHits is how close to each other matching lines may be in a view: to copy
-	// each costs more than to read them all at once.
+	// denseHits is how close to each other lines that are reported may be in a view: to
+	// copy each costs more than to read them all at once.
 	denseHits = 2 << 10
 )
 
@@ -64,6 +65,30 @@ func (g *group) cut(s *Scanner, b *share) (ok bool) {
 	g.blocks++
 	g.ended = size == len(rest) && end == size || b.skip != NotSkipped
 	return true
+}
+
+// looks reports whether the next block is looked at in the view. Lines are copied
+// from there, so it has to be known that they are few.
+func (g *group) looks() bool {
+	if g.view == nil || g.moved.Load() || g.dense.Load() || g.blocks == 0 {
+		return false
+	}
+	if !g.inPlace && (g.req.Detail == Count || g.sparse.Load()) {
+		g.inPlace = g.text.enc == textfile.UTF8 || g.text.enc == textfile.Windows1252
+	}
+	return g.inPlace
+}
+
+// weigh notes how much of a block is reported.
+func (g *group) weigh(f *file, b *share) {
+	if f.req.Detail != Lines || len(b.text) == 0 {
+		return
+	}
+	if max(f.reported*denseHits, f.texts*8) > len(b.text) {
+		g.dense.Store(true)
+	} else {
+		g.sparse.Store(true)
+	}
 }
 
 // readOn goes on without the view.
@@ -106,12 +131,8 @@ func (g *group) reread(s *Scanner, b *share) {
 	b.clear = max(0, min(b.clear, vec.IndexByte(b.text, '\n', 0)))
 }
 
-// passed notes that a block is done, and decides whether the view is worth its while.
-// Its caller has the turn.
-func (g *group) passed(f *file, b *share) {
-	if f.req.Detail == Lines && f.out.Matched*denseHits > len(b.text) {
-		g.moved.Store(true)
-	}
+// passed notes that a block of the view is done. Its caller has the turn.
+func (g *group) passed(b *share) {
 	if end := int(b.base) + len(b.text); b.view && end-g.behind > viewKept {
 		g.view.Drop(g.behind, end)
 		g.behind = end

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"quarry/internal/re/vec"
-	"quarry/internal/textfile"
 	"quarry/match"
 	"quarry/search"
 )
@@ -83,9 +82,13 @@ type group struct {
 	ended   bool
 	inPlace bool // blocks are looked at in view
 
+	alone *Scanner // the only one that goes on, if lines are dense
+
 	view   View        // nil where the file is read
 	moved  atomic.Bool // it can't be relied on any more
-	behind int         // up to where it is not needed any more; guarded by order
+	sparse atomic.Bool // most of the text is not reported
+	dense  atomic.Bool // much of it is: to wait for each other costs more than to search
+	behind int         // up to where view is not needed any more; guarded by order
 
 	// wide has the one buffer for a line longer than a block, unless it is in use:
 	// a second one takes longer to be cleared by the system than it saves.
@@ -132,7 +135,15 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	if g.ended {
 		return b, false
 	}
-	if g.inPlace && !g.moved.Load() && g.cut(s, &b) {
+	if g.dense.Load() {
+		if g.alone == nil {
+			g.alone = s
+		}
+		if g.alone != s {
+			return b, false
+		}
+	}
+	if g.looks() && g.cut(s, &b) {
 		return b, true
 	}
 	if g.inPlace {
@@ -180,7 +191,6 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 		g.base += int64(end)
 		g.blocks++
 		g.ended = last
-		g.inPlace = g.view != nil && !last && !g.moved.Load() && (g.text.enc == textfile.UTF8 || g.text.enc == textfile.Windows1252)
 		return b, true
 	}
 }
@@ -264,10 +274,11 @@ func (g *group) search(s *Scanner, b *share) {
 			f = g.begin(s, &req, b)
 			f.all(b.text)
 		}
-		g.passed(f, b)
+		g.passed(b)
 	} else {
 		f.all(b.text)
 	}
+	g.weigh(f, b)
 	f.emit()
 	if !mine {
 		g.await(b.no)
