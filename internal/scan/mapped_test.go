@@ -107,7 +107,7 @@ func TestViewAgrees(t *testing.T) {
 // before or as it is after, all of the first kind before all of the second, and none
 // is omitted that matches both ways.
 func TestViewOfChangingFile(t *testing.T) {
-	const lines = 300_000
+	const lines = 900_000
 	var before, after strings.Builder
 	for i := range lines {
 		was, is := "xxx old\n", "xxx new\n"
