@@ -90,6 +90,7 @@ var layers = []layer{
 		{"internal/rank", "relevance of a text to words"},
 		{"internal/terms", "words of a text, as ranked search counts them"},
 		{"internal/fuzzy", "paths by what is remembered of one"},
+		{"internal/pcre", "patterns of PCRE2 in JavaScript's syntax"},
 		{"internal/symbols", "definitions of a text, without a language server"},
 		{"internal/structure", "code with holes: patterns on tokens, and what replaces a match"},
 		{"internal/trigram", "grams of texts and patterns, posting lists"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/pcre"
 	"quarry/match"
 	"quarry/search"
 )
@@ -84,18 +85,18 @@ func (f *searchFlags) pcrePatterns(q *search.Query) error {
 	}
 	out := make([]string, len(q.Patterns))
 	for i, p := range q.Patterns {
-		made, err := fromPCRE(p, fold, f.dotAll, !f.multiline)
+		made, err := pcre.Translate(p, fold, f.dotAll, !f.multiline)
 		if err != nil {
-			return err
+			return fmt.Errorf("-P: %w", err)
 		}
-		if made.nested && f.given["replace"] && strings.Contains(f.replace, "$") {
-			return pcreError("group that is repeated", "with -r its text may be another one; write (?:…) in its place")
+		if made.Nested && f.given["replace"] && strings.Contains(f.replace, "$") {
+			return fmt.Errorf("-P: %w", pcre.Refused("group that is repeated", "with -r its text may be another one; write (?:…) in its place"))
 		}
-		if made.refers && len(q.Patterns) > 1 {
-			return pcreError("backreference", "with several patterns groups are counted together: join them with |")
+		if made.Refers && len(q.Patterns) > 1 {
+			return fmt.Errorf("-P: %w", pcre.Refused("backreference", "with several patterns groups are counted together: join them with |"))
 		}
-		if out[i] = made.text; q.Match.WholeWord {
-			out[i] = `(?<![` + pcreWord + `])(?:` + made.text + `)(?![` + pcreWord + `])`
+		if out[i] = made.JavaScript; q.Match.WholeWord {
+			out[i] = `(?<![` + pcre.Word + `])(?:` + made.JavaScript + `)(?![` + pcre.Word + `])`
 		}
 	}
 	q.Patterns, q.Match.WholeWord, q.Match.Unicode = out, false, true

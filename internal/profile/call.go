@@ -65,6 +65,7 @@ type call struct {
 	// overlay says that the answer rests on events of an overlay.
 	overlay bool
 	told    bool // the receipt has what was not searched
+	sampled bool // the answer shows the first of what was replaced
 	made    *madeHere
 
 	tried   []string          // paths that may mean notes

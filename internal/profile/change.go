@@ -35,9 +35,9 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
 		c.preview(a, change)
-	} else if c.d.shows && !c.Bool("quiet") {
+	} else if c.d.shows && !c.quiet() {
 		named := len(change.Diffs) > 1 || len(change.Diffs) == 1 && !strings.Contains(sentence, render.Path(change.Diffs[0].New))
-		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && c.d.terse {
+		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && c.d.terse && !c.sampled {
 			data.Hunks = render.Rewrites(change)
 		}
 		a.text = append(a.text, data.Hunks...)
@@ -66,6 +66,10 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	a.receipt = append(a.receipt, change.Warnings...)
 	return a
 }
+
+// quiet reports that an answer only counts what changed: it was asked for, or a dry run
+// has shown it before.
+func (c *call) quiet() bool { return c.Bool("quiet") || c.d.terse && c.String("digest") != "" }
 
 // preview adds to a dry run what would change: where the dialect shows changes,
 // a rewrite of many lines by its different rewrites, unless the diff is asked for.

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -184,6 +185,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.Bool("multiline") {
 		q.Match.Mode = match.Multiline
 	}
+	c.readAsPCRE(&q.Query)
 	if p := c.file(ctx, "path"); p != "" {
 		q.Paths = []string{p}
 	}
@@ -205,8 +207,9 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, c.unreplaced(ctx, &q.Query, found, filter, err)
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(q.Pattern+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
+	c.sampled = found.Sample != nil && c.d.terse && !c.Bool("dry_run")
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
 		return nil, err
@@ -218,16 +221,48 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
 		}
 		a.text = append([]byte(count), a.text...)
-		if s := found.Sample; s != nil && c.d.terse && c.Given("expected_count") && !c.Bool("quiet") && made != nil && !made.DryRun {
+		if s := found.Sample; c.sampled && !c.Bool("quiet") && !bytes.Contains(a.text, []byte("\n@@ ")) {
 			a.text = fmt.Appendf(a.text, "\nThe first: %s → %s", render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
 		}
 	}
 	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
 		a.receipt = append(a.receipt, refused)
 	}
+	if hidden := c.hiddenToo(ctx, q.Query, found.Counts); hidden != "" {
+		a.receipt = append(a.receipt, hidden)
+	}
 	c.tellMissed(a, found.Summary)
 	return a, nil
 }
+
+// hiddenToo names hidden files that match too: "everywhere" would not be true without
+// a word of them. Agents of the trials searched for them after each replacement.
+func (c *call) hiddenToo(ctx context.Context, q search.Query, replaced []replacer.FileCount) string {
+	if !c.d.shows || q.IncludeHidden || q.Structure != "" {
+		return ""
+	}
+	q.IncludeHidden, q.Detail, q.Limits, q.Offset = true, search.Files, search.Limits{Time: c.o.Time}, 0
+	var first []string
+	n := 0
+	if _, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		hidden := strings.HasPrefix(f.Path, ".") || strings.Contains(f.Path, "/.")
+		if hidden && !slices.ContainsFunc(replaced, func(r replacer.FileCount) bool { return r.Path == f.Path }) {
+			if n++; n <= maxHidden {
+				first = append(first, render.Path(f.Path))
+			}
+		}
+		return nil
+	}); err != nil || n == 0 {
+		return "" // the change is made; this is a remark
+	}
+	if n > maxHidden {
+		first = append(first, fmt.Sprintf("%d more", n-maxHidden))
+	}
+	return "hidden files match too and are left alone: " + strings.Join(first, ", ") + "; name one as path"
+}
+
+// maxHidden is how many hidden files a remark names.
+const maxHidden = 3
 
 // unreplaced says why nothing was replaced: what an empty search says, or which files
 // have how many matches.
@@ -314,7 +349,7 @@ func withoutVersions(done *change.Change) *change.Change {
 func (c *call) setText(done *change.Change) string {
 	lines := maxFileLines
 	// Who said how many matches there are knows the files, too.
-	quiet := c.Bool("quiet")
+	quiet := c.quiet()
 	if c.d.terse {
 		lines, quiet = fewFileLines, quiet || c.Given("expected_count") && !done.DryRun
 		done = withoutVersions(done)

@@ -2,11 +2,13 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/pcre"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -81,7 +83,25 @@ func (c *call) query(ctx context.Context, pattern string, globs []string) search
 	if c.Bool("ignore_case") {
 		q.Match.Case = match.Insensitive
 	}
+	c.readAsPCRE(&q)
 	return q
+}
+
+// readAsPCRE reads a pattern with look-around or a backreference, which Rust's syntax
+// doesn't have, as PCRE2 does: agents ask for calls that are not of the usual form,
+// where a shell has | grep -v.
+func (c *call) readAsPCRE(q *search.Query) {
+	if !c.d.terse || q.Match.Syntax != match.Rust || len(q.Patterns) > 0 {
+		return
+	}
+	_, err := match.Compile(q.Pattern, q.Match)
+	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
+		return
+	}
+	fold := q.Match.Case == match.Insensitive
+	if made, err := pcre.Translate(q.Pattern, fold, false, q.Match.Mode == match.Lines); err == nil && !made.Nested {
+		q.Pattern, q.Match.Syntax, q.Match.Unicode = made.JavaScript, match.ECMAScript, true
+	}
 }
 
 // countTo is how far results are counted: beyond what this page shows.

@@ -99,8 +99,10 @@ func ChangedLines(c *change.Change, named bool) string {
 	return b.String()
 }
 
-// maxRewrites is how many different rewrites a dry run lists.
-const maxRewrites = 20
+// maxRewrites is how many different rewrites a dry run lists, and someRewrites how
+// many if there are more, or if not all are known: a pattern with groups makes another
+// of each line.
+const maxRewrites, someRewrites = 20, 4
 
 // sampleRewrites is how many of them, the most frequent, have a line shown, and
 // sampleLine how many characters of it.
@@ -167,10 +169,23 @@ func Rewrites(c *change.Change) string {
 	slices.SortFunc(list, func(a, b rewrite) int {
 		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
 	})
-	cut := c.Links != nil && lines < c.Links.Updated // the diff of a move is cut, so these are examples
+	changed := 0
+	for i := range c.Files {
+		changed += c.Files[i].Removed
+	}
+	// Of a diff that is cut these are examples.
+	cut := lines < changed || c.Links != nil && lines < c.Links.Updated
+	most := maxRewrites
+	if cut || len(list) > maxRewrites {
+		most = someRewrites
+	}
 	var b strings.Builder
 	for i, r := range list {
-		if i == maxRewrites {
+		if i == most && cut {
+			b.WriteString("\n… and more")
+			break
+		}
+		if i == most {
 			fmt.Fprintf(&b, "\n… and %s more", fault.Count(len(list)-i, "rewrite", "different rewrites"))
 			break
 		}

@@ -1,4 +1,4 @@
-package cli
+package pcre
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 )
 
 // escape reads an escape outside of a class.
-func (r *pcreReader) escape() error {
+func (r *reader) escape() error {
 	if r.at+1 >= len(r.s) {
-		return pcreError(`\`, "nothing follows it")
+		return Refused(`\`, "nothing follows it")
 	}
 	switch c := r.s[r.at+1]; c {
 	case 'b', 'B':
-		word := "[" + pcreWord + "]"
+		word := "[" + Word + "]"
 		text := fmt.Sprintf("(?:(?<=%[1]s)(?!%[1]s)|(?<!%[1]s)(?=%[1]s))", word)
 		if c == 'B' {
 			text = fmt.Sprintf("(?:(?<=%[1]s)(?=%[1]s)|(?<!%[1]s)(?!%[1]s))", word)
@@ -23,7 +23,7 @@ func (r *pcreReader) escape() error {
 		return nil
 	case 'N':
 		if r.has(`\N{`) {
-			return pcreError(`\N{`, `write \x{…}`)
+			return Refused(`\N{`, `write \x{…}`)
 		}
 		r.emit(`[^\n]`, 2)
 		return nil
@@ -31,14 +31,14 @@ func (r *pcreReader) escape() error {
 		text := r.s[r.at+2:]
 		end := strings.Index(text, `\E`)
 		if end < 0 {
-			return pcreError(`\Q`, `\E has to follow`)
+			return Refused(`\Q`, `\E has to follow`)
 		}
 		for _, ch := range text[:end] {
 			r.out.WriteString(jsLiteral(ch))
 		}
 		r.at += 2 + end + 2
-		if m, _ := pcreRepeat(r.rest()); m > 0 {
-			return pcreError(`\Q…\E`, "write what is repeated by itself")
+		if m, _ := repeat(r.rest()); m > 0 {
+			return Refused(`\Q…\E`, "write what is repeated by itself")
 		}
 		return nil
 	case 'k', 'g':
@@ -64,17 +64,17 @@ func (r *pcreReader) escape() error {
 }
 
 // namedEscape reads \k<name> and its like, \g1, \g{1}, \g{-1} and \g{name}.
-func (r *pcreReader) namedEscape() error {
+func (r *reader) namedEscape() error {
 	text := r.rest()
 	n := 3
 	if n > len(text) {
-		return pcreError(text, "a group has to follow")
+		return Refused(text, "a group has to follow")
 	}
 	name := ""
 	if closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}[text[2]]; closing != "" {
 		end := strings.Index(text[3:], closing)
 		if end < 0 || text[1] == 'g' && closing != "}" {
-			return pcreError(text[:3], "there is no recursion; of a group it is \\g{1} or \\k<name>")
+			return Refused(text[:3], "there is no recursion; of a group it is \\g{1} or \\k<name>")
 		}
 		name, n = text[3:3+end], 3+end+1
 	} else if text[1] == 'g' {
@@ -82,7 +82,7 @@ func (r *pcreReader) namedEscape() error {
 		}
 		name = text[2:n]
 	} else {
-		return pcreError(text[:3], `it is \k<name>`)
+		return Refused(text[:3], `it is \k<name>`)
 	}
 	group := r.names[name]
 	if number, err := strconv.Atoi(name); err == nil && text[1] == 'g' {
@@ -95,15 +95,15 @@ func (r *pcreReader) namedEscape() error {
 
 // unit reads an escape that is a character or a class, in a class or outside. class
 // is written so that it can stand in both: a class in a class is not wrapped.
-func (r *pcreReader) unit() (ch rune, class string, n int, err error) {
+func (r *reader) unit() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	bad := func(why string) (rune, string, int, error) {
-		return 0, "", 0, pcreError(text[:min(len(text), 2)], why)
+		return 0, "", 0, Refused(text[:min(len(text), 2)], why)
 	}
 	if len(text) < 2 {
 		return bad("nothing follows it")
 	}
-	if set, ok := map[byte]string{'w': pcreWord, 's': pcreSpace, 'd': `\p{Nd}`, 'h': pcreBlank, 'v': pcreVertical}[text[1]|0x20]; ok && text[1] != 'N' {
+	if set, ok := map[byte]string{'w': Word, 's': space, 'd': `\p{Nd}`, 'h': blank, 'v': vertical}[text[1]|0x20]; ok && text[1] != 'N' {
 		if 'A' <= text[1] && text[1] <= 'Z' {
 			return 0, "[^" + set + "]", 2, nil
 		}
@@ -156,7 +156,7 @@ func (r *pcreReader) unit() (ch rune, class string, n int, err error) {
 }
 
 // hex reads \xHH and \x{H…}.
-func (r *pcreReader) hex() (ch rune, class string, n int, err error) {
+func (r *reader) hex() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	digits, n := "", 2
 	if end := strings.IndexByte(text, '}'); len(text) > 2 && text[2] == '{' && end > 0 {
@@ -169,7 +169,7 @@ func (r *pcreReader) hex() (ch rune, class string, n int, err error) {
 	}
 	v, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil || !utf8.ValidRune(rune(v)) {
-		return 0, "", 0, pcreError(text[:min(len(text), n)], `it is \xC9 or \x{C9}`)
+		return 0, "", 0, Refused(text[:min(len(text), n)], `it is \xC9 or \x{C9}`)
 	}
 	return rune(v), "", n, nil
 }
@@ -178,19 +178,19 @@ func (r *pcreReader) hex() (ch rune, class string, n int, err error) {
 const pcreCategories = " C Cc Cf Cn Co L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs "
 
 // property reads \pL, \p{Lu}, \p{^Lu} and \P.
-func (r *pcreReader) property() (ch rune, class string, n int, err error) {
+func (r *reader) property() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	name, n := "", 3
 	if len(text) > 2 && text[2] == '{' {
 		end := strings.IndexByte(text, '}')
 		if end < 0 {
-			return 0, "", 0, pcreError(text[:3], "it is not closed")
+			return 0, "", 0, Refused(text[:3], "it is not closed")
 		}
 		name, n = text[3:end], end+1
 	} else if len(text) > 2 {
 		name = text[2:3]
 	} else {
-		return 0, "", 0, pcreError(text, "a property has to follow")
+		return 0, "", 0, Refused(text, "a property has to follow")
 	}
 	kind := text[1]
 	if inner, not := strings.CutPrefix(name, "^"); not {
@@ -200,21 +200,21 @@ func (r *pcreReader) property() (ch rune, class string, n int, err error) {
 		return 0, map[byte]string{'p': `[\p{Lu}\p{Ll}\p{Lt}]`, 'P': `[^\p{Lu}\p{Ll}\p{Lt}]`}[kind], n, nil
 	}
 	if !strings.Contains(pcreCategories, " "+name+" ") || name == "" {
-		return 0, "", 0, pcreError(text[:n], "of the properties there are the general categories, as \\p{L} and \\p{Lu}")
+		return 0, "", 0, Refused(text[:n], "of the properties there are the general categories, as \\p{L} and \\p{Lu}")
 	}
 	if r.fold && (name == "Lu" || name == "Ll" || name == "Lt") {
-		return 0, "", 0, pcreError(text[:n], "with -i it has two meanings; write \\p{L&}")
+		return 0, "", 0, Refused(text[:n], "with -i it has two meanings; write \\p{L&}")
 	}
 	return 0, fmt.Sprintf(`\%c{%s}`, kind, name), n, nil
 }
 
 // posixClasses are those that mean the same in Unicode in all versions.
 var posixClasses = map[string]string{
-	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": pcreSpace, "blank": pcreBlank, "word": pcreWord, "cntrl": `\p{Cc}`,
+	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": space, "blank": blank, "word": Word, "cntrl": `\p{Cc}`,
 }
 
 // class reads [...].
-func (r *pcreReader) class() (string, error) {
+func (r *reader) class() (string, error) {
 	var b strings.Builder
 	begin := r.at
 	r.at++
@@ -232,7 +232,7 @@ func (r *pcreReader) class() (string, error) {
 	}
 	for first := true; ; first = false {
 		if r.at >= len(r.s) {
-			return "", pcreError("[", "it is not closed")
+			return "", Refused("[", "it is not closed")
 		}
 		if r.s[r.at] == ']' && !first {
 			r.at++
@@ -245,7 +245,7 @@ func (r *pcreReader) class() (string, error) {
 		if set != "" {
 			b.WriteString(set)
 			if r.has("-") && !r.has("-]") {
-				return "", pcreError(r.s[begin:r.at+1], `write \- for a hyphen after a class`)
+				return "", Refused(r.s[begin:r.at+1], `write \- for a hyphen after a class`)
 			}
 			continue
 		}
@@ -259,7 +259,7 @@ func (r *pcreReader) class() (string, error) {
 			return "", err
 		}
 		if set != "" || hi < lo {
-			return "", pcreError(r.s[begin:r.at], "it is no range")
+			return "", Refused(r.s[begin:r.at], "it is no range")
 		}
 		b.WriteString(single(lo) + "-" + single(hi))
 	}
@@ -268,20 +268,20 @@ func (r *pcreReader) class() (string, error) {
 }
 
 // member reads one character of a class, or a class in it, without brackets.
-func (r *pcreReader) member(negated bool) (ch rune, set string, err error) {
+func (r *reader) member(negated bool) (ch rune, set string, err error) {
 	if r.has("[:") {
 		if end := strings.Index(r.rest(), ":]"); end > 0 {
 			name := r.rest()[2:end]
 			set, ok := posixClasses[name]
 			if !ok {
-				return 0, "", pcreError(r.rest()[:end+2], "write the characters, or a property as \\p{L}")
+				return 0, "", Refused(r.rest()[:end+2], "write the characters, or a property as \\p{L}")
 			}
 			r.at += end + 2
 			return 0, set, nil
 		}
 	}
 	if r.has("[.") || r.has("[=") {
-		return 0, "", pcreError(r.rest()[:2], `write \[ for a bracket`)
+		return 0, "", Refused(r.rest()[:2], `write \[ for a bracket`)
 	}
 	if r.s[r.at] != '\\' {
 		ch, size := utf8.DecodeRuneInString(r.rest())
@@ -293,10 +293,10 @@ func (r *pcreReader) member(negated bool) (ch rune, set string, err error) {
 		return 8, "", nil
 	}
 	if r.has(`\Q`) || r.has(`\E`) || r.has(`\N`) || r.has(`\B`) {
-		return 0, "", pcreError(r.rest()[:2], "not in a class")
+		return 0, "", Refused(r.rest()[:2], "not in a class")
 	}
 	if len(r.rest()) > 1 && '1' <= r.s[r.at+1] && r.s[r.at+1] <= '9' {
-		return 0, "", pcreError(r.rest()[:2], `write \o{…} or \x{…}`)
+		return 0, "", Refused(r.rest()[:2], `write \o{…} or \x{…}`)
 	}
 	ch, class, n, err := r.unit()
 	if err != nil {
@@ -313,7 +313,7 @@ func (r *pcreReader) member(negated bool) (ch rune, set string, err error) {
 				return 0, c.to, nil
 			}
 		}
-		return 0, "", pcreError(`\`+string(class[0]), "a negated class is not supported in a class")
+		return 0, "", Refused(`\`+string(class[0]), "a negated class is not supported in a class")
 	}
 	return 0, strings.TrimSuffix(strings.TrimPrefix(class, "["), "]"), nil
 }

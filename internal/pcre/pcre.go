@@ -1,4 +1,7 @@
-package cli
+// Package pcre reads patterns in PCRE2's syntax, with UTF and UCP as ripgrep sets them,
+// and writes them in JavaScript's, which our engine runs. What JavaScript can't express,
+// or would answer differently, is an error: nothing is read as something else.
+package pcre
 
 import (
 	"fmt"
@@ -10,25 +13,22 @@ import (
 	"quarry/match"
 )
 
-// -P reads PCRE2's syntax, with UTF and UCP as ripgrep sets them, and writes it in
-// JavaScript's, which our engine runs. What JavaScript can't express, or would answer
-// differently, is an error: nothing is read as something else.
-
 // What PCRE2's classes are in Unicode.
 const (
-	pcreWord     = `\p{L}\p{N}\p{Mn}\p{Pc}`
-	pcreSpace    = `\p{Z}\t\n\v\f\r\x85`
-	pcreBlank    = `\t \xA0\u1680\u180E\u2000-\u200A\u202F\u205F\u3000`
-	pcreVertical = `\n\v\f\r\x85\u2028\u2029`
+	// Word is what \w matches, for use in brackets.
+	Word     = `\p{L}\p{N}\p{Mn}\p{Pc}`
+	space    = `\p{Z}\t\n\v\f\r\x85`
+	blank    = `\t \xA0\u1680\u180E\u2000-\u200A\u202F\u205F\u3000`
+	vertical = `\n\v\f\r\x85\u2028\u2029`
 )
 
-// pcreError refuses a part of a pattern.
-func pcreError(part, why string) error {
-	return fmt.Errorf("-P: PCRE2's %s is not supported: %s", part, why)
+// Refused is the error for a part of a pattern.
+func Refused(part, why string) error {
+	return fmt.Errorf("PCRE2's %s is not supported: %s", part, why)
 }
 
-// pcreFrame is a group that is open.
-type pcreFrame struct {
+// frame is a group that is open.
+type frame struct {
 	group   int          // its number; 0 if it doesn't capture
 	set     map[int]bool // groups that are surely set behind what was read of it
 	several bool         // it has alternatives
@@ -37,12 +37,12 @@ type pcreFrame struct {
 	starts  int          // number of groups before it
 }
 
-// pcreReader translates one pattern.
-type pcreReader struct {
+// reader translates one pattern.
+type reader struct {
 	s      string
 	at     int
 	out    strings.Builder
-	frames []pcreFrame
+	frames []frame
 	groups int
 	names  map[string]int
 	fold   bool // letters in any case
@@ -55,39 +55,40 @@ type pcreReader struct {
 	nested bool
 }
 
-// pcreText is a pattern of PCRE2 in JavaScript's syntax.
-type pcreText struct {
-	text   string
-	nested bool // a group's text may not be PCRE2's
-	refers bool // there is a backreference
+// Text is a pattern of PCRE2 in JavaScript's syntax.
+type Text struct {
+	JavaScript string
+	Nested     bool // a group's text may not be PCRE2's
+	Refers     bool // there is a backreference
 }
 
-// fromPCRE translates a pattern. dotAll says that . matches a line feed.
-func fromPCRE(pattern string, fold, dotAll, byLine bool) (pcreText, error) {
+// Translate translates a pattern. fold says that letters match in any case, dotAll that
+// . matches a line feed, byLine that the pattern sees one line at a time.
+func Translate(pattern string, fold, dotAll, byLine bool) (Text, error) {
 	if !utf8.ValidString(pattern) {
-		return pcreText{}, pcreError("pattern", "it is not UTF-8")
+		return Text{}, Refused("pattern", "it is not UTF-8")
 	}
-	r := &pcreReader{s: pattern, fold: fold, byLine: byLine, dot: `[^\n]`, names: map[string]int{}, frames: []pcreFrame{{set: map[int]bool{}}}}
+	r := &reader{s: pattern, fold: fold, byLine: byLine, dot: `[^\n]`, names: map[string]int{}, frames: []frame{{set: map[int]bool{}}}}
 	if dotAll {
 		r.dot = `[\s\S]`
 	}
 	for r.at < len(r.s) {
 		if err := r.item(); err != nil {
-			return pcreText{}, err
+			return Text{}, err
 		}
 	}
 	if len(r.frames) > 1 {
-		return pcreText{}, pcreError("(", "it is not closed")
+		return Text{}, Refused("(", "it is not closed")
 	}
-	return pcreText{r.out.String() + r.suffix, r.nested, r.refers}, nil
+	return Text{r.out.String() + r.suffix, r.nested, r.refers}, nil
 }
 
-func (r *pcreReader) rest() string      { return r.s[r.at:] }
-func (r *pcreReader) top() *pcreFrame   { return &r.frames[len(r.frames)-1] }
-func (r *pcreReader) has(p string) bool { return strings.HasPrefix(r.rest(), p) }
+func (r *reader) rest() string      { return r.s[r.at:] }
+func (r *reader) top() *frame       { return &r.frames[len(r.frames)-1] }
+func (r *reader) has(p string) bool { return strings.HasPrefix(r.rest(), p) }
 
 // item reads one part with its quantifier.
-func (r *pcreReader) item() error {
+func (r *reader) item() error {
 	groups, from, start := r.groups, r.at, r.out.Len()
 	switch c := r.s[r.at]; c {
 	case '(':
@@ -116,22 +117,22 @@ func (r *pcreReader) item() error {
 			return err
 		}
 	case '*', '+', '?':
-		return pcreError(string(c), "there is nothing before it to repeat")
+		return Refused(string(c), "there is nothing before it to repeat")
 	default:
-		if n, _ := pcreRepeat(r.rest()); n > 0 {
-			return pcreError(r.rest()[:n], "there is nothing before it to repeat")
+		if n, _ := repeat(r.rest()); n > 0 {
+			return Refused(r.rest()[:n], "there is nothing before it to repeat")
 		}
 		ch, size := utf8.DecodeRuneInString(r.rest())
 		r.emit(jsLiteral(ch), size)
 	}
 	if r.byLine && r.behind() && matchesLineFeed(r.out.String()[start:]) {
-		return pcreError(r.s[from:r.at], "in look-behind ripgrep sees the line feed before a line; name the characters, as [ \\t]")
+		return Refused(r.s[from:r.at], "in look-behind ripgrep sees the line feed before a line; name the characters, as [ \\t]")
 	}
 	return r.quantifier(groups)
 }
 
-func (r *pcreReader) behind() bool {
-	return slices.ContainsFunc(r.frames, func(f pcreFrame) bool { return f.behind })
+func (r *reader) behind() bool {
+	return slices.ContainsFunc(r.frames, func(f frame) bool { return f.behind })
 }
 
 // matchesLineFeed reports a part of a pattern that matches a line feed; assertions and
@@ -148,7 +149,7 @@ func matchesLineFeed(part string) bool {
 	return ok
 }
 
-func (r *pcreReader) emit(text string, n int) {
+func (r *reader) emit(text string, n int) {
 	r.out.WriteString(text)
 	r.at += n
 }
@@ -163,27 +164,27 @@ func jsLiteral(ch rune) string {
 
 // quantifier reads what repeats the part before it, in which the groups after the
 // first so many were opened.
-func (r *pcreReader) quantifier(groups int) error {
-	n, text := pcreRepeat(r.rest())
+func (r *reader) quantifier(groups int) error {
+	n, text := repeat(r.rest())
 	if n == 0 {
 		return nil
 	}
 	if text == "" {
-		return pcreError(r.rest()[:n], "write {0,n}")
+		return Refused(r.rest()[:n], "write {0,n}")
 	}
 	r.at += n
 	switch {
 	case r.has("+"):
-		return pcreError(text+"+", "there are no possessive quantifiers: leave the + out")
+		return Refused(text+"+", "there are no possessive quantifiers: leave the + out")
 	case r.has("?"):
 		text += "?"
 		r.at++
 	}
-	if m, _ := pcreRepeat(r.rest()); m > 0 {
-		return pcreError(r.rest()[:m], "two quantifiers in a row")
+	if m, _ := repeat(r.rest()); m > 0 {
+		return Refused(r.rest()[:m], "two quantifiers in a row")
 	}
 	if r.behind() && (strings.Trim(text, "{0123456789,}?") != "" || strings.Contains(text, ",}")) {
-		return pcreError(text, "look-behind has to have a length")
+		return Refused(text, "look-behind has to have a length")
 	}
 	r.out.WriteString(text)
 	for g := groups + 1; g <= r.groups; g++ {
@@ -193,9 +194,9 @@ func (r *pcreReader) quantifier(groups int) error {
 	return nil
 }
 
-// pcreRepeat returns the length of a quantifier at the start of s, 0 for none, and
+// repeat returns the length of a quantifier at the start of s, 0 for none, and
 // the same in JavaScript; "" if versions of PCRE2 read it differently.
-func pcreRepeat(s string) (n int, js string) {
+func repeat(s string) (n int, js string) {
 	if s == "" {
 		return 0, ""
 	}
@@ -217,8 +218,8 @@ func pcreRepeat(s string) (n int, js string) {
 }
 
 // open reads a group's beginning.
-func (r *pcreReader) open() error {
-	f := pcreFrame{set: map[int]bool{}, starts: r.groups}
+func (r *reader) open() error {
+	f := frame{set: map[int]bool{}, starts: r.groups}
 	for g := range r.top().set {
 		f.set[g] = true
 	}
@@ -226,12 +227,12 @@ func (r *pcreReader) open() error {
 	case r.has("(?#"):
 		end := strings.IndexByte(r.rest(), ')')
 		if end < 0 {
-			return pcreError("(?#", "it is not closed")
+			return Refused("(?#", "it is not closed")
 		}
 		r.at += end + 1
 		return nil
 	case r.has("(*"):
-		return pcreError("(*", "there are no verbs")
+		return Refused("(*", "there are no verbs")
 	case r.has("(?:"):
 		r.emit("(?:", 3)
 	case r.has("(?="), r.has("(?!"):
@@ -246,7 +247,7 @@ func (r *pcreReader) open() error {
 		return r.namedReference()
 	case r.has("(?i)"):
 		if r.out.Len() > 0 || len(r.frames) > 1 || r.suffix != "" {
-			return pcreError("(?i)", "write (?i:…) around what it is for, or give -i")
+			return Refused("(?i)", "write (?i:…) around what it is for, or give -i")
 		}
 		r.fold, r.suffix = true, ")"
 		r.emit("(?i:", 4)
@@ -258,7 +259,7 @@ func (r *pcreReader) open() error {
 		r.emit("(?:", 4)
 	case r.has("(?"):
 		end := min(len(r.rest()), 4)
-		return pcreError(r.rest()[:end], "of the groups with ? there are (?:, look-around, names and (?i:")
+		return Refused(r.rest()[:end], "of the groups with ? there are (?:, look-around, names and (?i:")
 	default:
 		r.groups++
 		f.group = r.groups
@@ -269,7 +270,7 @@ func (r *pcreReader) open() error {
 }
 
 // folded reads (?i:…).
-func (r *pcreReader) folded(f pcreFrame) error {
+func (r *reader) folded(f frame) error {
 	r.emit("(?i:", 4)
 	r.frames = append(r.frames, f)
 	was := r.fold
@@ -284,15 +285,15 @@ func (r *pcreReader) folded(f pcreFrame) error {
 	return nil
 }
 
-func (r *pcreReader) named(f pcreFrame) error {
+func (r *reader) named(f frame) error {
 	begin := strings.IndexAny(r.rest(), "<'") + 1
 	stop := strings.IndexAny(r.rest()[begin:], ">'")
 	if stop <= 0 {
-		return pcreError(r.rest()[:begin], "a name has to follow")
+		return Refused(r.rest()[:begin], "a name has to follow")
 	}
 	name := r.rest()[begin : begin+stop]
 	if r.names[name] > 0 {
-		return pcreError("(?<"+name+">", "the name is used twice")
+		return Refused("(?<"+name+">", "the name is used twice")
 	}
 	r.groups++
 	f.group = r.groups
@@ -302,10 +303,10 @@ func (r *pcreReader) named(f pcreFrame) error {
 	return nil
 }
 
-func (r *pcreReader) namedReference() error {
+func (r *reader) namedReference() error {
 	end := strings.IndexByte(r.rest(), ')')
 	if end < 0 || !r.has("(?P=") {
-		return pcreError("(?P>", "there is no recursion")
+		return Refused("(?P>", "there is no recursion")
 	}
 	name := r.rest()[4:end]
 	groups := r.groups
@@ -316,9 +317,9 @@ func (r *pcreReader) namedReference() error {
 }
 
 // close reads a group's end and what repeats it.
-func (r *pcreReader) close() error {
+func (r *reader) close() error {
 	if len(r.frames) == 1 {
-		return pcreError(")", "it closes nothing")
+		return Refused(")", "it closes nothing")
 	}
 	f := *r.top()
 	r.frames = r.frames[:len(r.frames)-1]
@@ -335,12 +336,12 @@ func (r *pcreReader) close() error {
 
 // reference writes a backreference, which means the same only to a group that is
 // surely set: an unset one matches nothing in PCRE2 and the empty text in JavaScript.
-func (r *pcreReader) reference(group int, text string) error {
+func (r *reader) reference(group int, text string) error {
 	if r.behind() {
-		return pcreError(text, "no backreference in look-behind")
+		return Refused(text, "no backreference in look-behind")
 	}
 	if group <= 0 || group > r.groups || !r.top().set[group] {
-		return pcreError(text, "it has to refer to a group that is always set before it: not an optional, repeated or alternative one")
+		return Refused(text, "it has to refer to a group that is always set before it: not an optional, repeated or alternative one")
 	}
 	r.refers = true
 	r.emit(`(?:\`+strconv.Itoa(group)+`)`, len(text))
