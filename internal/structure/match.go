@@ -48,7 +48,9 @@ func NewText(stop func() bool, path string, text []byte) *Text {
 	if code == nil {
 		return nil
 	}
-	return &Text{newSource(code, text, false)}
+	s := newSource(code, text, false)
+	s.stop = stop
+	return &Text{s}
 }
 
 // Find lists the matches of a pattern in the order of their starts, outer ones
@@ -169,7 +171,7 @@ func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 // rest matches the elements from e on against the tokens from i on. It returns
 // false when enough was found.
 func (m *matching) rest(e, i int) bool {
-	if m.steps--; m.steps < 0 {
+	if !m.step() {
 		return false
 	}
 	if e == len(m.elems) {
@@ -261,7 +263,7 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 	if next == nil { // to the end of the statement
 		k := i
 		for k < len(s.toks) && s.kindAt(k) != closing && s.kindAt(k) != separator && !(k > i && s.toks[k-1].virtual) {
-			s.steps--
+			s.step()
 			k = s.next(k)
 		}
 		visit(k)
@@ -291,7 +293,9 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 		if k >= len(s.toks) || s.kindAt(k) == closing {
 			return
 		}
-		s.steps--
+		if !s.step() {
+			return
+		}
 		k = s.next(k)
 	}
 }
@@ -308,6 +312,9 @@ func (m *matching) same(a, b *piece) bool {
 		return false
 	}
 	for k := range a.to - a.from {
+		if !s.step() {
+			return false
+		}
 		x, y := &s.toks[a.from+k], &s.toks[b.from+k]
 		if x.kind != y.kind || !bytes.Equal(s.text[x.start:x.end], s.text[y.start:y.end]) {
 			return false

@@ -71,8 +71,13 @@ func (s *source) headerEnd(i int) bool {
 
 // castEnd reports that i closes a cast: a type in brackets where an operand would
 // begin.
-func (s *source) castEnd(i int) bool {
-	if !s.casts || !s.closes(i, ')') {
+func (s *source) castEnd(i int) bool { return s.castEndAfter(i, 0) }
+
+// maxCasts is how many casts of casts are looked at: (A)(B)(C)x.
+const maxCasts = 32
+
+func (s *source) castEndAfter(i, casts int) bool {
+	if !s.casts || !s.closes(i, ')') || casts > maxCasts {
 		return false
 	}
 	o := int(s.toks[i].mate)
@@ -82,10 +87,13 @@ func (s *source) castEnd(i int) bool {
 			return false
 		}
 	case number, text, closing:
-		return s.castEnd(o - 1)
+		return s.castEndAfter(o-1, casts+1)
 	}
 	n := 0
 	for k := o + 1; k < i; k++ {
+		if !s.step() {
+			return false
+		}
 		switch {
 		case s.kindAt(k) == word:
 			n++
@@ -111,7 +119,7 @@ func (s *source) angle(i int) int {
 	}
 	depth := 0
 	for k := i; k < len(s.toks) && k < i+200; k = s.next(k) {
-		s.steps--
+		s.step()
 		switch s.kindAt(k) {
 		case closing, separator:
 			return 0
@@ -246,7 +254,7 @@ func (m *matching) balanced(at, i int, visit func(end int) bool) {
 				continue
 			}
 		}
-		s.steps--
+		s.step()
 		brace := s.opens(k, '{')
 		if k = s.next(k); brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || goesOn[s.str(k)]) {
 			return // a body has ended
@@ -285,7 +293,7 @@ func (m *matching) typed(i, from int, visit func(end int) bool) {
 		return
 	}
 	if k == i {
-		for s.is(k, "*") || s.is(k, "&") || s.opens(k, '[') || s.is(k, "...") {
+		for (s.is(k, "*") || s.is(k, "&") || s.opens(k, '[') || s.is(k, "...")) && s.step() {
 			k = s.next(k)
 		}
 		if s.kindAt(k) != word && s.kindAt(k) != number && s.kindAt(k) != text && s.kindAt(k) != opening {
@@ -309,22 +317,28 @@ func (m *matching) typed(i, from int, visit func(end int) bool) {
 		default:
 			return
 		}
-		if !visit(k) {
+		if !s.step() || !visit(k) {
 			return
 		}
 	}
 }
+
+// maxNested bounds closures in closures: walk calls itself.
+const maxNested = 1000
 
 // walk visits the ends of the expressions that begin at token i and whose operators
 // bind at least as tightly as low. With brace a { begins something else.
 func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	k, fresh := i, false
 	asked := false // a ? without its : yet
+	if s.nested++; s.nested > maxNested {
+		s.steps = -1
+	}
+	defer func() { s.nested-- }()
 	for {
 		// An operand is expected.
 		for {
-			s.steps--
-			if s.steps < 0 || k >= len(s.toks) {
+			if !s.step() || k >= len(s.toks) {
 				return
 			}
 			if s.is(k, "new") && s.prefix(k) || s.prefix(k) && (low <= unary && s.kindAt(k) == op && (low <= 5 || !s.is(k, "..") && !s.is(k, "..=")) || s.kindAt(k) == word && low <= wordLevel(s.str(k))) {
@@ -341,8 +355,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 		k = end
 		// Then what continues it.
 		for {
-			s.steps--
-			if s.steps < 0 {
+			if !s.step() {
 				return
 			}
 			end := s.continued(k, brace, fresh)
@@ -430,7 +443,7 @@ func (s *source) primary(k, low int, brace bool, fresh *bool) int {
 	case number:
 		return k + 1
 	case text:
-		for s.kindAt(k) == text { // "a" "b"
+		for s.kindAt(k) == text && s.step() { // "a" "b"
 			k++
 		}
 		return k
@@ -445,7 +458,7 @@ func (s *source) primary(k, low int, brace bool, fresh *bool) int {
 	case op:
 		if s.closures && (s.is(k, "||") || s.is(k, "|")) {
 			if s.is(k, "|") {
-				for k++; k < len(s.toks) && !s.is(k, "|"); k = s.next(k) {
+				for k++; k < len(s.toks) && !s.is(k, "|") && s.step(); k = s.next(k) {
 					if c := s.kindAt(k); c == closing || c == separator {
 						return k
 					}
@@ -466,7 +479,7 @@ func (s *source) primary(k, low int, brace bool, fresh *bool) int {
 func (s *source) wordPrimary(k, low int, brace bool) int {
 	w := s.str(k)
 	toBody := func(from int) int {
-		for e := from; e < len(s.toks); e = s.next(e) {
+		for e := from; e < len(s.toks) && s.step(); e = s.next(e) {
 			if s.opens(e, '{') {
 				return s.next(e)
 			}
@@ -492,7 +505,7 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 		}
 		return e
 	case s.language == "Python" && w == "lambda" && low <= ternary:
-		for e := k + 1; e < len(s.toks); e = s.next(e) {
+		for e := k + 1; e < len(s.toks) && s.step(); e = s.next(e) {
 			if s.is(e, ":") {
 				last := k
 				s.walk(e+1, ternary, brace, func(end int) bool { last = end; return true })
@@ -512,30 +525,33 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 
 // goType is the token after the type that begins at k.
 func (s *source) goType(k int) int {
-	s.steps--
-	switch w := s.str(k); {
-	case s.is(k, "*"), s.is(k, "..."), s.is(k, "<-"), w == "chan" && s.kindAt(k) == word:
-		return s.goType(k + 1)
-	case s.opens(k, '['), w == "map" && s.opens(k+1, '['):
-		if w == "map" {
+	for s.step() {
+		switch w := s.str(k); {
+		case s.is(k, "*"), s.is(k, "..."), s.is(k, "<-"), w == "chan" && s.kindAt(k) == word:
 			k++
+			continue
+		case s.opens(k, '['):
+			k = s.next(k)
+			continue
+		case w == "map" && s.opens(k+1, '['):
+			k = s.next(k + 1)
+			continue
+		case s.opens(k, '('):
+			return s.next(k)
+		case w == "func" && s.opens(k+1, '('):
+			if k = s.next(k + 1); s.opens(k, '(') || s.kindAt(k) == word && s.toks[k-1].end < s.toks[k].start || s.is(k, "*") || s.opens(k, '[') {
+				continue
+			}
+			return k
+		case (w == "struct" || w == "interface") && s.opens(k+1, '{'):
+			return s.next(k + 1)
+		case s.kindAt(k) != word:
+			return k
 		}
-		return s.goType(s.next(k))
-	case s.opens(k, '('):
-		return s.next(k)
-	case w == "func" && s.opens(k+1, '('):
-		k = s.next(k + 1)
-		if s.opens(k, '(') || s.kindAt(k) == word && s.toks[k-1].end < s.toks[k].start || s.is(k, "*") || s.opens(k, '[') {
-			return s.goType(k)
-		}
-		return k
-	case (w == "struct" || w == "interface") && s.opens(k+1, '{'):
-		return s.next(k + 1)
-	case s.kindAt(k) != word:
-		return k
+		break
 	}
 	k++
-	for s.is(k, ".") && s.kindAt(k+1) == word {
+	for s.is(k, ".") && s.kindAt(k+1) == word && s.step() {
 		k += 2
 	}
 	if s.opens(k, '[') && s.joined(k) {

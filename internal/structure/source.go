@@ -38,6 +38,16 @@ type source struct {
 	toks     []token
 	comments [][2]int
 	steps    int // left
+	nested   int // expressions around the one that is walked
+	stop     func() bool
+}
+
+// step counts a step, and reports whether there are more. What stop ends has none.
+func (s *source) step() bool {
+	if s.steps--; s.steps%4096 == 0 && s.stop != nil && s.stop() {
+		s.steps = -1
+	}
+	return s.steps >= 0
 }
 
 // newSource takes code apart; of a pattern what means nothing is dropped.
@@ -50,7 +60,7 @@ func newSource(code *symbols.Code, text []byte, pattern bool) *source {
 	for len(b.columns) > 1 {
 		b.dedent()
 	}
-	s.steps = 400*len(s.toks) + 1<<20
+	s.steps = 4*len(s.toks) + 1<<22 // real code takes two a token
 	return s
 }
 

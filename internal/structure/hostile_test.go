@@ -1,0 +1,71 @@
+package structure
+
+import (
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/internal/stress"
+)
+
+// Texts that are made to take long, or to nest without end: a search ends within two
+// seconds of processor time, or soon after it is told to, and nothing overflows the
+// stack, which would end the whole process.
+func TestHostileTexts(t *testing.T) {
+	stress.SkipRace(t)
+	stress.SkipTiny(t)
+	size := stress.Size(1<<15, 4<<20)
+	shapes := append([]string{
+		"*", "[]", "chan ", "func() ", "map[a]", "(a)", "(a)(b)", "a + ", "a.", "lambda: ", "|| ", "|a| ", "\"a\" ", "a(", "((", "{ ", "if a { ", "a ? ", "a ? b : ", "- ", "not ", "new ",
+		"a<", "a<b>", "f(a, ", "a, ", "a; ", "a = ", "a\n", "  a:\n", "a -> ", "a => ", "x!", "&mut ", "match a { ", "!",
+	}, stress.Shapes...)
+	patterns := []string{"$A + $B", "$A + $A", "$A($B)", "$A($$X)", "var $A $T", "($T)$X", "foo($A, $$REST)", "if $A { $$B }", "$A = $B", "$A.$B($$C)", "$$X; $A", "lambda $A: $B"}
+	languages := []string{".go", ".c", ".cpp", ".py", ".rs", ".js", ".ts", ".java", ".rb", ".swift"}
+	at, tried, partly, longest := 0, 0, 0, time.Duration(0)
+	for _, ext := range languages {
+		for _, shape := range shapes {
+			text := []byte("var x = " + strings.Repeat(shape, size/len(shape)))
+			for _, expr := range patterns {
+				if at++; !stress.Takes(at) {
+					continue
+				}
+				p, err := Compile(expr, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried++
+				began := stress.CPU()
+				if code := NewText(nil, "a"+ext, text); code != nil {
+					if _, complete := p.Find(code); !complete {
+						partly++
+					}
+				}
+				took := stress.CPU() - began
+				longest = max(longest, took)
+				if took > 2*time.Second {
+					t.Errorf("%s in %q as %s: %v for %d KB", expr, shape, ext, took, size>>10)
+				}
+				var told time.Duration
+				if code := NewText(nil, "a"+ext, text); code != nil {
+					code.stop = func() bool { told = max(told, stress.CPU()); return true }
+					p.Find(code)
+				}
+				if after := stress.CPU() - told; told != 0 && after > 100*time.Millisecond {
+					t.Errorf("%s in %q as %s: %v after it was told to end", expr, shape, ext, after)
+				}
+			}
+		}
+	}
+	t.Logf("%d searches in %d KB, %v at most, %d ended early", tried, size>>10, longest.Round(time.Millisecond), partly)
+	if tried == 0 || partly == 0 && stress.Thorough() {
+		t.Error("nothing was hard")
+	}
+	// Each star took 72 bytes of stack, and 12 MB of them the process.
+	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
+	if p, err := Compile("var $A $T", 0); err != nil {
+		t.Error(err)
+	} else if code := NewText(nil, "a.go", []byte("var x "+strings.Repeat("*", 1<<20)+"int\n")); code != nil {
+		p.Find(code)
+	}
+}
