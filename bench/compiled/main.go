@@ -78,10 +78,13 @@ var (
 // documented are the tests that fail by choice; docs/SEARCH.md has the reasons.
 var documented = map[string][]string{
 	"ripgrep": {
-		"misc::symlink_follow", "regression::r1164", "regression::r1446_respect_excludes_in_worktree", "regression::r2236",
+		"feature::f1404_nothing_searched_warning", "misc::symlink_follow", "regression::r1446_respect_excludes_in_worktree", "regression::r2236",
 		"regression::r2480", "regression::r3127_gitignore_allow_unclosed_class", "regression::r428_unrecognized_style",
 	},
-	"fd": {"test_exec_batch", "test_follow_broken_symlink"},
+	"fd": {
+		"test_and_pattern_with_forward_slash_is_rejected", "test_exec_batch", "test_follow_broken_symlink", "test_multi_file_with_missing",
+		"test_pattern_with_forward_slash_is_rejected",
+	},
 }
 
 // report prints the tests that failed, and the counts.

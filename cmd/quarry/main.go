@@ -6,14 +6,33 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"quarry/internal/cli"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second ^C ends the program at once
+	ctx, cancel := context.WithCancel(context.Background())
+	if cli.ChangesNothing(os.Args[1:]) {
+		// To listen for signals starts threads. Most searches end before a person could
+		// interrupt them, and until then a signal ends the process as it always does.
+		time.AfterFunc(patience, func() { listen(cancel) })
+	} else {
+		listen(cancel)
+	}
 	code := cli.Run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
-	stop()
 	os.Exit(code)
+}
+
+const patience = 30 * time.Millisecond
+
+// listen cancels at the first ^C; a second one ends the program at once.
+func listen(cancel context.CancelFunc) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel()
+	}()
 }

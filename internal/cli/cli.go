@@ -137,6 +137,9 @@ func only(args []string) string {
 	return ""
 }
 
+// ChangesNothing reports a command line that only reads, whatever its flags.
+func ChangesNothing(args []string) bool { return only(args) != "" }
+
 // newRoot makes the command tree, or with a name the part of it that this command
 // needs.
 func newRoot(s env.Streams, only string) *cobra.Command {

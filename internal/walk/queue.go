@@ -128,6 +128,7 @@ func (w *worker) push(ts []task) {
 	w.mu.Lock()
 	w.tasks = append(w.tasks, ts...)
 	w.mu.Unlock()
+	w.startOthers()
 	if w.idle.Load() > 0 {
 		w.wake.L.Lock()
 		w.wake.Broadcast()

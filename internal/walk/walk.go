@@ -189,7 +189,10 @@ type walker struct {
 	pending atomic.Int64 // tasks queued or running
 	idle    atomic.Int32 // workers that found nothing to do
 	stop    atomic.Bool
-	wake    sync.Cond // signalled when there is work for an idle worker, or none at all
+	// startOthers is called when there is work for more than one worker. To start a
+	// thread for nothing would cost a walk of a small folder a fifth of its time.
+	startOthers func()
+	wake        sync.Cond // signalled when there is work for an idle worker, or none at all
 
 	device uint64 // of Start, with OneFileSystem
 
@@ -247,11 +250,14 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 
 	stopWaiting := context.AfterFunc(ctx, w.halt)
 	defer stopWaiting()
-	var wg sync.WaitGroup
-	for i := range w.workers {
-		wg.Go(w.workers[i].loop)
-	}
-	wg.Wait()
+	var others sync.WaitGroup
+	w.startOthers = sync.OnceFunc(func() {
+		for i := range w.workers[1:] {
+			others.Go(w.workers[1+i].loop)
+		}
+	})
+	first.loop()
+	others.Wait()
 	for i := range w.workers {
 		w.workers[i].discard()
 	}
