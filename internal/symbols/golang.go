@@ -159,7 +159,8 @@ func (p *parser) goMembers(body int, kind Kind) {
 			continue
 		}
 		for x := k; p.isWord(x); x += 2 {
-			if p.is(x+1, ",") || !p.toks[min(x+1, end)].first && !p.is(x+1, ".") && !p.is(x+1, "}") && p.toks[min(x+1, end)].kind != text {
+			typed := x+1 < len(p.toks) && !p.toks[x+1].first && p.toks[x+1].kind != text
+			if p.is(x+1, ",") || typed && !p.is(x+1, ".") && !p.is(x+1, "}") {
 				p.add(Field, x, k, x)
 			}
 			if !p.is(x+1, ",") {

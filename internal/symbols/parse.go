@@ -25,6 +25,7 @@ type parser struct {
 	macros []struct{ start, end int32 }
 
 	partial bool                              // the text was not read to its end
+	failed  any                               // what a reader panicked with
 	doc     struct{ before, line, first int } // what docLine said last: of the comments before one, and a line
 
 	steps  int         // left until the next look at budget and stop
@@ -37,8 +38,12 @@ type parser struct {
 // made to take more is read until the budget is used up.
 const (
 	stepsAToken = 64
-	stepsAtOnce = 1 << 16 // under a millisecond
+	stepsAtOnce = 1 << 16   // under a millisecond
+	maxSteps    = 100 << 20 // about a second; 8 MB of real source have two million tokens
 )
+
+// budgetOf is the budget for so many tokens, or bytes.
+func budgetOf(n int) int { return min(stepsAToken*n+1<<20, maxSteps) }
 
 // errSpent ends the reading of a text. It is thrown by the functions that look at
 // tokens and caught in read.

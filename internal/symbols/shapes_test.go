@@ -2,6 +2,8 @@ package symbols
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,4 +79,28 @@ func TestManyBelowComments(t *testing.T) {
 	if took := stress.CPU() - began; took > 2*time.Second || len(list) < 1000 || list[999].DocLine != 1 {
 		t.Errorf("%v for %d symbols", took, len(list))
 	}
+}
+
+// A text that ends anywhere is read: a file is often seen while it is written. A
+// reader that panicked would end the process that builds an index.
+func TestCutTexts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d samples: %v", len(files), err)
+	}
+	tried := 0
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		step := stress.Size(17, 1)
+		for end := i % step; end <= min(len(text), 6000); end += step {
+			tried++
+			if p := readText(nil, file, text[:end]); p.failed != nil {
+				t.Errorf("%s, the first %d bytes: %v", file, end, p.failed)
+			}
+		}
+	}
+	t.Logf("%d texts of %d files", tried, len(files))
 }

@@ -164,19 +164,20 @@ func readText(stop func() bool, path string, text []byte) *parser {
 // read finds the symbols, in no order and without lines.
 func (p *parser) read() {
 	defer func() {
-		if r := recover(); r == any(errSpent) {
+		if r := recover(); r != nil {
 			p.partial = true
-		} else if r != nil {
-			panic(r)
+			if r != any(errSpent) { // a bug of ours; a file must not end a process that indexes a thousand
+				p.failed, p.out, p.macros = r, p.out[:0], p.macros[:0]
+			}
 		}
 	}()
-	p.budget = stepsAToken*len(p.text) + 1<<20
+	p.budget = budgetOf(len(p.text))
 	if p.lang.plain != nil {
 		p.lang.plain(p)
 		return
 	}
 	lex(p)
-	p.budget = stepsAToken*len(p.toks) + 1<<20
+	p.budget = budgetOf(len(p.toks))
 	p.lang.parse(p)
 }
 

@@ -136,13 +136,18 @@ func FuzzOf(f *testing.F) {
 	for _, h := range hostile {
 		f.Add(".cpp", []byte(strings.Repeat(h, 9)))
 	}
+	f.Add(".go", []byte("type!struct{A"))
 	f.Fuzz(func(t *testing.T, ext string, text []byte) {
 		if len(text) > 1<<16 {
 			return
 		}
 		lines := strings.Count(string(text), "\n") + 1
 		prev := -1
-		for _, s := range Of("a"+ext, text) {
+		p := readText(nil, "a"+ext, text)
+		if p.failed != nil {
+			t.Fatalf("the reader panicked: %v", p.failed)
+		}
+		for _, s := range p.out {
 			if s.Name == "" || s.Kind == 0 || s.NameAt < prev || s.Start > s.NameAt || s.End <= s.NameAt || s.End > len(text)+1 ||
 				s.First < 1 || s.First > s.Line || s.Line > s.Last || s.Last > lines || s.DocLine >= s.First && s.DocLine != 0 {
 				t.Fatalf("%+v in %d bytes, %d lines", s, len(text), lines)

@@ -72,14 +72,11 @@ func lexAs(stop func() bool, l *language, text []byte) (c *Code) {
 		return nil
 	}
 	defer func() {
-		if r := recover(); r != nil {
-			if r != any(errSpent) {
-				panic(r)
-			}
+		if recover() != nil { // no steps left, or a bug of ours
 			c = nil
 		}
 	}()
-	p := &parser{lang: l, text: text, stop: stop, names: true, budget: stepsAToken*len(text) + 1<<20}
+	p := &parser{lang: l, text: text, stop: stop, names: true, budget: budgetOf(len(text))}
 	lex(p)
 	c = &Code{Language: l.name, Tokens: make([]Token, len(p.toks)), Comments: make([][2]int, len(p.comments))}
 	for i, t := range p.toks {
