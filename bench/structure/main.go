@@ -2,9 +2,12 @@
 // and rewrites code in copies of them.
 //
 //	go run ./bench/structure -trees DIR -astgrep PROGRAM [-lang go] [-show 5]
+//	go run ./bench/structure -trees DIR -rewrite [-lang go]
+//	go run ./bench/structure -speed TREE -lang c -astgrep PROGRAM -quarry PROGRAM
 //
-// DIR has a folder for each tree. The patterns are fixed in patterns.go, in
-// ast-grep's spelling, which both read. A match is a file with the offsets of its
+// DIR has a folder for each language (go, ts, python, rust, java, c, and js for
+// rewrites), which has a folder for each tree. The patterns are fixed in patterns.go,
+// in ast-grep's spelling, which both read. A match is a file with the offsets of its
 // first and last byte; what tokens call doubtful is counted apart.
 package main
 
@@ -31,33 +34,46 @@ func main() {
 	trees := flag.String("trees", "", "folder of trees")
 	program := flag.String("astgrep", "ast-grep", "the program ast-grep")
 	only := flag.String("lang", "", "only this language")
+	find := flag.String("find", "", "only this pattern")
 	show := flag.Int("show", 0, "differences to show of each pattern")
 	rewrite := flag.Bool("rewrite", false, "rewrite code in copies instead")
-	planted := flag.Bool("planted", false, "leave every seventh match out: the comparison must fail")
+	planted := flag.Bool("planted", false, "leave every seventh match out, or break every seventh rewrite: the comparison must fail")
+	tree := flag.String("speed", "", "compare processor time in this tree instead")
+	ours := flag.String("quarry", "quarry", "the program quarry, for -speed")
 	flag.Parse()
 	if _, err := exec.LookPath(*program); err != nil && !*rewrite {
 		fmt.Println("skipped: ast-grep is not installed (npm install @ast-grep/cli); name it with -astgrep")
-		return
-	}
-	dirs, err := filepath.Glob(filepath.Join(*trees, "*"))
-	if err != nil || *trees == "" || len(dirs) == 0 {
-		fmt.Println("skipped: -trees names no folder with trees")
 		return
 	}
 	ctx := context.Background()
 	if abs, err := filepath.Abs(*program); err == nil && strings.Contains(*program, "/") {
 		*program = abs // it runs in the trees
 	}
-	run := comparing{classes: map[string]map[string]int{}, program: *program, show: *show, planted: *planted}
-	if *rewrite {
-		err = rewrites(ctx, dirs)
-	} else {
-		err = run.all(ctx, dirs, *only)
+	run := comparing{program: *program, find: *find, show: *show, planted: *planted}
+	var err error
+	switch {
+	case *tree != "":
+		err = speed(ctx, *tree, *only, *program, *ours)
+	case *trees == "":
+		err = errors.New("-trees names no folder with trees")
+	case *rewrite:
+		err = rewrites(ctx, *trees, *only, *find, *planted)
+	default:
+		err = run.all(ctx, *trees, *only)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// treesOf lists the trees of a language.
+func treesOf(trees, language string) ([]string, error) {
+	dirs, err := filepath.Glob(filepath.Join(trees, language, "*"))
+	if err == nil && len(dirs) == 0 {
+		err = fmt.Errorf("no trees in %s", filepath.Join(trees, language))
+	}
+	return dirs, err
 }
 
 type place struct {
@@ -67,11 +83,12 @@ type place struct {
 
 type comparing struct {
 	program      string
+	find         string // the only pattern, if any
 	show         int
 	planted      bool
 	ours, theirs time.Duration // processor time of all searches
 	files        map[string]*file
-	classes      map[string]map[string]int // of differences, by language
+	classes      map[string]int // of differences of one language
 }
 
 // tally counts the matches of patterns.
@@ -92,13 +109,18 @@ func (t *tally) agreement() float64 {
 // wanted is the least agreement of a language.
 const wanted = 95
 
-func (c *comparing) all(ctx context.Context, dirs []string, only string) error {
+func (c *comparing) all(ctx context.Context, trees, only string) error {
 	failed := false
 	sum := tally{}
 	for _, l := range languages {
 		if only != "" && l.name != only {
 			continue
 		}
+		dirs, err := treesOf(trees, l.name)
+		if err != nil {
+			return err
+		}
+		c.classes, c.files = map[string]int{}, nil
 		total := tally{}
 		type row struct {
 			pattern string
@@ -106,6 +128,9 @@ func (c *comparing) all(ctx context.Context, dirs []string, only string) error {
 		}
 		var rows []row
 		for _, p := range l.patterns {
+			if c.find != "" && p != c.find {
+				continue
+			}
 			one := tally{}
 			for _, dir := range dirs {
 				t, err := c.pair(ctx, dir, &l, p)
@@ -123,7 +148,7 @@ func (c *comparing) all(ctx context.Context, dirs []string, only string) error {
 				fmt.Printf("  %-45s same %6d  only ours %5d  only theirs %5d  doubtful %4d  classed %5d  %5.1f %%\n", r.pattern, r.same, r.onlyOurs, r.onlyTheirs, r.doubtful, r.classed, r.agreement())
 			}
 		}
-		fmt.Printf("%-7s %4d pairs with a match, same %6d, only ours %5d, only theirs %5d, doubtful %4d, of a class %d %v: %.1f %%\n", l.name, total.pairs, total.same, total.onlyOurs, total.onlyTheirs, total.doubtful, total.classed, c.classes[l.name], total.agreement())
+		fmt.Printf("%-7s %d trees, %3d of %d pairs have a match, same %6d, only ours %5d, only theirs %5d, doubtful %4d, of a class %d %v: %.1f %%\n", l.name, len(dirs), total.pairs, len(dirs)*len(l.patterns), total.same, total.onlyOurs, total.onlyTheirs, total.doubtful, total.classed, c.classes, total.agreement())
 		failed = failed || total.pairs == 0 || total.agreement() < wanted
 		sum.add(total)
 	}
@@ -176,10 +201,7 @@ func (c *comparing) pair(ctx context.Context, dir string, l *language, pattern s
 		if name == "" {
 			return false
 		}
-		if c.classes[l.name] == nil {
-			c.classes[l.name] = map[string]int{}
-		}
-		c.classes[l.name][name]++
+		c.classes[name]++
 		t.classed++
 		return true
 	}

@@ -3,11 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"quarry"
@@ -15,141 +22,205 @@ import (
 	"quarry/internal/replacer"
 )
 
-// rewrite is a replacement whose result must still be code.
-type rewrite struct{ ext, find, new string }
-
-var rewriting = []rewrite{
-	{".go", `fmt.Sprintf($A, $$B)`, `text.Format($A, $$B)`}, {".go", `errors.New($A)`, `failure($A)`}, {".go", `len($A) == 0`, `isEmpty($A)`}, {".go", `len($A) > 0`, `!isEmpty($A)`},
-	{".go", `$A == nil`, `isNil($A)`}, {".go", `$A != nil`, `!isNil($A)`}, {".go", `if err != nil { return err }`, `check(err)`}, {".go", `if err != nil { $$B }`, `onError(func() { $$B })`},
-	{".go", `append($A, $$B)`, `add($A, $$B)`}, {".go", `$A.Close()`, `shut($A)`}, {".go", `defer $A.Unlock()`, `defer release($A)`}, {".go", `strings.Contains($A, $B)`, `strings.Index($A, $B) >= 0`},
-	{".go", `strings.HasPrefix($A, $B)`, `$A.StartsWith($B)`}, {".go", `$A && $B`, `and($A, $B)`}, {".go", `$A || $B`, `or($A, $B)`}, {".go", `!$A`, `not($A)`},
-	{".go", `$A := $B`, `var $A = $B`}, {".go", `$X = append($X, $$Y)`, `$X.Add($$Y)`}, {".go", `for $A, $B := range $C { $$D }`, `$C.Each(func($A, $B any) { $$D })`}, {".go", `if $A { $$B }`, `when($A, func() { $$B })`},
-	{".go", `return $A`, `return wrap($A)`}, {".go", `go func() { $$A }()`, `start(func() { $$A })`}, {".go", `func $A($$B) { $$C }`, `func New$A($$B) { begin(); $$C }`}, {".go", `make($A, $B)`, `make($A, $B, $B)`},
-	{".go", `t.Fatal($A)`, `check.Fail(t, $A)`}, {".go", `fmt.Errorf($$A)`, `wrapf($$A)`}, {".go", `$A.Error()`, `text($A)`}, {".go", `$A + $B`, `sum($A, $B)`}, {".go", `string($A)`, `$A.String()`}, {".go", `$A[$B]`, `$A.At($B)`},
-	{".py", `len($A)`, `size($A)`}, {".py", `isinstance($A, $B)`, `$A.kind() is $B`}, {".py", `$A is None`, `none($A)`}, {".py", `$A is not None`, `not none($A)`},
-	{".py", `not $A`, `neg($A)`}, {".py", `$A.append($B)`, `push($A, $B)`}, {".py", `$A.get($B)`, `$A[$B]`}, {".py", `str($A)`, `"%s" % $A`},
-	{".py", `$A and $B`, `both($A, $B)`}, {".py", `$A or $B`, `any([$A, $B])`}, {".py", `return $A`, `return wrap($A)`}, {".py", `self.$A = $A`, `set(self, $A)`},
-	{".py", `assert $A == $B`, `assert same($A, $B)`}, {".py", `raise $A`, `raise wrap($A)`}, {".py", `if not $C: $$BODY`, `if neg($C): $$BODY`}, {".py", `$A.items()`, `items($A)`},
-	{".py", `getattr($A, $B, $C)`, `lookup($A, $B) or $C`}, {".py", `$A == $B`, `eq($A, $B)`}, {".py", `print($$A)`, `log($$A)`}, {".py", `$A in $B`, `$B.has($A)`},
-	{".py", `$A.join($B)`, `join($B, $A)`}, {".py", `super().__init__($$A)`, `Base.__init__(self, $$A)`}, {".py", `$A.format($$B)`, `fmt($A, $$B)`}, {".py", `$A = $B`, `$A = keep($B)`},
-	{".js", `console.log($$A)`, `log($$A)`}, {".js", `require($A)`, `load($A)`}, {".js", `$A === $B`, `same($A, $B)`}, {".js", `$A !== $B`, `!same($A, $B)`},
-	{".js", `$A.map($B)`, `map($A, $B)`}, {".js", `!$A`, `not($A)`}, {".js", `$A && $B`, `and($A, $B)`}, {".js", `$A || $B`, `or($A, $B)`},
-	{".js", `if ($A) { $$B }`, `when($A, () => { $$B })`}, {".js", `return $A`, `return wrap($A)`}, {".js", `new $A($$B)`, `make($A, $$B)`}, {".js", `$A ? $B : $C`, `choose($A, $B, $C)`},
-	{".js", `$A.length`, `size($A)`}, {".js", `typeof $A`, `kind($A)`}, {".js", `const $A = $B`, `let $A = keep($B)`}, {".js", `() => $A`, `() => wrap($A)`}, {".js", `$A.push($B)`, `push($A, $B)`}, {".js", `$A.length === 0`, `!$A.length`},
-}
-
-var parsers = map[string]func(paths []string) []byte{
-	".go": func(paths []string) []byte {
-		out, _ := exec.Command("gofmt", append([]string{"-l", "-e"}, paths...)...).CombinedOutput()
-		var bad []byte
-		for line := range bytes.Lines(out) {
-			if bytes.Contains(line, []byte(".go:")) {
-				bad = append(bad, line...)
-			}
-		}
-		return bad
-	},
-	".py": func(paths []string) []byte {
-		out, err := exec.Command("python3", append([]string{"-c", "import ast,sys\nfor p in sys.argv[1:]:\n  try: ast.parse(open(p,'rb').read())\n  except SyntaxError as e: print(p,e)"}, paths...)...).CombinedOutput()
-		if err != nil && len(out) == 0 {
-			out = []byte(err.Error())
-		}
-		return out
-	},
-	".js": func(paths []string) []byte {
-		var bad []byte
+// parse says what the parser of a language has against files, by their paths.
+func parse(ext string, paths []string) (map[string]string, error) {
+	bad := map[string]string{}
+	if ext == ".go" { // as gofmt does
 		for _, p := range paths {
-			if out, err := exec.Command("node", "--check", p).CombinedOutput(); err != nil {
-				bad = append(bad, p+": "+string(bytes.SplitN(out, []byte("\n"), 6)[0])+" "+string(out[:min(len(out), 300)])+"\n"...)
+			if _, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+				bad[p] = err.Error()
 			}
 		}
-		return bad
-	},
+		return bad, nil
+	}
+	cmd := exec.Command("python3", "-c", `import ast, json, sys
+bad = {}
+for p in json.load(sys.stdin):
+    try: ast.parse(open(p, 'rb').read())
+    except (SyntaxError, ValueError) as e: bad[p] = str(e)
+print(json.dumps(bad))`)
+	if ext == ".js" { // as node --check does, of scripts and of modules
+		cmd = exec.Command("node", "--experimental-vm-modules", "--no-warnings", "-e", `const vm = require('vm'), fs = require('fs'), bad = {};
+for (const p of JSON.parse(fs.readFileSync(0, 'utf8'))) {
+  const text = fs.readFileSync(p, 'utf8').replace(/^#!.*/, '');
+  try { new vm.Script(require('module').wrap(text)) } catch (e) {
+    try { new vm.SourceTextModule(text) } catch (f) { bad[p] = e.stack.slice(0, 120) + ' | ' + (f.stack || '').slice(0, 200) }
+  }
+}
+console.log(JSON.stringify(bad))`)
+	}
+	list, err := json.Marshal(paths)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stdin = bytes.NewReader(list)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("parser of %s: %w", ext, err)
+	}
+	return bad, json.Unmarshal(out, &bad)
 }
 
-// rewrites makes every rewrite in a copy of every tree: files that parsed before
-// must parse after it, and undo must give the bytes of before.
-func rewrites(ctx context.Context, dirs []string) error {
-	made, places, refused, broken, faulty := 0, 0, map[string]int{}, 0, 0
-	for _, dir := range dirs {
-		copied, err := os.MkdirTemp("", "rewrites")
+// rewritings counts what became of rewrites.
+type rewritings struct {
+	made, empty, places, files int
+	unparsed, undone           int
+	refused                    map[string]int
+	planted                    bool
+	known                      map[string]map[string]string // files that did not parse before, by tree
+}
+
+// rewrites makes every rewrite in a copy of every tree of its language: files that
+// parsed before must parse after it, and undo must give the bytes of before.
+func rewrites(ctx context.Context, trees, only, find string, planted bool) error {
+	all := rewritings{refused: map[string]int{}, planted: planted, known: map[string]map[string]string{}}
+	for _, l := range rewritten {
+		if only != "" && l.name != only {
+			continue
+		}
+		dirs, err := treesOf(trees, l.name)
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(copied)
-		tree, state := filepath.Join(copied, "tree"), filepath.Join(copied, "state")
-		if err := errors.Join(os.CopyFS(tree, os.DirFS(dir)), os.Mkdir(state, 0o700)); err != nil {
-			return err
-		}
-		ws, err := quarry.Open(tree, &quarry.Options{StateDir: state})
-		if err != nil {
-			return err
-		}
-		for _, r := range rewriting {
-			q := replacer.Query{Replacement: r.new}
-			q.Structure, q.Globs = r.find, []string{"*" + r.ext}
-			found, err := replacer.Find(ctx, ws, q)
-			if found != nil {
-				for why, n := range found.Refused {
-					refused[why] += n
-				}
-			}
-			if err != nil {
-				var none *replacer.RefusedError
-				if errors.Is(err, replacer.ErrNone) || errors.As(err, &none) {
-					continue
-				}
-				return fmt.Errorf("%s in %s: %w", r.find, dir, err)
-			}
-			made++
-			places += found.Matches
-			bad, same, err := once(ctx, ws, tree, r, found)
-			if err != nil {
-				return fmt.Errorf("%s in %s: %w", r.find, dir, err)
-			}
-			if len(bad) > 0 {
-				broken++
-				fmt.Printf("%s → %s in %s: %d places, %d lines of complaints:\n%s\n", r.find, r.new, filepath.Base(dir), found.Matches, bytes.Count(bad, []byte("\n")), bad[:min(len(bad), 1500)])
-			}
-			if !same {
-				faulty++
-				fmt.Printf("%s in %s: undo gave other bytes\n", r.find, filepath.Base(dir))
+		one := rewritings{refused: map[string]int{}, planted: planted, known: all.known}
+		for _, dir := range dirs {
+			list := slices.DeleteFunc(slices.Clone(l.rewrites), func(w rewrite) bool { return find != "" && w.find != find })
+			if err := one.tree(ctx, dir, l.ext, list); err != nil {
+				return err
 			}
 		}
-		ws.Close()
+		fmt.Printf("%-7s %d trees: %v\n", l.name, len(dirs), one.String())
+		all.add(&one)
 	}
-	n := 0
-	for _, k := range refused {
-		n += k
-	}
-	fmt.Printf("%d rewrites of %d places; refused %d places (%.2f %%) %v; %d don't parse; %d not undone\n", made, places, n, 100*float64(n)/float64(max(places+n, 1)), refused, broken, faulty)
-	if made == 0 || broken > 0 || faulty > 0 {
+	fmt.Printf("all: %v\n", all.String())
+	switch n := all.refusals(); {
+	case all.made == 0 || all.unparsed > 0 || all.undone > 0:
 		return errors.New("the rewrites failed")
+	case n*20 > all.places+n:
+		return errors.New("more than 5 % of the places are refused")
 	}
 	return nil
 }
 
-// once makes a rewrite, lets the language's own parser read the files, and undoes it.
-func once(ctx context.Context, ws *quarry.Workspace, tree string, r rewrite, found *replacer.Found) (bad []byte, same bool, err error) {
+func (r *rewritings) add(o *rewritings) {
+	r.made, r.empty, r.places, r.files, r.unparsed, r.undone = r.made+o.made, r.empty+o.empty, r.places+o.places, r.files+o.files, r.unparsed+o.unparsed, r.undone+o.undone
+	for why, n := range o.refused {
+		r.refused[why] += n
+	}
+}
+
+func (r *rewritings) refusals() int {
+	n := 0
+	for _, k := range r.refused {
+		n += k
+	}
+	return n
+}
+
+func (r *rewritings) String() string {
+	n := r.refusals()
+	return fmt.Sprintf("%d rewrites with a match (%d without) of %d places in %d files; refused %d places (%.2f %%) %v; %d files of a rewrite don't parse; %d rewrites not undone",
+		r.made, r.empty, r.places, r.files, n, 100*float64(n)/float64(max(r.places+n, 1)), r.refused, r.unparsed, r.undone)
+}
+
+// tree makes the rewrites in a copy of a tree.
+func (r *rewritings) tree(ctx context.Context, dir, ext string, list []rewrite) error {
+	copied, err := os.MkdirTemp("", "rewrites")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(copied)
+	tree, state := filepath.Join(copied, "tree"), filepath.Join(copied, "state")
+	if err := errors.Join(os.CopyFS(tree, os.DirFS(dir)), os.Mkdir(state, 0o700)); err != nil {
+		return err
+	}
+	ws, err := quarry.Open(tree, &quarry.Options{StateDir: state})
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	for _, w := range list {
+		if err := r.rewrite(ctx, ws, tree, ext, w); err != nil {
+			return fmt.Errorf("%s in %s: %w", w.find, dir, err)
+		}
+	}
+	return nil
+}
+
+func (r *rewritings) rewrite(ctx context.Context, ws *quarry.Workspace, tree, ext string, w rewrite) error {
+	q := replacer.Query{Replacement: w.new}
+	q.Structure, q.Globs = w.find, []string{"*" + ext}
+	found, err := replacer.Find(ctx, ws, q)
+	if found != nil {
+		for why, n := range found.Refused {
+			r.refused[why] += n
+		}
+	}
+	if err != nil {
+		var none *replacer.RefusedError
+		if errors.Is(err, replacer.ErrNone) || errors.As(err, &none) {
+			r.empty++
+			return nil
+		}
+		return err
+	}
+	r.made++
+	r.places += found.Matches
+	r.files += len(found.Ops)
+	if r.planted {
+		for i := range found.Ops {
+			if e := found.Ops[i].Edits; i%7 == 0 {
+				e[0].New += ")"
+			}
+		}
+	}
+	bad, same, err := r.once(ctx, ws, tree, ext, found)
+	if err != nil {
+		return err
+	}
+	r.unparsed += len(bad)
+	for i, p := range slices.Sorted(maps.Keys(bad)) {
+		if i < 3 {
+			fmt.Printf("  %s → %s: %s\n", w.find, w.new, strings.ReplaceAll(bad[p], "\n", "⏎"))
+		}
+	}
+	if !same {
+		r.undone++
+		fmt.Printf("  %s → %s in %s: undo gave other bytes\n", w.find, w.new, tree)
+	}
+	return nil
+}
+
+// once makes a rewrite, lets the parser of the language read the files, and undoes it.
+func (r *rewritings) once(ctx context.Context, ws *quarry.Workspace, tree, ext string, found *replacer.Found) (bad map[string]string, same bool, err error) {
 	before := map[string][]byte{}
-	var paths []string
 	for _, op := range found.Ops {
 		p := filepath.Join(tree, op.Path)
-		data, err := os.ReadFile(p)
+		if before[p], err = os.ReadFile(p); err != nil {
+			return nil, false, err
+		}
+	}
+	paths := slices.Sorted(maps.Keys(before))
+	if r.known[tree] == nil {
+		all, err := filepathsOf(tree, ext)
 		if err != nil {
 			return nil, false, err
 		}
-		if len(parsers[r.ext]([]string{p})) == 0 {
-			paths = append(paths, p)
+		if r.known[tree], err = parse(ext, all); err != nil {
+			return nil, false, err
 		}
-		before[p] = data
 	}
 	done, err := ws.Apply(ctx, change.Set{Ops: found.Ops, Tool: "rewrite"})
 	if err != nil {
 		return nil, false, err
 	}
-	if len(paths) > 0 {
-		bad = []byte(strings.ReplaceAll(string(parsers[r.ext](paths)), tree+"/", ""))
+	bad, err = parse(ext, slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return r.known[tree][p] != "" }))
+	if err != nil {
+		return nil, false, err
+	}
+	for p := range bad {
+		bad[p] = shown(p, bad[p])
 	}
 	if _, err := ws.Undo(ctx, done.ID, nil); err != nil {
 		return bad, false, err
@@ -160,4 +231,34 @@ func once(ctx context.Context, ws *quarry.Workspace, tree string, r rewrite, fou
 		same = same && err == nil && bytes.Equal(now, data)
 	}
 	return bad, same, nil
+}
+
+var lineNumber = regexp.MustCompile(`(?::|line )(\d+)`)
+
+// shown is a complaint of a parser with the line that it names.
+func shown(path, complaint string) string {
+	at := lineNumber.FindStringSubmatch(complaint)
+	text, err := os.ReadFile(path)
+	if at == nil || err != nil {
+		return complaint
+	}
+	n, _ := strconv.Atoi(at[1])
+	if lines := strings.Split(string(text), "\n"); n > 0 && n <= len(lines) {
+		return complaint + ": " + clipped(strings.TrimSpace(lines[n-1]))
+	}
+	return complaint
+}
+
+func clipped(s string) string { return s[:min(len(s), 300)] }
+
+// filepathsOf lists the files of a tree whose names end with ext.
+func filepathsOf(tree, ext string) ([]string, error) {
+	var paths []string
+	err := filepath.WalkDir(tree, func(p string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && strings.HasSuffix(p, ext) {
+			paths = append(paths, p)
+		}
+		return err
+	})
+	return paths, err
 }

@@ -15,7 +15,7 @@ func steps(s ...step) []step { return s }
 // goldens lists, for every file profile/tool, what is called.
 func goldens() map[string][]scene {
 	all := map[string][]scene{}
-	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens(), rootsGoldens(), linuxGoldens()} {
+	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens(), rootsGoldens(), linuxGoldens(), shapeGoldens()} {
 		for name, scenes := range part {
 			all[name] = scenes
 		}

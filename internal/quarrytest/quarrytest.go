@@ -209,6 +209,16 @@ func AnswerText(r *search.Result, err error) string {
 				number(s.Start)
 				number(s.End)
 			}
+			for _, doubt := range l.Doubts {
+				b = append(append(b, ' '), doubt...)
+			}
+			for _, holes := range l.Holes {
+				for _, h := range holes {
+					b = append(append(b, ' '), h.Name...)
+					number(h.Start)
+					number(h.End)
+				}
+			}
 			b = append(b, '\n')
 		}
 	}

@@ -168,7 +168,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 			list = append(list, fmt.Sprintf("%s#%s", g[0].Path, qualified(&g[0])))
 		}
 		slices.Sort(list)
-		return fault.New(fault.InvalidArgument, fmt.Sprintf("%s has %d definitions: %s", f.q.Old, len(groups), strings.Join(list[:min(len(list), 10)], ", ")), "name one of them like that")
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("there are %d definitions of %s: %s", len(groups), f.q.Old, strings.Join(list[:min(len(list), 10)], ", ")), "name one of them like that")
 	}
 	for _, g := range groups {
 		f.meant = g

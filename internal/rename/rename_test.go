@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v, %+v", err, plan)
 	}
 	for _, c := range []struct{ old, new, want string }{
-		{"Open", "x", "has 2 definitions"}, {"Nothing", "x", "no definition"}, {"Store", "a b", "invalid name"}, {"Store", "Store", "the same"},
+		{"Open", "x", "2 definitions of Open"}, {"Nothing", "x", "no definition"}, {"Store", "a b", "invalid name"}, {"Store", "Store", "the same"},
 	} {
 		if _, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: c.new}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s → %s: %v, want %s", c.old, c.new, err, c.want)

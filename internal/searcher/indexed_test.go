@@ -55,7 +55,7 @@ func (m *mutator) path() string {
 }
 
 func (m *mutator) text() string {
-	words := []string{"alpha", "beta", "Gamma", "needle", "foo_bar", "\u017fky", "x", "\xe9", "mutex_lock", "é", "\r"}
+	words := []string{"alpha", "beta", "Gamma", "needle", "foo_bar", "\u017fky", "x", "\xe9", "mutex_lock", "é", "\r", "call(alpha, needle(x))", "if beta == nil {\n\tcall(x)\n}"}
 	var b strings.Builder
 	for range m.rng.IntN(8) {
 		for range m.rng.IntN(4) {
@@ -182,6 +182,10 @@ func (m *mutator) query() search.Query {
 	}
 	if m.rng.IntN(10) == 0 {
 		q.Match.Mode = match.Multiline
+	}
+	if m.rng.IntN(10) == 0 && !q.Invert && !q.FilesWithoutMatch {
+		shapes := []string{"call($A, $B)", "call($$A)", "$A($B)", "if $A == nil { $$B }", "$A == $B", "needle(x)", "alpha beta", "zzz($A)"}
+		q.Structure, q.Pattern, q.Patterns, q.Each = shapes[m.rng.IntN(len(shapes))], "", nil, false
 	}
 	return q
 }

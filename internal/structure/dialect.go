@@ -10,6 +10,8 @@ const (
 	assign     = 2
 	colon      = 3
 	ternary    = 4
+	comparison = 30 // in Python
+	shift      = 80
 	unary      = 120
 	postfix    = 130
 )
@@ -44,6 +46,7 @@ type dialect struct {
 	keeps    bool           // ; before } matters
 	dollar   bool           // $ is part of names
 	power    bool           // ** is an operator
+	elseIf   bool           // else takes if or a block, no other statement
 
 	starts   map[string]bool // words that begin a statement or a clause; an expression may follow
 	prefixes map[string]bool // words before an operand that belong to it
@@ -64,13 +67,13 @@ const assigns = "= += -= *= /= %= &= |= ^= <<= &^= **= &&= ||= ??= //= :="
 var (
 	opsC = table(assign, assigns, levelArrow, "=>", ternary, "? ?:", 8, "??", 10, "||", 20, "&&", 30, "|", 40, "^", 50, "&",
 		60, "== != === !== <=>", 70, "< > <= >=", 80, "<<", 90, "+ -", 100, "* / %", 110, "**", 5, "..")
-	opsGo = table(assign, assigns+" <-", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
-	opsPy = table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", 30, "== != < > <= >= === !== ~= <=>",
+	opsGo = table(assign, assigns+" <- ++ --", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
+	opsPy = table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", comparison, "== != < > <= >= === !== ~= <=>",
 		40, "|", 50, "^", 60, "&", 80, "<<", 90, "+ -", 100, "* / % // @", 125, "**")
 
 	wordsC  = table(70, "instanceof in")
 	wordsTS = table(70, "instanceof in as satisfies is")
-	wordsPy = table(ternary, "if else", 10, "or", 20, "and", 30, "in is not", levelArrow, "for async")
+	wordsPy = table(ternary, "if else", 10, "or", 20, "and", comparison, "in is not", levelArrow, "for async")
 	wordsRs = table(115, "as")
 	wordsSw = table(30, "is as in", 10, "or", 20, "and xor", 28, "until downTo step to")
 )
@@ -80,12 +83,13 @@ var (
 	startsPHP = words("return throw case else do if while for switch default in foreach elseif elsif unless until echo print and or")
 	startsJS  = words("return throw case else do in of if while for switch default yield await extends")
 	startsGo  = words("return case go defer else if for switch goto range select default")
-	startsPy  = words("return raise else in if elif while for assert del with except and or is import")
+	startsPy  = words("return raise else in if elif while for assert del with except and or is import as from")
 	startsRs  = words("return else in if while for match loop break")
 	startsAny = words("return throw raise case else do in of if elif while for switch when unless until yield and or not then guard defer match")
 
 	prefixesC   = words("new sizeof await delete typeof co_await clone alignof")
 	prefixesJS  = words("await typeof void delete new yield async")
+	prefixesTS  = words("await typeof void delete new yield async keyof readonly infer unique asserts")
 	prefixesGo  = words("chan")
 	prefixesPy  = words("not await yield async")
 	prefixesRs  = words("mut ref dyn move async box unsafe try comptime")
@@ -99,12 +103,12 @@ var dialects = map[string]*dialect{
 	"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
 	"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "instanceof", 10, "or", 20, "and xor"), casts: true, arrow: true, question: true, dollar: true},
 	"JavaScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsC, question: true, dollar: true},
-	"TypeScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
-	"Go":         {starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
+	"TypeScript": {power: true, starts: startsJS, prefixes: prefixesTS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
+	"Go":         {elseIf: true, starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
 	"Python":     {power: true, starts: startsPy, prefixes: prefixesPy, newlines: indented, ops: opsPy, words: wordsPy, lists: true, tuples: true, blocks: true},
-	"Rust":       {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
+	"Rust":       {elseIf: true, starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
 	"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(10, "or", 20, "and", 8, "orelse catch"), blocks: true, keeps: true},
-	"Swift":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
+	"Swift":      {elseIf: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
 	"Kotlin":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: withArrow(opsPy), words: wordsSw, generics: true, blocks: true, trailing: true},
 	"Scala":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, words: wordsSw, blocks: true, trailing: true, dollar: true},
 	"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(3, "or and", 2, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
@@ -144,6 +148,10 @@ var (
 	// declares are words that begin declarations.
 	declares = words("func function def fn class struct interface enum trait impl type let const var val static mod module package import use " +
 		"namespace union typedef extern export pub public private protected internal abstract final override async try catch finally fun object extends implements break continue global nonlocal macro_rules local sub defmodule where")
+	// statements are words that begin a statement and never an expression.
+	statements = words("var let const return throw raise defer go while for switch goto del assert import package type break continue with")
+	// basicTypes are the types of C and Java that are words.
+	basicTypes = words("int char long short unsigned signed float double bool byte boolean void")
 	// goesOn are words that continue the statement before them.
 	goesOn = words("else catch finally elif except rescue ensure")
 	// joins are words that let a line go on.

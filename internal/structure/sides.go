@@ -38,7 +38,7 @@ func (c *compiled) sides(s *source) {
 		}
 	}
 	last := len(c.elems) - 1
-	c.keyword = c.elems[0].hole == nil && c.elems[0].kind == word && (c.lang.starts[c.elems[0].text] || declares[c.elems[0].text])
+	c.keyword = c.elems[0].hole == nil && c.elems[0].kind == word && !c.lang.prefixes[c.elems[0].text] && (c.lang.starts[c.elems[0].text] || declares[c.elems[0].text])
 	if c.keyword {
 		c.level = level0
 	}
@@ -113,7 +113,7 @@ func (c *compiled) leftOf(s *source, i int) side {
 		return side{operator, c.lang.words[p.text]}
 	case p.kind == word && c.lang.prefixes[p.text]:
 		return side{operator, wordLevel(p.text)}
-	case p.kind == word && c.lang.starts[p.text]:
+	case p.kind == word && (c.lang.starts[p.text] || p.text == "import"):
 		return side{}
 	case p.kind == word:
 		return side{kind: operand}
@@ -141,7 +141,7 @@ func (c *compiled) rightOf(s *source, i int) side {
 		return side{operator, s.binary(i + 1)}
 	case n.kind == word && c.lang.words[n.text] > 0:
 		return side{operator, c.lang.words[n.text]}
-	case n.kind == word && c.lang.starts[n.text]:
+	case n.kind == word && (c.lang.starts[n.text] || n.text == "from"):
 		return side{}
 	case n.kind == word:
 		return side{kind: operand}

@@ -173,6 +173,9 @@ func (b *builder) line(i int) {
 		return
 	}
 	prev := &b.toks[len(b.toks)-1]
+	if n := len(b.toks) - 1; b.headerEnd(n) && !b.endsDo(n) {
+		return
+	}
 	if !b.inBlock() || prev.kind == separator || prev.kind == opening || !b.ends(len(b.toks)-1) {
 		return
 	}
@@ -183,11 +186,17 @@ func (b *builder) line(i int) {
 	b.push(separator, true, false, at, at)
 }
 
+// endsDo reports that token i is the last of do … while (…).
+func (b *builder) endsDo(i int) bool {
+	k := int(b.toks[i].mate) - 1
+	return b.is(k, "while") && b.closes(k-1, '}')
+}
+
 // ends reports that a statement may end with token i.
 func (b *builder) ends(i int) bool {
 	t := &b.toks[i]
 	if t.kind != op {
-		return !(t.kind == word && b.newlines == loose && (joins[b.str(i)] || b.prefixes[b.str(i)] || declares[b.str(i)] && b.str(i) != "break" && b.str(i) != "continue"))
+		return !(t.kind == word && b.newlines == loose && (joins[b.str(i)] || b.is(i, "else") || b.prefixes[b.str(i)] || declares[b.str(i)] && b.str(i) != "break" && b.str(i) != "continue" && !(b.is(i, "const") && b.is(i-1, "as"))))
 	}
 	return b.is(i, "++") || b.is(i, "--") || b.newlines == loose && (b.is(i, "!") || b.is(i, "!!"))
 }

@@ -220,6 +220,7 @@ type elem struct {
 	name        int            // of the hole, or -1
 	left, right side
 	generic     bool // < of type arguments
+	joined      bool // { of Go's T{…}, with nothing before it
 }
 
 // compiled is a pattern in one language.
@@ -273,6 +274,7 @@ func (p *Pattern) compile(language string) *compiled {
 			}
 		}
 		e.generic = e.text == "<" && t.kind == op && s.generic(i) > 0
+		e.joined = s.language == "Go" && s.opens(i, '{') && s.joined(i) && (s.kindAt(i-1) == word || s.closes(i-1, ']'))
 		c.elems = append(c.elems, e)
 	}
 	if literals == 0 {

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+)
+
+// speed runs both programs over a tree with every fifth pattern of a language, and
+// compares the processor time of the best of three runs. Neither has an index.
+func speed(ctx context.Context, tree, name, astgrep, quarry string) error {
+	var ours, theirs time.Duration
+	patterns := 0
+	for _, l := range languages {
+		if l.name != name {
+			continue
+		}
+		for i := 0; i < len(l.patterns); i += 5 {
+			p := l.patterns[i]
+			mine := []string{"search", "--structure", "--no-index", "--json", p}
+			other := []string{"run", "--pattern", p, "--lang", l.name, "--json=stream"}
+			for _, g := range l.globs {
+				mine, other = append(mine, "-g", g), append(other, "--globs", "**/"+g)
+			}
+			a, lines, err := best(ctx, tree, quarry, mine)
+			if err != nil {
+				return err
+			}
+			b, matches, err := best(ctx, tree, astgrep, append(other, "."))
+			if err != nil {
+				return err
+			}
+			fmt.Printf("  %-35s %7.2f s of processor time for %d lines of answer, ast-grep %7.2f s for %d: %.3f\n", p, a.Seconds(), lines, b.Seconds(), matches, a.Seconds()/b.Seconds())
+			ours, theirs = ours+a, theirs+b
+			if lines > 0 && matches > 0 {
+				patterns++
+			}
+		}
+	}
+	fmt.Printf("%s in %s: %d patterns with a match in both, %.1f s of processor time, ast-grep %.1f s: %.3f\n", name, tree, patterns, ours.Seconds(), theirs.Seconds(), ours.Seconds()/max(theirs.Seconds(), 0.001))
+	if patterns == 0 {
+		return errors.New("no pattern has a match")
+	}
+	return nil
+}
+
+// best is the least processor time of three runs, and the lines of the answer.
+func best(ctx context.Context, tree, program string, args []string) (time.Duration, int, error) {
+	least, lines := time.Duration(0), 0
+	for range 3 {
+		cmd := exec.CommandContext(ctx, program, args...)
+		cmd.Dir = tree
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) {
+			return 0, 0, fmt.Errorf("%s %q: %w", program, args, err)
+		}
+		spent := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		if least == 0 || spent < least {
+			least = spent
+		}
+		lines = bytes.Count(out, []byte("\n"))
+	}
+	return least, lines, nil
+}

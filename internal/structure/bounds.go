@@ -1,0 +1,329 @@
+package structure
+
+import "slices"
+
+// beginsAt reports that something as loose as the pattern may begin at token i.
+func (m *matching) beginsAt(i int) bool {
+	s := m.source
+	if i == 0 {
+		return true
+	}
+	p := i - 1
+	if in := s.toks[i].in; in >= 0 && m.level == assign && s.lists && !s.toks[in].virtual && !s.opens(int(in), '{') {
+		return false
+	}
+	if !m.keyword && s.noExpression(i, m.elems[0].hole != nil || m.level <= unary) {
+		return false
+	}
+	if s.memberOp(p) {
+		return m.elems[0].hole == nil && (m.elems[0].kind == op || m.elems[0].kind == opening)
+	}
+	if m.level == levelArrow {
+		return s.functionAt(i)
+	}
+	if m.keyword {
+		if s.newlines == indented && m.ends { // not a if b else c
+			return s.statement(i) || s.virtualAt(p) || s.is(p, "async")
+		}
+		return !s.is(p, "@") && !(s.language == "Go" && s.kindAt(p) == closing && !s.toks[i].first && s.is(i, "func")) // []func(){}
+	}
+	if first := &m.elems[0]; first.hole == nil {
+		switch {
+		case first.kind == opening && (first.text == "(" || first.text == "["):
+			if !s.prefixAt(i) {
+				return false
+			}
+		case first.kind == op && m.level != unary, first.kind == opening, first.kind == closing:
+			return true
+		}
+	}
+	switch s.kindAt(p) {
+	case separator:
+		return true
+	case opening:
+		if s.is(p-1, "for") && (m.hasWord("in") || m.hasWord("of")) {
+			return false // for (x in y)
+		}
+		if s.opens(p, '(') || s.opens(p, '[') {
+			return m.level > assign || m.level == assign && !s.lists
+		}
+		return true
+	case closing:
+		switch {
+		case s.toks[p].virtual || s.headerEnd(p):
+			return true
+		case s.closes(p, '}'):
+			return s.toks[i].first || m.level == level0
+		case s.castEnd(p):
+			return m.level >= unary
+		}
+		return false
+	case number, text:
+		return false
+	case word:
+		w := s.str(p)
+		switch {
+		case w == "for" && (m.hasWord("in") || s.newlines == indented && m.level <= comparison):
+			return false // for x in y
+		case w == "in" && s.loops(p-1):
+			return true
+		case w == "for" && m.elems[0].text == "await":
+			return false // for await (a of b)
+		case s.prefixes[w] && wordLevel(w) < unary:
+			return m.level > wordLevel(w)
+		case m.words[w] > 0:
+			return m.words[w] < m.level || s.starts[w] && m.words[w] <= ternary
+		case w == "new" || w == "case" && s.language == "Go" && m.level == assign:
+			return false
+		case s.starts[w]:
+			return true
+		case s.prefixes[w]:
+			return m.level > unary
+		}
+		return false
+	}
+	// An operator.
+	switch w := s.str(p); {
+	case w == "," && (m.hasWord("in") || s.newlines == indented && m.level <= comparison) && s.loops(p):
+		return false
+	case w == ",":
+		return m.level > assign || m.level == assign && !s.lists
+	case w == ":":
+		return m.level > colon || s.toks[i].first || s.language == "Go" || s.label(p) || s.newlines == indented && m.level == level0
+	case w == ">" && s.closesAngle(p):
+		return false
+	case w == "|" && s.endsParameters(p):
+		return true
+	case (w == ".." || w == "..=") && m.level > 5:
+		return true
+	case s.after(p) && !s.prefixAt(p):
+		return s.toks[i].first && s.newlines == ignored
+	case s.prefixAt(p):
+		return m.level >= unary || w == "=>" || w == "->"
+	default:
+		level := s.binary(p)
+		if level == level0 {
+			return w == "|" || w == "->" || w == "#" || m.level == postfix && w != "@" && w != "$"
+		}
+		return level < m.level || level == m.level && rightFirst(level)
+	}
+}
+
+// label reports that the : at p ends case a: or default: of a switch.
+func (s *source) label(p int) bool {
+	for p--; p >= 0 && s.step(); p-- {
+		switch s.kindAt(p) {
+		case closing:
+			if p = int(s.toks[p].mate); p < 0 {
+				return false
+			}
+		case opening, separator:
+			return false
+		case word:
+			if s.is(p, "case") || s.is(p, "default") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// functionAt reports that a function x => y may begin at token i.
+func (s *source) functionAt(i int) bool {
+	switch p := i - 1; s.kindAt(p) {
+	case separator, opening:
+		return true
+	case closing:
+		return s.toks[p].virtual || s.headerEnd(p) || s.closes(p, '}') && s.toks[i].first
+	case word:
+		return s.starts[s.str(p)]
+	case op:
+		return s.is(p, ",") || s.binary(p) <= ternary && !(s.is(p, ">") && s.closesAngle(p))
+	}
+	return false
+}
+
+// noExpression reports that no expression begins at token i: it is in an import of
+// Python, or for a pattern that could be a type in a type of Go.
+func (s *source) noExpression(i int, typed bool) bool {
+	switch {
+	case s.newlines == indented:
+		k := i - 1
+		for ; k > 0 && s.step() && !s.virtualAt(k) && (s.kindAt(k) == word && !s.is(k, "import") && !s.is(k, "from") || s.is(k, ".") || s.is(k, ",") || s.opens(k, '(')); k-- {
+		}
+		return s.is(k, "import") || s.is(k, "from") && !s.is(k-1, "yield") && s.statement(k)
+	case s.language == "Go" && typed:
+		return s.inGoType(i)
+	}
+	return false
+}
+
+// inGoType reports that token i is part of a type: in a signature, struct, interface,
+// assertion or list of type arguments, or a pointer's after var and in a result.
+func (s *source) inGoType(i int) bool {
+	o := int(s.toks[i].in)
+	switch {
+	case s.is(i-1, "*") && (s.is(i-3, "var") || s.closes(i-2, ')') && s.signature(int(s.toks[i-2].mate))):
+		return true
+	case s.is(i-1, "*") && s.kindAt(i-2) == word && s.toks[i-2].first && s.is(o-1, "var"):
+		return true
+	case s.opens(o, '('):
+		return s.is(o-1, ".") || s.signature(o)
+	case s.opens(o, '{'):
+		return s.is(o-1, "struct") || s.is(o-1, "interface")
+	case s.opens(o, '['):
+		for k := o + 1; k < int(s.toks[o].mate) && s.step(); k = s.next(k) {
+			if s.is(k, ",") {
+				return true
+			}
+		}
+		return s.is(o-1, "map")
+	}
+	return false
+}
+
+// signature reports that the parenthesis at o has the parameters or results of a
+// function of Go.
+func (s *source) signature(o int) bool {
+	for (s.closes(o-1, ')') || s.closes(o-1, ']')) && s.step() { // of results, or after type parameters
+		o = int(s.toks[o-1].mate)
+	}
+	switch p := o - 1; {
+	case s.is(p, "func"), s.is(p-1, "func"):
+		return true
+	case s.kindAt(p) == word && s.closes(p-1, ')'):
+		return s.is(int(s.toks[p-1].mate)-1, "func")
+	case s.kindAt(p) == word && s.toks[p].first && s.toks[p].in > 0:
+		return s.is(int(s.toks[p].in)-1, "interface")
+	}
+	return false
+}
+
+// loops reports that only names stand between token p and a for before it.
+func (s *source) loops(p int) bool {
+	for ; p >= 0 && s.step() && (s.is(p, ",") || s.kindAt(p) == word && !s.starts[s.str(p)]); p-- {
+	}
+	return s.is(p, "for")
+}
+
+func (m *matching) hasWord(w string) bool {
+	return slices.ContainsFunc(m.elems, func(e elem) bool { return e.hole == nil && e.kind == word && e.text == w })
+}
+
+// closesAngle reports that > at i closes type arguments.
+func (s *source) closesAngle(i int) bool {
+	if !s.generics {
+		return false
+	}
+	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
+		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
+			k = int(s.toks[k].mate)
+			continue
+		}
+		if c := s.kindAt(k); c == separator || c == opening {
+			return false
+		}
+		if s.is(k, "<") && s.angle(k) == i+1 {
+			return true
+		}
+	}
+	return false
+}
+
+// endsAt reports that what the pattern matched may end before token e.
+func (m *matching) endsAt(e int) bool {
+	s := m.source
+	if (m.ends || m.keyword && headers[m.elems[0].text]) && s.kindAt(e) == word && goesOn[s.str(e)] {
+		return false
+	}
+	last := &m.elems[len(m.elems)-1]
+	if s.opens(m.start, '(') && e-1 > int(s.toks[m.start].mate) && s.headerEnd(int(s.toks[m.start].mate)) {
+		return false // if (a) ++b
+	}
+	if m.ends && e < len(s.toks) && !s.toks[e].first && (s.kindAt(e) == opening || s.memberOp(e)) {
+		return false
+	}
+	if s.language == "Go" && s.is(e-2, "type") && s.closes(e-1, ')') && !m.hasWord("type") {
+		return false // x := y.(type)
+	}
+	if last.hole == nil && (last.kind == separator || last.kind == opening) {
+		return true
+	}
+	if last.hole == nil && last.kind == word && s.starts[last.text] { // return alone
+		return e >= len(s.toks) || s.kindAt(e) == separator || s.kindAt(e) == closing
+	}
+	if last.hole == nil && last.kind == op && !s.after(e-1) && last.text != "?" {
+		return true
+	}
+	switch s.kindAt(e) {
+	case 0, separator, closing:
+		return true
+	case opening:
+		switch {
+		case s.toks[e].virtual:
+			return true
+		case s.opens(e, '{'):
+			if s.language == "Go" && s.joined(e) {
+				return m.level == postfix && last.kind == word
+			}
+			if s.header && m.level != level0 && s.kindAt(e-1) == word && upper(s.text[s.toks[e-1].start]) && !s.inHeader(e) {
+				return m.level == postfix && last.kind == word
+			}
+			return s.blocks || !s.closes(e-1, ')') || m.level == level0 || s.toks[e].first && s.headerEnd(e-1)
+		}
+		return m.level == postfix || m.ends
+	case op:
+		w := s.str(e)
+		switch {
+		case w == ",":
+			if m.level == level0 || m.level == assign && s.lists {
+				in := s.toks[e].in
+				return m.level == assign && in >= 0 && !s.opens(int(in), '{') && !s.toks[in].virtual
+			}
+			return true
+		case s.memberOp(e) || s.after(e):
+			return m.level == postfix || m.ends
+		case w == "<" && s.generic(e) > 0:
+			return m.level == postfix && s.kindAt(s.generic(e)) != opening
+		case w == ":" || w == "=>" || w == "->" || w == "@":
+			return true
+		}
+		level := s.binary(e)
+		if level == level0 {
+			return true
+		}
+		return m.level == postfix || level < m.level || level == m.level && !rightFirst(level)
+	case word:
+		if level := m.words[s.str(e)]; level > 0 {
+			return m.level == postfix || level < m.level || level == m.level && !rightFirst(level)
+		}
+		return !(m.level == level0 && m.keyword && !m.ends && !s.toks[e].first && s.newlines != ignored)
+	}
+	return m.level == postfix || m.ends
+}
+
+// doubt says what tokens can't tell of a match.
+func (m *matching) doubt(i, e int) Doubt {
+	s := m.source
+	for k := i; k < e; k++ {
+		if s.kindAt(k) != op {
+			continue
+		}
+		switch w := s.str(k); {
+		case w == "<" && s.generics && m.hasOperator("<") && s.angle(k) > 0 && s.generic(k) == 0:
+			return Generic
+		case (w == "*" || w == "&") && s.casts && m.level == s.binary(k) && m.hasOperator(w) && s.statement(i) && k == i+1:
+			return Declares
+		}
+	}
+	return ""
+}
+
+// statement reports that a statement begins at token i.
+func (s *source) statement(i int) bool {
+	return i == 0 || s.kindAt(i-1) == separator || s.opens(i-1, '{') || s.closes(i-1, '}')
+}
+
+func (m *matching) hasOperator(w string) bool {
+	return slices.ContainsFunc(m.elems, func(e elem) bool { return e.hole == nil && e.kind == op && e.text == w && !e.generic })
+}

@@ -1,0 +1,268 @@
+package structure
+
+import (
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// piece is the text of a hole as it stands in the template: in brackets if it binds
+// less tightly than what stands next to it there. first is the first token of the
+// match.
+func (r *rewriting) piece(h Hole, slot *slot, inner []Match, first int) (string, Doubt) {
+	text := r.hole(h, inner)
+	s := lexed(r.language, text)
+	switch {
+	case slot.glued || s == nil:
+		return text, ""
+	case r.takesMany(h.Name):
+		if r.newlines == indented && slot.bracket != '(' && s.generator() {
+			text = "(" + text + ")"
+		}
+		return text, ""
+	}
+	body := r.tokenAt(h.Start)
+	switch {
+	case !slot.argument && s.spread(), !(slot.argument && slot.last) && s.named(), s.assigns(),
+		!slot.arrow && r.opens(body, '{') && (r.is(body-1, "=>") || r.is(body-1, "->")),
+		slot.right < postfix && len(s.toks) == 1 && s.is(0, "super"):
+		return "", NotExpression
+	}
+	level := s.loosest()
+	same := slot.left == level && !rightFirst(level) || slot.right == level && (rightFirst(level) || r.chains(level))
+	switch {
+	case slot.left > level, slot.right > level, level < postfix && same,
+		slot.dot && len(s.toks) == 1 && s.kindAt(0) == number,
+		r.newlines == indented && s.python(slot, slot.bare && r.bare(first)),
+		r.elseIf && slot.bare && s.hasLiteral() && r.openHeader(first),
+		r.script() && slot.start && s.declaration() && r.statementAt(first):
+		return "(" + text + ")", ""
+	}
+	return text, ""
+}
+
+// script reports JavaScript and TypeScript.
+func (s *source) script() bool { return s.dollar && s.newlines == loose && s.language != "Scala" }
+
+// declaration reports code that is a declaration or a block at the start of a
+// statement, and an expression elsewhere.
+func (s *source) declaration() bool {
+	return s.opens(0, '{') || s.is(0, "function") || s.is(0, "class") || s.is(0, "async") && s.is(1, "function")
+}
+
+// hasLiteral reports a T{…} in no bracket. In the header of an if the brace would begin
+// the body.
+func (s *source) hasLiteral() bool {
+	for k := 0; k < len(s.toks); k = s.next(k) {
+		if k > 0 && s.opens(k, '{') && (s.kindAt(k-1) == word || s.closes(k-1, ']')) {
+			return true
+		}
+	}
+	return false
+}
+
+// openHeader reports that token k is in the header of an if, for or switch without
+// brackets around it.
+func (s *source) openHeader(k int) bool {
+	for in := s.toks[k].in; k > 0 && s.step(); {
+		if k--; s.kindAt(k) == closing && s.toks[k].mate >= 0 {
+			k = int(s.toks[k].mate)
+			continue
+		}
+		if s.toks[k].in != in || s.virtualAt(k) {
+			return false
+		}
+		if s.kindAt(k) == word && (headers[s.str(k)] || s.is(k, "match")) {
+			return true
+		}
+	}
+	return false
+}
+
+// takesMany reports that a hole of the pattern is $$NAME.
+func (r *rewriting) takesMany(name string) bool {
+	for _, h := range r.Pattern.holes {
+		if h.name == name {
+			return h.many
+		}
+	}
+	return false
+}
+
+// lexed takes a piece of code apart, or returns nil if there is none.
+func lexed(language, code string) *source {
+	c := symbols.LexAs(language, []byte(code))
+	if c == nil || len(c.Tokens) == 0 {
+		return nil
+	}
+	return newSource(c, []byte(code), true)
+}
+
+// chains reports that operators of a level can't stand side by side without a change
+// of meaning: Python's a < b == c is a < b and b == c.
+func (d *dialect) chains(level int) bool { return d.newlines == indented && level == comparison }
+
+// bare reports that token k is in no bracket.
+func (s *source) bare(k int) bool {
+	return k >= len(s.toks) || s.toks[k].in < 0 || s.toks[s.toks[k].in].virtual
+}
+
+// loosest is how tightly the loosest operator of some code binds.
+func (s *source) loosest() int {
+	level := postfix
+	for k := 0; k < len(s.toks); k = s.next(k) {
+		if s.toks[k].kind != op && s.toks[k].kind != word {
+			continue
+		}
+		switch {
+		case k == 0 && s.kindAt(k) == word && s.prefix(k) && !s.is(k, "new"):
+			level = min(level, wordLevel(s.str(k)))
+		case k == 0 && s.is(k, "lambda"):
+			level = min(level, ternary)
+		case k == 0 && s.kindAt(k) == op && s.prefix(k):
+			level = min(level, unary)
+		case s.memberOp(k) || s.after(k) || s.is(k, ":") || s.is(k, ","):
+		case s.is(k, "<") && s.generic(k) > 0:
+			k = s.generic(k) - 1
+		case s.prefixAt(k):
+		default:
+			if l := s.binary(k); l > 0 {
+				level = min(level, l)
+			}
+		}
+	}
+	return level
+}
+
+// spread reports a..., ...a and Python's *a, which can only be arguments.
+func (s *source) spread() bool {
+	return s.is(0, "...") || s.is(len(s.toks)-1, "...") || s.newlines == indented && s.is(0, "*")
+}
+
+// named reports Python's **a and key=value, which can only be arguments after others.
+func (s *source) named() bool {
+	return s.newlines == indented && (s.is(0, "**") || s.kindAt(0) == word && s.is(1, "="))
+}
+
+// generator reports Python's a for a in b.
+func (s *source) generator() bool {
+	for k := 0; k < len(s.toks) && !s.is(k, ","); k = s.next(k) {
+		if s.is(k, "for") {
+			return true
+		}
+	}
+	return false
+}
+
+// assigns reports an assignment of Python or (a as b), which are no expressions.
+func (s *source) assigns() bool {
+	for k := 1; s.newlines == indented && s.opens(0, '(') && k < len(s.toks); k = s.next(k) {
+		if s.is(k, "as") {
+			return true
+		}
+	}
+	for k := 0; s.newlines == indented && !s.named() && k < len(s.toks); k = s.next(k) {
+		if s.kindAt(k) == op && s.binary(k) == assign && !s.is(k, ":=") {
+			return true
+		}
+	}
+	return false
+}
+
+// python reports that a piece of Python needs brackets in a slot of a template: a
+// generator that is not alone in a call, a yield, a := that is no argument, and what
+// goes over several lines where no bracket is around it.
+func (s *source) python(slot *slot, bare bool) bool {
+	lines := false
+	for k := 0; k < len(s.toks); k = s.next(k) {
+		if s.is(k, ":=") && !slot.argument {
+			return true
+		}
+		lines = lines || k > 0 && s.toks[k].first
+	}
+	return lines && bare || s.is(0, "yield") || s.generator() && slot.bracket != '('
+}
+
+// placed is the text that replaces a match, which is the tokens from first to before
+// last: in brackets if it binds less tightly than what the match stands next to.
+func (r *rewriting) placed(m *Match, first, last int, new string) (string, Doubt) {
+	if r.is(last, ";") {
+		new = strings.TrimSuffix(new, ";")
+	}
+	s := lexed(r.language, new)
+	if s == nil || r.pattern.comment != nil {
+		return new, ""
+	}
+	level := s.loosest()
+	switch {
+	case r.pattern.level > assign && r.target(first, last) && !s.assignable(level):
+		return "", Assigned
+	case r.form.statement && !r.pattern.keyword && !r.closures && !r.trailing && !r.stands(first, last):
+		return "", Statement
+	case r.elseIf && r.is(first-1, "else") && !s.is(0, "if") && !s.opens(0, '{'):
+		return "{ " + new + " }", ""
+	case r.pattern.level <= assign || level >= r.pattern.level || level <= assign && strings.ContainsAny(new, ";\n"):
+	case r.bound(first-1, level, true) || r.bound(last, level, false):
+		new = "(" + new + ")"
+	}
+	if c := new[0]; r.newlines == loose && r.dollar && (c == '(' || c == '[' || c == '`') && c != r.text[m.Start] && first > 0 && r.toks[first-1].kind == separator && r.toks[first-1].virtual {
+		new = ";" + new // else it would go on with the line before it
+	}
+	return new, ""
+}
+
+// bound reports that token k, to the left or right of code, binds it more tightly
+// than the code's own loosest operator.
+func (s *source) bound(k, level int, left bool) bool {
+	switch s.kindAt(k) {
+	case op:
+		switch {
+		case s.is(k, ",") || s.is(k, ":"):
+			return false
+		case s.memberOp(k) || !left && s.after(k):
+			return true
+		case left && s.prefixAt(k):
+			return level < unary
+		}
+		return s.binary(k) > level || s.binary(k) == level && (left || s.chains(level))
+	case opening:
+		return !left && !s.toks[k].virtual && !s.opens(k, '{')
+	case word:
+		return s.words[s.str(k)] > level || left && s.prefixes[s.str(k)] && s.str(k) != "yield"
+	}
+	return false
+}
+
+// target reports that the tokens from first to before last are assigned to.
+func (s *source) target(first, last int) bool {
+	switch {
+	case s.is(last, "++"), s.is(last, "--"), s.is(first-1, "++") && s.prefixAt(first-1), s.is(first-1, "--") && s.prefixAt(first-1), s.is(first-1, "del"), s.newlines == indented && s.is(first-1, "as"):
+		return true
+	case s.is(last, ":"): // Python's a.b: T = c
+		return s.newlines == indented && s.bare(first) && s.statement(first)
+	}
+	if s.lists && s.is(last, ",") && (s.bare(last) || s.opens(int(s.toks[last].in), '{')) { // a, b = c
+		for ; last < len(s.toks) && s.kindAt(last) != separator && s.kindAt(last) != closing && s.binary(last) != assign; last = s.next(last) {
+		}
+	}
+	return s.kindAt(last) == op && s.binary(last) == assign && !s.is(last, "<-")
+}
+
+// assignable reports code that ends with a name or an index.
+func (s *source) assignable(level int) bool {
+	n := len(s.toks) - 1
+	return level >= unary && (s.kindAt(n) == word || s.closes(n, ']'))
+}
+
+// stands reports that the tokens from first to before last are a statement.
+func (s *source) stands(first, last int) bool {
+	ends := last >= len(s.toks) || s.kindAt(last) == separator || s.closes(last, '}') || s.virtualAt(last) || s.toks[last].first
+	return s.statementAt(first) && ends && (s.bare(first) || s.opens(int(s.toks[first].in), '{'))
+}
+
+// statementAt reports that a statement may begin at token k.
+func (s *source) statementAt(k int) bool {
+	return s.statement(k) || s.virtualAt(k-1) || s.headerEnd(k-1) || s.is(k-1, ":") || s.is(k-1, "else") || s.is(k-1, "do") || s.is(k-1, "=>")
+}
+
+func (s *source) virtualAt(k int) bool { return k >= 0 && k < len(s.toks) && s.toks[k].virtual }

@@ -1,0 +1,312 @@
+package structure
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// Edit replaces the bytes from Start to End.
+type Edit struct {
+	Start, End int
+	New        string
+}
+
+// Refusal is a place that is not replaced, since tokens can't tell what is right or
+// the replacement can't stand there.
+type Refusal struct {
+	Start, End int
+	Why        Doubt
+}
+
+const (
+	// Overlaps: two matches share a part, and neither is inside a hole of the other.
+	Overlaps Doubt = "overlaps another match"
+	// Comment: the match has a comment that is in none of the holes that are used.
+	Comment Doubt = "a comment would be lost"
+	// Assigned: the match is assigned to, and a value can't be assigned to its
+	// replacement.
+	Assigned Doubt = "is assigned to"
+	// Statement: the replacement is a statement, and the match an expression or part
+	// of a header.
+	Statement Doubt = "no statement can stand here"
+	// NotExpression: a hole holds *args, key=value, super or the body of a function,
+	// and the template has the hole where an expression must be.
+	NotExpression Doubt = "a hole holds no expression"
+)
+
+// Replace works out what replaces every match of a text: edits in order, and the
+// places that are refused. A match inside a hole of another one is replaced there.
+// count is how many matches are replaced.
+func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
+	found, complete := t.Find(text)
+	c, err := t.in(text.language)
+	if err != nil {
+		return nil, nil, 0, true
+	}
+	r := &rewriting{Template: t, source: text.source, pattern: c, form: t.form(text.language)}
+	for len(found) > 0 {
+		m := found[0]
+		n := 1
+		for n < len(found) && found[n].Start < m.End {
+			n++
+		}
+		inner := found[1:n]
+		found = found[n:]
+		if new, ok := r.replaced(&m, inner); ok {
+			edits = append(edits, Edit{m.Start, m.End, new})
+			continue
+		}
+		// What is inside may stand by itself.
+		found = append(slices.DeleteFunc(slices.Clone(inner), func(o Match) bool { return o.Start == m.Start && o.End == m.End }), found...)
+	}
+	return edits, r.refused, r.count, complete
+}
+
+// rewriting replaces the matches of one text.
+type rewriting struct {
+	*Template
+	*source
+	pattern *compiled
+	form    *form
+	refused []Refusal
+	count   int
+}
+
+// replaced is what replaces a match and those inside of it; false if it is refused.
+func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
+	why := r.doubted(m, inner)
+	if why == "" {
+		count, refused := r.count, len(r.refused)
+		var new string
+		if new, why = r.match(m, inner); why == "" {
+			return new, true
+		}
+		r.count, r.refused = count, r.refused[:refused]
+	}
+	r.refused = append(r.refused, Refusal{m.Start, m.End, why})
+	return "", false
+}
+
+// doubted says why a match can't be replaced whatever the template is: tokens can't
+// tell, or another match reaches over its end or has only a part of a hole.
+func (r *rewriting) doubted(m *Match, inner []Match) Doubt {
+	for i := range inner {
+		if o := &inner[i]; m.Doubt == "" && !inHole(m, o) && !(o.Start == m.Start && o.End == m.End) && (o.End > m.End || !nested(m, o)) {
+			return Overlaps
+		}
+	}
+	return m.Doubt
+}
+
+// nested reports that o has no part of a hole of m without having it whole.
+func nested(m, o *Match) bool {
+	for _, h := range m.Holes {
+		if o.Start < h.End && o.End > h.Start && !(o.Start >= h.Start && o.End <= h.End) {
+			return false
+		}
+	}
+	return true
+}
+
+func inHole(m, o *Match) bool {
+	return slices.ContainsFunc(m.Holes, func(h Hole) bool { return o.Start >= h.Start && o.End <= h.End })
+}
+
+// match is what replaces a match with those inside of it, or why nothing does.
+func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
+	first, last := r.tokenAt(m.Start), r.tokenAt(m.End)
+	base := r.indentAt(m.Start)
+	out := r.indented(r.texts[0], base)
+	var kept []Hole
+	for i, name := range r.used {
+		next, slot := r.texts[i+1], &r.form.slots[i]
+		h := m.hole(name)
+		switch o, block := r.around(h, slot.bracket), r.block(h); {
+		case o >= 0: // all that is in the brackets, with white space and comments
+			h.Start, h.End = int(r.toks[o].end), int(r.toks[r.toks[o].mate].start)
+			out, next = strings.TrimRight(out, " \t\n"), strings.TrimLeft(next, " \t\n")
+			out += r.reindented(r.hole(h, inner), int(r.toks[o].start), lastIndent(out, base))
+		case h.Start == h.End:
+			out, next = dropComma(out, next)
+		case block >= 0 && strings.HasSuffix(strings.TrimRight(out, " \t"), ":"):
+			h.Start = block
+			out = strings.TrimRight(out, " \t")
+			out += r.reindented(r.hole(h, inner), m.Start, lastIndent(out, base))
+		default:
+			piece, why := r.piece(h, slot, inner, first)
+			if why != "" {
+				return "", why
+			}
+			out += r.reindented(piece, h.Start, lastIndent(out, base))
+		}
+		kept = append(kept, h)
+		out += r.indented(next, base)
+	}
+	if r.pattern.comment == nil && r.losesComment(m, kept) {
+		return "", Comment
+	}
+	r.count++
+	return r.placed(m, first, last, out)
+}
+
+func (r *rewriting) indented(text, base string) string {
+	if base == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, "\n", "\n"+base)
+}
+
+// hole is what the hole of a name holds.
+func (m *Match) hole(name string) Hole {
+	for _, h := range m.Holes {
+		if h.Name == name {
+			return h
+		}
+	}
+	return Hole{Name: name}
+}
+
+// tokenAt is the first token at an offset or after it that takes bytes.
+func (s *source) tokenAt(at int) int {
+	k := sort.Search(len(s.toks), func(i int) bool { return int(s.toks[i].start) >= at })
+	for k < len(s.toks) && s.toks[k].virtual {
+		k++
+	}
+	return k
+}
+
+// around is the opening bracket around all that a hole holds if it is the one that
+// the template has around it, or -1.
+func (r *rewriting) around(h Hole, bracket byte) int {
+	after := r.tokenAt(h.End)
+	if bracket == 0 || r.kindAt(after) != closing {
+		return -1
+	}
+	o := int(r.toks[after].mate)
+	if r.alone(o, after) != bracket || int(r.toks[o].end) > h.Start || r.tokenAt(int(r.toks[o].end)) != r.tokenAt(h.Start) {
+		return -1
+	}
+	return o
+}
+
+// block is the offset after the : before an indented block that a hole holds, or -1.
+func (r *rewriting) block(h Hole) int {
+	if k := r.tokenAt(h.Start); r.newlines == indented && k > 1 && r.toks[k-1].virtual && r.toks[k-1].kind == opening && r.is(k-2, ":") {
+		return int(r.toks[k-2].end)
+	}
+	return -1
+}
+
+// losesComment reports a comment of a match that is in none of the pieces that are
+// kept.
+func (r *rewriting) losesComment(m *Match, kept []Hole) bool {
+	for i := sort.Search(len(r.comments), func(i int) bool { return r.comments[i][0] >= m.Start }); i < len(r.comments) && r.comments[i][0] < m.End; i++ {
+		if c := r.comments[i]; !slices.ContainsFunc(kept, func(h Hole) bool { return h.Start <= c[0] && c[1] <= h.End }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hole is the text of a hole, with the matches in it replaced.
+func (r *rewriting) hole(h Hole, inner []Match) string {
+	var out strings.Builder
+	at := h.Start
+	for i := range inner {
+		m := &inner[i]
+		if m.Start < at || m.End > h.End {
+			continue
+		}
+		rest := inner[i+1:]
+		n := 0
+		for n < len(rest) && rest[n].Start < m.End {
+			n++
+		}
+		if new, ok := r.replaced(m, rest[:n]); ok {
+			out.Write(r.text[at:m.Start])
+			out.WriteString(new)
+			at = m.End
+		}
+	}
+	out.Write(r.text[at:h.End])
+	return out.String()
+}
+
+// indentAt is the indentation of the line at an offset.
+func (s *source) indentAt(at int) string {
+	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
+	end := start
+	for end < len(s.text) && (s.text[end] == ' ' || s.text[end] == '\t') {
+		end++
+	}
+	return string(s.text[start:end])
+}
+
+// lastIndent is the indentation of the last line of a text whose first line is
+// indented by base.
+func lastIndent(text, base string) string {
+	i := strings.LastIndexByte(text, '\n')
+	if i < 0 {
+		return base
+	}
+	line := text[i+1:]
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// reindented is a piece whose lines have the indentation of their new place instead of
+// that of the line at an offset. Lines inside strings keep theirs.
+func (r *rewriting) reindented(piece string, at int, to string) string {
+	from := r.indentAt(at)
+	if from == to || !strings.Contains(piece, "\n") {
+		return piece
+	}
+	kept := r.inStrings(piece)
+	lines := strings.SplitAfter(piece, "\n")
+	offset := 0
+	for i, l := range lines {
+		if i > 0 && !kept[offset] && (strings.TrimSpace(l) != "" || i == len(lines)-1) {
+			if rest, ok := strings.CutPrefix(l, from); ok {
+				lines[i] = to + rest
+			}
+		}
+		offset += len(l)
+	}
+	return strings.Join(lines, "")
+}
+
+// inStrings says which offsets of a piece begin a line inside a string.
+func (r *rewriting) inStrings(piece string) map[int]bool {
+	kept := map[int]bool{}
+	code := symbols.LexAs(r.language, []byte(piece))
+	if code == nil {
+		return kept
+	}
+	for _, t := range code.Tokens {
+		if t.Kind != symbols.Text {
+			continue
+		}
+		for k := t.Start; k < t.End; k++ {
+			if piece[k] == '\n' {
+				kept[k+1] = true
+			}
+		}
+	}
+	return kept
+}
+
+// dropComma removes the comma before a hole that holds nothing, at the end of out,
+// or the one after it, at the start of rest: f($A, $$REST) with no rest is f(a).
+func dropComma(out, rest string) (string, string) {
+	before, after := strings.TrimRight(out, " \t\n"), strings.TrimLeft(rest, " \t\n")
+	switch {
+	case strings.HasSuffix(before, ",") && after != "" && strings.ContainsRune(")]}", rune(after[0])):
+		return strings.TrimSuffix(before, ","), rest
+	case strings.HasPrefix(after, ",") && before != "" && strings.ContainsRune("([{", rune(before[len(before)-1])):
+		return out, strings.TrimLeft(after[1:], " \t")
+	}
+	return out, rest
+}
