@@ -209,7 +209,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
-	c.sampled = found.Sample != nil && c.d.terse && !c.Bool("dry_run")
+	c.sampled = len(found.Samples) > 0 && c.d.terse && !c.Bool("dry_run")
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
 		return nil, err
@@ -221,8 +221,10 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
 		}
 		a.text = append([]byte(count), a.text...)
-		if s := found.Sample; c.sampled && !c.Bool("quiet") && !bytes.Contains(a.text, []byte("\n@@ ")) {
-			a.text = fmt.Appendf(a.text, "\nThe first: %s → %s", render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
+		if c.sampled && !c.quiet() && !bytes.Contains(a.text, []byte("\n@@ ")) {
+			for i, s := range found.Samples {
+				a.text = fmt.Appendf(a.text, "\n%s: %s → %s", []string{"The first", "The longest"}[i], render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
+			}
 		}
 	}
 	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
@@ -293,7 +295,8 @@ func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.
 // sampleText is how many characters of a sample are shown.
 const sampleText = 120
 
-// countBytes is the room for numbers of matches where another number was expected.
+// countBytes is the room for the files of a replacement that was not made: with their
+// numbers of matches where another number was expected, or of a dry run.
 const countBytes = 1000
 
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
@@ -371,6 +374,17 @@ func (c *call) setText(done *change.Change) string {
 	text = "Changed " + fault.Count(len(done.Files), "file")
 	if done.DryRun {
 		text = fault.Count(len(done.Files), "file") + " would change"
+	}
+	if done.DryRun && c.d.terse && !quiet { // so that nobody searches for what would be touched
+		var paths []string
+		for _, f := range done.Files {
+			paths = append(paths, f.Path)
+		}
+		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: countBytes}, nil)
+		if more := len(paths) - fit; more > 0 {
+			list = fmt.Appendf(list, "\nand %d more", more)
+		}
+		return string(list)
 	}
 	odd := len(done.Files) - count[most]
 	if quiet || odd > maxFileLines/2 {

@@ -115,9 +115,9 @@ var codeDialect = dialect{
 		},
 		{
 			name: "replace_in_files", title: "Replace in files",
-			about: "Replace every match in all text files below path, as one change: a rename, an import path.",
+			about: "Replace every match in all text files below path, as one change: a rename, an import path. Hidden files that match are named.",
 			params: []tool.Param{
-				str("regex", "Rust regex; ${1} in replacement is a group"),
+				str("regex", "As pattern of search_files; ${1} in replacement is a group"),
 				str("text", "Or literal text"),
 				optional(text("replacement", "What comes instead")), // or digest
 				str("path", "Folder or file"),

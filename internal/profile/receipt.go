@@ -20,12 +20,12 @@ func (c *call) skipped(s *search.Summary) string {
 	c.told = true
 	var parts []string
 	// That binary files are left out needs saying once a session.
-	if n := s.SkippedCount[search.Binary]; c.d.terse && n > 0 && s.Denied == 0 && len(s.SkippedCount) == 1 &&
-		c.made != &c.env.made && c.made.said(fmt.Sprintf("%d binary", n)) {
-		return ""
+	binary := s.SkippedCount[search.Binary] > 0
+	if binary && c.d.terse && c.made != &c.env.made {
+		binary = !c.made.said("binary files")
 	}
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
-		if n := s.SkippedCount[why]; n > 0 {
+		if n := s.SkippedCount[why]; n > 0 && (binary || why != search.Binary) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(why), "_", " ")))
 		}
 	}

@@ -91,17 +91,23 @@ func (c *call) query(ctx context.Context, pattern string, globs []string) search
 // doesn't have, as PCRE2 does: agents ask for calls that are not of the usual form,
 // where a shell has | grep -v.
 func (c *call) readAsPCRE(q *search.Query) {
-	if !c.d.terse || q.Match.Syntax != match.Rust || len(q.Patterns) > 0 {
+	if !c.d.terse || q.Match.Syntax != match.Rust {
 		return
 	}
-	_, err := match.Compile(q.Pattern, q.Match)
+	all := append([]string{q.Pattern}, q.Patterns...)
+	_, err := match.CompileAny(all, q.Match)
 	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
 		return
 	}
 	fold := q.Match.Case == match.Insensitive
-	if made, err := pcre.Translate(q.Pattern, fold, false, q.Match.Mode == match.Lines); err == nil && !made.Nested {
-		q.Pattern, q.Match.Syntax, q.Match.Unicode = made.JavaScript, match.ECMAScript, true
+	for i, p := range all {
+		made, err := pcre.Translate(p, fold, false, q.Match.Mode == match.Lines)
+		if err != nil || made.Nested || made.Refers && len(all) > 1 {
+			return // Rust's error says what is not supported
+		}
+		all[i] = made.JavaScript
 	}
+	q.Pattern, q.Patterns, q.Match.Syntax, q.Match.Unicode = all[0], all[1:], match.ECMAScript, true
 }
 
 // countTo is how far results are counted: beyond what this page shows.

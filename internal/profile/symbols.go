@@ -217,12 +217,12 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 // budget holds, else enough for most. Where uses are asked for, they are wanted most.
 func (c *call) linesEach(names int) int {
 	switch {
+	case c.d.terse && c.Bool("references"):
+		return besideUses
 	case c.Given("budget"):
 		return max(c.room()/names/lineBytes, keptDoc)
 	case c.d.terse && names > namesWhole:
 		return 0
-	case c.d.terse && c.Bool("references"):
-		return besideUses
 	case names > 1 || c.Bool("references"):
 		return max(symbolLines/names, sharedLines)
 	}
@@ -289,7 +289,9 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 			a.receipt = []string{other}
 		}
 	}
-	a.tellPartly(&r.Summary)
+	if r.Total == 0 || !c.d.terse || c.made == &c.env.made || !c.made.said("incomplete definitions") {
+		a.tellPartly(&r.Summary)
+	}
 	c.tellMissed(a, &r.Summary)
 	if c.Bool("references") {
 		return a, c.references(ctx, a, name)

@@ -42,6 +42,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "replace_in_files", `{"regex":"Use(\\d)","replacement":"Used$1"}`, "12 matches in 6 files. Changed 6 files:", ""},
 		{"code", "replace_in_files", `{"regex":"package|name:","replacement":"x"}`, "; hidden files match too and are left alone: .github/ci.yml; name one as path]", ""},
 		{"code", "replace_in_files", `{"regex":"name:","replacement":"x","path":".github"}`, "+x ci", "hidden"},
+		{"code", "search_files", `{"pattern":"func (?!Use)\\w+","also":["export"],"show":"matches"}`, "3 matches in 3 files, 3 different", "Use"},
 		{"code", "find_symbol", `{"names":["Use0","Use1","Use2","Open"]}`, "- many/f0.go:4-8 func Use0()\n\n- many/f1.go:4-8 func Use1()", "barrier"},
 		{"code", "find_symbol", `{"names":["Use0","Use1","Use2","Open"],"budget":4000}`, "barrier", ""},
 		{"code", "find_symbol", `{"names":["Use0","Use1"]}`, "barrier", ""},

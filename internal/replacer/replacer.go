@@ -205,7 +205,7 @@ type Found struct {
 	Ops     []change.Op
 	Matches int
 	Counts  []FileCount // of each of Ops
-	Sample  *Sample     // if the replacement has groups
+	Samples []Sample    // if the replacement has groups: the first match and the longest
 	Summary *search.Summary
 
 	// Refused counts the places of a structure that are not replaced, by the
@@ -214,7 +214,7 @@ type Found struct {
 	Places  []Place
 }
 
-// Sample is the first match and what comes in its place, both cut to maxSample bytes.
+// Sample is a match and what comes in its place, both cut to maxSample bytes.
 type Sample struct{ Old, New string }
 
 const maxSample = 500
@@ -339,7 +339,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if m.Err() != nil {
 		return nil, m.Err()
 	}
-	found.Sample = r.sample
+	found.Samples = r.samples
 	return found, found.asExpected(q.Expected)
 }
 
@@ -417,8 +417,9 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 type replacing struct {
 	m        *match.Matcher
 	template *Template
-	size     int     // of the new text of all files so far
-	sample   *Sample // the first match
+	size     int      // of the new text of all files so far
+	samples  []Sample // the first match and the longest
+	longest  int
 
 	// Of the file: what was found so far, and the line ending of text up to to.
 	edits []change.Edit
@@ -476,8 +477,9 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 func (r *replacing) add(text []byte, start, end int) {
 	new := r.newText(text, start, end)
 	r.size += len(new)
-	if r.sample == nil && !r.template.literal {
-		r.sample = &Sample{string(text[start:min(end, start+maxSample)]), new[:min(len(new), maxSample)]}
+	if end-start > r.longest && !r.template.literal {
+		r.longest = end - start
+		r.samples = append(r.samples[:min(len(r.samples), 1)], Sample{string(text[start:min(end, start+maxSample)]), new[:min(len(new), maxSample)]})
 	}
 	if len(r.edits) >= maxEdits && len(new) < joinSize {
 		last := &r.edits[len(r.edits)-1]
