@@ -84,7 +84,7 @@ func walking(t *testing.T) (*agents, *tab) {
 // TestBrowserWalkSearch: everything of Search.
 func TestBrowserWalkSearch(t *testing.T) {
 	_, b := walking(t)
-	b.keys("/", "retryafter")
+	b.keys(kb.Escape, "/", "retryafter")
 	b.until(`document.querySelectorAll("a.hit").length === 2`)
 	b.press("Match case", space)
 	b.has(".zero", "No match")
@@ -143,7 +143,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.press("Close the file", kb.Enter)
 	b.until(`!location.search.includes("at=")`)
 	// Nothing found, and a suggestion.
-	b.keys("/", "retryaftr")
+	b.keys(kb.Escape, "/", "retryaftr")
 	b.has(".zero", "No match")
 	b.keys(kb.Escape, "?")
 	b.has("dialog[open] h2", "Keys")
@@ -264,12 +264,13 @@ func TestBrowserWalkReview(t *testing.T) {
 		kept.rules = rules
 		return nil
 	}}}
-	agent := s.agent(t, "claude-code", 5*time.Minute)
+	agent := s.agent(t, "claude-code", time.Minute)
 	answer := agent.start("apply_changes", map[string]any{"changes": []any{
 		map[string]any{"path": "a.txt", "old_text": "\n2\n", "new_text": "\ntwo\n"}, map[string]any{"path": "a.txt", "old_text": "\n28\n", "new_text": "\ntwenty-eight\n"},
 		map[string]any{"path": "b.txt", "content": "B\n"}, map[string]any{"path": "docs/guide.md", "old_text": "here", "new_text": "there"},
 	}})
 	s.waiting(t, 1)
+	b.has("#waiting", "1")
 	b.keys(kb.Escape, "w")
 	b.has(".hunk.now", "1 of 4")
 	b.keys("j", "k", "n", "p", "s", "v")
@@ -308,6 +309,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	// The rest at once, by its button.
 	answer = agent.start("edit_file", map[string]any{"path": "a.txt", "edits": edits("\n5\n", "\nfive\n", "\n25\n", "\ntwenty-five\n")})
 	s.waiting(t, 1)
+	b.has("#waiting", "1")
 	b.keys("w")
 	b.has(".hunk.now", "1 of 2")
 	b.keys("r")
@@ -320,6 +322,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	for _, c := range []struct{ key, title, name string }{{"A", "Accept everything?", "c.txt"}, {"R", "Refuse everything?", "d.txt"}} {
 		answer = agent.start("write_file", map[string]any{"path": c.name, "content": "x\n"})
 		s.waiting(t, 1)
+		b.has("#waiting", "1")
 		b.keys("w")
 		b.has(".dhead", c.name)
 		b.keys(c.key)

@@ -286,9 +286,10 @@ function onEvent(name, data) {
     // Another server on the same port: what is shown may be of another folder.
     refreshAbout();
   }
+  const before = app.live[name];
   if (name in app.live) app.live[name] = data;
   if (name === "index") where(data);
-  if (name === "review") waiting(data);
+  if (name === "review") waiting(data, before);
   current?.view.live?.(name, data);
 }
 
@@ -303,9 +304,9 @@ function where(index) {
   $("where").textContent = parts.join(" · ");
 }
 
-function waiting(data) {
+function waiting(data, before) {
   const count = data.waiting, el = $("waiting");
-  if (app.live.review) tellNew(app.live.review, data);
+  if (before) tellNew(before, data);
   app.live.review = data;
   app.title();
   const icon = `/assets/icon${count ? "-waiting" : ""}.svg`;
