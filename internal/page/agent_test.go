@@ -108,6 +108,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		a.refuseAll() // a call that waits would hold up the end of the test
 		_ = session.Close()
 		toServer.Close()
 		cancel()
@@ -118,6 +119,14 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 		}
 	})
 	return &agent{t, session}
+}
+
+// refuseAll decides what still waits.
+func (a *agents) refuseAll() {
+	list, _ := a.opts.Review.Pending()
+	for _, p := range list {
+		_, _ = a.opts.Review.Decide(context.Background(), a.opts.Decide, p.ID, review.Decision{By: "page", Rest: review.No})
+	}
 }
 
 // call calls a tool and returns the text of its answer.

@@ -36,7 +36,7 @@ type program struct {
 func build(t testing.TB, dir string) *program {
 	t.Helper()
 	home := t.TempDir()
-	p := &program{t: t, exe: filepath.Join(home, "quarry"), dir: dir}
+	p := &program{t: t, exe: filepath.Join(home, "program"), dir: dir}
 	if out, err := exec.Command("go", "build", "-o", p.exe, "quarry/cmd/quarry").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -146,7 +146,7 @@ func working(agents []*mcp.ClientSession, rate int) (stop func() int) {
 	return func() int { cancel(); wait.Wait(); return int(calls.Load()) }
 }
 
-// taskTime is how long the tab's own thread worked.
+// taskTime is the processor time of the tab's own thread.
 func (b *tab) taskTime() time.Duration {
 	b.t.Helper()
 	res, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
@@ -181,7 +181,7 @@ func TestBrowserBesideAgents(t *testing.T) {
 	const length = 20
 	b := s.open(t, "/activity", 1600, 1000, "light")
 	b.has("#live", "Live")
-	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{}); err != nil {
+	if _, err := chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := used(t, pid)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry/change"
+	"quarry/internal/review"
 )
 
 const (
@@ -44,13 +45,13 @@ const (
 	maxSummary = 1000
 )
 
-func changeOf(c *change.Change) wireChange {
+func (s *Server) changeOf(c *change.Change) wireChange {
 	w := wireChange{
 		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: change.OneLine(c.Tool, change.MaxName), Summary: change.OneLine(c.Summary, maxSummary), Files: len(c.Paths),
 		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Rule: change.OneLine(c.Rule, maxSummary), Proposal: c.Proposal, Paths: []string{},
 	}
 	if c.Client.Name != "" || c.Client.Session != "" {
-		w.Session, w.Quoted = c.Client.Session, c.Did.Verb == change.Noted && c.Undoes == "" && c.PartOf == ""
+		w.Session, w.Quoted = c.Client.Session, c.Did.Verb == change.Noted && c.Undoes == "" && c.PartOf == "" && !s.ownWords(c)
 	}
 	if c.Partly != nil {
 		w.Partly = c.Partly.String()
@@ -59,6 +60,16 @@ func changeOf(c *change.Change) wireChange {
 		w.Paths = append(w.Paths, pathID(p))
 	}
 	return w
+}
+
+// ownWords reports whether the summary of a change that was accepted in part is ours:
+// the agent gave none.
+func (s *Server) ownWords(c *change.Change) bool {
+	if c.Proposal == "" || s.opts.Review == nil || !strings.HasSuffix(c.Summary, " hunks)") {
+		return false
+	}
+	p, err := s.opts.Review.Get(c.Proposal)
+	return err == nil && p.State == review.Partly && p.Set.Summary == ""
 }
 
 // clientOf is who made a change. A change without a client was made on the
@@ -122,7 +133,7 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 		case len(list) == pageSize:
 			more = true
 		default:
-			list = append(list, changeOf(c))
+			list = append(list, s.changeOf(c))
 		}
 	}
 	respond(w, http.StatusOK, map[string]any{
@@ -214,7 +225,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 	if done {
 		return
 	}
-	out := map[string]any{"change": changeOf(c), "files": files}
+	out := map[string]any{"change": s.changeOf(c), "files": files}
 	for k, v := range s.undoable(r.Context(), c) {
 		out[k] = v
 	}
@@ -344,7 +355,7 @@ func (s *Server) since(w http.ResponseWriter, r *http.Request) {
 	}
 	out := []wireChange{}
 	for i := range list {
-		out = append(out, changeOf(&list[i]))
+		out = append(out, s.changeOf(&list[i]))
 	}
 	respond(w, http.StatusOK, map[string]any{"changes": out})
 }
@@ -393,7 +404,7 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 			s.pulse.poke()
 			return
 		}
-		done = append(done, changeOf(c))
+		done = append(done, s.changeOf(c))
 	}
 	s.pulse.poke()
 	respond(w, http.StatusOK, map[string]any{"done": done, "left": left})

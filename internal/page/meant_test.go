@@ -69,6 +69,12 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 			t.Errorf("the agent is not told %q:\n%s", words, got)
 		}
 	}
+	// The log says so in words that are not the agent's.
+	b.keys("2")
+	b.has(".entry .ttl", "in part: 2 of 3 hunks")
+	if b.count(".entry .said") > 0 {
+		t.Error("our words are shown as the agent's")
+	}
 }
 
 // "Accept the rest" stands beside "Refuse the rest".

@@ -7,8 +7,6 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"quarry/internal/review"
 )
 
 // permit answers the browser's question about notifications, as its user does.
@@ -71,14 +69,5 @@ func TestBrowserNotifies(t *testing.T) {
 	comes("c.txt", 3)
 	if n := eval[int](b, `notes.length`); n != 1 {
 		t.Errorf("%d notifications, want 1", n)
-	}
-	list, err := s.opts.Review.Pending()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range list { // nobody waits at the end of the test
-		if _, err := s.opts.Review.Decide(t.Context(), s.opts.Decide, p.ID, review.Decision{By: "page", Rest: review.No}); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

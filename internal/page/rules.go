@@ -113,7 +113,7 @@ func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) {
 	rows, counts := []wireTried{}, map[string]int{}
 	for i := range tried {
 		t := &tried[i]
-		rows = append(rows, wireTried{changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)})
+		rows = append(rows, wireTried{s.changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)})
 		counts[t.Action.String()]++
 	}
 	respond(w, http.StatusOK, map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)})

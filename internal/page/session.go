@@ -27,7 +27,7 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		if !inside[c.ID] {
 			continue
 		}
-		ids, rows = append(ids, c.ID), append(rows, changeOf(c))
+		ids, rows = append(ids, c.ID), append(rows, s.changeOf(c))
 		if c.UndoneBy == "" && c.NoUndo == "" && !c.Pending && !inside[c.Undoes] {
 			undo = append(undo, c.ID)
 		}
@@ -69,7 +69,7 @@ func (s *Server) authors(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for i := range a.Changes {
-		rows[a.Changes[i].ID] = changeOf(&a.Changes[i])
+		rows[a.Changes[i].ID] = s.changeOf(&a.Changes[i])
 	}
 	respond(w, http.StatusOK, map[string]any{"version": a.Version, "runs": runs, "changes": rows})
 }

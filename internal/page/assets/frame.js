@@ -236,6 +236,7 @@ const allKeys = [
   ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["b", "who touched each line last"], ["esc", "leave the box, the file; close it"]]],
   ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], [".", "show new changes"]]],
   ["Review", [["j k", "next and previous hunk"], ["n p", "next and previous file"], ["a r", "accept, refuse the hunk"], ["A", "accept what is not decided"], ["R", "refuse everything"], ["c", "comment on the hunk, or on the one just refused"], ["C", "comment on the whole"], ["v", "file viewed"], ["e", "rules"], ["enter", "send the decision"]]],
+  ["Activity", [["space", "pause and go on"]]],
 ];
 
 function showKeys() {

@@ -73,8 +73,8 @@ export class Peek {
       btn("", { ic: "back", cls: "ghost small icon onlynarrow", "aria-label": "Back to the results", onclick: this.onClose }),
       h("span", { class: "grow" }, pathNode(this.path), h("span", { class: "mono dim" }, `:${this.line}`), odd ? h("span", { class: "tag warn" }, odd) : null),
       btn("Authors", { cls: "ghost small", key: "b", "aria-pressed": String(!!this.by), title: "Which change touched each line last", onclick: () => this.authors() }),
-      btn("Copy", { ic: "copy", cls: "ghost small", key: "y", "aria-label": "Copy path and line", title: "Copy path:line", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
-      editor.address ? btn("Open", { ic: "open", cls: "small", key: "o", "aria-label": `Open in ${editor.name}`, title: `Open in ${editor.name}`, onclick: () => app.openInEditor(this.path, this.line) }) : null,
+      btn(h("span", null, "Copy"), { ic: "copy", cls: "ghost small", key: "y", "aria-label": "Copy path and line", title: "Copy path:line", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
+      editor.address ? btn(h("span", null, "Open"), { ic: "open", cls: "small", key: "o", "aria-label": `Open in ${editor.name}`, title: `Open in ${editor.name}`, onclick: () => app.openInEditor(this.path, this.line) }) : null,
       btn("", { ic: "x", cls: "ghost small icon onlywide", "aria-label": "Close the file", onclick: this.onClose }));
     if (!this.scroller) return;
     const focused = document.activeElement, y = this.scroller.scrollTop;

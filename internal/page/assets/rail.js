@@ -28,8 +28,8 @@ export class Rail {
     this.on = h("span", { class: "tag" });
     this.short = h("span", { class: "dim" });
     this.el = h("aside", { class: "rail", "aria-label": "Filters" }, h("details", { "aria-label": "Filters" }, h("summary", null, icon("filter"), "Filters ", this.on, h("span", { class: "grow" }), this.short),
-      h("section", null, h("h3", null, h("label", { for: "glob" }, "Path glob")), this.glob), this.types, this.folders,
-      h("section", null, h("h3", null, "Also search"), h("label", { class: "facet" }, this.hidden, " Hidden files"), h("label", { class: "facet" }, this.ignored, " Ignored files")), this.skipped));
+      h("section", null, h("h2", null, h("label", { for: "glob" }, "Path glob")), this.glob), this.types, this.folders,
+      h("section", null, h("h2", null, "Also search"), h("label", { class: "facet" }, this.hidden, " Hidden files"), h("label", { class: "facet" }, this.ignored, " Ignored files")), this.skipped));
   }
 
   // fill shows the filters of the search.
@@ -78,7 +78,7 @@ export class Rail {
         const g = `/${dir.replaceAll(/[*?[{\\,]/g, "\\$&")}/**`;
         return facet(dir, st.glob === g, (on) => this.set({ glob: on ? g : "", at: "" }), h("span", { class: "fname" }, safe(dir, true)), count);
       };
-      const fill = (box, title, list, some, make) => keepFocus(box, () => box.replaceChildren(...(list.length > 1 || some ? [h("h3", null, title), ...list.map(([k, count]) => make(k, count))] : [])));
+      const fill = (box, title, list, some, make) => keepFocus(box, () => box.replaceChildren(...(list.length > 1 || some ? [h("h2", null, title), ...list.map(([k, count]) => make(k, count))] : [])));
       fill(this.types, "Type", top(types), chosen.size, byType);
       fill(this.folders, "Folder", top(folders), st.glob.endsWith("/**"), byFolder);
     }, 30);
@@ -93,7 +93,7 @@ export class Rail {
     const total = list.reduce((sum, [, v]) => sum + v, 0);
     const part = d.stopped && !d.considered; // it ended before it had seen every file
     this.short.textContent = part ? "cut" : `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
-    keepFocus(this.skipped, () => this.skipped.replaceChildren(h("h3", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
+    keepFocus(this.skipped, () => this.skipped.replaceChildren(h("h2", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
       total ? h("table", { class: "receipt" }, list.map(([k, v]) => h("tr", null, h("td", null, reasons[k]?.[0] ?? k), h("td", null, n(v))))) : "",
       total ? h("p", { class: "sm" }, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); this.showReceipt(); } }, "Show the list")) : ""));
   }

@@ -75,7 +75,7 @@ function draw() {
   }
   if (!all.length || (!waiting.length && st.show === "" && !decided.length)) empty();
   mark();
-  const first = st.show === "decided" ? null : waiting[0];
+  const first = st.show === "decided" ? decided[0] : waiting[0];
   if (!st.id && app.wide && first) app.go(addressOf(first.id), { push: false });
   else if (!st.id) placeholder();
 }

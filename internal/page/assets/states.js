@@ -22,7 +22,7 @@ export function since(t) {
 
 export function waitClock(p) {
   const until = new Date(p.until).getTime(), made = new Date(p.made).getTime(), left = (until - Date.now()) / 1000;
-  if (p.state === "abandoned") return ["the agent has gone"];
+  if (p.state === "abandoned") return []; // its tag says so
   if (left <= 0 || until <= made) return ["the agent went on; it hears the decision with its next call"];
   const share = Math.min(1, Math.max(0, 1 - (until - Date.now()) / Math.max(1, until - made)));
   return [s("svg", { class: "ring", viewBox: "0 0 20 20", "aria-hidden": "true" }, s("circle", { class: "track", cx: 10, cy: 10, r: 8 }), s("circle", { class: "fill", cx: 10, cy: 10, r: 8, "stroke-dasharray": `${(share * 50.3).toFixed(1)} 50.3` })), ` the agent waits ${since(p.made)} of ${Math.round((until - made) / 1000)} s`];
