@@ -64,7 +64,7 @@ func takePage(ctx context.Context, program, dir, all, root string) error {
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()
-	base, _, _ := strings.Cut(address, "/search")
+	base, _, _ := strings.Cut(address, "/enter")
 	if err := chromedp.Do(ctx, chromedp.Navigate(address), there(".zero")); err != nil {
 		return err
 	}
@@ -124,11 +124,11 @@ func deep(ctx context.Context, base, name string) string {
 
 // there waits until the page has an element.
 func there(selector string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](fmt.Sprintf("!!document.querySelector(%q)", selector), chromedp.WithPollingTimeout(6*time.Second))
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("!!document.querySelector(%q)", selector), chromedp.WithPollingTimeout(30*time.Second))
 }
 
 func photograph(ctx context.Context, address, wait, press, theme string, width, height int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},

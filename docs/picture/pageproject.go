@@ -268,7 +268,7 @@ var agents = []agent{
 		{"edit_file", map[string]any{"path": "internal/payment/retry.go", "old_text": "\t\tif n, err := strconv.Atoi(s); err == nil {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n", "new_text": "\t\tif n, err := strconv.Atoi(s); err == nil && n >= 0 {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n\t\tif at, err := http.ParseTime(s); err == nil {\n\t\t\treturn min(max(time.Until(at), 0), maxWait)\n\t\t}\n"}},
 	}},
 	{client: "claude-code", version: "2.1.4", review: true, calls: []call{
-		{"write_file", map[string]any{"path": "internal/payment/client.go", "content": proposed}},
+		{"write_file", map[string]any{"path": "internal/payment/client.go", "content": proposed, "summary": "Charge with a deadline, and say which order failed"}},
 	}},
 	{client: "cursor", version: "1.9.0", review: true, calls: []call{
 		{"edit_file", map[string]any{"path": "config/orders.toml", "old_text": "attempts = 4", "new_text": "attempts = 6"}},
@@ -352,6 +352,9 @@ func (s *agent) run(ctx context.Context, program, dir, root string) error {
 		if err == nil {
 			err = ask(i+2, "tools/call", map[string]any{"name": c.tool, "arguments": c.args})
 		}
+	}
+	if s.review && err == nil {
+		return nil // it is still there when the picture is taken, and ends with this program
 	}
 	return errors.Join(err, in.Close(), cmd.Wait())
 }
