@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,6 +236,8 @@ func launcher(t *testing.T, dir, program string, env []string) {
 		}
 	}
 
+	killed(t, command(installed, "mcp", "--root", dir))
+
 	// A platform whose package is missing is told what to do.
 	system, processor := npmPlatform(runtime.GOOS + "/" + runtime.GOARCH)
 	if err := os.RemoveAll(filepath.Join(dir, "node_modules", "@acme", "quarry-"+system+"-"+processor)); err != nil {
@@ -242,6 +246,37 @@ func launcher(t *testing.T, dir, program string, env []string) {
 	if out, err := command(installed, "--version").CombinedOutput(); err == nil || !strings.Contains(string(out), "install again without --omit=optional") {
 		t.Errorf("without its platform: %v\n%s", err, out)
 	}
+}
+
+// A client that kills the launcher and closes its pipes leaves no server: what the
+// program writes to ends only when nobody can write to it.
+func killed(t *testing.T, cmd *exec.Cmd) {
+	in, inErr := cmd.StdinPipe()
+	read, write, pipeErr := os.Pipe()
+	if err := errors.Join(inErr, pipeErr); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = write
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	out := bufio.NewReader(read)
+	fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if answer, err := out.ReadString('\n'); err != nil || !strings.Contains(answer, `"id":1`) {
+		t.Fatalf("%s, %v", answer, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	in.Close()
+	_ = read.SetReadDeadline(time.Now().Add(time.Minute))
+	if rest, err := io.ReadAll(out); err != nil {
+		t.Errorf("a server outlives its killed launcher: %v\n%s", err, rest)
+	}
+	t.Logf("the server ended %v after its launcher was killed", time.Since(began).Round(time.Millisecond))
+	_ = cmd.Wait()
 }
 
 // The official TypeScript client lists tools, searches, edits, undoes and ends a

@@ -18,7 +18,8 @@ try {
   process.exit(1);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
+// They are listened to before the program runs: a signal that ended this process alone
+// would leave the program behind.
 const passed = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"].filter((name) => name in constants.signals);
 for (const name of passed) {
   try {
@@ -27,6 +28,7 @@ for (const name of passed) {
     // Windows knows few of them.
   }
 }
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit", windowsHide: true });
 child.on("error", (err) => {
   console.error(`quarry: ${program}: ${err.message}`);
   process.exit(1);
