@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"quarry/internal/symbols"
@@ -20,7 +21,12 @@ const (
 	classMacro   = "in a macro"            // ours: they don't read the tokens of Rust's macros, nor C's #define
 	classType    = "type or pattern"       // ours: the same tokens in a type, or in a pattern of match and let
 	classUnread  = "their pattern differs" // ours: they read the pattern as something that is nowhere
-	classDeclare = "declaration"           // ours: = in a declaration, a default or an attribute
+	classDeclare = "declaration"           // ours: = in a declaration, a default or an attribute; C's int a[2] and for (int i = 0; …)
+	classUnseen  = "not read"              // theirs: #if lines and #if 0 of C, which the lexer leaves out
+	classNothing = "nothing after a comma" // ours: printf($A, $$$B) is printf("x") too
+	classComment = "comment in between"    // ours: they want if (a) /* b */ return to have no comment
+	classTyped   = "type arguments"        // ours: new $A($$$B) is new Map<K, V>() too
+	classAwait   = "for await"             // theirs: for (const a of b) is for await, too
 )
 
 // file is a text of the comparison, taken apart.
@@ -67,6 +73,12 @@ func (c *comparing) classTheirs(dir, pattern string, p place, starts map[place]b
 	switch {
 	case f.inLiteral(p.start):
 		return classString
+	case !f.tokenAt(p.start):
+		return classUnseen
+	case strings.HasPrefix(text, "for await"):
+		return classAwait
+	case word == "for" && f.listed(place{p.file, p.start + strings.IndexByte(text, '(') + 1, p.start + max(0, strings.IndexByte(text, '{'))}), word == "import" && f.listed(p):
+		return classList
 	case (word == "if" || word == "while" || word == "for") && goesOn.MatchString(text):
 		return classElse
 	case starts[place{p.file, p.start, 0}]:
@@ -119,6 +131,9 @@ var (
 	beforeType    = regexp.MustCompile(`(->|[:<|&,(]|\b(as|is|extends|keyof|typeof|infer|impl|dyn|where|for|let|type|static|readonly|const|return|in)|\?:|=)\s*(mut\s*|&\s*|'\w+\s*)*$`)
 	afterPattern  = regexp.MustCompile(`^\s*(=>|\||if\b.*=>|\)+\s*(=>|=[^=]|\||if|,|in\b)|=[^=]|,)`)
 	typeLine      = regexp.MustCompile(`(\b(fn|type|interface|struct|trait|impl|enum|where|class|function|extends|implements|declare)\b|=>|->|: )`)
+	defaultAfter  = regexp.MustCompile(`^\s*[,}>]`)
+	declaredFor   = regexp.MustCompile(`^for \(\s*(const |struct |unsigned )*\w+[\s*]+\w+\s*[=,;]`)
+	declaredArray = regexp.MustCompile(`^\s*(static |const |extern |struct |unsigned |volatile |typedef )*\w+[\s*]+[^=(]*\[`)
 	attributeLine = regexp.MustCompile(`^\s*(#\[|#!\[|@|export type|type |interface |const |let |var |static |public |private |protected |final |readonly |pub |for \()`)
 )
 
@@ -134,6 +149,18 @@ func (c *comparing) classOurs(dir string, l *language, pattern string, p place, 
 		return classUnread
 	case starts[place{p.file, p.start, 0}]:
 		return classMore
+	case strings.Contains(pattern, ", $$$") && !f.listed(place{p.file, p.start + bytes.IndexByte(f.text[p.start:], '(') + 1, p.end - 1}):
+		return classNothing
+	case strings.HasPrefix(pattern, "if (") && f.commented(p):
+		return classComment
+	case l.name == "ts" && strings.HasPrefix(pattern, "new ") && bytes.IndexByte(f.text[p.start:p.end], '<') > 0:
+		return classTyped
+	case l.name == "ts" && strings.Contains(pattern, " = ") && (f.inClass(p.start) || defaultAfter.Match(after) || bytes.HasSuffix(bytes.TrimRight(before, " \n\t"), []byte("extends"))):
+		return classDeclare
+	case l.name == "c" && strings.HasPrefix(pattern, "sizeof"):
+		return classType
+	case l.name == "c" && (strings.HasPrefix(pattern, "for (") && declaredFor.Match(f.text[p.start:p.end]) || pattern == "$A[$B]" && declaredArray.Match(line) || pattern == "$A = $B" && f.inEnum(p.start)):
+		return classDeclare
 	case l.name == "rust" && f.inMacro(p.start):
 		return classMacro
 	case (l.name == "rust") && (afterPattern.Match(after) || beforeType.Match(before) && typeLine.Match(line)):
@@ -177,6 +204,42 @@ func (f *file) inMacro(at int) bool {
 		prev := f.code.Tokens[i-1]
 		if prev.Kind == symbols.Punct && f.text[prev.Start] == '!' || i > 2 && string(f.text[f.code.Tokens[i-2].Start:f.code.Tokens[i-2].End]) == "!" || prev.Kind == symbols.Punct && f.text[prev.Start] == '#' {
 			return true
+		}
+	}
+	return false
+}
+
+// tokenAt reports that a token begins at an offset.
+func (f *file) tokenAt(at int) bool {
+	_, ok := slices.BinarySearchFunc(f.code.Tokens, at, func(t symbols.Token, at int) int { return t.Start - at })
+	return ok
+}
+
+// commented reports a comment inside a place.
+func (f *file) commented(p place) bool {
+	return slices.ContainsFunc(f.code.Comments, func(c [2]int) bool { return p.start < c[0] && c[1] < p.end })
+}
+
+// inClass reports that an offset is directly in the body of a class.
+func (f *file) inClass(at int) bool { return f.bodyOf(at, "class") }
+
+// inEnum reports that an offset is directly in the body of an enum.
+func (f *file) inEnum(at int) bool { return f.bodyOf(at, "enum") }
+
+// bodyOf reports that the brace around an offset follows a word, with less than a
+// line between them.
+func (f *file) bodyOf(at int, word string) bool {
+	i := f.around(at)
+	if i < 0 || f.text[f.code.Tokens[i].Start] != '{' {
+		return false
+	}
+	for k := i - 1; k >= 0 && k > i-30; k-- {
+		t := f.code.Tokens[k]
+		switch string(f.text[t.Start:t.End]) {
+		case word:
+			return true
+		case ";", "}", "{":
+			return false
 		}
 	}
 	return false

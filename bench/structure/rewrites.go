@@ -49,7 +49,7 @@ var rewritten = []struct {
 		{`() => $A`, `() => wrap($A)`}, {`$A.push($B)`, `push($A, $B)`}, {`$A.length === 0`, `!$A.length`}, {`$A == null`, `isNull($A)`}, {`$A != $B`, `!equal($A, $B)`},
 		{`$A == $B`, `!($A != $B)`}, {`$A + $B`, `sum($A, $B)`}, {`$A - $B`, `$A + -$B`}, {`$A * $B`, `$B * $A`}, {`$A % $B`, `mod($A, $B)`},
 		{`$A < $B`, `$B > $A`}, {`$A > $B`, `!less($A, $B)`}, {`$A += $B`, `$A = $A + $B`}, {`$A++`, `$A += 1`}, {`$A = $B`, `$A = keep($B)`},
-		{`var $A = $B`, `var $A = keep($B)`}, {`var $A = require($B)`, `var { $A } = load($B)`}, {`let $A = $B`, `let $A = 1 * $B`}, {`$A[$B]`, `$A.at($B)`}, {`$A[0]`, `first($A)`},
+		{`var $A = $B`, `var $A = keep($B)`}, {`var $A = require($B)`, `var $A = load($B).all`}, {`let $A = $B`, `let $A = 1 * $B`}, {`$A[$B]`, `$A.at($B)`}, {`$A[0]`, `first($A)`},
 		{`$A.call($B, $$C)`, `$A.bind($B)($$C)`}, {`$A.forEach($B)`, `each($A, $B)`}, {`$A.join($B)`, `$B.joined($A)`}, {`$A.indexOf($B)`, `$A.find($B) - 1`}, {`$A.slice($B)`, `$A.from + $B`},
 		{`Object.keys($A)`, `$A.keys`}, {`Array.isArray($A)`, `$A instanceof Array`}, {`JSON.stringify($A)`, `text($A)`}, {`throw new Error($A)`, `throw failure($A)`}, {`throw $A`, `throw wrap($A)`},
 		{`return null`, `return nothing()`}, {`return;`, `return undefined;`}, {`return !$A`, `return not($A)`}, {`function $A($$B) { $$C }`, `function $A($$B) { begin(); $$C }`}, {`function ($$A) { $$B }`, `function named($$A) { $$B }`},

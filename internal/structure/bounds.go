@@ -249,6 +249,9 @@ func (m *matching) endsAt(e int) bool {
 	if last.hole == nil && (last.kind == separator || last.kind == opening) {
 		return true
 	}
+	if last.hole != nil && (s.is(m.start, "return") || s.is(m.start, "throw")) && s.script() && s.opens(e, '{') && !s.toks[e].first {
+		return false // a method return() {…}
+	}
 	if last.hole == nil && last.kind == word && s.starts[last.text] { // return alone
 		return e >= len(s.toks) || s.kindAt(e) == separator || s.kindAt(e) == closing
 	}

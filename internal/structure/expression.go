@@ -7,7 +7,7 @@ const maxNested = 1000
 // bind at least as tightly as low. With brace a { begins something else.
 func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	k, fresh := i, false
-	asked := false // a ? without its : yet
+	asked := 0 // ? without their : yet
 	if s.nested++; s.nested > maxNested {
 		s.steps = -1
 	}
@@ -55,10 +55,10 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 		}
 		level := s.binary(k)
 		if level == colon {
-			if !asked {
+			if asked == 0 {
 				return
 			}
-			asked, level = false, ternary
+			asked, level = asked-1, ternary
 		}
 		if level == level0 || level < low || s.is(k, "|") && s.endsParameters(k) {
 			return
@@ -67,7 +67,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 			if !s.question {
 				return
 			}
-			asked = true
+			asked++
 		}
 		if s.is(k, "not") && !s.is(k+1, "in") {
 			return
@@ -186,7 +186,10 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 			e = toBody(e + 1)
 		}
 		return e
-	case s.language == "Python" && w == "lambda" && low <= ternary:
+	case s.language == "Python" && w == "lambda":
+		if low > ternary {
+			return k
+		}
 		for e := k + 1; e < len(s.toks) && s.step(); e = s.next(e) {
 			if s.is(e, ":") {
 				last := k

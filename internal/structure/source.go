@@ -101,6 +101,10 @@ func (b *builder) add(i int) int {
 		case symbols.Text:
 			k = text
 		}
+		if n := b.exponent(i); n > 0 {
+			b.push(k, false, t.First, t.Start, b.code.Tokens[i+n].End)
+			return i + n + 1
+		}
 		b.push(k, false, t.First, t.Start, t.End)
 		return i + 1
 	}
@@ -127,6 +131,19 @@ func (b *builder) add(i int) int {
 	n := munch(b.text[t.Start:b.code.Tokens[last].End], b.dialect)
 	b.push(op, false, t.First, t.Start, t.Start+n)
 	return i + n
+}
+
+// exponent is 2 if tokens i to i+2 are one number as 1e-9, or 0.
+func (b *builder) exponent(i int) int {
+	list := b.code.Tokens
+	if i+2 >= len(list) || list[i].Kind != symbols.Number || list[i+2].Kind != symbols.Number || list[i].End != list[i+1].Start || list[i+1].End != list[i+2].Start {
+		return 0
+	}
+	first := bytes.ToLower(b.text[list[i].Start:list[i].End])
+	if sign := b.text[list[i+1].Start]; sign != '-' && sign != '+' || !bytes.HasSuffix(first, []byte("e")) || bytes.HasPrefix(first, []byte("0x")) {
+		return 0
+	}
+	return 2
 }
 
 // close adds a closing bracket. What stands before it and means nothing goes.
