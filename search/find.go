@@ -111,6 +111,7 @@ type FieldQuery struct {
 	Want uint64
 	// Look is called with the values of a file and how often it has each key,
 	// instead of the function that is called with texts. Its result is passed on
-	// if it is not nil. Both slices are valid until it returns.
+	// if it is not nil. Both slices are valid until it returns. It is called by one
+	// goroutine.
 	Look func(path string, values []byte, counts []uint8) any
 }

@@ -46,7 +46,7 @@ func (f *Filter) Match(path string) bool {
 // entry pass, because a glob on a folder's own name says nothing about what is in
 // it, and enters all folders but those that are excluded.
 func (f *Filter) Pruning() *Filter {
-	if f == nil || f.onlyIncludes() {
+	if f == nil || f.OnlyIncludes() {
 		return nil
 	}
 	return &Filter{globs: f.globs, prunes: true}
@@ -54,7 +54,7 @@ func (f *Filter) Pruning() *Filter {
 
 // ExcludesAbove reports whether a folder that path lies in is excluded.
 func (f *Filter) ExcludesAbove(path string) bool {
-	if f == nil || f.onlyIncludes() {
+	if f == nil || f.OnlyIncludes() {
 		return false
 	}
 	for i := range len(path) {
@@ -121,7 +121,9 @@ func (f *Filter) excludesDir(dir string) bool {
 	return false
 }
 
-func (f *Filter) onlyIncludes() bool {
+// OnlyIncludes reports that no glob excludes: the folders above a file that passes do,
+// too.
+func (f *Filter) OnlyIncludes() bool {
 	for _, g := range f.globs {
 		if g.negated {
 			return false

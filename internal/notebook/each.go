@@ -45,8 +45,8 @@ type factQuery struct {
 	want  uint64   // the facts that look needs
 	// may, if set, tells texts that are not wanted.
 	may func(text []byte) bool
-	// look makes a value of a note, on several goroutines; nil is none. Without an
-	// index it gets the text, too.
+	// look makes a value of a note; nil is none. With a text it is called on several
+	// goroutines; without, from one, and the facts are valid until it returns.
 	look func(path string, f *notefields.Facts, text []byte) any
 	// must says that a note that can't be read is an error.
 	must bool
@@ -65,10 +65,11 @@ func (b *Book) eachFact(ctx context.Context, q factQuery, yield func(path string
 		return q.look(path, notefields.Of(path, text), text)
 	}
 	var list []value
+	var known notefields.Facts
 	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: scope(q.all, q.globs...), Fields: &search.FieldQuery{
 		Keys: q.keys, Want: q.want,
 		Look: func(path string, values []byte, _ []uint8) any {
-			return q.look(path, notefields.Known(path, values), nil)
+			return q.look(path, known.Know(path, values), nil)
 		},
 	}}, look, func(path string, found any) { list = append(list, value{path, found}) })
 	if err != nil {

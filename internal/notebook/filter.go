@@ -58,7 +58,12 @@ var noteFilters = map[string]func(value string) (noteFilter, error){
 // so. Whether such a note exists doesn't matter.
 func linkFilter(value string) (noteFilter, error) {
 	return noteFilter{notefields.Links, func(ctx context.Context, _ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Links(ctx), func(l vault.Link) bool { return l.Names(value) })
+		found := false
+		f.EachLink(ctx, func(_ int, l *vault.Link) bool {
+			found = l.Names(value)
+			return !found
+		})
+		return found
 	}}, nil
 }
 

@@ -73,7 +73,8 @@ var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name
 type rated struct {
 	Found
 	doc  *noterank.Doc
-	read bool // its text was read; otherwise Score is the most it can be
+	read bool   // its text was read; otherwise Score is the most it can be
+	text []byte // that is not shown yet
 }
 
 // Search finds notes by words, best first.
@@ -179,6 +180,10 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 		n := notes[h.order[0]]
 		if n.read || weights == nil && !s.q.Content {
 			heap.Pop(h)
+			if n.text != nil {
+				s.show(n, n.text)
+				n.text = nil
+			}
 			best = append(best, n)
 			continue
 		}
@@ -194,7 +199,7 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 			s.words.Read(ctx, n.doc, text.Text)
 			n.Score = weights.Score(n.doc)
 		}
-		s.show(n, text.Text)
+		n.read, n.text = true, text.Text
 		heap.Fix(h, 0)
 	}
 	return best, gone, nil
@@ -313,15 +318,23 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	if s.pattern != nil {
 		return nil
 	}
+	var facts notefields.Facts
+	var finder *noterank.Finder
+	if s.words != nil {
+		finder = s.words.Finder()
+	}
+	var next []rated // made together, as there are many
 	f := &search.FieldQuery{Want: notefields.Words, Look: func(path string, values []byte, counts []uint8) any {
-		facts := notefields.Known(path, values)
-		if !s.admits(ctx, path, facts) {
+		if facts.Know(path, values); !s.admits(ctx, path, &facts) {
 			return nil
 		}
-		n := &rated{}
-		if s.words != nil {
-			words := facts.Words()
-			n.doc = s.words.Found(counts, &words)
+		if len(next) == 0 {
+			next = make([]rated, 256)
+		}
+		n := &next[0]
+		next = next[1:]
+		if finder != nil {
+			n.doc = facts.Found(finder, counts)
 		}
 		return n
 	}}

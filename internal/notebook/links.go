@@ -142,15 +142,19 @@ func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 // Those of sources that an index knows have no place yet.
 func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, l *vault.Link) (target string, ok bool)) (out []Link, err error) {
 	q.globs, q.want = notesGlobs, notefields.Links
+	var some []Link // of the note in hand
 	q.look = func(path string, f *notefields.Facts, text []byte) any {
 		var found []Link
 		if text == nil {
-			links := f.Links(ctx)
-			for i := range links {
-				if target, ok := pick(path, &links[i]); ok {
-					l := &links[i]
-					found = append(found, Link{Source: path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed, unplaced: path, nth: i})
+			some = some[:0]
+			f.EachLink(ctx, func(i int, l *vault.Link) bool {
+				if target, ok := pick(path, l); ok {
+					some = append(some, Link{Source: path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed, unplaced: path, nth: i})
 				}
+				return true
+			})
+			if len(some) > 0 {
+				found = slices.Clone(some)
 			}
 		} else {
 			n := &Note{Path: path, Text: text}
@@ -169,8 +173,9 @@ func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, 
 		}
 		return found
 	}
-	err = b.eachFact(ctx, q, func(_ string, found any) { out = append(out, found.([]Link)...) })
-	return out, err
+	var all [][]Link
+	err = b.eachFact(ctx, q, func(_ string, found any) { all = append(all, found.([]Link)) })
+	return slices.Concat(all...), err
 }
 
 // counted are the links of a note that an index counts.
@@ -303,11 +308,12 @@ func (b *Book) Orphans(ctx context.Context) ([]string, error) {
 	linked := map[string]bool{}
 	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, want: notefields.Links, look: func(path string, f *notefields.Facts, _ []byte) any {
 		var targets []string
-		for _, l := range f.Links(ctx) {
-			if target, ok := ix.ResolveLink(path, &l); ok && target != path {
+		f.EachLink(ctx, func(_ int, l *vault.Link) bool {
+			if target, ok := ix.ResolveLink(path, l); ok && target != path {
 				targets = append(targets, target)
 			}
-		}
+			return true
+		})
 		return some(targets)
 	}}, func(_ string, targets any) {
 		for _, target := range targets.([]string) {

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/internal/index"
 	"quarry/internal/noterank"
@@ -53,9 +54,10 @@ const (
 func extract(path string, text []byte, out *index.Fields) {
 	ctx := context.Background() // the index reads a file to its end
 	f := Of(path, text)
-	out.Add(appendLinks(nil, f.Links(ctx)))
+	links := f.links(ctx)
+	out.Add(appendLinks(nil, links))
 	targets := map[string]int{}
-	for _, l := range f.Links(ctx) {
+	for _, l := range links {
 		if l.Path != "" {
 			targets[vault.NameKey(l.Path)]++
 		}
@@ -93,15 +95,19 @@ type Facts struct {
 	known index.Values // instead of the text
 	value [values][]byte
 	split bool
+	names []byte // of the words
 }
 
 // Of returns the facts of a text, which are found when they are asked for. Once the
 // context of a question has ended there are none.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
-// Known returns the facts that an index has of a note. Those that were not wanted are
-// missing.
-func Known(path string, known []byte) *Facts { return &Facts{path: path, known: known} }
+// Know makes the facts those that an index has of a note, instead of what they were.
+// Those that were not wanted are missing.
+func (f *Facts) Know(path string, known []byte) *Facts {
+	*f = Facts{path: path, known: known}
+	return f
+}
 
 func (f *Facts) scanned(ctx context.Context) *vault.Note {
 	if f.scan == nil {
@@ -135,17 +141,20 @@ func (f *Facts) stored(n int) ([]byte, bool) {
 	return f.value[n], true
 }
 
-// Words are those of a note that an index has.
-func (f *Facts) Words() noterank.Words {
+// Found makes the Doc of a note that an index has and that has the keys of a query so
+// often.
+func (f *Facts) Found(by *noterank.Finder, counts []uint8) *noterank.Doc {
 	data, _ := f.stored(wordsValue)
 	s := source(data)
 	w := noterank.Words{}
 	for i := range w.Lengths {
 		w.Lengths[i] = s.number()
 	}
-	w.Names = func() []string { return readStrings(s) }
-	return w
+	f.names = s
+	return by.Found(counts, w.Lengths, f.readNames)
 }
+
+func (f *Facts) readNames() []string { return readStrings(f.names) }
 
 // Headings are the texts of all headings.
 func (f *Facts) Headings(ctx context.Context) (out []string) {
@@ -210,12 +219,23 @@ func sortProperties(list []Property) {
 	slices.SortFunc(list, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Links are those that don't leave the vault and name something, without their
-// places.
-func (f *Facts) Links(ctx context.Context) (out []vault.Link) {
+// EachLink calls yield with the links that don't leave the vault and name something,
+// without their places, until it returns false. A link is valid until the next one, its
+// texts as long as they are held.
+func (f *Facts) EachLink(ctx context.Context, yield func(i int, l *vault.Link) bool) {
 	if data, ok := f.stored(linksValue); ok {
-		return readLinks(data)
+		readLinks(data, yield)
+		return
 	}
+	for i, l := range f.links(ctx) {
+		if !yield(i, &l) {
+			return
+		}
+	}
+}
+
+// links are those of a text.
+func (f *Facts) links(ctx context.Context) (out []vault.Link) {
 	var links []vault.Link
 	if isNote(f.path) {
 		links = f.scanned(ctx).Links
@@ -258,15 +278,17 @@ func (s *source) number() int {
 	return int(n)
 }
 
-func (s *source) text() string {
+func (s *source) text() string { return string(s.bytes()) }
+
+func (s *source) bytes() []byte {
 	n := s.number()
 	if n < 0 || n > len(*s) {
 		*s = nil
-		return ""
+		return nil
 	}
-	text := string((*s)[:n])
+	b := (*s)[:n]
 	*s = (*s)[n:]
-	return text
+	return b
 }
 
 func readStrings(data []byte) (out []string) {
@@ -287,7 +309,7 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	for _, n := range w.Lengths {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
-	return appendStrings(dst, w.Names())
+	return appendStrings(dst, w.Names)
 }
 
 // The properties of a note are for each name how many values it has and one more, 0
@@ -362,18 +384,45 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 	return dst
 }
 
-func readLinks(data []byte) (out []vault.Link) {
-	last := ""
+// readLinks calls yield with the links until it returns false. Their texts are one
+// string.
+func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
+	b := linkBuffers.Get().(*linkBuffer)
+	defer linkBuffers.Put(b)
+	b.text, b.links = b.text[:0], b.links[:0]
+	from, to := 0, 0 // the path before
 	for s := source(data); len(s) > 0; {
-		kind := s[0]
+		l := storedLink{kind: s[0]}
 		s = s[1:]
-		shared := min(max(s.number(), 0), len(last))
-		path := last
-		if rest := s.text(); shared != len(last) || rest != "" {
-			path = last[:shared] + rest
-		}
-		out = append(out, vault.Link{Kind: vault.Kind(kind >> 1), Embed: kind&1 != 0, Path: path, Subpath: s.text()})
-		last = path
+		shared := min(max(s.number(), 0), to-from)
+		from, to = len(b.text), from+shared
+		b.text = append(b.text, b.text[to-shared:to]...)
+		b.text = append(b.text, s.bytes()...)
+		to = len(b.text)
+		b.text = append(b.text, s.bytes()...)
+		l.path, l.end = to, len(b.text)
+		b.links = append(b.links, l)
 	}
-	return out
+	text, at := string(b.text), 0
+	for i, s := range b.links {
+		l := vault.Link{Kind: vault.Kind(s.kind >> 1), Embed: s.kind&1 != 0, Path: text[at:s.path], Subpath: text[s.path:s.end]}
+		at = s.end
+		if !yield(i, &l) {
+			return
+		}
+	}
 }
+
+// linkBuffer has the links of a note while they are read.
+type linkBuffer struct {
+	text  []byte
+	links []storedLink
+}
+
+// storedLink says where the path and the subpath of a link end.
+type storedLink struct {
+	kind      byte
+	path, end int
+}
+
+var linkBuffers = sync.Pool{New: func() any { return new(linkBuffer) }}

@@ -25,10 +25,10 @@ func TestKnownEqualsOf(t *testing.T) {
 	} {
 		var out index.Fields
 		extract(path, []byte(text), &out)
-		of, known := Of(path, []byte(text)), Known(path, out.Values())
+		of, known := Of(path, []byte(text)), new(Facts).Know(path, out.Values())
 		for name, of := range map[string][2]any{
 			"headings": {of.Headings(t.Context()), known.Headings(t.Context())}, "tags": {of.Tags(t.Context()), known.Tags(t.Context())}, "names": {of.PropertyNames(t.Context()), known.PropertyNames(t.Context())},
-			"properties": {of.Properties(t.Context()), known.Properties(t.Context())}, "links": {of.Links(t.Context()), known.Links(t.Context())},
+			"properties": {of.Properties(t.Context()), known.Properties(t.Context())}, "links": {linksOf(t, of), linksOf(t, known)},
 		} {
 			if isNote(path) || name == "links" {
 				if diff := cmp.Diff(of[0], of[1], cmpopts.IgnoreUnexported(vault.Link{}), cmpopts.EquateEmpty()); diff != "" {
@@ -37,6 +37,14 @@ func TestKnownEqualsOf(t *testing.T) {
 			}
 		}
 	}
+}
+
+func linksOf(t *testing.T, f *Facts) (out []vault.Link) {
+	f.EachLink(t.Context(), func(_ int, l *vault.Link) bool {
+		out = append(out, *l)
+		return true
+	})
+	return out
 }
 
 // What each value takes, of the text of the notes in QUARRY_NOTES_CORPUS.

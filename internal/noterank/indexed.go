@@ -25,15 +25,15 @@ func KeyOf(text []byte, kind int) terms.Key {
 
 // Words is what an index keeps of the words of a note.
 type Words struct {
-	Names   func() []string // the name, titles, and aliases
-	Lengths [fields]int     // words in each field
+	Names   []string    // the name, titles, and aliases
+	Lengths [fields]int // words in each field
 }
 
 // Index counts the words of a note, as Count does, and calls count once for each
 // key.
 func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head *vault.Head, count func(k terms.Key, n int)) *Words {
 	n := takeApart(path, text, scan, head)
-	w := &Words{Names: func() []string { return append(n.titles, n.aliases...) }}
+	w := &Words{Names: append(n.titles, n.aliases...)}
 	counts := map[terms.Key]int{}
 	for field := range fields {
 		n.each(field, func(s []byte) {
@@ -60,24 +60,42 @@ func (q *Query) Keys() []terms.Key {
 	return keys
 }
 
-// Found makes the Doc of a note from how often it has each of the Keys. Places of
+// Finder makes the Docs of notes that an index knows. One goroutine uses it.
+type Finder struct {
+	q      *Query
+	docs   []Doc // made together, as there are many
+	counts [][fields]uint16
+}
+
+// Finder returns one for the query.
+func (q *Query) Finder() *Finder { return &Finder{q: q} }
+
+// Found makes the Doc of a note from how often it has each of the Keys, the words in
+// each of its fields, and its names, which it rarely asks for. Places of
 // words are unknown, and so is which of them are neighbours: its score is the
 // most it can be until Read.
-func (q *Query) Found(counts []uint8, w *Words) *Doc {
-	d := &Doc{counts: make([][fields]int, len(q.terms)), length: w.Lengths}
+func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []string) *Doc {
+	const many = 256
+	q := f.q
+	if len(f.docs) == 0 {
+		f.docs, f.counts = make([]Doc, many), make([][fields]uint16, many*len(q.terms))
+	}
+	d := &f.docs[0]
+	d.counts, d.length = f.counts[:len(q.terms):len(q.terms)], lengths
+	f.docs, f.counts = f.docs[1:], f.counts[len(q.terms):]
 	for t := range q.terms {
 		for field := range fields {
-			d.counts[t][field] = int(counts[t*fields+field])
+			d.counts[t][field] = uint16(counts[t*fields+field])
 		}
 	}
 	for t := range len(q.terms) - 1 {
 		if most := min(d.counts[t][body], d.counts[t+1][body]); most < terms.MaxCount {
-			d.pairs += most
+			d.pairs += int(most)
 		} else {
 			d.pairs += math.MaxInt32 // nobody counts more
 		}
 	}
-	d.named = d.inNames() && q.calls(w.Names())
+	d.named = d.inNames() && q.calls(names())
 	return d
 }
 

@@ -118,7 +118,7 @@ func (c *corpus) queries(n int) []known {
 			}
 			to := c.target(p, &l)
 			words := 0
-			eachWord([]byte(l.Alias), func(_, _ int, w []byte) bool {
+			eachWord([]byte(l.Alias), nil, func(_, _ int, w []byte) bool {
 				if !stopWords[string(w)] {
 					words++
 				}
@@ -237,7 +237,7 @@ func newPlain(c *corpus) *plain {
 	for _, path := range c.paths {
 		m := map[string]int{}
 		n := 0
-		eachWord([]byte(path+"\n"+string(c.texts[path])), func(_, _ int, w []byte) bool { m[string(w)]++; n++; return true })
+		eachWord([]byte(path+"\n"+string(c.texts[path])), nil, func(_, _ int, w []byte) bool { m[string(w)]++; n++; return true })
 		for w := range m {
 			p.with[w]++
 		}
@@ -249,7 +249,7 @@ func newPlain(c *corpus) *plain {
 
 func (p *plain) rank(query string) []string {
 	scores := make([]float64, len(p.c.paths))
-	eachWord([]byte(query), func(_, _ int, w []byte) bool {
+	eachWord([]byte(query), nil, func(_, _ int, w []byte) bool {
 		n := p.with[string(w)]
 		idf := math.Log(1 + (float64(len(scores)-n)+0.5)/(float64(n)+0.5))
 		for i, m := range p.counts {

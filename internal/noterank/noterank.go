@@ -45,6 +45,7 @@ type Query struct {
 	terms  []string
 	lookup map[terms.Key]int // index of each term
 	begins [256]bool         // bytes that terms begin with, as their words do
+	pairs  [1 << 10]uint64   // their first two bytes
 	strict bool
 }
 
@@ -54,7 +55,7 @@ const maxTerms = 32
 // New parses a query; nil if it has no words.
 func New(query string) *Query {
 	var words, plain []string
-	eachWord([]byte(query), func(_, _ int, word []byte) bool {
+	eachWord([]byte(query), nil, func(_, _ int, word []byte) bool {
 		term := string(terms.Append(nil, word))
 		words = append(words, term)
 		if !stopWords[string(word)] {
@@ -113,8 +114,19 @@ func (q *Query) add(term string) {
 	if _, ok := q.lookup[k]; !ok {
 		q.lookup[k] = len(q.terms)
 		q.begins[term[0]] = true
+		i := firstPair([]byte(term))
+		q.pairs[i>>6] |= 1 << (i & 63)
 		q.terms = append(q.terms, term)
 	}
+}
+
+// firstPair is the number of the first two bytes of a word or of its term, which is a
+// beginning of it and as long if it is short.
+func firstPair(word []byte) uint16 {
+	if len(word) == 1 {
+		return uint16(word[0]) << 8
+	}
+	return uint16(word[0])<<8 | uint16(word[1])
 }
 
 // term returns the index of a term in the query.
@@ -125,7 +137,7 @@ func (q *Query) term(term []byte) (int, bool) {
 
 // Doc is what a note has of a query.
 type Doc struct {
-	counts [][fields]int // by term
+	counts [][fields]uint16 // by term
 	length [fields]int
 	pairs  int  // neighbours in the query that are neighbours in the text
 	named  bool // the name is the query
@@ -191,7 +203,7 @@ func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok
 // countStrict counts the words where they stand, in any case; the length of a
 // field is that of its words.
 func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
-	d := &Doc{counts: make([][fields]int, len(q.terms))}
+	d := &Doc{counts: make([][fields]uint16, len(q.terms))}
 	any := false
 	add := func(field int, list ...string) {
 		for _, s := range list {
@@ -202,7 +214,7 @@ func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 					return
 				}
 				c := bytes.Count(folded, []byte(w))
-				d.counts[t][field] += c
+				d.counts[t][field] = uint16(min(int(d.counts[t][field])+c, math.MaxUint16))
 				any = any || c > 0
 			}
 		}
@@ -224,7 +236,7 @@ func (q *Query) named(name string) bool {
 func eachTerm(ctx context.Context, text []byte, f func(start, end int, term []byte)) {
 	buf := make([]byte, 0, 64)
 	check := 0
-	eachWord(text, func(start, end int, word []byte) bool {
+	eachWord(text, nil, func(start, end int, word []byte) bool {
 		if start >= check {
 			if check = start + checkEvery; ctx.Err() != nil {
 				return false
@@ -237,14 +249,14 @@ func eachTerm(ctx context.Context, text []byte, f func(start, end int, term []by
 }
 
 func (q *Query) countNote(ctx context.Context, n *note, each func([]byte, func(start, end int, term []byte))) (*Doc, bool) {
-	d := &Doc{counts: make([][fields]int, len(q.terms))}
+	d := &Doc{counts: make([][fields]uint16, len(q.terms))}
 	any := false
 	for field := range body {
 		n.each(field, func(s []byte) {
 			each(s, func(_, _ int, term []byte) {
 				d.length[field]++
 				if t, ok := q.term(term); ok {
-					d.counts[t][field]++
+					d.counts[t][field] = min(d.counts[t][field]+1, terms.MaxCount)
 					any = true
 				}
 			})
@@ -255,15 +267,10 @@ func (q *Query) countNote(ctx context.Context, n *note, each func([]byte, func(s
 		d.length[body]++
 		if t, ok := q.term(term); ok {
 			any = true
-			d.counts[t][body]++
+			d.counts[t][body] = min(d.counts[t][body]+1, terms.MaxCount)
 		}
 	})
 	q.places(ctx, d, n.text, n.body)
-	for t := range d.counts {
-		for field := range fields {
-			d.counts[t][field] = min(d.counts[t][field], terms.MaxCount)
-		}
-	}
 	return d, any
 }
 
@@ -274,13 +281,13 @@ func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	seen := make([]bool, len(q.terms))
 	buf := make([]byte, 0, 64)
 	check := 0
-	eachWord(text[from:], func(start, end int, word []byte) bool {
+	eachWord(text[from:], &q.begins, func(start, end int, word []byte) bool {
 		if start >= check {
 			if check = start + checkEvery; ctx.Err() != nil {
 				return false
 			}
 		}
-		if !q.begins[word[0]] {
+		if i := firstPair(word); q.pairs[i>>6]>>(i&63)&1 == 0 {
 			return true
 		}
 		buf = terms.Append(buf[:0], word)
@@ -307,7 +314,7 @@ func (q *Query) calls(names []string) bool { return slices.ContainsFunc(names, q
 func (q *Query) same(name string) bool {
 	n, other := 0, false
 	seen := make([]bool, len(q.terms))
-	eachWord([]byte(name), func(_, _ int, word []byte) bool {
+	eachWord([]byte(name), nil, func(_, _ int, word []byte) bool {
 		plain := stopWords[string(word)]
 		if term, ok := q.term(terms.Append(nil, word)); !ok {
 			other = other || !plain
@@ -365,7 +372,7 @@ func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 			w.mean[f] += float64(d.length[f])
 		}
 		for i := range q.terms {
-			if d.counts[i] != [fields]int{} {
+			if d.counts[i] != [fields]uint16{} {
 				with[i]++
 			}
 		}

@@ -13,14 +13,36 @@ import (
 
 // eachWord calls f with every word of a text, until it returns false: its place, and
 // its letters in one case and without accents. The letters are valid until f returns,
-// which may change them.
-func eachWord(text []byte, f func(start, end int, word []byte) bool) {
-	buf := make([]byte, 0, 64)
+// which may change them. If begins is not nil, words that begin with another byte may be
+// left out.
+func eachWord(text []byte, begins *[256]bool, f func(start, end int, word []byte) bool) {
+	buf := make([]byte, 0, maxWord)
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf && !asciiWord[c] {
+		c := asciiWord[text[i]]
+		if c == 0 {
 			i++
 			continue
+		}
+		if c != beyondASCII {
+			start, n := i, 0
+			short := buf[:maxWord]
+			wanted := begins == nil || begins[c]
+			for ; i < len(text); i++ {
+				if c = asciiWord[text[i]]; c == 0 || c == beyondASCII {
+					break
+				}
+				if n < maxWord && wanted {
+					short[n] = c
+				}
+				n++
+			}
+			if i == len(text) || c == 0 {
+				if n <= maxWord && wanted && !f(start, i, short[:n]) {
+					return
+				}
+				continue
+			}
+			i = start
 		}
 		if next := eachPair(text, i, f); next > i {
 			i = next
@@ -30,14 +52,11 @@ func eachWord(text []byte, f func(start, end int, word []byte) bool) {
 		ascii := true
 		buf = buf[:0]
 		for i < len(text) {
-			c := text[i]
-			if c < utf8.RuneSelf {
-				if !asciiWord[c] {
-					break
-				}
-				if 'A' <= c && c <= 'Z' {
-					c += 'a' - 'A'
-				}
+			c := asciiWord[text[i]]
+			if c == 0 {
+				break
+			}
+			if c != beyondASCII {
 				buf = append(buf, c)
 				i++
 				continue
@@ -59,7 +78,7 @@ func eachWord(text []byte, f func(start, end int, word []byte) bool) {
 		if !ascii {
 			word = foldAccents(buf)
 		}
-		if len(word) > 0 && len(word) <= 64 && !f(start, i, word) {
+		if len(word) > 0 && len(word) <= maxWord && !f(start, i, word) {
 			return
 		}
 	}
@@ -100,9 +119,23 @@ func eachPair(text []byte, at int, f func(start, end int, word []byte) bool) int
 	return at
 }
 
-var asciiWord = func() (t [utf8.RuneSelf]bool) {
+// maxWord is the longest word, in bytes.
+const maxWord = 64
+
+// beyondASCII marks bytes that are part of another character.
+const beyondASCII = 1
+
+// asciiWord is what a byte is in a word: itself in lower case, 0 if it is in none.
+var asciiWord = func() (t [256]byte) {
 	for c := range t {
-		t[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		switch {
+		case c >= utf8.RuneSelf:
+			t[c] = beyondASCII
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+			t[c] = byte(c)
+		case 'A' <= c && c <= 'Z':
+			t[c] = byte(c) + 'a' - 'A'
+		}
 	}
 	return t
 }()

@@ -224,7 +224,7 @@ func (p *indexPass) admits(path []byte) bool {
 		if !f.opts.Filter.MatchFile(rel) {
 			return false
 		}
-		if slash := strings.LastIndexByte(rel, '/'); slash >= 0 && !p.enters(rel[:slash]) {
+		if slash := strings.LastIndexByte(rel, '/'); slash >= 0 && !f.opts.Filter.OnlyIncludes() && !p.enters(rel[:slash]) {
 			return false
 		}
 	}

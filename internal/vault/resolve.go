@@ -76,14 +76,22 @@ type Index struct {
 // NewIndex makes the index of a list of paths.
 func NewIndex(paths []string) *Index {
 	ix := &Index{names: make(map[string][]entry, len(paths)), paths: make(map[string][]string, len(paths))}
+	single := make([]string, 0, len(paths)) // the lists of one path, in one piece
 	for _, p := range paths {
 		e := newEntry(p)
-		if slices.Contains(ix.paths[e.folded], p) {
+		same := ix.paths[e.folded]
+		if slices.Contains(same, p) {
 			continue
 		}
 		name := base(e.folded)
 		ix.names[name] = append(ix.names[name], e)
-		ix.paths[e.folded] = append(ix.paths[e.folded], p)
+		if same == nil {
+			single = append(single, p)
+			same = single[len(single)-1 : len(single) : len(single)]
+		} else {
+			same = append(same, p)
+		}
+		ix.paths[e.folded] = same
 	}
 	// Sorting once is n log n; inserting in order is n² if a name occurs
 	// 100,000 times (index.md).
@@ -91,7 +99,9 @@ func NewIndex(paths []string) *Index {
 		slices.SortFunc(list, compareEntries)
 	}
 	for _, list := range ix.paths {
-		slices.Sort(list)
+		if len(list) > 1 {
+			slices.Sort(list)
+		}
 	}
 	return ix
 }
@@ -141,10 +151,10 @@ func (v view) resolve(source, link string) (string, bool) {
 	if link == "" {
 		return source, true
 	}
+	if v.gone == nil && v.added == nil && !v.base.mayFind(link) {
+		return "", false
+	}
 	for _, try := range spellings(link) {
-		if v.gone == nil && v.added == nil && !v.mayFind(try) {
-			continue
-		}
 		if p, ok := v.find(source, try); ok {
 			return p, true
 		}
@@ -152,15 +162,29 @@ func (v view) resolve(source, link string) (string, bool) {
 	return "", false
 }
 
-// mayFind reports whether there is a file of the name that a path ends in, which
-// most links that lead nowhere lack.
-func (v view) mayFind(link string) bool {
-	switch name := base(link); name {
-	case "", ".", "..":
+// mayFind reports whether there is a file of the name that a link ends in, with or
+// without ".md", which most links that lead nowhere lack.
+func (ix *Index) mayFind(link string) bool {
+	name := base(link)
+	if name == "" || name == "." || name == ".." {
 		return true
-	default:
-		return len(v.base.names[fold(name)]) > 0
 	}
+	var buf [128]byte // folded without taking memory
+	if len(name) > len(buf)-3 {
+		return true
+	}
+	for i := range len(name) {
+		c := name[i]
+		if c >= utf8.RuneSelf {
+			return true
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		buf[i] = c
+	}
+	with := append(buf[:len(name)], ".md"...)
+	return len(ix.names[string(with[:len(name)])]) > 0 || len(ix.names[string(with)]) > 0
 }
 
 // spellings returns the file paths a link path may stand for, in order.
