@@ -10,10 +10,15 @@ import (
 )
 
 // Best keeps the best definitions of a name and counts all. What it keeps
-// depends only on the definitions, not on the order they are added in.
+// depends only on the definitions, not on the order they are added in. Definitions
+// whose names only contain the name count if there are fewer others than are asked for.
 type Best struct {
-	name  *Name
-	limit int
+	name        *Name
+	limit       int
+	near, parts bestList
+}
+
+type bestList struct {
 	found []Found
 	total int
 	floor float64 // definitions below it are only counted
@@ -25,27 +30,52 @@ type Found struct {
 	Kind                  symbols.Kind
 	Nth                   int // of those with the same path, name, container and kind, from 1
 	Score                 float64
+	Part                  bool // its name only contains the one that is looked for
 }
 
 // NewBest keeps a number of definitions.
 func NewBest(name *Name, limit int) *Best { return &Best{name: name, limit: limit} }
 
-// Wants counts a definition, and reports whether it may be among the best.
-func (b *Best) Wants(score float64) bool {
-	b.total++
-	return score >= b.floor
+func (b *Best) list(part bool) *bestList {
+	if part {
+		return &b.parts
+	}
+	return &b.near
+}
+
+// Wants counts a definition, and reports whether one of that score may be among the
+// best.
+func (b *Best) Wants(score float64, part bool) bool {
+	l := b.list(part)
+	l.total++
+	return score >= l.floor
+}
+
+// MayWant reports whether a definition of at most that score may be among the best. If
+// not, it counts it.
+func (b *Best) MayWant(most float64, part bool) bool {
+	l := b.list(part)
+	if most >= l.floor {
+		return true
+	}
+	l.total++
+	return false
 }
 
 // Add adds a definition that is wanted.
 func (b *Best) Add(f Found) {
-	b.found = append(b.found, f)
-	if len(b.found) >= 4*b.limit+1000 {
-		b.cut(b.limit + 1) // Alone asks for one more
-		b.floor = b.found[len(b.found)-1].Score
+	l := b.list(f.Part)
+	l.found = append(l.found, f)
+	if len(l.found) >= 4*b.limit+1000 {
+		l.cut(b.limit + 1) // Alone asks for one more
+		l.floor = l.found[len(l.found)-1].Score
 	}
 }
 
-func (b *Best) cut(n int) {
+// Enough reports that names which only contain the name don't count.
+func (b *Best) Enough() bool { return b.near.total >= b.limit }
+
+func (b *bestList) cut(n int) {
 	slices.SortFunc(b.found, func(x, y Found) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Name, y.Name),
 			cmp.Compare(x.Container, y.Container), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Nth, y.Nth))
@@ -56,16 +86,20 @@ func (b *Best) cut(n int) {
 // Result fills in the definitions, best first, without lines and text; see
 // Describe.
 func (b *Best) Result(out *search.SymbolResult) {
-	b.cut(b.limit + 1)
-	if n := len(b.found); n > 1 && b.name.Alone(b.found[0].Score, b.found[1].Score) {
-		b.found, b.total = b.found[:1], 1
+	all := b.near
+	if !b.Enough() {
+		all.found, all.total = slices.Concat(all.found, b.parts.found), all.total+b.parts.total
 	}
-	out.Total = b.total
-	if len(b.found) > b.limit {
-		b.found, out.Stopped = b.found[:b.limit], cmp.Or(out.Stopped, search.StopLines)
+	all.cut(b.limit + 1)
+	if n := len(all.found); n > 1 && b.name.Alone(all.found[0].Score, all.found[1].Score) {
+		all.found, all.total = all.found[:1], 1
 	}
-	for i := range b.found {
-		f := &b.found[i]
+	out.Total = all.total
+	if len(all.found) > b.limit {
+		all.found, out.Stopped = all.found[:b.limit], cmp.Or(out.Stopped, search.StopLines)
+	}
+	for i := range all.found {
+		f := &all.found[i]
 		out.Symbols = append(out.Symbols, search.Symbol{Path: f.Path, Name: f.Name, Container: f.Container, Kind: f.Kind.String(), Line: f.Nth, Score: f.Score})
 	}
 }
@@ -86,7 +120,7 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 			return
 		}
 		key = symbols.AppendKey(key[:0], []byte(name))
-		like := n.Likeness([]byte(name), key)
+		like, part := n.Likeness([]byte(name), key)
 		if like == 0 {
 			return
 		}
@@ -96,7 +130,7 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 		of := same{strings.Clone(name), strings.Clone(container), kind} // they share the text
 		nth[of]++
 		found = append(found, Found{Path: path, Name: of.name, Container: of.container, Kind: kind, Nth: nth[of],
-			Score: n.Score(like, kind, container, path, weight)})
+			Score: n.Score(like, kind, container, path, weight), Part: part})
 	})
 	return found, whole
 }

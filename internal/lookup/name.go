@@ -3,6 +3,7 @@ package lookup
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"path"
 	"strings"
 
@@ -86,32 +87,39 @@ func (n *Name) Text() string { return n.text }
 func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] }
 
 // Likeness is how much a defined name is like the one that is looked for, given
-// its key; 0 is not at all.
-func (n *Name) Likeness(name, key []byte) float64 {
+// its key; 0 is not at all. part says that it only contains it.
+func (n *Name) Likeness(name, key []byte) (v float64, part bool) {
 	same := bytes.Equal(key, n.wanted)
 	if same && (string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text) {
-		return 10
+		return 10, false
 	}
 	if !n.fuzzy || n.key == "" {
-		return 0
+		return 0, false
 	}
 	switch {
 	case same:
-		return 6
+		return 6, false
 	case bytes.HasPrefix(key, n.wanted):
-		return max(3+float64(len(n.key))/float64(len(key)), n.typo.likeness(key))
+		return max(3+float64(len(n.key))/float64(len(key)), n.typo.likeness(key)), false
 	}
-	v := n.typo.likeness(key)
-	if len(n.key) >= minPart && bytes.Contains(key, n.wanted) {
-		v = max(v, 2+float64(len(n.key))/float64(len(key)))
+	if v = n.typo.likeness(key); v > 0 || len(n.key) < minPart {
+		return v, false
 	}
-	if v == 0 && len(n.key) >= minPart && bytes.IndexByte(name, '.') >= 0 {
-		// Node in Node.js: the key is the last component alone.
-		if bytes.Contains(symbols.AppendFolded(nil, name), n.wanted) {
-			v = 1.5
-		}
+	if bytes.Contains(key, n.wanted) {
+		return 2 + float64(len(n.key))/float64(len(key)), true
 	}
-	return v
+	if bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted) {
+		return 1.5, true // Node in Node.js: the key is the last component alone
+	}
+	return 0, false
+}
+
+// AtMost bounds the score of a definition by its likeness and kind alone.
+func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
+	if n.folded != "" {
+		return math.Inf(1)
+	}
+	return likeness + 2*rank.KindWeight(kind) + 1
 }
 
 // Part is a text that names may be like the one that is looked for by containing it;

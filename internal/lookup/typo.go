@@ -1,6 +1,9 @@
 package lookup
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // typo measures how far names are from the one that was typed: letters missing,
 // doubled, wrong or swapped.
@@ -13,7 +16,7 @@ type typo struct {
 // maxTypo is the longest name that is compared.
 const maxTypo = 120
 
-// newTypo allows one edit from 3 letters on, two from 6 on if the first letter is
+// newTypo allows one edit from 3 letters on, two from 6 on if the first two letters are
 // right.
 func newTypo(key string) *typo {
 	t := &typo{key: key, seen: letters([]byte(key))}
@@ -45,7 +48,7 @@ func (t *typo) likeness(key []byte) float64 {
 		return 0
 	}
 	d := t.distance(key)
-	if d > t.most || d == 2 && key[0] != t.key[0] {
+	if d > t.most || d == 2 && string(key[:2]) != t.key[:2] {
 		return 0
 	}
 	v := 4.9
@@ -130,15 +133,19 @@ func (t *typo) between(lo, hi []byte) bool {
 	if one.reach(0, true, hi != nil, 0, &farAway, &firstRow) {
 		return true
 	}
-	// Two edits leave the first letter.
-	c := t.key[0]
-	if t.most == 1 || len(lo) > 0 && lo[0] > c || hi != nil && (len(hi) == 0 || hi[0] < c) {
+	if t.most == 1 { // two edits leave the first two letters
 		return false
 	}
-	var row typoRow
-	t.step(&row, &firstRow, &farAway, 0, c)
+	first := []byte(t.key[:2])
+	above, below := bytes.HasPrefix(lo, first), hi != nil && bytes.HasPrefix(hi, first)
+	if !above && bytes.Compare(lo, first) > 0 || hi != nil && !below && bytes.Compare(hi, first) < 0 {
+		return false
+	}
+	var before, row typoRow
+	t.step(&before, &firstRow, &farAway, 0, first[0])
+	t.step(&row, &before, &firstRow, first[0], first[1])
 	two := typoRange{typo: t, most: 2, lo: lo, hi: hi}
-	return two.reach(1, len(lo) > 0 && lo[0] == c, hi != nil && hi[0] == c, c, &firstRow, &row)
+	return two.reach(2, above, below, first[1], &before, &row)
 }
 
 // typoRange looks for a key from lo to hi.

@@ -145,7 +145,7 @@ type defined struct {
 
 func (s *symbolRun) take(path string, d *defined) {
 	for _, f := range d.found {
-		if s.best.Wants(f.Score) {
+		if s.best.Wants(f.Score, f.Part) {
 			s.best.Add(f)
 		}
 	}
@@ -177,8 +177,14 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 	}
 	defer snap.Close()
 	s.read = nil
+	// Names that contain the name are looked for if there are few others, which only the
+	// last folder of a query can tell.
+	near := index.NameQuery{Between: s.name.Between}
+	if len(s.q.Paths) > 1 {
+		near.Part = s.name.Part()
+	}
 	for _, v := range counted.Views {
-		if err := s.view(v, pass); err != nil {
+		if err := cmp.Or(s.unknown(v, pass), s.view(v, near, pass)); err != nil {
 			return noIndex(ctx, err)
 		}
 	}
@@ -194,46 +200,67 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)
 	sum.Stats.IgnoredIndexed = snap.Ignored()
 	sum.Stats.Plan = search.Plan{Kind: search.PlanSymbols, Changed: len(s.read)}
-	return s.others(ctx)
-}
-
-// view adds the definitions of one segment.
-func (s *symbolRun) view(v *index.CountedView, pass *indexPass) error {
-	in := &definedIn{symbolRun: s, view: v, pass: pass, paths: map[int]string{}}
-	unknown, err := v.Paths(v.Undefined())
-	if err != nil {
+	if err := s.others(ctx); err != nil || near.Part != nil || s.name.Part() == nil || s.best.Enough() {
 		return err
 	}
+	for _, v := range counted.Views {
+		if err := s.view(v, index.NameQuery{Part: s.name.Part()}, pass); err != nil {
+			return noIndex(ctx, err)
+		}
+	}
+	return nil
+}
+
+// unknown adds the files of a segment whose definitions it doesn't have to those that
+// are read.
+func (s *symbolRun) unknown(v *index.CountedView, pass *indexPass) error {
+	unknown, err := v.Paths(v.Undefined())
 	for _, path := range unknown {
 		if pass.admits([]byte(path)) {
 			s.read = append(s.read, path)
 		}
 	}
+	return err
+}
+
+// view adds the definitions of one segment.
+func (s *symbolRun) view(v *index.CountedView, q index.NameQuery, pass *indexPass) error {
+	in := &definedIn{symbolRun: s, view: v, pass: pass, number: make([]int32, v.Documents()), near: q.Between != nil, parts: q.Part != nil}
 	if s.name.Fuzzy() {
-		return cmp.Or(v.Names(index.NameQuery{Part: s.name.Part(), Between: s.name.Between}, func(d *index.Defined) bool {
+		return cmp.Or(v.Names(q, func(d *index.Defined) bool {
 			in.add(d)
 			return in.err == nil
 		}), in.err)
 	}
-	err = v.Named(s.name.Key(), in.add)
+	err := v.Named(s.name.Key(), in.add)
 	return cmp.Or(err, in.err)
 }
 
 // definedIn adds the definitions of a segment.
 type definedIn struct {
 	*symbolRun
-	view  *index.CountedView
-	pass  *indexPass
-	paths map[int]string // of documents; "" if the query's filters exclude it
-	err   error
+	view        *index.CountedView
+	pass        *indexPass
+	near, parts bool    // which names are taken
+	number      []int32 // of a document in files, plus 1; 0 if it was not looked at
+	files       []definingFile
+	err         error
+}
+
+// definingFile is a document with definitions; without a path the query's filters
+// exclude it.
+type definingFile struct {
+	path   string
+	weight float64
 }
 
 // add adds the definitions of a name.
 func (in *definedIn) add(d *index.Defined) {
-	like := in.name.Likeness(d.Name, d.Key)
-	if like == 0 {
+	like, part := in.name.Likeness(d.Name, d.Key)
+	if like == 0 || part && !in.parts || !part && !in.near {
 		return
 	}
+	all := in.pass.admitsAll()
 	type same struct {
 		container uint32
 		kind      symbols.Kind
@@ -244,8 +271,11 @@ func (in *definedIn) add(d *index.Defined) {
 		if !in.name.Takes(kind) || in.err != nil {
 			return
 		}
-		path := in.path(id)
-		if path == "" {
+		if all && !in.best.MayWant(in.name.AtMost(like, kind), part) {
+			return
+		}
+		file := in.file(id)
+		if file.path == "" {
 			return
 		}
 		if id != last {
@@ -256,32 +286,33 @@ func (in *definedIn) add(d *index.Defined) {
 		if name == "" {
 			name = string(d.Name)
 		}
-		f := lookup.Found{Path: path, Name: name, Kind: kind, Nth: nth[same{container, kind}]}
+		f := lookup.Found{Path: file.path, Name: name, Kind: kind, Nth: nth[same{container, kind}], Part: part}
 		if container > 0 {
 			f.Container, in.err = in.view.Container(container)
 		}
-		f.Score = in.name.Score(like, kind, f.Container, path, lookup.Weight(path))
-		if in.best.Wants(f.Score) {
+		f.Score = in.name.Score(like, kind, f.Container, f.Path, file.weight)
+		if in.best.Wants(f.Score, part) {
 			in.best.Add(f)
 		}
 	})
 }
 
-// path is the path of a document, or "" if the query's filters exclude it.
-func (in *definedIn) path(id int) string {
-	path, ok := in.paths[id]
-	if !ok {
+// file looks at a document once.
+func (in *definedIn) file(id int) definingFile {
+	if in.number[id] == 0 {
 		list, err := in.view.Paths([]int{id})
 		if err != nil {
 			in.err = err
-			return ""
+			return definingFile{}
 		}
+		f := definingFile{}
 		if in.pass.admits([]byte(list[0])) {
-			path = list[0]
+			f = definingFile{list[0], lookup.Weight(list[0])}
 		}
-		in.paths[id] = path
+		in.files = append(in.files, f)
+		in.number[id] = int32(len(in.files))
 	}
-	return path
+	return in.files[in.number[id]-1]
 }
 
 // others reads the files that the index can't answer for.
