@@ -35,7 +35,7 @@ func pathWeight(dir, base string) float64 {
 		weight = min(weight, 0.3)
 	}
 	switch base {
-	case "index.ts", "index.js", "index.tsx", "mod.rs", "__init__.py", "lib.rs", "index.mjs", "package.scala":
+	case "index.ts", "index.js", "index.tsx", "__init__.py", "index.mjs", "package.scala":
 		weight *= 0.75
 	}
 	if !isCode(base) {

@@ -196,7 +196,7 @@ func (m *mutator) query() search.Query {
 // just being built, with 1 to 8 workers.
 func TestIndexEqualsScan(t *testing.T) {
 	regime.SkipShort(t)
-	run := regime.Start(t, "index = scan", 24, 1000)
+	run := regime.Start(t, "index = scan", 10, 1000)
 	var mu sync.Mutex
 	total := map[string]int{}
 	var wait sync.WaitGroup
