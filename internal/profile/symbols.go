@@ -443,8 +443,10 @@ func (c *call) valueLines(ctx context.Context, format value.Format, path, name s
 	if err != nil {
 		return 0, 0, err
 	}
-	d, err := value.Parse(format, doc.Text())
-	if err != nil {
+	d, err := value.ParseUntil(func() bool { return ctx.Err() != nil }, format, doc.Text())
+	if ctx.Err() != nil {
+		return 0, 0, context.Cause(ctx)
+	} else if err != nil {
 		return 0, 0, err
 	}
 	return d.Lines(at)

@@ -35,7 +35,7 @@ func (p *planner) values(edits []change.Edit) error {
 	case p.doc.Len() > value.MaxSize:
 		return wrap(edits, from[0], fault.New(fault.TooLarge, fmt.Sprintf("the file has %d MB; values are changed in at most %d", p.doc.Len()>>20, value.MaxSize>>20), "edit its text instead"))
 	}
-	out, err := value.Apply(format, p.doc.Slice(0, p.doc.Len()), list...)
+	out, err := value.ApplyUntil(p.doc.Stopped, format, p.doc.Slice(0, p.doc.Len()), list...)
 	if err != nil {
 		at := 0
 		if one, ok := errors.AsType[*value.EditError](err); ok {

@@ -2,8 +2,10 @@ package value
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
+	"quarry/fault"
 	"quarry/internal/splice"
 )
 
@@ -72,8 +74,10 @@ func (d *Doc) verify(out []splice.Splice, want *Node) error {
 	if err != nil {
 		return refuse(WouldChange, "the places to change overlap")
 	}
-	after, err := Parse(d.format, text)
-	if err != nil {
+	after, err := ParseUntil(d.stop, d.format, text)
+	if err == ErrStopped {
+		return err
+	} else if err != nil {
 		return refuse(WouldChange, "the result could not be read: %v", err)
 	}
 	if !same(want, after.Root, d.format != TOML) || d.several != after.several {
@@ -251,7 +255,19 @@ func (p place) with(v *Node) *Node {
 // paths are those of the text before: an item that is deleted doesn't move the
 // others, and a key that is renamed keeps its old name in the paths that follow.
 func Apply(format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
-	d, err := Parse(format, text)
+	return ApplyUntil(nil, format, text, edits...)
+}
+
+// maxParsed is how many bytes may be read for one list of edits: the text is read twice
+// for each of them.
+const maxParsed = 256 << 20
+
+// ApplyUntil is Apply with a function that ends it, as ParseUntil has one.
+func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
+	if n := maxParsed / 2 / max(len(text), 1); len(edits) > max(n, 1) {
+		return nil, fault.New(fault.TooLarge, fmt.Sprintf("%d values in a file of %d KB; at most %d are changed at once", len(edits), len(text)>>10, max(n, 1)), "change them in several calls, or edit the text of the file instead")
+	}
+	d, err := ParseUntil(stop, format, text)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +302,7 @@ func Apply(format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 			return nil, err
 		}
 		if i < len(edits)-1 {
-			if d, err = Parse(format, now); err != nil {
+			if d, err = ParseUntil(stop, format, now); err != nil {
 				return nil, &EditError{i, err}
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"quarry/fault"
 )
 
 // Texts that are meant to exhaust a reader: each takes a fraction of a second, and
@@ -53,6 +55,33 @@ func TestHostile(t *testing.T) {
 	for _, format := range []Format{JSON, YAML, TOML, INI} {
 		if _, err := Parse(format, make([]byte, MaxSize+1)); err == nil {
 			t.Errorf("%d MB of %s are read", MaxSize>>20, format)
+		}
+	}
+}
+
+// A list of edits that would read the text for hours is refused, and a text that takes
+// long ends when it is told to.
+func TestStopped(t *testing.T) {
+	var b strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&b, "key%d = 1\n", i)
+	}
+	text := []byte(b.String())
+	edits := make([]Edit, 1000)
+	for i := range edits {
+		edits[i] = Edit{At: Keys(fmt.Sprint("key", i)), Value: Str("x")}
+	}
+	if _, err := Apply(TOML, text, edits...); fault.CodeOf(err) != fault.TooLarge {
+		t.Errorf("1,000 edits of %d KB: %v", len(text)>>10, err)
+	}
+	for _, f := range []Format{JSON, YAML, TOML, INI} {
+		asked := 0
+		_, err := ParseUntil(func() bool { asked++; return asked > 1 }, f, map[Format][]byte{JSON: []byte("{}"), YAML: []byte(strings.ReplaceAll(b.String(), " =", ":"))}[f])
+		if f == TOML || f == INI {
+			_, err = ParseUntil(func() bool { asked++; return asked > 3 }, f, text)
+		}
+		if err != ErrStopped {
+			t.Errorf("%v: %v after %d questions", f, err, asked)
 		}
 	}
 }

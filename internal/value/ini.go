@@ -31,6 +31,7 @@ func (d *Doc) parseINI(start int) error {
 	var last *Member // a pair that deeper lines go on with
 	deep, blank := 0, 0
 	for at, number := start, 1; at < len(d.text); number++ {
+		d.tick()
 		end := lineEnd(d.text, at)
 		raw := bytes.TrimRight(d.text[at:end], "\r\n")
 		line := bytes.TrimSpace(raw)

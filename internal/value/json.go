@@ -47,7 +47,8 @@ func (d *Doc) parseJSON(start int) error {
 		}
 		return e
 	}
-	d.Root = jsonNode(&top, start)
+	d.tick()
+	d.Root = d.jsonNode(&top, start)
 	if len(d.Root.Members) > 0 {
 		if indent, alone := lineIndent(d.text, d.Root.Members[0].Place.Start); alone && indent != "" {
 			f.unit = indent
@@ -56,7 +57,8 @@ func (d *Doc) parseJSON(start int) error {
 	return nil
 }
 
-func jsonNode(v *hujson.Value, off int) *Node {
+func (d *Doc) jsonNode(v *hujson.Value, off int) *Node {
+	d.tick()
 	n := &Node{Span: splice.Span{Start: v.StartOffset + off, End: v.EndOffset + off}, Body: v.StartOffset + off, form: flow}
 	switch x := v.Value.(type) {
 	case *hujson.Object:
@@ -64,12 +66,12 @@ func jsonNode(v *hujson.Value, off int) *Node {
 		for i := range x.Members {
 			m := &x.Members[i]
 			place := splice.Span{Start: m.Name.StartOffset + off, End: m.Name.EndOffset + off}
-			n.Members = append(n.Members, &Member{Key: m.Name.Value.(hujson.Literal).String(), Place: place, Value: jsonNode(&m.Value, off)})
+			n.Members = append(n.Members, &Member{Key: m.Name.Value.(hujson.Literal).String(), Place: place, Value: d.jsonNode(&m.Value, off)})
 		}
 	case *hujson.Array:
 		n.Kind = List
 		for i := range x.Elements {
-			n.Items = append(n.Items, jsonNode(&x.Elements[i], off))
+			n.Items = append(n.Items, d.jsonNode(&x.Elements[i], off))
 		}
 	case hujson.Literal:
 		n.Text = string(x)

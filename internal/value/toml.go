@@ -55,6 +55,7 @@ func (d *Doc) parseTOML(start int) error {
 	p.Reset(bytes.Clone(d.text[start:]))
 	r := &tomlReader{f: f, off: start, at: []*Node{d.Root}, members: map[*Node]map[string]*Member{}}
 	for p.NextExpression() {
+		d.tick()
 		n := p.Expression()
 		if n.Kind != unstable.Table && n.Kind != unstable.ArrayTable && n.Kind != unstable.KeyValue {
 			continue

@@ -10,6 +10,7 @@ package value
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path"
 	"strings"
 
@@ -73,6 +74,8 @@ type Doc struct {
 	several bool // documents of YAML: Root is the list of them
 	breaks  bool // line breaks that only some programs take for such
 	f       editor
+	stop    func() bool // nil never does
+	ticks   int
 }
 
 // editor is what a format does to its text. Nodes are those of its document.
@@ -131,9 +134,51 @@ func (p place) down(i int) place {
 
 const mark = "\xef\xbb\xbf" // a byte order mark
 
+// ErrStopped ends what was told to stop.
+var ErrStopped = fault.New(fault.Timeout, "reading the values was ended", "")
+
+// tick looks now and then whether to stop. It panics with ErrStopped, which parse
+// catches.
+func (d *Doc) tick() {
+	if d.ticks++; d.ticks%256 == 1 && d.stop != nil && d.stop() {
+		panic(ErrStopped)
+	}
+}
+
+// pieces gives a parser the text piece by piece, as long as it is not told to stop.
+type pieces struct {
+	d    *Doc
+	text []byte
+}
+
+func (r *pieces) Read(b []byte) (int, error) {
+	if r.d.stop != nil && r.d.stop() {
+		return 0, ErrStopped
+	}
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, r.text)
+	r.text = r.text[n:]
+	return n, nil
+}
+
 // Parse reads a text. A text that can't be read is a *SyntaxError.
-func Parse(format Format, text []byte) (*Doc, error) {
-	d := &Doc{format: format, text: text, eol: "\n"}
+func Parse(format Format, text []byte) (*Doc, error) { return ParseUntil(nil, format, text) }
+
+// ParseUntil is Parse with a function that ends it, with ErrStopped, when it returns
+// true. JSON is read in one piece.
+func ParseUntil(stop func() bool, format Format, text []byte) (doc *Doc, err error) {
+	d := &Doc{format: format, text: text, eol: "\n", stop: stop}
+	defer func() {
+		switch r := recover(); {
+		case r == any(ErrStopped) || r == nil && stop != nil && stop():
+			doc, err = nil, ErrStopped
+		case r != nil:
+			panic(r)
+		}
+	}()
+	d.tick()
 	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		d.eol = "\r\n"
 	}
@@ -148,7 +193,6 @@ func Parse(format Format, text []byte) (*Doc, error) {
 	if bytes.HasPrefix(text, []byte(mark)) {
 		start = len(mark)
 	}
-	var err error
 	switch format {
 	case JSON:
 		err = d.parseJSON(start)

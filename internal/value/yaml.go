@@ -85,14 +85,16 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	}
 	// yaml.v3 turns its own failures into errors; this is for the others.
 	defer func() {
-		if r := recover(); r != nil {
+		if r := recover(); r == any(ErrStopped) {
+			panic(r)
+		} else if r != nil {
 			err = fail(fmt.Errorf("the parser failed: %v", r))
 		}
 	}()
 	text := lines.In(d.text)
 	d.breaks = oddBreak().Match(text)
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	r := &yamlReader{text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
+	dec := yaml.NewDecoder(&pieces{d, text})
+	r := &yamlReader{d: d, text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
 	var docs []*Node
 	for {
 		var doc yaml.Node
@@ -134,6 +136,7 @@ var oddBreak = sync.OnceValue(func() *regexp.Regexp {
 
 // yamlReader finds the spans of yaml.v3's nodes, which know only where they begin.
 type yamlReader struct {
+	d       *Doc
 	text    []byte // up to the end of the YAML
 	cur     yamlCursor
 	off     int
@@ -173,6 +176,7 @@ func empty(n *yaml.Node) bool {
 
 // node reads a node and all below it. r.end is after it then.
 func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
+	r.d.tick()
 	at, ok := r.cur.seek(n.Line, n.Column)
 	if at += r.off; !ok || at < r.end {
 		return nil, r.lost(n)

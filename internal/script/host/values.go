@@ -26,8 +26,10 @@ func (h *Host) value(ctx context.Context, a args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := value.Parse(value.FormatOf(p), text)
-	if err != nil {
+	d, err := value.ParseUntil(func() bool { return ctx.Err() != nil }, value.FormatOf(p), text)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	n, err := d.Find(at)
