@@ -93,6 +93,10 @@ func TestUndoAgainstGitMergeFile(t *testing.T) {
 	if counts["same"] < cases/5 || counts["refused by both"] < cases/20 {
 		t.Error("too few cases that tell something")
 	}
+	// A wrong place of an edit shows as a conflict: with one planted there are 10 of 60, without 1.
+	if counts["refused by us alone"] > cases/20 {
+		t.Error("we refuse much that git merges")
+	}
 }
 
 // fewLines is a text of lines that stand several times.

@@ -51,7 +51,7 @@ func (d *desk) listed() []string {
 // does.
 func agree(t *testing.T, d *desk) {
 	needTool(t, "trash-put")
-	names := []string{"plain.md", "with space.md", "Ünïcödé ☃.md", "100%.txt", "sub/deep/x.md", "folder"}
+	names := []string{"plain.md", "with space.md", "Ünïcödé ☃.md", "100%.txt", "a%41b.txt", "sub/deep/x.md", "folder"}
 	d.write("folder/in/side", "inside")
 	for _, n := range names {
 		if n != "folder" {
