@@ -80,9 +80,9 @@ func (g *ground) spelled(rng *rand.Rand, p string, there bool) string {
 			break
 		}
 		if there {
-			p = strings.ToUpper(p)
+			p = upper(p)
 		} else if dir := path.Dir(p); dir != "." {
-			p = strings.ToUpper(dir) + "/" + path.Base(p)
+			p = upper(dir) + "/" + path.Base(p)
 		}
 		return strings.ReplaceAll(p, "/", `\`)
 	case 6:
@@ -91,6 +91,16 @@ func (g *ground) spelled(rng *rand.Rand, p string, there bool) string {
 		}
 	}
 	return p
+}
+
+// upper changes the letters of ASCII only: to Windows ſ is no s.
+func upper(p string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		return r
+	}, p)
 }
 
 // twin says what the rules come to, in the plainest way: it knows the files by name,

@@ -21,7 +21,7 @@ function addressOf(id, change = {}) {
 
 function enter(main) {
   main.className = "duo";
-  els = { main, list: h("div", { class: "list", role: "region", "aria-label": "Journal", tabindex: "-1" }), detail: h("div", { class: "detail" }) };
+  els = { main, list: h("div", { class: "list", role: "region", "aria-label": "Journal", tabindex: "-1" }), detail: h("div", { class: "detail" }), path: pathFilter() };
   main.append(els.list, els.detail);
   st = null;
   list = null;
@@ -89,15 +89,20 @@ async function load({ quiet = false } = {}) {
   else if (!st.id) placeholder();
 }
 
+function pathFilter() {
+  const input = h("input", { type: "text", class: "barinput", placeholder: "Filter by path", "aria-label": "Filter by path", spellcheck: "false", autocomplete: "off" });
+  let timer = 0;
+  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { if (here) app.go(addressOf("", { path: input.value.trim() }), { push: false }); }, 200); });
+  return input;
+}
+
 function barOf(res) {
   const clients = Object.entries(res.clients).sort((a, b) => b[1] - a[1]);
-  const pathInput = h("input", { type: "text", class: "barinput", placeholder: "Filter by path", "aria-label": "Filter by path", value: st.path, spellcheck: "false", autocomplete: "off" });
-  let timer = 0;
-  pathInput.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { app.go(addressOf("", { path: pathInput.value.trim() }), { push: false }); }, 200); });
+  if (document.activeElement !== els.path) els.path.value = st.path; // what is being typed stays
   app.bar("changes-bar",
     clients.length > 1 || st.client ? pickOne("Client", [["", "all clients"], ...clients.map(([c, count]) => [c, `${c} (${n(count)})`])], st.client, (client) => ({ client })) : null,
     pickOne("Time", spans, st.since, (since) => ({ since })),
-    pathInput, h("span", { class: "grow" }),
+    els.path, h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, h("b", null, n(res.matching)), res.matching === res.total ? ` ${res.total === 1 ? "change" : "changes"}` : ` of ${plural(res.total, "change")}`));
 }
 
