@@ -97,7 +97,7 @@ var (
 )
 
 var dialects = map[string]*dialect{
-	"C":          {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true},
+	"C":          {starts: startsC, prefixes: words("sizeof alignof"), ops: opsC, casts: true, arrow: true, question: true},
 	"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true, generics: true},
 	"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "is as in"), casts: true, question: true, generics: true, fresh: true},
 	"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},

@@ -133,9 +133,15 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent is 2 if tokens i to i+2 are one number as 1e-9, or 0.
+// exponent is how many tokens after i belong to its number: 2 of 1e-9, 1 of 1. where
+// no name follows, else 0.
 func (b *builder) exponent(i int) int {
 	list := b.code.Tokens
+	if list[i].Kind == symbols.Number && i+1 < len(list) && list[i+1].Start == list[i].End && b.text[list[i+1].Start] == '.' {
+		if end := list[i+1].End; b.casts && (end == len(b.text) || b.text[end] != '.' && !isWord(b.text[end])) {
+			return 1
+		}
+	}
 	if i+2 >= len(list) || list[i].Kind != symbols.Number || list[i+2].Kind != symbols.Number || list[i].End != list[i+1].Start || list[i+1].End != list[i+2].Start {
 		return 0
 	}

@@ -107,6 +107,7 @@ func TestFind(t *testing.T) {
 		{"a.c", `$A * $B`, "a * b;\nx = c * d;", []string{"a * b A=a B=b ?", "c * d A=c B=d"}},
 		{"a.c", `$A = $B`, "*c = (T)(a - b);\nT *d = e;\ncase 1: f = g;", []string{"*c = (T)(a - b) A=*c B=(T)(a - b)", "f = g A=f B=g"}},
 		{"a.c", `$A++`, "*((*a)++); if (b) { c } ++d;", []string{"(*a)++ A=(*a)"}},
+		{"a.c", `$A && $B`, "new && a == 1.", []string{"new && a == 1. A=new B=a == 1."}},
 		{"a.c", `sizeof($A)`, "x > (int)sizeof(y)", []string{"sizeof(y) A=y"}},
 		{"a.c", `$A - $B`, "(a) - b; (int) - c; (T *) - d", []string{"(a) - b A=(a) B=b"}},
 		{"a.c", `if ($A) return $B;`, "if (a > 1) return f(2);", []string{"if (a > 1) return f(2); A=a > 1 B=f(2)"}},
