@@ -3,6 +3,7 @@ package stress_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,4 +70,13 @@ func TestThirtyRoots(t *testing.T) {
 		t.Errorf("closing takes %v", took)
 	}
 	t.Logf("%d roots: %d edits and undos, one search with all of them", n, n)
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }
