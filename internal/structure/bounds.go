@@ -86,6 +86,8 @@ func (m *matching) beginsAt(i int) bool {
 	switch w := s.str(p); {
 	case w == "," && (m.hasWord("in") || s.newlines == indented && m.level <= comparison) && s.loops(p):
 		return false
+	case m.level == assign && s.script() && (w == "?" || w == ":"):
+		return true
 	case w == ",":
 		return m.level > assign || m.level == assign && !s.lists
 	case w == ":":

@@ -42,7 +42,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 			if end == k {
 				break
 			}
-			if !s.castEnd(k-1) && !visit(k) {
+			if asked == 0 && !s.castEnd(k-1) && !visit(k) {
 				return
 			}
 			k = end
@@ -50,7 +50,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 		if s.castEnd(k-1) && low <= unary && s.toks[k-1].mate >= int32(i) {
 			continue
 		}
-		if !visit(k) {
+		if asked == 0 && !visit(k) {
 			return
 		}
 		level := s.binary(k)

@@ -60,7 +60,7 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 		switch {
 		case e.right.kind == called:
 			low = postfix
-		case e.right.kind == operator && e.right.level == assign && s.casts:
+		case e.right.kind == operator && e.right.level == assign:
 			low = unary // T *a = b is a declaration
 		}
 		brace := next != nil && next.hole == nil && next.kind == opening && next.text == "{"

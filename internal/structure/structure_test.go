@@ -84,6 +84,7 @@ func TestFind(t *testing.T) {
 		{"a.js", `throw $A`, "x = { throw(...a) { b } }; throw c", []string{"throw c A=c"}},
 		{"a.js", `$A - $B`, "1e-9 - 0xe-2", []string{"1e-9 - 0xe-2 A=1e-9 - 0xe B=2", "1e-9 - 0xe A=1e-9 B=0xe"}},
 		{"a.py", `$A * $B`, "f(lambda *a: a)", nil},
+		{"a.js", `$A += $B`, "a ? b += c : d += e", []string{"b += c A=b B=c", "d += e A=d B=e"}},
 		{"a.js", `$A++`, "if (a) ++b; c++", []string{"c++ A=c"}},
 		{"a.ts", `() => $A`, "f(1, () => a, { b: () => c })\nd = async () => e", []string{"() => a A=a", "() => c A=c"}},
 		{"a.ts", `const $A = $B`, "const a = <T>(b: T): T => b\nconst c = 1 as const\nconst d = (e >>> 1) >> 2\nconst f = /g/i\nconst h = i as\n  | J\n  | K\nconst l = 2", []string{"const a = <T>(b: T): T => b A=a B=<T>(b: T): T => b", "const c = 1 as const A=c B=1 as const", "const d = (e >>> 1) >> 2 A=d B=(e >>> 1) >> 2", "const f = /g/i A=f B=/g/i", "const h = i as\n  | J\n  | K A=h B=i as\n  | J\n  | K", "const l = 2 A=l B=2"}},
