@@ -264,7 +264,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	return nil
 }
 
-// fdPaths lets a folder called - be one.
+// fdPaths writes the folder "-" as "./-": "-" alone would mean standard input.
 func fdPaths(paths []string) []string {
 	for i, p := range paths {
 		if p == "-" {

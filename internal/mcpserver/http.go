@@ -279,7 +279,7 @@ func newEra(header http.Header, body []byte) bool {
 func (h *handler) makeRoom() {
 	sessions := map[string]*mcp.ServerSession{}
 	for session := range h.server.sdk.Sessions() {
-		if id := session.ID(); id != "" { // without an id, it ends with its request
+		if id := session.ID(); id != "" { // a session without an id ends with its request
 			sessions[id] = session
 		}
 	}

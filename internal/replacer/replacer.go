@@ -297,9 +297,9 @@ const (
 	maxFile = 1 << 30
 	// maxText is the most new text of all files.
 	maxText = 256 << 20
-	// Of a file's matches, so many become an edit of their own. Of the rest those
-	// close to each other are one edit with the text between them: each edit costs
-	// some 650 bytes until it is made.
+	// The first maxEdits matches of a file are an edit each. After that a match joins
+	// the edit before it, with the text between them, if that is at most joinGap bytes
+	// and the edit at most joinSize: an edit costs some 650 bytes until it is made.
 	maxEdits = 4096
 	joinGap  = 128
 	joinSize = 32 << 10

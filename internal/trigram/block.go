@@ -100,8 +100,8 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 	if err != nil {
 		return dst, err
 	}
-	// The i-th number is i after the first one possible, plus what the leaps up
-	// to it skipped: for the t-th one its number among them, plus one.
+	// Numbers follow each other by one, except after a leap, which a set bit marks.
+	// For each leap rest has how many numbers were skipped up to it, less one.
 	skipped, t := uint64(next), 0
 	for i := range n {
 		if lo&1 != 0 {

@@ -76,7 +76,8 @@ func (b *builder) row(id nfa.ID) uint32 {
 	return row
 }
 
-// action returns the action of a way as a part of an entry.
+// action returns the bits of an entry that say what is done on a way: the number of
+// its action, and a flag if it looks around.
 func (b *builder) action(w way) uint32 {
 	flag := uint32(0)
 	if w.looks != 0 {
