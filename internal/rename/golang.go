@@ -175,15 +175,22 @@ func (c *code) isKey(i int) bool {
 	return c.punct(i+1, ":") && !c.punct(i+2, "=") && (c.punct(i-1, "{") || c.punct(i-1, ",")) && c.str(i-1) != "case"
 }
 
-// inStruct reports that the name at i begins a line of a struct or an interface.
+// inStruct reports that the name at i names a field of a struct or a method of an
+// interface, with a name of its own or without: struct{ a, b int }, interface{ a() }.
 func (c *code) inStruct(i int) bool {
-	at := c.Tokens[i].Start
-	for k := range c.defs {
-		if d := &c.defs[k]; (d.Kind == symbols.Struct || d.Kind == symbols.Interface) && d.Start < at && at < d.End && d.NameAt != at {
-			return c.Tokens[i].First && (c.word(i+1) || c.punct(i+1, "*") || c.punct(i+1, "[") || c.punct(i+1, "(")) && !c.Tokens[i+1].First
-		}
+	first := i
+	for c.punct(first-1, ",") && c.word(first-2) {
+		first -= 2
 	}
-	return false
+	if begins := c.Tokens[first].First || c.punct(first-1, "{") || c.punct(first-1, ";"); !begins {
+		return false
+	}
+	named := c.word(i+1) || c.punct(i+1, "*") || c.punct(i+1, "[") || c.punct(i+1, "(") || c.punct(i+1, ",")
+	if !named || c.Tokens[i+1].First {
+		return false
+	}
+	o := c.opener(first)
+	return o > 0 && c.punct(o, "{") && (c.str(o-1) == "struct" || c.str(o-1) == "interface")
 }
 
 // judgeMember decides for a method or a field.
@@ -347,16 +354,21 @@ func (c *code) goDeclaration(k int) bool {
 
 // opener is the bracket around token k, or -1.
 func (c *code) opener(k int) int {
-	depth := 0
-	for k--; k >= 0; k-- {
-		switch {
-		case c.punct(k, "}") || c.punct(k, ")") || c.punct(k, "]"):
-			depth++
-		case c.punct(k, "{") || c.punct(k, "(") || c.punct(k, "["):
-			if depth--; depth < 0 {
-				return k
+	if c.openers == nil {
+		c.openers = make([]int32, len(c.Tokens))
+		var open []int32
+		for i := range c.Tokens {
+			if closes := c.punct(i, "}") || c.punct(i, ")") || c.punct(i, "]"); closes && len(open) > 0 {
+				open = open[:len(open)-1]
+			}
+			c.openers[i] = -1
+			if len(open) > 0 {
+				c.openers[i] = open[len(open)-1]
+			}
+			if c.punct(i, "{") || c.punct(i, "(") || c.punct(i, "[") {
+				open = append(open, int32(i))
 			}
 		}
 	}
-	return -1
+	return int(c.openers[k])
 }

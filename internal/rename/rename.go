@@ -208,6 +208,7 @@ type code struct {
 
 	placed, line int // where the last place is, and the lines before it
 	declaring    map[string]bool
+	openers      []int32 // the bracket around each token: see opener
 }
 
 // file classifies the places of one file.

@@ -91,6 +91,35 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A field or method of a type without a name is not the function of that name.
+func TestFindInTypes(t *testing.T) {
+	ws := open(t, map[string]string{
+		"go.mod": "module m\n",
+		"one.go": `package m
+
+func wrap() {}
+
+func f(u interface{ wrap() }) { u.wrap(); wrap() }
+
+type named interface { wrap() }
+
+type both struct{ unwrap, wrap int; x int }
+
+var v = struct { a int; wrap func() }{}
+
+func g() {
+	wrap()
+	if true { wrap() }
+	go func() { wrap() }()
+}
+`,
+	})
+	plan, err := rename.Find(t.Context(), ws, rename.Query{Old: "one.go#wrap", New: "fold"})
+	if err != nil || lines(plan.Sure) != "one.go:14 one.go:15 one.go:16 one.go:3 one.go:5" || lines(plan.Doubtful) != "" || lines(plan.Left) != "one.go:11 one.go:5 one.go:5 one.go:7 one.go:9" {
+		t.Errorf("%v\nsure %s\ndoubtful %s\nleft %s", err, lines(plan.Sure), lines(plan.Doubtful), lines(plan.Left))
+	}
+}
+
 // A rename is of every place or of none: a file that can't be searched or read as code
 // is an error that names it.
 func TestFindIsComplete(t *testing.T) {
