@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -17,7 +18,11 @@ func TestUndoOfALine(t *testing.T) {
 	}
 	id := strings.Fields(runQuarry("", "log").out)[0]
 	r := runQuarry("", "undo", id, "a.txt:zz")
-	for _, want := range []string{"has not changed a.txt:zz", "it changed a.txt", "in FILE:LINE the line is a number"} {
+	wanted := []string{"has not changed a.txt:zz", "it changed a.txt", "in FILE:LINE the line is a number"}
+	if runtime.GOOS == "windows" { // no file is called so
+		wanted = []string{"a.txt:zz: a name can't contain a colon here"}
+	}
+	for _, want := range wanted {
 		if r.code == 0 || !strings.Contains(r.err, want) {
 			t.Errorf("exit code %d, %q; want %q", r.code, r.err, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -71,7 +72,7 @@ func TestHeldMessages(t *testing.T) {
 		}
 		const reads = 40
 		for i := range reads {
-			write(call(i+2, "resources/read", `{"uri":"file://`+volume+`/ws/a"}`))
+			write(call(i+2, "resources/read", `{"uri":"`+fileURI("/"+strings.TrimPrefix(filepath.ToSlash(wsDir), "/"))+`/a"}`))
 		}
 		for i := range reads { // each is answered once the client reads
 			if n := files.begun.Load(); n > int64(i+maxReads/2+1) {
