@@ -359,8 +359,7 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search?q=needle", 1600, 800, "light")
 	b.until(`document.querySelectorAll("article.file").length === 120`)
-	eval[chromedp.Void](b, `scrollTo(0, 2500)`)
-	b.until(`scrollY === 2500`)
+	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // once there is so much to scroll
 	b.keys(kb.Escape)
 	b.click(`[data-view="health"]`)
 	b.until(`location.pathname === "/health" && scrollY === 0`)

@@ -15,7 +15,7 @@ import (
 // the system does not keep a limit of memory (macOS), the watch does.
 func bound(memory int64, processor int) error {
 	watch(memory)
-	if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: limitOf(processor), Max: limitOf(processor + 1)}); err != nil {
+	if err := lower(unix.RLIMIT_CPU, unix.Rlimit{Cur: limitOf(processor), Max: limitOf(processor + 1)}); err != nil {
 		return err
 	}
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
@@ -25,6 +25,18 @@ func bound(memory int64, processor int) error {
 	// The watch ends the process earlier; this is for one allocation that is
 	// larger than what the watch has time for.
 	return limitData(2*memory + 64<<20)
+}
+
+// lower sets a limit, or leaves a lower one that whoever started us has set: to raise
+// that is not allowed.
+func lower(resource int, limit unix.Rlimit) error {
+	var have unix.Rlimit
+	if err := unix.Getrlimit(resource, &have); err != nil {
+		return err
+	}
+	limit.Max = min(limit.Max, have.Max)
+	limit.Cur = min(limit.Cur, limit.Max)
+	return unix.Setrlimit(resource, &limit)
 }
 
 // isolate makes the worker a group of its own, so that ^C at a shell ends the
