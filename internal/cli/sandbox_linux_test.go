@@ -28,8 +28,9 @@ type sandboxed struct {
 func newSandboxed(t *testing.T) *sandboxed {
 	t.Helper()
 	p := newPatient(t)
+	program := p.copyProgram() // a sandbox may hide the folder of the test program
 	if os.Getuid() == 0 {
-		p.give(sandboxUser, p.copyProgram())
+		p.give(sandboxUser, program)
 	}
 	return &sandboxed{patient: p}
 }
@@ -130,7 +131,7 @@ func TestSandboxes(t *testing.T) {
 				{"quarry rm a.txt", "a.txt"},
 				{"quarry undo", "Undid change"},
 				{"quarry index build", "Indexed 2 files"},
-				{`quarry serve & until case "$(quarry index status)" in *"kept by process"*) true;; *) false;; esac; do sleep 0.05; done; quarry search one; kill $!; wait`, "a.txt:1:one"},
+				{`quarry serve & until case "$(quarry index status)" in *"kept by process"*) true;; *) false;; esac; do kill -0 $! || exit 1; sleep 0.05; done; quarry search one; kill $!; wait`, "a.txt:1:one"},
 				{s.mcp(mcpEdit, ""), `Replaced 1 occurrence in \"a.txt\".`},
 				{"quarry undo", "Undid change"},
 				{doctorCommand, `"findings"`},
