@@ -34,9 +34,9 @@ export function keepScroll() {
         const there = Math.abs(scrollY - to.y) < 2 && (!to.list || Math.abs((el?.scrollTop ?? 0) - to.list) < 2);
         // What is above may still grow: it stays in place for a while.
         if (performance.now() - since > (there ? 600 : patience)) { restoring = false; note(); return; }
-        requestAnimationFrame(step);
+        setTimeout(step, 16); // a frame may never come: the tab is hidden
       };
-      if (to) requestAnimationFrame(step);
+      if (to) setTimeout(step, 16);
     },
   };
 }
