@@ -10,6 +10,7 @@ var layers = []layer{
 		{"internal/powercut", "the disks a power cut may leave"},
 		{"internal/quarrytest", "workspaces for tests"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports"},
+		{"internal/script/workertest", "a test's program as the worker of scripts"},
 		{"internal/stress/fuzz", "runs all fuzz targets"},
 		{"internal/stress/hostile", "what hostile calls of the built program take"},
 		{"internal/stress/lines", "draws random comments and messages to be read"},

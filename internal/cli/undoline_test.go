@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FILE:LINE with something that is no number is a file's name; if there is none of it,
-// the message says what was expected.
+// In FILE:LINE a LINE that is not a number belongs to the file's name. If the change
+// has no such file, the message says what is expected.
 func TestUndoOfALine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"} {

@@ -126,6 +126,14 @@ type foundPath struct {
 
 func pathOf(path string) foundPath { return foundPath{render.Name(path), render.EncodedName(path)} }
 
+// text is the path as other tools accept it.
+func (f *foundPath) text() string {
+	if f.Base64 != "" {
+		return f.Base64
+	}
+	return f.Path
+}
+
 // searchAnswer is a text search.
 type searchAnswer struct {
 	Files []foundFile `json:"files"`

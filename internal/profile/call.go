@@ -185,8 +185,9 @@ func (c *call) globs(name, base string) []string {
 	return list
 }
 
-// commaList are globs that one text gives with ", " between them, as some agents do;
-// a comma in braces is part of a glob.
+// commaList are globs that one text gives with ", " between them, as some agents do.
+// A comma in braces is part of a glob, and where a part has no wildcard the comma is
+// one of a name: "Meeting, March.md".
 func commaList(text string) (out []string) {
 	depth, from := 0, 0
 	for i := range len(text) {
@@ -201,7 +202,13 @@ func commaList(text string) (out []string) {
 			}
 		}
 	}
-	return append(out, strings.TrimSpace(text[from:]))
+	out = append(out, strings.TrimSpace(text[from:]))
+	for _, glob := range out {
+		if !strings.ContainsAny(glob, "*?[{") && !strings.HasPrefix(glob, "!") {
+			return []string{text}
+		}
+	}
+	return out
 }
 
 func (c *call) localGlob(g, base string) string {

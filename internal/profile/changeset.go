@@ -185,6 +185,9 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.Bool("multiline") {
 		q.Match.Mode = match.Multiline
 	}
+	if q.Lacking = c.Strings("lacking"); len(q.Lacking) > 0 && q.Structure != "" {
+		return nil, invalid("lacking can't be used together with structure.")
+	}
 	c.readAsPCRE(&q.Query)
 	if p := c.file(ctx, "path"); p != "" {
 		q.Paths = []string{p}
@@ -195,9 +198,6 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	if globs := c.globs(filter, c.path(ctx, "path")); len(globs) > 0 {
 		q.Globs, q.Dialect = globs, search.Gitignore
-	}
-	if q.Lacking = c.Strings("lacking"); len(q.Lacking) > 0 && q.Structure != "" {
-		return nil, invalid("lacking can't be used together with structure.")
 	}
 	expected := q.Expected
 	if c.Bool("dry_run") {
@@ -247,8 +247,7 @@ func (c *call) hiddenToo(ctx context.Context, q search.Query, replaced []replace
 	var first []string
 	n := 0
 	if _, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
-		hidden := strings.HasPrefix(f.Path, ".") || strings.Contains(f.Path, "/.")
-		if hidden && !slices.ContainsFunc(replaced, func(r replacer.FileCount) bool { return r.Path == f.Path }) {
+		if hiddenPath(f.Path) && !slices.ContainsFunc(replaced, func(r replacer.FileCount) bool { return r.Path == f.Path }) {
 			if n++; n <= maxHidden {
 				first = append(first, render.Path(f.Path))
 			}
@@ -286,8 +285,10 @@ func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.
 	if found.Summary.Denied > 0 {
 		message += "; not searched: " + c.protected(found.Summary)
 	}
-	if why := c.whyEmpty(ctx, *q, found.Summary, filter); c.d.terse && q.Structure == "" && len(why) > 0 {
-		hint = sentence(strings.Join(why, "; "))
+	if c.d.terse && q.Structure == "" {
+		if why := c.whyEmpty(ctx, *q, found.Summary, filter); len(why) > 0 {
+			hint = sentence(strings.Join(why, "; "))
+		}
 	}
 	return &tool.Error{Code: fault.NotFound, Message: message, Hint: hint}
 }

@@ -83,7 +83,7 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		mark := len(a.text)
 		a.text = fmt.Appendf(a.text, "\n%d %s", m.Count, fault.Clip(strings.ReplaceAll(m.Text, "\n", `\n`), matchText))
 		if m.Count == 1 {
-			a.text = fmt.Appendf(a.text, "  %s:%d", q2path(foundFile{foundPath: m.foundPath}), m.Line)
+			a.text = fmt.Appendf(a.text, "  %s:%d", m.text(), m.Line)
 		}
 		if lim.Full(len(a.text)) {
 			a.text = a.text[:mark]
@@ -124,7 +124,8 @@ func matchedTexts(lines []search.Line, whole bool) (out [][]byte) {
 			}
 			text = append(append(text, lines[i].Text...), lines[i].Ending...)
 		}
-		out = append(out, bytes.Clone(text[min(s.Start, len(text)):min(s.End, len(text))]))
+		found := bytes.ToValidUTF8(text[min(s.Start, len(text)):min(s.End, len(text))], []byte("\uFFFD"))
+		out = append(out, bytes.ReplaceAll(found, []byte("\r\n"), []byte("\n")))
 	}
 	return out
 }

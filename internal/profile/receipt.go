@@ -221,7 +221,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 		where += ", changed files only"
 	}
 	hidden := "hidden"
-	if named := q.Paths; len(named) > 0 && (strings.HasPrefix(named[0], ".") && !strings.HasPrefix(named[0], "./") && named[0] != "." || strings.Contains(named[0], "/.")) {
+	if named := q.Paths; len(named) > 0 && hiddenPath(named[0]) {
 		hidden = "other hidden" // what a path names is searched
 	}
 	switch {
@@ -233,4 +233,9 @@ func (c *call) scope(q *search.Query, filter string) string {
 		where += ", without ignored files"
 	}
 	return where
+}
+
+// hiddenPath reports whether a name of a path begins with a dot.
+func hiddenPath(p string) bool {
+	return strings.HasPrefix(p, ".") && p != "." && !strings.HasPrefix(p, "./") || strings.Contains(p, "/.")
 }

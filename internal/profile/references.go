@@ -52,11 +52,12 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	left := c.limits()
 	left.Budget = max(left.Budget-len(a.text), referencesRoom)
 	few := len(r.Uses) <= aroundLines || !c.d.terse || c.Given("budget")
-	show := linesText
-	if !few {
-		show = placesText
+	var shown render.Shown
+	if few {
+		text, shown = linesText(text, files, true, left)
+	} else {
+		text, shown = placesText(text, files, left)
 	}
-	text, shown := show(text, files, true, left)
 	a.text = append(append(a.text, "\n\n"...), text...)
 	for i := range shown.Files {
 		for j := range shown.Files[i].Lines {
@@ -75,7 +76,7 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 
 // placesText appends uses as a line a file, each with the definition around it. Where
 // there are many, agents wanted the functions and not the lines.
-func placesText(dst []byte, files []search.FileMatch, _ bool, lim render.Limits) ([]byte, render.Shown) {
+func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
 	for i := range files {
 		mark := len(dst)

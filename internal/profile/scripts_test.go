@@ -12,6 +12,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/script/workertest"
 	"quarry/tool"
 )
 
@@ -22,7 +23,7 @@ func scripts(t testing.TB, ws *quarry.Workspace) *tool.Registry {
 	for _, other := range tools(t, ws, profile.Options{}).Tools() {
 		names = append(names, other.Name)
 	}
-	return tools(t, ws, profile.Options{Tools: names, Worker: scriptWorker(t)})
+	return tools(t, ws, profile.Options{Tools: names, Worker: workertest.Command(t)})
 }
 
 // run runs a script with look or change.
@@ -38,13 +39,13 @@ func run(t testing.TB, r *tool.Registry, name, script string) *tool.Result {
 // Scripts are there only if they are named and can be run.
 func TestScriptToolsAreAskedFor(t *testing.T) {
 	ws := code().make(t)
-	if tools(t, ws, profile.Options{Worker: scriptWorker(t)}).Lookup("look") != nil {
+	if tools(t, ws, profile.Options{Worker: workertest.Command(t)}).Lookup("look") != nil {
 		t.Error("quarry has look without being asked for it")
 	}
 	if _, err := profile.New(ws, &profile.Options{Tools: []string{"look"}}); err == nil {
 		t.Error("look is there without a worker")
 	}
-	r := tools(t, ws, profile.Options{Tools: []string{"look", "change", "read_file"}, Worker: scriptWorker(t), ReadOnly: true})
+	r := tools(t, ws, profile.Options{Tools: []string{"look", "change", "read_file"}, Worker: workertest.Command(t), ReadOnly: true})
 	if r.Lookup("look") == nil || r.Lookup("change") != nil {
 		t.Error("a read-only server has look and not change")
 	}

@@ -95,6 +95,8 @@ func (c *call) readAsPCRE(q *search.Query) {
 		return
 	}
 	all := append([]string{q.Pattern}, q.Patterns...)
+	wanted := len(all)
+	all = append(all, q.Lacking...) // one syntax reads them all
 	_, err := match.CompileAny(all, q.Match)
 	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
 		return
@@ -102,12 +104,13 @@ func (c *call) readAsPCRE(q *search.Query) {
 	fold := q.Match.Case == match.Insensitive
 	for i, p := range all {
 		made, err := pcre.Translate(p, fold, false, q.Match.Mode == match.Lines)
-		if err != nil || made.Nested || made.Refers && len(all) > 1 {
+		if err != nil || made.Nested || made.Refers && i < wanted && wanted > 1 {
 			return // Rust's error says what is not supported
 		}
 		all[i] = made.JavaScript
 	}
-	q.Pattern, q.Patterns, q.Match.Syntax, q.Match.Unicode = all[0], all[1:], match.ECMAScript, true
+	q.Pattern, q.Patterns, q.Lacking = all[0], all[1:wanted:wanted], all[wanted:]
+	q.Match.Syntax, q.Match.Unicode = match.ECMAScript, true
 }
 
 // countTo is how far results are counted: beyond what this page shows.

@@ -85,8 +85,8 @@ func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*a
 	return nil, nil
 }
 
-// matchCount is "43 matches in 20 files", and where lines have several, how many
-// lines it are.
+// matchCount is "43 matches in 20 files", and on how many lines where some have
+// several.
 func matchCount(s *search.Summary) string {
 	n, more := max(s.Matches, s.LinesMatched), ""
 	if !s.Exact {
@@ -141,7 +141,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 	var paths []string
 	var counts []int
 	for _, f := range page {
-		paths, counts = append(paths, q2path(f)), append(counts, f.Matched)
+		paths, counts = append(paths, f.text()), append(counts, f.Matched)
 	}
 	if sum.Matches == sum.FilesMatched && sum.Exact {
 		counts = nil // each has one, as the sum says
@@ -157,14 +157,6 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		a.receipt = append(a.receipt, s)
 	}
 	return a, nil
-}
-
-// q2path is the path of a file in an answer, as other tools accept it.
-func q2path(f foundFile) string {
-	if f.Base64 != "" {
-		return f.Base64
-	}
-	return f.Path
 }
 
 // maxDefinitions is how many definitions one answer reads.

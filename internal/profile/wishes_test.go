@@ -14,6 +14,7 @@ func TestWishesOfAgents(t *testing.T) {
 		"d/x.md": "one [[Old name|Old name]]\nunique here\n", "same/a.md": "the same words\n", "same/b.md": "z\nthe same words\n", "same/c.md": "the same words\n", "to/d.md": "the same words\n",
 		"a/one.go": "package a\n\nfunc Open() {}\n", "a/one_test.go": "package a\n\nfunc TestOpen() {}\n", "b/two.ts": "export function Close() {}\n",
 		".github/ci.yml": "name: ci\n", "Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
+		"Meeting, March.md": "agenda\n", "ends.txt": "alpha\r\nbeta\xff\r\n",
 	}
 	for i := range 6 {
 		files[fmt.Sprintf("many/f%d.go", i)] = fmt.Sprintf("package many\n\n// Use%d is one.\nfunc Use%d() {\n\tx := 1\n\tbarrier(x)\n\treturn\n}\n", i, i)
@@ -29,6 +30,12 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "one.go", "one_test"},
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":"*.{go,ts}, !*_test.go","show":"files"}`, "2 matches in 2 files\na/one.go\nb/two.ts", "one_test"},
 		{"code", "search_files", `{"pattern":"func \\w+","lacking":["barrier"],"show":"matches"}`, "2 matches in 2 files, 2 different\n1 func Open  a/one.go:3\n1 func TestOpen  a/one_test.go:3", "Use"},
+		{"code", "search_files", `{"pattern":"func (?!Zzz)\\w+","lacking":["[[:alpha:]]arrier"],"show":"matches"}`, "2 matches in 2 files, 2 different", "Use"},
+		{"code", "search_files", `{"pattern":"func \\w+","lacking":["b(?=arrier)"],"show":"matches"}`, "2 matches in 2 files, 2 different", "Use"},
+		{"code", "replace_in_files", `{"regex":"func (?!Zzz)(\\w+)","replacement":"func My$1","lacking":["[[:alpha:]]arrier","Test"],"expected_count":1}`, "+func MyOpen() {}", "CONFLICT"},
+		{"code", "search_files", `{"pattern":"agenda","glob":"Meeting, March.md"}`, "# Meeting, March.md", ""},
+		{"code", "search_files", `{"pattern":"agenda|Open","glob":"*.md, *.go","show":"files"}`, "3 matches in 3 files", ""},
+		{"code", "search_files", `{"pattern":"alpha\\s+beta(?-u:[^b])","show":"matches","multiline":true}`, `1 alpha\nbeta` + "\uFFFD  ends.txt:1", `\r`},
 		{"code", "search_files", `{"pattern":"x := 1|barrier","show":"matches"}`, "12 matches in 6 files, 2 different\n6 x := 1\n6 barrier", "many"},
 		{"code", "search_files", `{"pattern":"zzz","path":".github"}`, `searched ".github", without other hidden and ignored files`, ""},
 		{"code", "replace_in_files", `{"regex":"func (\\w+)","replacement":"func My$1","lacking":["Test","barrier"],"expected_count":1}`, "+func MyOpen() {}", "CONFLICT"},

@@ -19,6 +19,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 	"quarry/tool"
 	"quarry/toolset"
@@ -74,10 +75,6 @@ func TestAcceptedInPart(t *testing.T) {
 		"a.txt": numbered(60, "old"), "b.txt": numbered(30, "old"), "crlf.txt": strings.ReplaceAll(numbered(60, "old"), "\n", "\r\n"), "d.txt": "d\n", "e.txt": "e\n",
 		"n.md": numbered(60, "old") + "#draft\n", "m.md": "# m\n\n#draft\n", "k.md": "see [[m]]\n" + numbered(30, "old") + "#draft\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	parts := 0
 	for _, c := range inPart {
 		t.Run(c.profile+" "+c.tool, func(t *testing.T) {
@@ -86,7 +83,7 @@ func TestAcceptedInPart(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := func(ws *quarry.Workspace) *tool.Result {
-				tools, err := toolset.New(ws, &toolset.Options{Profile: c.profile, Tools: []string{c.tool}, Worker: []string{self, "script-worker"}})
+				tools, err := toolset.New(ws, &toolset.Options{Profile: c.profile, Tools: []string{c.tool}, Worker: workertest.Command(t)})
 				if err != nil {
 					t.Fatal(err)
 				}

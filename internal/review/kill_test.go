@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
-	"quarry/internal/script/worker"
+	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 )
 
@@ -24,13 +23,7 @@ import (
 const victim = "QUARRY_REVIEW_VICTIM"
 
 func TestMain(m *testing.M) {
-	if slices.Contains(os.Args, "script-worker") {
-		if err := worker.Main(os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	workertest.Main()
 	if args := os.Getenv(victim); args != "" {
 		if err := decideAsVictim(strings.Split(args, "\n")); err != nil {
 			fmt.Println(err)

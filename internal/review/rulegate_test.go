@@ -14,6 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 	"quarry/tool"
 	"quarry/toolset"
@@ -139,10 +140,6 @@ func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, per
 // another tool, and a script that only looks changes nothing.
 func TestScriptsFollowRules(t *testing.T) {
 	stress.SkipTiny(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	run := stress.Start(t, "scripts under rules", 400, 1000)
 	var count judged
 	for seed := range run.Cases() {
@@ -150,7 +147,7 @@ func TestScriptsFollowRules(t *testing.T) {
 		b := newGround(t)
 		delete(b.texts, "docs/x.lock. ") // tools drop a space at the end of a path
 		w := &twin{rules: someRules(rng, b.texts, []string{"edit_file", "change"}), only: rng.IntN(2) == 0}
-		tools, err := toolset.New(b.ruled(fixed(w.texts()...), w.only), &toolset.Options{Profile: "code", Tools: []string{"look", "change"}, Worker: []string{self, "script-worker"}})
+		tools, err := toolset.New(b.ruled(fixed(w.texts()...), w.only), &toolset.Options{Profile: "code", Tools: []string{"look", "change"}, Worker: workertest.Command(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

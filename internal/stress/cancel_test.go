@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/profile"
+	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 )
 
@@ -89,10 +89,6 @@ func TestCancelEveryTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	all, err := profile.New(ws, &profile.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +97,7 @@ func TestCancelEveryTool(t *testing.T) {
 	for _, tl := range all.Tools() {
 		names = append(names, tl.Name)
 	}
-	reg, err := profile.New(ws, &profile.Options{Tools: names, Worker: []string{self, "script-worker"}})
+	reg, err := profile.New(ws, &profile.Options{Tools: names, Worker: workertest.Command(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

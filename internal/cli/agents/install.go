@@ -350,7 +350,10 @@ func (f *installFlags) proposedProfile(s env.Streams, roots []namedRoot, flags *
 		if set.Source == config.FromFile || set.Source == config.FromRoot {
 			return "", nil
 		}
-		if at, err := os.Lstat(filepath.Join(dir, ".obsidian")); dir != "" && err == nil && at.IsDir() {
+		if dir == "" {
+			continue
+		}
+		if at, err := os.Lstat(filepath.Join(dir, ".obsidian")); err == nil && at.IsDir() {
 			vaults++
 		}
 	}
