@@ -40,7 +40,7 @@ func TestFoldedNames(t *testing.T) {
 				t.Skipf("no namespaces here: %v", err)
 			}
 			if strings.Contains(string(out), "--- SKIP") {
-				t.Skipf("needs a kernel that mounts it: %s", out)
+				t.Skipf("needs a kernel that mounts it: %s", strings.Join(strings.Fields(string(out)), " "))
 			}
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -68,7 +68,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 		t.Helper()
 		out, err := exec.Command(line[0], line[1:]...).CombinedOutput()
 		if err != nil {
-			t.Skipf("%q: %v %s", line, err, out)
+			t.Skipf("such a file system can't be made or mounted here: %q: %v %s", line, err, out)
 		}
 		return strings.TrimSpace(string(out))
 	}

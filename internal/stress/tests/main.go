@@ -150,33 +150,38 @@ func reason(output []string) string {
 	return cmp.Or(why, "no reason given")
 }
 
-// runsInside marks the halves of tests that start themselves again.
-const runsInside = "runs as a "
-
 func (s *summary) print(took, spent time.Duration) {
+	byKind := map[string][]string{} // reasons
+	number := map[string]int{}      // of tests
 	skips := 0
-	for why, tests := range s.skipped {
-		if !strings.HasPrefix(why, runsInside) {
-			skips += len(tests)
+	for _, why := range slices.Sorted(maps.Keys(s.skipped)) {
+		k := kindOf(why)
+		switch {
+		case k == nil:
+			k = &kind{name: "another reason"}
+		case k.name == inside.name:
+			continue
 		}
+		byKind[k.name] = append(byKind[k.name], why)
+		number[k.name] += len(s.skipped[why])
+		skips += len(s.skipped[why])
 	}
 	fmt.Fprintf(s.out, "\n%d passed, %d failed, %d skipped in %s (%s of processor time)\n",
 		s.passed, s.failed, skips, took.Round(100*time.Millisecond), spent.Round(100*time.Millisecond))
 	if skips == 0 {
 		return
 	}
-	fmt.Fprintln(s.out, "Skipped, by reason:")
-	for _, why := range slices.Sorted(maps.Keys(s.skipped)) {
-		if strings.HasPrefix(why, runsInside) {
-			continue
+	fmt.Fprintf(s.out, "Skipped, %d kinds of reasons:\n", len(byKind))
+	for _, name := range slices.Sorted(maps.Keys(byKind)) {
+		fmt.Fprintf(s.out, "  %s: %d\n", name, number[name])
+		for _, why := range byKind[name] {
+			tests, more := s.skipped[why], ""
+			if len(tests) > 3 {
+				more = fmt.Sprintf(" and %d more", len(tests)-3)
+				tests = tests[:3]
+			}
+			fmt.Fprintf(s.out, "    %s\n      %s%s\n", why, strings.Join(tests, ", "), more)
 		}
-		tests := s.skipped[why]
-		more := ""
-		if len(tests) > 3 {
-			more = fmt.Sprintf(" and %d more", len(tests)-3)
-			tests = tests[:3]
-		}
-		fmt.Fprintf(s.out, "  %s\n    %s%s\n", why, strings.Join(tests, ", "), more)
 	}
 	fmt.Fprint(s.out, "How to run them: .ci/run installs the oracles; without -short go test leaves nothing out for time;\n"+
 		"make stress runs the regimes of docs/RELIABILITY.md at full length; mounting needs root.\n")
