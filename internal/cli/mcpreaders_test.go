@@ -89,7 +89,7 @@ var readings = map[string][]reading{
 		{"read_file", `{"path":"Notes/n.md"}`, []string{"before the needle", "one needle here"}},
 		{"read_file", `{"path":"Notes/n.md","numbers":true}`, []string{"one needle here", "version"}},
 		{"read_file", `{"paths":["code.go#needle","nope"]}`, []string{"func needle()", "nope", "not found"}},
-		{"edit_file", `{"path":"code.go","old_text":"func needle","new_text":"func thread"}`, []string{"code.go", "+func thread"}},
+		{"edit_file", `{"path":"code.go","old_text":"func needle","new_text":"func thread","quiet":false}`, []string{"code.go", "+func thread"}},
 		{"apply_changes", `{"changes":[{"path":"set.md","content":"one\n"}]}`, []string{"set.md"}},
 		{"replace_in_files", `{"text":"one","replacement":"two","glob":"*.md","dry_run":true,"diff":true}`, []string{"+two", "Notes/n.md"}},
 		{"replace_in_files", `{"text":"one","replacement":"two","glob":"set.md","expected_count":1}`, []string{"1 match in 1 file"}},

@@ -22,7 +22,8 @@ mount -t overlay overlay -o userxattr,lowerdir=low,upperdir=up,workdir=work merg
 	if strings.Contains(string(out), "no overlay") || strings.Contains(string(out), "unshare:") {
 		t.Skipf("no overlay can be mounted here: %s", out)
 	}
-	if n := strings.Count(string(out), "is on an overlay"); n != 1 || !strings.Contains(string(out), "Writes through the mount are seen") {
+	said := strings.Join(strings.Fields(string(out)), " ") // doctor wraps lines
+	if n := strings.Count(said, "is on an overlay"); n != 1 || !strings.Contains(said, "Writes through the mount are seen") {
 		t.Errorf("%d of 2 folders are called an overlay: %s", n, out)
 	}
 }

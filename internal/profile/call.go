@@ -66,6 +66,7 @@ type call struct {
 	overlay bool
 	told    bool // the receipt has what was not searched
 	sampled bool // the answer shows the first of what was replaced
+	exact   bool // the request itself says which text becomes which
 	made    *madeHere
 
 	tried   []string          // paths that may mean notes

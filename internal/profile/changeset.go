@@ -33,6 +33,7 @@ func applyList(ctx context.Context, c *call) (*answer, error) {
 		op.Origin = fmt.Sprintf("changes[%d]", i)
 		ops = append(ops, op)
 	}
+	c.exact = !slices.ContainsFunc(ops, func(op change.Op) bool { return !byText(op.Edits) })
 	if len(ops) == 0 && c.String("digest") == "" {
 		return nil, invalid("changes is empty: give at least one.")
 	}

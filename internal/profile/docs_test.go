@@ -78,9 +78,10 @@ func toolNames(r *tool.Registry) string {
 }
 
 // Every tool has a title and a description, its hints agree with its name, and
-// every parameter is described.
+// every parameter is described, but those whose name says all in a terse profile.
 func TestDefinitionsAreComplete(t *testing.T) {
 	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$|daily_note$)`)
+	plain := regexp.MustCompile(`^(path|old_text|new_text|replacement|ignore_case|budget)$`)
 	for _, name := range profile.Names() {
 		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
 			if tl.Title == "" || tl.Description == "" {
@@ -96,7 +97,7 @@ func TestDefinitionsAreComplete(t *testing.T) {
 				if p.Unlisted {
 					continue
 				}
-				if p.Description == "" {
+				if p.Description == "" && !(plain.MatchString(p.Name) && (name == "code" || name == "notes")) {
 					t.Errorf("%s/%s: %s has no description", name, tl.Name, p.Name)
 				}
 			}

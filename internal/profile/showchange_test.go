@@ -105,3 +105,26 @@ func TestShortVersions(t *testing.T) {
 		t.Errorf("a stale version: %s", got)
 	}
 }
+
+// An edit that is found as it was given needs no lines in a terse answer: they are in
+// the request. What was read otherwise than given is shown.
+func TestExactEditsAreNotRepeated(t *testing.T) {
+	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\nfunc one() {\n\tfirst()\n}\n", "b.json": "{\"k\": 1}\n"})
+	for _, c := range []struct {
+		tool, args string
+		shown      bool
+	}{
+		{"edit_file", `{"path":"a.go","old_text":"first()","new_text":"second()"}`, false},
+		{"edit_file", `{"path":"a.go","edits":[{"old_text":"second()","new_text":"third()"}]}`, false},
+		{"edit_file", `{"path":"a.go","old_text":"third()","new_text":"fourth()","quiet":false}`, true},
+		{"edit_file", `{"path":"a.go","old_text":"func one() {\n    fourth()\n}","new_text":"func one() {\n    fifth()\n}"}`, true}, // a tab there
+		{"edit_file", `{"path":"a.go","insert_after_line":4,"content":"\tsixth()"}`, true},
+		{"apply_changes", `{"changes":[{"path":"a.go","old_text":"sixth()","new_text":"seventh()"},{"path":"c.go","content":"package a\n"}]}`, false},
+		{"apply_changes", `{"changes":[{"path":"b.json","at":"k","value":2}]}`, true},
+	} {
+		got := callText(t, r, c.tool, c.args)
+		if strings.HasPrefix(got, "Error") || strings.Contains(got, "\n@@ ") != c.shown || !strings.Contains(got, "change ") {
+			t.Errorf("%s %s: lines wanted %v:\n%s", c.tool, c.args, c.shown, got)
+		}
+	}
+}

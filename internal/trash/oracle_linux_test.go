@@ -25,6 +25,10 @@ func (d *desk) trashCLI(input, name string, args ...string) string {
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+d.data, "LC_ALL=C.UTF-8")
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
+	if err != nil && strings.Contains(string(out), "PermissionError") && strings.Contains(string(out), "/.Trash-") {
+		// It looks into the trash of every volume, and ends at the first that is closed to it.
+		d.t.Skipf("%s stops at another user's trash on a volume here", name)
+	}
 	if err != nil {
 		d.t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 	}
