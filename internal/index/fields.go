@@ -35,6 +35,7 @@ func (e *Extractor) version() uint32 {
 
 // Fields are those of one document.
 type Fields struct {
+	n      int    // values
 	values []byte // each after its length
 	counts []fieldCount
 }
@@ -46,6 +47,7 @@ type fieldCount struct {
 
 // Add adds the next value.
 func (f *Fields) Add(value []byte) {
+	f.n++
 	f.values = binary.AppendUvarint(f.values, uint64(len(value)))
 	f.values = append(f.values, value...)
 }
@@ -65,7 +67,7 @@ func (f *Fields) each(yield func(k terms.Key, n int)) {
 	}
 }
 
-func (f *Fields) reset() { f.values, f.counts = f.values[:0], f.counts[:0] }
+func (f *Fields) reset() { f.n, f.values, f.counts = 0, f.values[:0], f.counts[:0] }
 
 // Values are the values of a document. They are valid until the next ones.
 type Values []byte
@@ -82,15 +84,19 @@ func (v *Values) Next() []byte {
 	return value
 }
 
-// fields extracts the fields of the file that was just read. It reports false if
-// it has none.
-func (r *reader) fields(path string, out *Fields) bool {
+// fields extracts the fields of the file that was just read. It reports whether it
+// has some, and whether the index can keep them.
+func (r *reader) fields(path string, out *Fields) (some, fit bool) {
 	out.reset()
 	if r.extractor == nil || !r.extractor.Has(path) {
-		return false
+		return false, true
 	}
 	r.extractor.Extract(path, r.text8(), out)
-	return true
+	if len(out.values) > maxValues || out.n > maxColumns {
+		out.reset()
+		return false, false
+	}
+	return true, true
 }
 
 // text8 is the text of the file that was just read, in UTF-8.
@@ -121,7 +127,14 @@ func (w *buildWorker) extract(job int) {
 		w.fieldJob = job
 	}
 	out := &w.outcomes[job]
-	if out.state != indexed || out.flags&withoutFields != 0 || !w.reader.fields(w.jobs[job].path, &w.found) {
+	some := false
+	if out.state == indexed && out.flags&withoutFields == 0 {
+		var fit bool
+		if some, fit = w.reader.fields(w.jobs[job].path, &w.found); !fit {
+			out.flags |= Unlisted
+		}
+	}
+	if !some {
 		w.fieldData = append(w.fieldData, 0)
 		return
 	}
@@ -187,7 +200,7 @@ func recordSize(data []byte) int {
 
 // Known reports whether the fields of a document are in the index, if its name is
 // one that has some. If they are not, the file has to be read.
-func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large) == 0 }
+func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large|Unlisted) == 0 }
 
 // Fields calls yield with the values of documents, whose numbers are in order,
 // until it returns false. Bit n of want asks for value n; one that is not wanted may

@@ -2,9 +2,11 @@ package index
 
 import (
 	"bytes"
+	"context"
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"quarry/internal/terms"
@@ -98,6 +100,29 @@ func (w *world) compareFields(snap *Snapshot, ask Ask) {
 				w.t.Fatalf("document %d has the keys %v, the index says %v", id, want[id], had[id])
 			}
 		}
+	}
+}
+
+// A document whose values are too large is not known, and its index is in order.
+func TestUnlisted(t *testing.T) {
+	w := newWorld(t, 5, true)
+	w.write("small1", strings.Repeat("x", maxValues/2)+"\n")
+	w.write("large2", strings.Repeat("x", maxValues+1)+"\n")
+	w.write("small3", "word\n")
+	w.open()
+	w.calm()
+	snap, err := w.ix.Fresh(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	w.compareFields(snap, Ask{Hidden: true})
+	if w.fields != 2 {
+		t.Errorf("%d documents have fields, want 2", w.fields)
+	}
+	report, err := w.ix.Verify(context.Background(), func(path, what string) { t.Errorf("%s: %s", path, what) }, nil)
+	if err != nil || report.Files == 0 {
+		t.Errorf("verify: %v, %v", report, err)
 	}
 }
 

@@ -15,6 +15,15 @@ import "encoding/binary"
 // fieldGroup is how many documents share an entry of the heads.
 const fieldGroup = 64
 
+// What a group has at most, so that reading one takes 16 MB at worst, whatever its
+// bytes are. A document with larger values or more of them has none here and is
+// Unlisted. The largest of 16,591 real notes has 41 KB.
+const (
+	maxValues    = 256 << 10 // bytes of the values of a document
+	maxColumns   = 64
+	maxGroupText = fieldGroup * (maxValues + maxColumns)
+)
+
 // fieldTable finds the values of a document.
 type fieldTable struct {
 	docs  int
@@ -133,6 +142,9 @@ func (c *fieldCursor) group(i int) {
 	c.has = binary.LittleEndian.Uint64(data)
 	s := columnSource(data[8:])
 	columns := s.number()
+	if columns > maxColumns {
+		panic("columns of fields")
+	}
 	sizes := make([]int, columns)
 	for i := range sizes {
 		sizes[i] = s.number()
@@ -141,13 +153,15 @@ func (c *fieldCursor) group(i int) {
 		c.columns = append(c.columns, fieldColumn{})
 	}
 	c.columns = c.columns[:columns]
+	left := maxGroupText
 	for i, size := range sizes {
 		if size > len(s) {
 			panic("size of a column of fields")
 		}
 		if col := &c.columns[i]; c.wants(i) {
-			col.plain = unpack(col.plain[:0], s[:size])
+			col.plain = unpack(col.plain[:0], s[:size], left)
 			col.rest = col.plain
+			left -= len(col.plain)
 		}
 		s = s[size:]
 	}

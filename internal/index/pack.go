@@ -46,11 +46,15 @@ func (p *packer) pack(dst, text []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text)-from)), text[from:]...)
 }
 
-// unpack appends the text to dst, which is empty. It panics on invalid bytes.
-func unpack(dst, packed []byte) []byte {
+// unpack appends the text to dst, which is empty. It panics on invalid bytes, and
+// before the text has more than limit bytes: five packed ones may stand for a megabyte.
+func unpack(dst, packed []byte, limit int) []byte {
 	s := columnSource(packed)
 	for {
 		n := s.number()
+		if n > limit-len(dst) {
+			panic("size of packed fields")
+		}
 		dst = append(dst, s[:n]...)
 		s = s[n:]
 		if len(s) == 0 {
@@ -66,6 +70,9 @@ func unpack(dst, packed []byte) []byte {
 		}
 		s = s[k+l:]
 		from, n := len(dst)-int(back), int(length)+minCopy
+		if n > limit-len(dst) {
+			panic("size of packed fields")
+		}
 		for n > 0 { // a copy may run into itself
 			part := dst[from:min(from+n, len(dst))]
 			dst = append(dst, part...)

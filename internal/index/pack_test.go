@@ -2,8 +2,11 @@ package index
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,7 +25,7 @@ func TestPack(t *testing.T) {
 			}
 		}
 		out := p.pack(nil, text)
-		if got := unpack(nil, out); !bytes.Equal(got, text) {
+		if got := unpack(nil, out, len(text)); !bytes.Equal(got, text) {
 			t.Fatalf("%q is unpacked as %q", text, got)
 		}
 		plain, packed = plain+len(text), packed+len(out)
@@ -38,13 +41,10 @@ func FuzzUnpack(f *testing.F) {
 	f.Add([]byte{0})
 	f.Add([]byte{1, 'a', 0xFF, 0xFF, 0xFF, 0x0F, 1, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) > 64 { // each copy may be long
-			return
-		}
 		var p packer
 		guard(func() error {
-			text := unpack(nil, data)
-			if got := unpack(nil, p.pack(nil, text)); !bytes.Equal(got, text) {
+			text := unpack(nil, data, 1<<20)
+			if got := unpack(nil, p.pack(nil, text), len(text)); !bytes.Equal(got, text) {
 				t.Errorf("%q is unpacked as %q", text, got)
 			}
 			return nil
@@ -106,5 +106,72 @@ func TestColumns(t *testing.T) {
 	}
 	if some < 1000 {
 		t.Errorf("only %d values were compared", some)
+	}
+}
+
+// A group of fields whose sums are right and whose numbers are not is refused, at the
+// cost of what the largest real group takes at most.
+func TestForgedColumns(t *testing.T) {
+	group := func(columns ...[]byte) []byte {
+		g := binary.LittleEndian.AppendUint64(nil, 1)
+		g = binary.AppendUvarint(g, uint64(len(columns)))
+		for _, c := range columns {
+			g = binary.AppendUvarint(g, uint64(len(c)))
+		}
+		return append(g, bytes.Join(columns, nil)...)
+	}
+	repeated := func(copies, length int) []byte {
+		c := []byte{1, 'a'}
+		for range copies {
+			c = binary.AppendUvarint(c, uint64(length-minCopy))
+			c = append(c, 1, 0) // one back; no literals
+		}
+		return c
+	}
+	many := make([][]byte, 40)
+	for i := range many {
+		many[i] = repeated(12, maxCopy)
+	}
+	numbered := func(columns uint64, rest int) []byte {
+		return append(binary.AppendUvarint(binary.LittleEndian.AppendUint64(nil, 1), columns), make([]byte, rest)...)
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{
+		{"300 copies of 1 MB", group(repeated(300, maxCopy))},
+		{"40 columns of 12 MB", group(many...)},
+		{"a copy longer than any", group([]byte{1, 'a', 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 1, 0})},
+		{"a copy from before the text", group([]byte{1, 'a', 0, 2, 0})},
+		{"more literals than bytes", group([]byte{100, 'a'})},
+		{"a value longer than its column", group([]byte{2, 0xFF, 0x7F})},
+		{"3,000,000 columns", numbered(3_000_000, 6_000_000)},
+		{"2^60 columns", numbered(1<<60, 100)},
+		{"a column longer than the group", append(numbered(1, 0), 0x7F, 0)},
+		{"half a head", []byte{1, 0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sums blockSums
+			file := append(c.data, make([]byte, postingsPad)...)
+			sums.add(file)
+			table := &fieldTable{docs: 1, heads: make([]byte, 8), file: file, sums: sums.finish()}
+			if err := table.check(); err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := guard(func() error {
+				cur := fieldCursor{t: table, want: AllValues}
+				cur.values(0)
+				return nil
+			})
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, ErrDamaged) {
+				t.Errorf("it is read: %v", err)
+			}
+			if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 128 { // while the 16 MB of a group grow
+				t.Errorf("%d MB were allocated", mb)
+			}
+		})
 	}
 }

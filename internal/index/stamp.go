@@ -101,4 +101,7 @@ const (
 	// Undefined texts have definitions that are not in the index: they are too many,
 	// or the text is made to take long. A search reads the file, and says so.
 	Undefined
+	// Unlisted texts have fields that are not in the index: their values are too
+	// large. An answer about fields reads the file.
+	Unlisted
 )

@@ -20,7 +20,7 @@ import (
 )
 
 // version changes when a note would get other fields or keys.
-const version = 3
+const version = 4
 
 // linkKey is the kind of the keys of links: names of files that they may mean.
 const linkKey = noterank.Others
@@ -384,6 +384,11 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 	return dst
 }
 
+// maxLinkText is what the links of a note have together at most: a text with fields has
+// less than 8 MiB, and in Windows-1252 a byte may be three in UTF-8. Stored bytes that
+// claim more are forged: two of them may stand for a path of any length.
+const maxLinkText = 24 << 20
+
 // readLinks calls yield with the links until it returns false. Their texts are one
 // string.
 func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
@@ -395,6 +400,9 @@ func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 		l := storedLink{kind: s[0]}
 		s = s[1:]
 		shared := min(max(s.number(), 0), to-from)
+		if shared > maxLinkText-len(b.text) {
+			break
+		}
 		from, to = len(b.text), from+shared
 		b.text = append(b.text, b.text[to-shared:to]...)
 		b.text = append(b.text, s.bytes()...)

@@ -1,9 +1,11 @@
 package notefields
 
 import (
+	"encoding/binary"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -47,6 +49,23 @@ func linksOf(t *testing.T, f *Facts) (out []vault.Link) {
 	return out
 }
 
+// Links that each claim the whole path of the one before don't fill the memory.
+func TestForgedLinks(t *testing.T) {
+	data := binary.AppendUvarint([]byte{0, 0}, 1<<20)
+	data = append(data, strings.Repeat("p", 1<<20)+"\x00"...)
+	for range 100 {
+		data = append(binary.AppendUvarint(append(data, 0), 1<<20), 0, 0)
+	}
+	n, text := 0, 0
+	readLinks(data, func(_ int, l *vault.Link) bool {
+		n, text = n+1, text+len(l.Path)
+		return true
+	})
+	if n == 0 || text > maxLinkText {
+		t.Errorf("%d links of %d bytes are read, want some, of %d at most", n, text, maxLinkText)
+	}
+}
+
 // What each value takes, of the text of the notes in QUARRY_NOTES_CORPUS.
 func TestMeasureSizes(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
@@ -54,7 +73,7 @@ func TestMeasureSizes(t *testing.T) {
 		t.Skip("set QUARRY_NOTES_CORPUS to a folder of notes to measure what an index keeps of them")
 	}
 	var sizes [values]int
-	total := 0
+	total, largest := 0, 0
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(p) != ".md" {
 			return err
@@ -67,6 +86,7 @@ func TestMeasureSizes(t *testing.T) {
 		extract(p, text, &out)
 		total += len(text)
 		known := index.Values(out.Values())
+		largest = max(largest, len(known))
 		for i := range sizes {
 			sizes[i] += len(known.Next())
 		}
@@ -75,6 +95,7 @@ func TestMeasureSizes(t *testing.T) {
 	if err != nil || total == 0 {
 		t.Fatal("no notes:", err)
 	}
+	t.Logf("%-10s %d bytes", "largest", largest)
 	for i, name := range []string{"links", "words", "headings", "tags", "names", "values"} {
 		t.Logf("%-10s %.2f %%", name, 100*float64(sizes[i])/float64(total))
 	}
