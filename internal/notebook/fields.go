@@ -169,7 +169,7 @@ func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
 var onlyNotes = []string{"**/*.md"}
 
 // some is a list that is not empty, else nil.
-func some(list []string) any {
+func some[T any](list []T) any {
 	if len(list) == 0 {
 		return nil
 	}

@@ -26,8 +26,8 @@ type Link struct {
 	Target string // the file it means, "" for none
 	Embed  bool
 
-	unplaced string // its source, if that was not read
-	nth      int    // of the links of the source
+	unplaced bool // its source was not read
+	nth      int  // of the links of the source
 }
 
 // lineReach is how many bytes of a line are shown on either side of a link.
@@ -142,41 +142,61 @@ func (b *Book) Backlinks(ctx context.Context, path string) ([]Link, error) {
 // Those of sources that an index knows have no place yet.
 func (b *Book) links(ctx context.Context, q factQuery, pick func(source string, l *vault.Link) (target string, ok bool)) (out []Link, err error) {
 	q.globs, q.want = notesGlobs, notefields.Links
-	var some []Link // of the note in hand
+	var known []Link // of notes that an index knows, one after the other
 	q.look = func(path string, f *notefields.Facts, text []byte) any {
-		var found []Link
 		if text == nil {
-			some = some[:0]
+			from := len(known)
 			f.EachLink(ctx, func(i int, l *vault.Link) bool {
 				if target, ok := pick(path, l); ok {
-					some = append(some, Link{Source: path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed, unplaced: path, nth: i})
+					known = append(known, Link{Source: path, Link: l.Path + l.Subpath, Target: target, Embed: l.Embed, unplaced: true, nth: i})
 				}
 				return true
 			})
-			if len(some) > 0 {
-				found = slices.Clone(some)
-			}
-		} else {
-			n := &Note{Path: path, Text: text}
-			links, err := counted(ctx, n)
-			if err != nil {
+			if len(known) == from {
 				return nil
 			}
-			for _, l := range links {
-				if target, ok := pick(path, &l); ok {
-					found = append(found, show(n, &l, target))
-				}
-			}
+			return knownLinks{from, len(known)}
 		}
-		if found == nil {
+		n := &Note{Path: path, Text: text}
+		links, err := counted(ctx, n)
+		if err != nil {
 			return nil
 		}
-		return found
+		var found []Link
+		for _, l := range links {
+			if target, ok := pick(path, &l); ok {
+				found = append(found, show(n, &l, target))
+			}
+		}
+		return some(found)
 	}
-	var all [][]Link
-	err = b.eachFact(ctx, q, func(_ string, found any) { all = append(all, found.([]Link)) })
-	return slices.Concat(all...), err
+	inOrder := 0 // of known: 36,000 links are not copied once more
+	err = b.eachFact(ctx, q, func(_ string, found any) {
+		switch found := found.(type) {
+		case knownLinks:
+			if out == nil && found.from == inOrder {
+				inOrder = found.to
+				return
+			}
+			if out == nil {
+				out = slices.Clone(known[:inOrder])
+			}
+			out = append(out, known[found.from:found.to]...)
+		case []Link:
+			if out == nil {
+				out = slices.Clone(known[:inOrder])
+			}
+			out = append(out, found...)
+		}
+	})
+	if out == nil {
+		out = known[:inOrder:inOrder]
+	}
+	return out, err
 }
+
+// knownLinks are links of one note in a list.
+type knownLinks struct{ from, to int }
 
 // counted are the links of a note that an index counts.
 func counted(ctx context.Context, n *Note) ([]vault.Link, error) {
@@ -190,7 +210,7 @@ func (b *Book) Place(ctx context.Context, links []Link) error {
 	at := map[string][]int{} // source to its links
 	var sources []string
 	for i := range links {
-		if from := links[i].unplaced; from != "" {
+		if from := links[i].Source; links[i].unplaced {
 			if at[from] == nil {
 				sources = append(sources, from)
 			}
@@ -217,7 +237,7 @@ func (b *Book) Place(ctx context.Context, links []Link) error {
 				where := show(n, &list[l.nth], l.Target)
 				l.Line, l.Text = where.Line, where.Text
 			}
-			l.unplaced = ""
+			l.unplaced = false
 			p.links = append(p.links, l)
 		}
 		return p, nil

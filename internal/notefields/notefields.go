@@ -412,8 +412,9 @@ func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 		b.links = append(b.links, l)
 	}
 	text, at := string(b.text), 0
+	var l vault.Link // one for all: yield makes it escape
 	for i, s := range b.links {
-		l := vault.Link{Kind: vault.Kind(s.kind >> 1), Embed: s.kind&1 != 0, Path: text[at:s.path], Subpath: text[s.path:s.end]}
+		l = vault.Link{Kind: vault.Kind(s.kind >> 1), Embed: s.kind&1 != 0, Path: text[at:s.path], Subpath: text[s.path:s.end]}
 		at = s.end
 		if !yield(i, &l) {
 			return

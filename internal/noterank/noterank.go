@@ -44,8 +44,7 @@ const saturation = 1.4 // BM25's k1
 type Query struct {
 	terms  []string
 	lookup map[terms.Key]int // index of each term
-	begins [256]bool         // bytes that terms begin with, as their words do
-	pairs  [1 << 10]uint64   // their first two bytes
+	begins pairSet           // what terms begin with, as their words do
 	strict bool
 }
 
@@ -113,9 +112,7 @@ func (q *Query) add(term string) {
 	k := KeyOf([]byte(term), 0)
 	if _, ok := q.lookup[k]; !ok {
 		q.lookup[k] = len(q.terms)
-		q.begins[term[0]] = true
-		i := firstPair([]byte(term))
-		q.pairs[i>>6] |= 1 << (i & 63)
+		q.begins.add(firstPair([]byte(term)))
 		q.terms = append(q.terms, term)
 	}
 }
@@ -287,7 +284,7 @@ func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 				return false
 			}
 		}
-		if i := firstPair(word); q.pairs[i>>6]>>(i&63)&1 == 0 {
+		if !q.begins.has(firstPair(word)) {
 			return true
 		}
 		buf = terms.Append(buf[:0], word)

@@ -13,9 +13,9 @@ import (
 
 // eachWord calls f with every word of a text, until it returns false: its place, and
 // its letters in one case and without accents. The letters are valid until f returns,
-// which may change them. If begins is not nil, words that begin with another byte may be
+// which may change them. If begins is not nil, words that begin with other bytes may be
 // left out.
-func eachWord(text []byte, begins *[256]bool, f func(start, end int, word []byte) bool) {
+func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) bool) {
 	buf := make([]byte, 0, maxWord)
 	for i := 0; i < len(text); {
 		c := asciiWord[text[i]]
@@ -26,18 +26,28 @@ func eachWord(text []byte, begins *[256]bool, f func(start, end int, word []byte
 		if c != beyondASCII {
 			start, n := i, 0
 			short := buf[:maxWord]
-			wanted := begins == nil || begins[c]
+			if begins != nil && i+1 < len(text) {
+				// Most words are told by two bytes, and skipped.
+				if second := asciiWord[text[i+1]]; second != beyondASCII && !begins.has(uint16(c)<<8|uint16(second)) {
+					for i++; i < len(text) && asciiWord[text[i]] > beyondASCII; i++ {
+					}
+					if i == len(text) || asciiWord[text[i]] == 0 {
+						continue
+					}
+					i = start // there are other letters in it
+				}
+			}
 			for ; i < len(text); i++ {
 				if c = asciiWord[text[i]]; c == 0 || c == beyondASCII {
 					break
 				}
-				if n < maxWord && wanted {
+				if n < maxWord {
 					short[n] = c
 				}
 				n++
 			}
 			if i == len(text) || c == 0 {
-				if n <= maxWord && wanted && !f(start, i, short[:n]) {
+				if n <= maxWord && !f(start, i, short[:n]) {
 					return
 				}
 				continue
@@ -83,6 +93,13 @@ func eachWord(text []byte, begins *[256]bool, f func(start, end int, word []byte
 		}
 	}
 }
+
+// pairSet is a set of the two bytes that words begin with, as firstPair has them.
+type pairSet [1 << 10]uint64
+
+func (s *pairSet) add(pair uint16) { s[pair>>6] |= 1 << (pair & 63) }
+
+func (s *pairSet) has(pair uint16) bool { return s[pair>>6]>>(pair&63)&1 != 0 }
 
 // eachPair takes the characters at an offset that belong to a script without
 // spaces between words, and returns where they end. It calls f with each pair of

