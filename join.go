@@ -17,8 +17,9 @@ type Root struct {
 // root, as app/src/main.go. A search without a path goes over all roots in the
 // order given; its limits, offset and totals are those of the whole answer. A
 // change affects one root, and its id begins with that root's name. Closing the
-// workspace closes the roots. Files come in path order, root after root: any other
-// Query.Order is refused over several roots. Depth counts from above the roots.
+// workspace closes the roots. Files come in path order, root after root, or by the
+// number of their matches: any other Query.Order is refused over several roots.
+// Depth counts from above the roots.
 //
 // A single root is returned unchanged: its paths need no name.
 func Join(roots ...Root) (*Workspace, error) {

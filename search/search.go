@@ -190,6 +190,7 @@ const (
 	ByRelevance              // best first
 	ByModTime                // newest first
 	BySize                   // largest first; path searches only
+	ByMatches                // most matching lines first; all are counted, whatever the limits
 )
 
 // Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that

@@ -9,11 +9,11 @@ import (
 	"quarry/search"
 )
 
-// errOrder refuses any order but path order over several roots.
-var errOrder = fault.New(fault.InvalidArgument, "over several roots, files come in path order only", "search one root, or order the answer by path")
+// errOrder refuses most orders over several roots.
+var errOrder = fault.New(fault.InvalidArgument, "over several roots, files come in path order, or by the number of their matches", "search one root, or order the answer by path")
 
 // SearchEach answers a query file by file: the roots in their order, the files
-// of each in path order.
+// of each in path order; or those with most matches first.
 func (s *joint) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -22,9 +22,19 @@ func (s *joint) SearchEach(ctx context.Context, q search.Query, yield func(*sear
 	if len(targets) == 1 {
 		return targets[0].search(ctx, q, yield)
 	}
+	if q.Order == search.ByMatches {
+		return search.MostMatches(q, yield, func(q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+			return s.inTurn(ctx, targets, q, yield)
+		})
+	}
 	if q.Order != search.ByPath {
 		return nil, errOrder
 	}
+	return s.inTurn(ctx, targets, q, yield)
+}
+
+// inTurn searches the targets one after the other, each in path order.
+func (s *joint) inTurn(ctx context.Context, targets []target, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	j := jointSearch{q: q, yield: yield, started: time.Now()}
 	j.sum.Exact, j.sum.SkippedCount = true, map[search.Reason]int{}
 	for i := range targets {

@@ -38,6 +38,7 @@ type segment struct {
 	trusting   bool
 	lenses     lenses
 	remembered remembered
+	tallies    tallies
 	names      nameList
 	mapping    *rootfs.Mapping
 	refs       atomic.Int32

@@ -19,7 +19,7 @@ import (
 
 // shareVersion changes with the format of the messages. Programs with different
 // versions don't understand each other and scan.
-const shareVersion = 12
+const shareVersion = 13
 
 // request is what is asked of an owner.
 type request struct {

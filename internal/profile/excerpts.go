@@ -1,10 +1,8 @@
 package profile
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"quarry/fault"
 	"quarry/internal/render"
@@ -34,11 +32,11 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	offset := q.Offset
 	q.Offset = 0
 	limit := c.either("max_results", c.d.limits.files, maxFiles)
-	ranked, sum, err := c.mostMatches(ctx, q)
+	ranked, sum, err := c.mostMatches(ctx, q, offset+limit)
 	if err != nil {
 		return nil, err
 	}
-	total := render.Total{N: len(ranked)}
+	total := render.Total{N: sum.FilesMatched}
 	partial := c.unfinished(sum)
 	if total.N == 0 && partial != "" {
 		data := newSearchAnswer(&render.Shown{}, total, 0)
@@ -112,19 +110,21 @@ type counted struct {
 	matched int
 }
 
-// mostMatches lists the files that match, those with more matches first.
-func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *search.Summary, error) {
-	q.Detail, q.Spans = search.Counts, false
+// mostMatches lists so many of the files that match, those with more matches first.
+func (c *call) mostMatches(ctx context.Context, q search.Query, most int) ([]counted, *search.Summary, error) {
+	q.Detail, q.Spans, q.Order, q.Limits.Files = search.Counts, false, search.ByMatches, most
 	var files []counted
 	sum, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		files = append(files, counted{f.Path, f.Matched})
 		return nil
 	})
-	if err == nil {
-		err = spent(sum)
+	if err != nil {
+		return nil, nil, err
 	}
-	slices.SortStableFunc(files, func(a, b counted) int { return cmp.Compare(b.matched, a.matched) })
-	return files, sum, err
+	if sum.Stopped == search.StopFiles {
+		sum.Stopped = "" // all are counted
+	}
+	return files, sum, spent(sum)
 }
 
 // read searches the files of a page again, now with their lines. A file that is
@@ -133,7 +133,8 @@ func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]sear
 	q.Before = c.either("context_lines", c.d.limits.context, maxContext)
 	q.Symbols = c.d.around
 	q.After = q.Before
-	q.Limits.LinesPerFile = c.o.Budget/shortLine + 1
+	// The rest of a file is only counted; one more shows that there is a rest.
+	q.Limits.Blocks, q.Limits.BlockLines = c.d.limits.excerpts+1, c.o.Budget/shortLine+1
 	var files []search.FileMatch
 	for _, f := range page {
 		q.Paths = []string{f.path}

@@ -153,6 +153,7 @@ func (c *collector) matched(path string, f *found) error {
 	}
 	if c.q.Order != search.ByPath {
 		c.held = append(c.held, file)
+		c.dropWorst()
 		return nil
 	}
 	return c.give(&file)
@@ -218,6 +219,9 @@ func (c *collector) give(f *search.FileMatch) error {
 func (c *collector) fill(why search.Stop) error {
 	c.sum.Stopped = cmp.Or(c.sum.Stopped, why)
 	c.full = true
+	if c.q.Order == search.ByMatches {
+		return errEnough // all are counted
+	}
 	return c.counted()
 }
 
@@ -285,6 +289,24 @@ func TextBytes(f *search.FileMatch) int {
 		n += len(f.Lines[i].Text) + 8 // a line number and its ending
 	}
 	return n
+}
+
+// dropWorst bounds what is held when only the files with most matches are given.
+func (c *collector) dropWorst() {
+	if most := c.q.Limits.Files; c.q.Order == search.ByMatches && most > 0 && c.q.Offset <= 0 && len(c.held) >= 2*most+1024 {
+		byOrder(c.held, c.q.Order)
+		clear(c.held[most+1:])
+		c.held = c.held[:most+1] // one more shows that there are more
+	}
+}
+
+// partial delivers the files that were found until the time ran out.
+func (c *collector) partial() error {
+	if err := c.finish(); err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	c.sum.Stopped = "" // the time is what ended it
+	return nil
 }
 
 // finish delivers the files that had to wait to be ordered.

@@ -173,6 +173,8 @@ type candidate struct {
 	// the stamp; nil is the whole file.
 	parts []index.Part
 	stamp index.Stamp
+	// opened is set if the file had the stamp when it was opened.
+	opened bool
 }
 
 // file takes one file of the index and reports whether to go on.
@@ -294,6 +296,8 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 		return &found{err: err}, true
 	}
 	defer f.Close()
+	info := f.Info()
+	c.opened = c.seen && c.stamp.Of(&info)
 	if c.parts != nil {
 		if res, ok := r.byParts(k, f, c); ok {
 			k.searched++

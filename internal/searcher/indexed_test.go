@@ -183,6 +183,11 @@ func (m *mutator) query() search.Query {
 	if m.rng.IntN(10) == 0 {
 		q.Match.Mode = match.Multiline
 	}
+	if m.rng.IntN(4) == 0 { // those with most matches, which the index remembers
+		q.Order, q.Detail, q.FilesWithoutMatch, q.Spans = search.ByMatches, search.Counts, false, false
+		q.Before, q.After = m.rng.IntN(6)/5, 0
+		q.Limits = search.Limits{Files: m.rng.IntN(4)}
+	}
 	if m.rng.IntN(10) == 0 && !q.Invert && !q.FilesWithoutMatch {
 		shapes := []string{"call($A, $B)", "call($$A)", "$A($B)", "if $A == nil { $$B }", "$A == $B", "needle(x)", "alpha beta", "zzz($A)"}
 		q.Structure, q.Pattern, q.Patterns, q.Each = shapes[m.rng.IntN(len(shapes))], "", nil, false

@@ -231,6 +231,9 @@ func (r *searchRun) all(ctx context.Context) error {
 	}
 	for _, path := range paths {
 		if err := r.path(ctx, path); err != nil {
+			if r.q.Order == search.ByMatches && errors.Is(err, context.DeadlineExceeded) {
+				return cmp.Or(r.collect.partial(), err)
+			}
 			return err
 		}
 	}
@@ -244,6 +247,9 @@ func (r *searchRun) path(ctx context.Context, path string) error {
 	}
 	if isFile {
 		return r.single(start)
+	}
+	if err := r.tallied(ctx, start); !errors.Is(err, errNoIndex) {
+		return err
 	}
 	if err := r.indexed(ctx, start); !errors.Is(err, errNoIndex) {
 		return err
@@ -485,6 +491,8 @@ func byOrder(files []search.FileMatch, order search.Order) {
 			c = b.ModTime.Compare(a.ModTime)
 		case search.ByRelevance:
 			c = cmp.Compare(b.Score, a.Score)
+		case search.ByMatches:
+			c = cmp.Compare(b.Matched, a.Matched)
 		}
 		return cmp.Or(c, strings.Compare(a.Path, b.Path)) < 0
 	})

@@ -81,6 +81,11 @@ func (v *View) SearchEach(ctx context.Context, q search.Query, yield func(*searc
 	if !v.Changed() {
 		return v.ws.SearchEach(ctx, q, yield)
 	}
+	if q.Order == search.ByMatches {
+		return search.MostMatches(q, yield, func(q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+			return v.SearchEach(ctx, q, yield)
+		})
+	}
 	if err := v.searchFolder(); err != nil {
 		return nil, err
 	}
