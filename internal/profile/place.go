@@ -26,7 +26,9 @@ func (c *call) clean(ctx context.Context, given string) string {
 		return p // an exact name
 	}
 	if bare := strings.TrimSpace(p); bare != p && bare != "" {
-		if _, err := c.ws.Stat(ctx, p); err != nil {
+		// What is closed or can't be read exists: it must not become another file.
+		_, err := c.ws.Stat(ctx, p)
+		if code := fault.CodeOf(err); err != nil && code != fault.ProtectedPath && code != fault.IOError {
 			p = bare
 		}
 	}
