@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,14 +59,22 @@ func latency(tree, dir string) error {
 		return err
 	}
 	fmt.Printf("first question: %s\n", time.Since(first).Round(time.Millisecond))
+	found := 0
 	if err := measure("sentences", sentences, func(s string) error {
 		r, err := ws.SearchCode(ctx, search.CodeQuery{Query: s, Limit: 10})
 		if err == nil && !r.Stats.Plan.Indexed() {
 			err = fmt.Errorf("%q was not answered by the index: %s", s, r.Stats.Plan.Kind)
 		}
+		if err == nil && len(r.Chunks) > 0 {
+			found++
+		}
 		return err
 	}); err != nil {
 		return err
+	}
+	fmt.Printf("%19s %d of %d have an answer\n", "", found, questionsAsked)
+	if found == 0 {
+		return fmt.Errorf("no sentence has an answer in %s", tree)
 	}
 	if err := measure("names, ranked", names, func(s string) error {
 		_, err := ws.SearchCode(ctx, search.CodeQuery{Query: s, Limit: 10})
@@ -76,19 +85,7 @@ func latency(tree, dir string) error {
 	if names, err = frequencies(tree); err != nil {
 		return err
 	}
-	for _, way := range []struct {
-		name  string
-		fuzzy bool
-		typed func(string) string
-	}{
-		{"definitions", false, func(s string) string { return s }},
-		{"similar names", true, func(s string) string { return s }},
-		{"a letter missing", true, func(s string) string { return s[:len(s)/2] + s[len(s)/2+1:] }},
-		{"letters swapped", true, func(s string) string {
-			at := len(s) / 2
-			return s[:at-1] + s[at:at+1] + s[at-1:at] + s[at+1:]
-		}},
-	} {
+	for _, way := range ways300() {
 		found, third := 0, 0
 		if err := measure(way.name, names, func(s string) error {
 			r, err := ws.Symbols(ctx, search.SymbolQuery{Name: way.typed(s), Fuzzy: way.fuzzy})
@@ -104,9 +101,98 @@ func latency(tree, dir string) error {
 		}
 		fmt.Printf("%19s %d of %d have an answer, %d the name among the first three\n", "", found, questionsAsked, third)
 	}
+	if err := outline(ctx, ws, tree); err != nil {
+		return err
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	fmt.Printf("memory taken from the system %d MB, heap %d MB\n", (m.Sys-m.HeapReleased)>>20, m.HeapAlloc>>20)
+	return nil
+}
+
+// spelling is how a name is typed.
+type spelling struct {
+	name  string
+	fuzzy bool
+	typed func(string) string
+}
+
+// ways300 are exact names, and names misspelt at a random place. A name that has no
+// separator is typed as it is where those are left out.
+func ways300() []spelling {
+	r := rand.New(rand.NewPCG(3, 9))
+	at := func(s string, from int) int { return from + r.IntN(len(s)-from) }
+	return []spelling{
+		{"definitions", false, func(s string) string { return s }},
+		{"similar names", true, func(s string) string { return s }},
+		{"a letter missing", true, func(s string) string { i := at(s, 0); return s[:i] + s[i+1:] }},
+		{"a letter doubled", true, func(s string) string { i := at(s, 0); return s[:i+1] + s[i:] }},
+		{"letters swapped", true, func(s string) string { i := at(s, 1); return s[:i-1] + s[i:i+1] + s[i-1:i] + s[i+1:] }},
+		{"no separators", true, func(s string) string { return strings.ReplaceAll(s, "_", "") }},
+		{"another style", true, func(s string) string {
+			if !strings.Contains(s, "_") {
+				return strings.ToUpper(s[:1]) + s[1:]
+			}
+			var out strings.Builder
+			for _, part := range strings.Split(s, "_") {
+				if part != "" {
+					out.WriteString(strings.ToUpper(part[:1]) + part[1:])
+				}
+			}
+			return out.String()
+		}},
+	}
+}
+
+// outline times the outline of the folder that has nearest to 1,000 files, by the index
+// and by reading them.
+func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
+	folders := map[string]int{}
+	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && (filepath.Ext(p) == ".c" || filepath.Ext(p) == ".h") {
+			for dir := filepath.Dir(p); len(dir) > len(tree); dir = filepath.Dir(dir) {
+				folders[dir]++
+			}
+		}
+		return err
+	})
+	if err != nil || len(folders) == 0 {
+		return cmp.Or(err, errors.New("no folders to outline"))
+	}
+	off := func(dir string) int { return max(folders[dir]-1000, 1000-folders[dir]) }
+	dir := slices.MinFunc(slices.Sorted(maps.Keys(folders)), func(a, b string) int { return off(a) - off(b) })
+	rel, err := filepath.Rel(tree, dir)
+	if err != nil {
+		return err
+	}
+	scan, err := quarry.Open(tree, nil)
+	if err != nil {
+		return err
+	}
+	defer scan.Close()
+	totals := map[int]bool{}
+	for _, by := range []struct {
+		name string
+		ws   *quarry.Workspace
+	}{{"by the index", ws}, {"by reading", scan}} {
+		var used []time.Duration
+		total := 0
+		for range 9 {
+			cpu := processorTime()
+			r, err := by.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{filepath.ToSlash(rel)}}, Limit: 100})
+			if err != nil {
+				return err
+			}
+			used, total = append(used, processorTime()-cpu), r.Total
+		}
+		slices.Sort(used)
+		totals[total] = true
+		fmt.Printf("outline of %s (%d files of C), %s: %d definitions, the first 100 shown; processor time: median %s, worst %s\n", filepath.ToSlash(rel), folders[dir],
+			by.name, total, used[4].Round(100*time.Microsecond), used[8].Round(100*time.Microsecond))
+	}
+	if len(totals) != 1 {
+		return errors.New("the index and the files have different numbers of definitions")
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@
 //	go run ./bench/ranking -trees DIR [-annotations DIR] -tokens
 //	go run ./bench/ranking -issues FILE -trees DIR [-misses]
 //	go run ./bench/ranking -latency DIR [-index DIR]
+//	go run ./bench/ranking -checkout DIR
 //	go run ./bench/ranking -golib DIR
 package main
 
@@ -61,6 +62,7 @@ func main() {
 	annotations := flag.String("annotations", "../shared/conformance/ranking", "folder with repos.json and annotations")
 	only := flag.String("repo", "", "measure this repository alone")
 	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
+	changed := flag.String("checkout", "", "measure names right after 20,000 files changed, in a copy of C sources of this tree, instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
 	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
 	reports := flag.String("issues", "", "measure which files the issues of this file are about instead; -trees has a git repository per project")
@@ -76,6 +78,13 @@ func main() {
 	}
 	if *tree != "" {
 		if err := latency(*tree, *index); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *changed != "" {
+		if err := checkout(*changed); err != nil {
 			fmt.Fprintln(os.Stderr, "ranking:", err)
 			os.Exit(1)
 		}

@@ -18,7 +18,7 @@ type scored struct {
 func (c *Corpus) score() {
 	c.most = 1
 	for _, t := range c.tallies {
-		values := c.bm25(t)
+		values := c.bm25(t, c.idf)
 		for file, v := range values {
 			if v > 0 {
 				c.top = max(c.top, v)
@@ -35,7 +35,7 @@ func (c *Corpus) score() {
 			}
 			var f Features
 			if c.features(&f, i, file) {
-				c.scored = append(c.scored, scored{first(&f, t.weight(file)), int32(i), int32(file)})
+				c.scored = append(c.scored, scored{c.first(&f, t.weight(file)), int32(i), int32(file)})
 			}
 		}
 	}
@@ -46,19 +46,22 @@ func (c *Corpus) score() {
 func (c *Corpus) features(f *Features, tally, file int) bool {
 	named := c.paths[tally].features(f, file)
 	v := c.values[tally][file]
+	if c.long != nil && c.long[tally][file] > 0 {
+		f[fText] = c.long[tally][file] / c.longTop
+	}
 	if v > 0 {
 		f[fBM25] = v / c.top
 		f[fSize] = math.Log(float64(1+c.tallies[tally].parts[file])) / math.Log(float64(1+c.most))
 	}
-	return named || v > 0
+	return named || v > 0 || f[fText] > 0
 }
 
 func (t *Tally) weight(file int) float64 { return t.paths.weights[t.paths.weight[file]] }
 
 // first is the score of the first stage. BM25 counts for more than in the
 // second, which has better evidence of the same.
-func first(f *Features, weight float64) float64 {
-	return (weights.dot(f) + 0.75*f[fBM25]) * weight
+func (c *Corpus) first(f *Features, weight float64) float64 {
+	return (c.weights.dot(f) + 0.75*f[fBM25]) * weight
 }
 
 // Matched is how many candidates there are.

@@ -188,6 +188,7 @@ type Corpus struct {
 	Parts int64 // of all of them
 	With  []int // files that have each term
 
+	weights *Features
 	q       *Query
 	tallies []*Tally
 	idf     []float64 // how much each term tells, by how few files have it
@@ -199,11 +200,17 @@ type Corpus struct {
 	paths  []*pathQuery
 	top    float64
 	most   uint32
+
+	// The same BM25 with all terms of a long text; nil if the query is none.
+	long    [][]float64
+	longTop float64
 }
 
 // NewCorpus sums up the first stage.
-func (q *Query) NewCorpus(tallies ...*Tally) *Corpus {
-	c := &Corpus{q: q, tallies: tallies, With: make([]int, len(q.terms)), idf: make([]float64, len(q.terms))}
+func (q *Query) NewCorpus(tallies ...*Tally) *Corpus { return q.newCorpus(&weights, tallies...) }
+
+func (q *Query) newCorpus(w *Features, tallies ...*Tally) *Corpus {
+	c := &Corpus{weights: w, q: q, tallies: tallies, With: make([]int, len(q.terms)), idf: make([]float64, len(q.terms))}
 	for _, t := range tallies {
 		for _, n := range t.parts {
 			if n > 0 {
@@ -215,9 +222,20 @@ func (q *Query) NewCorpus(tallies ...*Tally) *Corpus {
 			c.With[i] += len(t.hits[i])
 		}
 	}
+	all := make([]float64, len(q.terms))
 	for i := range c.idf {
 		n := float64(c.With[i])
-		c.idf[i] = math.Log(1+(float64(c.Files)-n+0.5)/(n+0.5)) * q.terms[i].weight
+		all[i] = math.Log(1 + (float64(c.Files)-n+0.5)/(n+0.5))
+		c.idf[i] = all[i] * q.terms[i].weight
+	}
+	if q.most == longTerms {
+		for _, t := range tallies {
+			values := c.bm25(t, all)
+			for _, v := range values {
+				c.longTop = max(c.longTop, v)
+			}
+			c.long = append(c.long, values)
+		}
 	}
 	c.score()
 	return c
@@ -228,15 +246,18 @@ const (
 	bm25B = 0.35
 )
 
-// bm25 scores the files of a table.
-func (c *Corpus) bm25(t *Tally) []float64 {
+// bm25 scores the files of a table by terms that tell so much.
+func (c *Corpus) bm25(t *Tally, tells []float64) []float64 {
 	average := max(float64(c.Parts)/float64(max(c.Files, 1)), 1)
 	norm := make([]float64, len(t.parts))
 	for file, n := range t.parts {
 		norm[file] = bm25K * (1 - bm25B + bm25B*float64(n)/average)
 	}
 	out := make([]float64, len(t.parts))
-	for i, idf := range c.idf {
+	for i, idf := range tells {
+		if idf == 0 {
+			continue
+		}
 		for _, h := range t.hits[i] {
 			tf := h.tf()
 			out[h.file] += idf * tf * (bm25K + 1) / (tf + norm[h.file])

@@ -17,13 +17,19 @@ import (
 	"quarry/match"
 )
 
-// maxTerms bounds a query; what follows adds nothing to a ranking.
-const maxTerms = 24
+// maxTerms bounds a query; what follows adds nothing to a ranking. A long text, as an
+// issue that was pasted whole, is a title and more: the title is the query, and the other
+// terms, up to longTerms in all, count for the BM25 of the whole alone.
+const (
+	maxTerms  = 24
+	longTerms = 96
+)
 
 // Query is a parsed query. It is immutable.
 type Query struct {
 	terms  []term
 	idents []ident
+	most   int      // terms it may have
 	symbol bool     // the query is one identifier and nothing else
 	asked  []string // keys of the names it asks for
 	ends   []bool   // terms that end such a name
@@ -56,21 +62,20 @@ type ident struct {
 
 // NewQuery parses a query. It returns nil when there is nothing to look for.
 func NewQuery(query string) *Query {
-	q := &Query{lookup: map[string]int32{}, keys: map[terms.Key]keyed{}}
-	words := splitWords(strings.ToValidUTF8(query, " "))
-	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
-		return w.plain && stopWords()[strings.ToLower(w.text)]
-	})
-	if len(content) == 0 {
-		content = words
-	}
-	for _, w := range content {
+	query = strings.ToValidUTF8(query, " ")
+	q := &Query{lookup: map[string]int32{}, keys: map[terms.Key]keyed{}, most: maxTerms}
+	title, body := cutTitle(query)
+	words := splitWords(title)
+	for _, w := range contentOf(words) {
 		q.addWord(w)
+	}
+	if body != "" {
+		q.addBody(body)
 	}
 	if len(q.terms) == 0 {
 		return nil
 	}
-	q.symbol = len(words) == 1 && len(q.idents) == 1
+	q.symbol = len(words) == 1 && len(q.idents) == 1 && body == ""
 	q.ends = make([]bool, len(q.terms))
 	for _, id := range q.idents {
 		if q.asks(&id) {
@@ -97,6 +102,41 @@ func NewQuery(query string) *Query {
 		}
 	}
 	return q
+}
+
+// contentOf are the words that say something; all of them if none does.
+func contentOf(words []queryWord) []queryWord {
+	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
+		return w.plain && stopWords()[strings.ToLower(w.text)]
+	})
+	if len(content) == 0 {
+		return words
+	}
+	return content
+}
+
+// cutTitle cuts a long text after its first line, if that says what it is about. A query
+// that is not long is all title.
+func cutTitle(query string) (title, body string) {
+	title, body, _ = strings.Cut(strings.TrimSpace(query), "\n")
+	if len(contentOf(splitWords(title))) < 2 || len(splitWords(body)) < maxTerms {
+		return query, ""
+	}
+	return title, body
+}
+
+// addBody adds the words of a long text after its title. Identifiers there are words
+// only: those of code to reproduce a bug say little about where it is.
+func (q *Query) addBody(body string) {
+	title, idents := len(q.terms), q.idents
+	q.most = longTerms
+	for _, w := range contentOf(splitWords(body)) {
+		q.addWord(w)
+	}
+	for i := range q.terms[title:] {
+		q.terms[title+i].weight = 0
+	}
+	q.idents = idents
 }
 
 // beginning2 are the first two bytes of a part, in lower case.
@@ -209,7 +249,7 @@ func (q *Query) addWord(w queryWord) {
 		if len(components) > 1 {
 			id.container = foldName(components[ci-1])
 		}
-		if len(q.idents) < maxTerms {
+		if len(q.idents) < q.most {
 			q.idents = append(q.idents, id)
 		}
 		if id.exact {
@@ -229,7 +269,7 @@ func (q *Query) addTerm(part string) int {
 	last := len(q.terms) - 1
 	i := slices.IndexFunc(q.terms, func(t term) bool { return t.text == text })
 	if i < 0 {
-		if len(q.terms) >= maxTerms {
+		if len(q.terms) >= q.most {
 			return -1
 		}
 		word := strings.ToLower(part)

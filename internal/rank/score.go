@@ -42,10 +42,11 @@ const (
 )
 
 // weights of the features, found on the benchmark of docs/FIGURES.md by
-// cross-validation over repositories and rounded.
+// cross-validation over repositories and rounded; that of fText by TestLongTexts.
 var weights = Features{
 	fBM25: 0.25, fNameFull: 0.5, fName: 0.65, fPrefix: 0.6, fDir: 0.9, fSymbol: 1, fIdent: 0.75, fDefName: 0.35,
 	fDefs: 0.2, fPair: 0.4, fSize: 0.4, fWindow: 0.13, fHead: 0.15, fWordDef: 0.1, fDocs: 0.2, fChunk: 0.13,
+	fText: 0.75,
 }
 
 func (w *Features) dot(f *Features) float64 {
@@ -66,7 +67,7 @@ func (c *Corpus) Examine(ctx context.Context, k *Candidate, text []byte) {
 	q.pairs(&k.f, occ, idf)
 	q.window(&k.f, occ, idf)
 	q.docs(&k.f, occ, comments, idf)
-	k.Score = weights.dot(&k.f) * k.weight
+	k.Score = c.weights.dot(&k.f) * k.weight
 	k.Pieces = q.pieces(text, syms, occ, idf)
 	for i := range k.Pieces {
 		k.Pieces[i].First += lines

@@ -26,6 +26,7 @@ const (
 	fWordDef  // a plain word of the query is exactly the name of a definition
 	fDocs     // BM25 over comments
 	fChunk    // BM25 of the best piece
+	fText     // BM25 of a long text, with its title
 	numFeatures
 )
 
