@@ -5,6 +5,9 @@
 // It takes definitions of each tree at even distances, asks both for a new name and
 // compares the places in code. A place that is sure and that gopls does not rename
 // is wrong, and fails the comparison; so does a share of sure places below 80 %.
+// Then it puts the new name at the sure places and at the doubtful ones that gopls
+// renames: the tree must build, with its tests, and for Windows if a place is in a
+// file that is not built here.
 package main
 
 import (
@@ -16,9 +19,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
-	"time"
 
 	"quarry"
 	"quarry/internal/rename"
@@ -29,7 +31,8 @@ func main() {
 	program := flag.String("gopls", "gopls", "the program gopls")
 	n := flag.Int("n", 50, "renames of each tree")
 	show := flag.Bool("show", false, "show places that differ")
-	planted := flag.Bool("planted", false, "call all doubtful places sure: the comparison must fail")
+	build := flag.Bool("build", true, "build after each rename")
+	planted := flag.Bool("planted", false, "call every place that has the name sure: the comparison must fail")
 	flag.Parse()
 	if _, err := exec.LookPath(*program); err != nil {
 		fmt.Println("skipped: gopls is not installed (go install golang.org/x/tools/gopls@latest); name it with -gopls")
@@ -39,18 +42,11 @@ func main() {
 		fmt.Println("skipped: no tree is named")
 		return
 	}
-	socket, stop, err := serve(*program)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	defer stop()
-	c := &comparison{gopls: *program, remote: "unix;" + socket, n: *n, show: *show, planted: *planted}
 	total := tally{}
 	for _, tree := range flag.Args() {
-		t, err := c.tree(context.Background(), tree)
+		c := &comparison{n: *n, show: *show, build: *build, planted: *planted}
+		t, err := c.tree(context.Background(), *program, tree)
 		if err != nil {
-			stop()
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -58,66 +54,59 @@ func main() {
 		total.add(t)
 	}
 	total.print("all")
-	if total.renames == 0 || total.wrong > 0 || total.sure*100 < 80*total.theirs {
-		stop()
-		fmt.Fprintln(os.Stderr, "a place was renamed wrongly, or less than 80 % are sure")
+	if total.renames == 0 || total.wrong > 0 || total.broken > 0 || total.sure*100 < 80*total.theirs {
+		fmt.Fprintln(os.Stderr, "a place was renamed wrongly, a tree does not build, or less than 80 % are sure")
 		os.Exit(1)
 	}
 }
 
-// serve starts a gopls that answers all calls, so that a tree is loaded once.
-func serve(program string) (socket string, stop func(), err error) {
-	dir, err := os.MkdirTemp("", "renames")
-	if err != nil {
-		return "", nil, err
-	}
-	socket = filepath.Join(dir, "gopls")
-	cmd := exec.Command(program, "serve", "-listen=unix;"+socket)
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		os.RemoveAll(dir)
-	}
-	for range 600 {
-		if _, err := os.Stat(socket); err == nil {
-			return socket, stop, nil
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	stop()
-	return "", nil, fmt.Errorf("gopls did not start")
-}
-
 type comparison struct {
-	gopls, remote string
-	n             int
-	show, planted bool
+	gopls                *server
+	dir                  string
+	n                    int
+	show, build, planted bool
+	unseen               map[string]bool // files that gopls does not read: of other systems, or with tags
 }
 
 type tally struct {
-	renames, refused                      int // by gopls
-	theirs, sure, doubtful, missed, wrong int // places
+	renames, refused int // by gopls
+	whole            int // renames whose places are all sure
+	built, broken    int
+
+	theirs, sure, doubtful, missed, wrong, unseen int // places
 }
 
 func (t *tally) add(o tally) {
-	t.renames, t.refused, t.theirs, t.sure, t.doubtful, t.missed, t.wrong = t.renames+o.renames, t.refused+o.refused, t.theirs+o.theirs, t.sure+o.sure, t.doubtful+o.doubtful, t.missed+o.missed, t.wrong+o.wrong
+	for _, n := range []struct{ to, from *int }{
+		{&t.renames, &o.renames}, {&t.refused, &o.refused}, {&t.whole, &o.whole}, {&t.built, &o.built}, {&t.broken, &o.broken},
+		{&t.theirs, &o.theirs}, {&t.sure, &o.sure}, {&t.doubtful, &o.doubtful}, {&t.missed, &o.missed}, {&t.wrong, &o.wrong}, {&t.unseen, &o.unseen},
+	} {
+		*n.to += *n.from
+	}
 }
 
 func (t *tally) print(name string) {
-	fmt.Printf("%-12s %3d renames (gopls refused %d): of %d places sure and right %d (%.1f %%), doubtful %d, left %d; wrongly sure %d\n",
-		name, t.renames, t.refused, t.theirs, t.sure, 100*float64(t.sure)/float64(max(t.theirs, 1)), t.doubtful, t.missed, t.wrong)
+	fmt.Printf("%-10s %3d renames with a place (gopls refused %d), %d sure as a whole: of %d places sure and right %d (%.1f %%), doubtful %d, left %d; wrongly sure %d; sure in files that gopls does not read %d; built %d, not %d\n",
+		name, t.renames, t.refused, t.whole, t.theirs, t.sure, 100*float64(t.sure)/float64(max(t.theirs, 1)), t.doubtful, t.missed, t.wrong, t.unseen, t.built, t.broken)
 }
 
+// place is a name in a file.
 type place struct {
-	file         string
-	line, column int // column in bytes, from 1
+	file string
+	at   int
 }
 
-func (c *comparison) tree(ctx context.Context, dir string) (t tally, err error) {
-	ws, err := quarry.Open(dir, &quarry.Options{Trusted: true})
+// tree compares n renames in a tree. The definitions are parted into n groups of one
+// size, and the first of each group that gopls renames is taken.
+func (c *comparison) tree(ctx context.Context, program, dir string) (t tally, err error) {
+	if c.dir, err = filepath.Abs(dir); err != nil {
+		return t, err
+	}
+	if c.gopls, err = start(program, c.dir); err != nil {
+		return t, err
+	}
+	defer c.gopls.stop()
+	ws, err := quarry.Open(c.dir, &quarry.Options{Trusted: true})
 	if err != nil {
 		return t, err
 	}
@@ -127,152 +116,154 @@ func (c *comparison) tree(ctx context.Context, dir string) (t tally, err error) 
 	if err != nil {
 		return t, err
 	}
-	step := max(1, len(all.Symbols)/(c.n+c.n/2))
-	for i := 0; i < len(all.Symbols) && t.renames < c.n; i += step {
-		s := &all.Symbols[i]
-		if s.Name == "_" || s.Name == "main" || s.Name == "init" {
-			continue
+	if said, err := complaints(ctx, c.dir, nil, "", "", true); err != nil || said != "" && c.build {
+		return t, fmt.Errorf("%s does not build: %w\n%s", dir, err, said)
+	}
+	if c.unseen, err = unseen(ctx, c.dir); err != nil {
+		return t, err
+	}
+	list := slices.DeleteFunc(all.Symbols, func(s search.Symbol) bool { return c.unseen[s.Path] })
+	slices.SortStableFunc(list, func(a, b search.Symbol) int { return strings.Compare(a.Path, b.Path) })
+	for k := range c.n {
+		for i := k * len(list) / c.n; i < (k+1)*len(list)/c.n; i++ {
+			taken, err := c.one(ctx, ws, &list[i], &t)
+			if err != nil {
+				return t, err
+			}
+			if taken {
+				break
+			}
 		}
-		fresh := s.Name + "Zz9"
-		theirs, err := c.places(ctx, dir, s, fresh)
-		if err != nil || len(theirs) == 0 {
-			t.refused++
-			continue
-		}
-		old := s.Path + "#" + s.Name
-		if s.Container != "" {
-			old = s.Path + "#" + s.Container + "." + s.Name
-		}
-		plan, err := rename.Find(ctx, ws, rename.Query{Old: old, New: fresh})
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", old, err)
-		}
-		t.renames++
-		c.compare(dir, old, theirs, plan, &t)
 	}
 	return t, nil
 }
 
-func (c *comparison) compare(dir, old string, theirs map[place]bool, plan *rename.Plan, t *tally) {
-	t.theirs += len(theirs)
-	if c.planted {
-		plan.Sure = append(plan.Sure, plan.Doubtful...)
+// one compares one rename, and reports whether gopls makes it.
+func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Symbol, t *tally) (bool, error) {
+	if s.Name == "_" || s.Name == "main" || s.Name == "init" {
+		return false, nil
 	}
-	left := map[place]string{}
+	at, err := c.nameAt(s)
+	if err != nil {
+		return false, err
+	}
+	fresh := s.Name + "Zz9"
+	theirs, err := c.gopls.rename(s.Path, at, fresh)
+	if r := (*refusal)(nil); errors.As(err, &r) || err == nil && len(theirs) == 0 {
+		if c.show {
+			fmt.Printf("  gopls on %s#%s: %v\n", s.Path, s.Name, err)
+		}
+		t.refused++
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	old := s.Path + "#" + s.Name
+	if s.Container != "" {
+		old = s.Path + "#" + s.Container + "." + s.Name
+	}
+	plan, err := rename.Find(ctx, ws, rename.Query{Old: old, New: fresh})
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", old, err)
+	}
+	if c.planted {
+		plan.Sure = append(append(plan.Sure, plan.Doubtful...), plan.Left...)
+	}
+	t.renames++
+	unseen := t.unseen
+	accepted := c.compare(old, theirs, plan, t)
+	if !c.build {
+		return true, nil
+	}
+	said, err := complaints(ctx, c.dir, accepted, s.Name, fresh, t.unseen > unseen)
+	if err != nil {
+		return false, err
+	}
+	if said == "" {
+		t.built++
+		return true, nil
+	}
+	t.broken++
+	fmt.Printf("  does not build after %s:\n%s\n", old, said)
+	return true, nil
+}
+
+// compare counts places, and gives those that are sure, or doubtful and of gopls.
+func (c *comparison) compare(old string, theirs map[place]bool, plan *rename.Plan, t *tally) map[place]bool {
+	accepted, before := map[place]bool{}, t.sure
 	for _, p := range plan.Sure {
-		at := c.place(dir, &p)
-		if theirs[at] {
+		at := place{p.Path, p.Start}
+		accepted[at] = true
+		switch {
+		case theirs[at]:
 			t.sure++
-			delete(theirs, at)
+			continue
+		case c.unseen[p.Path]:
+			t.unseen++
 			continue
 		}
 		t.wrong++
 		fmt.Printf("  wrong: %s at %s:%d: %s\n", old, p.Path, p.Line, p.Text)
 	}
 	for _, p := range plan.Doubtful {
-		if at := c.place(dir, &p); theirs[at] {
+		if at := (place{p.Path, p.Start}); theirs[at] && !accepted[at] {
 			t.doubtful++
-			delete(theirs, at)
+			accepted[at] = true
 			if c.show {
 				fmt.Printf("  doubtful: %s at %s:%d: %s (%s)\n", old, p.Path, p.Line, p.Text, p.Why)
 			}
 		}
 	}
-	for _, p := range plan.Left {
-		left[c.place(dir, &p)] = p.Why
+	left := map[place]*rename.Place{}
+	for i, p := range plan.Left {
+		left[place{p.Path, p.Start}] = &plan.Left[i]
 	}
 	for at := range theirs {
+		if accepted[at] {
+			continue
+		}
 		t.missed++
-		if c.show {
-			fmt.Printf("  left: %s at %s:%d (%s)\n", old, at.file, at.line, left[at])
+		if p := left[at]; c.show && p != nil {
+			fmt.Printf("  left: %s at %s:%d: %s (%s)\n", old, at.file, p.Line, p.Text, p.Why)
+		} else if c.show {
+			fmt.Printf("  left: %s in %s, byte %d\n", old, at.file, at.at)
 		}
 	}
+	t.theirs += len(theirs)
+	if t.sure-before == len(theirs) {
+		t.whole++
+	}
+	return accepted
 }
 
-func (c *comparison) place(dir string, p *rename.Place) place {
-	text, _ := os.ReadFile(filepath.Join(dir, p.Path))
-	return place{p.Path, p.Line, p.Start - (bytes.LastIndexByte(text[:p.Start], '\n') + 1) + 1}
-}
-
-// places are those in code that gopls renames.
-func (c *comparison) places(ctx context.Context, dir string, s *search.Symbol, fresh string) (map[place]bool, error) {
-	text, err := os.ReadFile(filepath.Join(dir, s.Path))
+// nameAt is the offset of a definition's name, which is in its line.
+func (c *comparison) nameAt(s *search.Symbol) (int, error) {
+	names, text, err := identifiers(filepath.Join(c.dir, s.Path))
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	lines := strings.Split(string(text), "\n")
-	column := strings.Index(lines[s.Line-1], s.Name)
-	for column > 0 && isWord(lines[s.Line-1][column-1]) {
-		next := strings.Index(lines[s.Line-1][column+1:], s.Name)
-		if next < 0 {
-			return nil, fmt.Errorf("%s is not in its line", s.Name)
+	at := offset(text, s.Line-1, 0)
+	for ; at < len(text) && text[at] != '\n'; at++ {
+		if names[at] && bytes.HasPrefix(text[at:], []byte(s.Name)) && !isWord(text, at+len(s.Name)) && text[max(at-1, 0)] != '.' {
+			return at, nil
 		}
-		column += 1 + next
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.gopls, "-remote="+c.remote, "rename", "-d", fmt.Sprintf("%s:%d:%d", s.Path, s.Line, column+1), fresh)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		if exit := (*exec.ExitError)(nil); c.show && errors.As(err, &exit) {
-			fmt.Printf("  gopls on %s:%d: %s\n", s.Path, s.Line, exit.Stderr)
-		}
-		return nil, err
-	}
-	return parse(dir, string(out), s.Name, fresh), nil
+	return 0, fmt.Errorf("%s is not in line %d of %s", s.Name, s.Line, s.Path)
 }
 
-func isWord(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'z'
+func isWord(text []byte, at int) bool {
+	return at < len(text) && (text[at] == '_' || text[at] >= 0x80 || text[at] >= '0' && text[at] <= '9' || text[at]|0x20 >= 'a' && text[at]|0x20 <= 'z')
 }
 
-// parse reads the places from a unified diff. Those in comments don't count.
-func parse(dir, diff, old, fresh string) map[place]bool {
-	found := map[place]bool{}
-	file, line := "", 0
-	var removed []int
-	for row := range strings.SplitSeq(diff, "\n") {
-		switch {
-		case strings.HasPrefix(row, "--- "):
-			name, _, _ := strings.Cut(strings.TrimPrefix(row, "--- "), "\t")
-			name = strings.TrimSuffix(strings.TrimSpace(name), ".orig")
-			if rel, err := filepath.Rel(dir, name); err == nil {
-				file = filepath.ToSlash(rel)
-			}
-			removed = nil
-		case strings.HasPrefix(row, "+++ "):
-		case strings.HasPrefix(row, "@@ "):
-			line, _ = strconv.Atoi(strings.FieldsFunc(row, func(r rune) bool { return r == ' ' || r == ',' || r == '-' })[1])
-			removed = nil
-		case strings.HasPrefix(row, "-"):
-			removed = append(removed, line)
-			line++
-		case strings.HasPrefix(row, "+"):
-			if len(removed) == 0 {
-				continue
-			}
-			at := removed[0]
-			removed = removed[1:]
-			text := row[1:]
-			comment := strings.Index(text, "//")
-			shift := 0
-			for from := 0; ; {
-				i := strings.Index(text[from:], fresh)
-				if i < 0 {
-					break
-				}
-				i += from
-				if comment < 0 || i < comment {
-					found[place{file, at, i - shift + 1}] = true
-				}
-				shift += len(fresh) - len(old)
-				from = i + len(fresh)
-			}
-		default:
-			line++
-			removed = nil
-		}
+// replaced is a text with a new name at places.
+func replaced(text []byte, at []int, old, fresh string) []byte {
+	slices.Sort(at)
+	var out []byte
+	from := 0
+	for _, p := range at {
+		out = append(append(out, text[from:p]...), fresh...)
+		from = p + len(old)
 	}
-	return found
+	return append(out, text[from:]...)
 }

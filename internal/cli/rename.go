@@ -23,8 +23,8 @@ func newRename(s env.Streams) *cobra.Command {
 	cmd := command.New("rename OLD NEW", "Rename a definition and its uses, as one change",
 		`Rename a function, type, method, field or constant where it is defined and
 used: Open, Store.Open, or store.go#Store.Open where several have the name.
-Names are compared as tokens, by the table of definitions; in Go by imports and
-packages too. Places where these don't tell whether it is this definition are
+Names are compared as tokens, by the table of definitions; in Go by the types of
+the module too. Places where these don't tell whether it is this definition are
 doubtful: they are listed, and renamed only with --doubtful. Strings are never
 changed.`,
 		`  quarry rename Store.Open Begin --dry-run

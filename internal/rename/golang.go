@@ -3,6 +3,7 @@ package rename
 import (
 	"cmp"
 	"context"
+	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (c *code) judgeGo(i int) (class, string) {
 // isPackage reports that the definition is at the top of its package.
 func (c *code) isPackage() bool { return c.container == "" }
 
-func (c *code) exported() bool { return c.name[0] >= 'A' && c.name[0] <= 'Z' }
+func (f *finder) exported() bool { return token.IsExported(f.name) }
 
 // samePackage reports that the file is in the package of the definition.
 func (c *code) samePackage() bool {
@@ -125,7 +126,7 @@ func (c *code) judgePackageLevel(i int, before string) (class, string) {
 			return sure, ""
 		case imported && !c.shadows(i, before):
 			return left, "of package " + before
-		case c.typeName() && (c.dir == c.at || c.exported()):
+		case c.isType() && (c.dir == c.at || c.exported()):
 			return doubtful, "may be an embedded field"
 		}
 		return left, "a member"
@@ -143,7 +144,7 @@ func (c *code) judgePackageLevel(i int, before string) (class, string) {
 			return sure, ""
 		}
 		return doubtful, "may be the key of a field"
-	case c.inStruct(i) && !c.typeName():
+	case c.inStruct(i) && !c.isType():
 		return left, "a field"
 	case c.declared(i):
 		return doubtful, "declared in this function too"
@@ -151,8 +152,9 @@ func (c *code) judgePackageLevel(i int, before string) (class, string) {
 	return sure, ""
 }
 
-func (c *code) typeName() bool {
-	switch c.kind {
+// isType reports that the definition is a type.
+func (f *finder) isType() bool {
+	switch f.kind {
 	case "struct", "interface", "type", "class", "enum":
 		return true
 	}

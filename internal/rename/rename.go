@@ -1,9 +1,10 @@
 // Package rename finds out what a new name for a definition changes.
 //
-// It knows tokens, the table of definitions, and for Go the imports of a file; it
-// knows no types. So every place that has the name is one of three: sure, where
-// these decide that it is the definition meant; doubtful, where they don't; and
-// left, where they decide that it is another. Strings are never changed.
+// It knows tokens and the table of definitions, and for Go the types of the module
+// that the definition is in, but not of the modules and the library that it uses. So
+// every place that has the name is one of three: sure, where these decide that it is
+// the definition meant; doubtful, where they don't; and left, where they decide that
+// it is another. Strings are never changed.
 package rename
 
 import (
@@ -76,7 +77,7 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if !identifier().MatchString(q.New) {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q", q.New), "give the new name alone, without its container")
 	}
-	f := &finder{q: q, out: &Plan{}, dirs: map[string]string{}}
+	f := &finder{q: q, out: &Plan{}}
 	if err := f.target(ctx, from); err != nil {
 		return nil, err
 	}
@@ -97,6 +98,9 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 		return nil, err
 	}
 	paths = append(paths, long...)
+	if err := f.checkTypes(ctx, from, paths); err != nil {
+		return nil, err
+	}
 	for _, p := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
@@ -119,7 +123,7 @@ type finder struct {
 	meant           []search.Symbol // definitions that are renamed
 	mod             string          // the module's path, of Go
 	modDir          string
-	dirs            map[string]string
+	types           map[spot]verdict // what Go's types say of a place
 	out             *Plan
 }
 
@@ -358,11 +362,15 @@ const (
 	left class = iota
 	doubtful
 	sure
+	undecided // by types: tokens decide
 )
 
 // judge decides about the name at token i.
 func (c *code) judge(i int, lang string) (class, string) {
 	at := c.Tokens[i].Start
+	if v, ok := c.types[spot{c.path, at}]; ok {
+		return v.class, v.why
+	}
 	if d := c.byName[at]; d != nil && d.Name == c.name {
 		if slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }) {
 			return sure, ""

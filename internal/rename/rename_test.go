@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 	}
 	ws := open(t, files)
 	for _, c := range []struct{ old, sure, doubtful, left string }{
-		{"a/a.go#Open", "a/a.go:4 a/a.go:8 b/b.go:6", "a/a.go:10", "a/a.go:10 b/b.go:9 c/c.go:5 c/c.go:5"},
+		{"a/a.go#Open", "a/a.go:4 a/a.go:8 b/b.go:6", "", "a/a.go:10 a/a.go:10 b/b.go:9 c/c.go:5 c/c.go:5"},
 		{"Store.name", "a/a.go:12 a/a.go:6 a/a.go:8", "", ""},
 		{"Store.Close", "a/a.go:8 b/b.go:7", "b/b.go:8", ""},
 		{"d/d.py#Store.close", "d/d.py:2 d/d.py:3", "d/d.py:6", ""},

@@ -1,0 +1,278 @@
+package rename
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/build/constraint"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/search"
+)
+
+const (
+	// maxChecked bounds what is read to know types: 64 MB are parsed in about four
+	// seconds. Names in packages beyond it are judged by their tokens.
+	maxChecked = 64 << 20
+	// maxNested bounds how deep expressions are nested. The type checker recurses: a
+	// sum of a million terms would overflow its stack, which ends the process.
+	maxNested = 5000
+)
+
+// packages are the packages of one Go module, read by Go's own parser and type
+// checker. Packages of other modules, and of Go's library, are not read: what has
+// their types has no type here, and is doubtful.
+type packages struct {
+	ctx      context.Context
+	from     Source
+	mod, dir string              // the module's path and folder
+	files    map[string][]string // Go files by folder
+	set      *token.FileSet
+	imported map[string]*types.Package // by folder; nil while it is being read
+	read     int
+}
+
+// listPackages lists the Go files of a module, without those of modules in it.
+func listPackages(ctx context.Context, from Source, mod, dir string) (*packages, error) {
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"*.go", "go.mod"}}}
+	if dir != "." {
+		q.Paths = []string{dir}
+	}
+	found, err := from.Find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	p := &packages{ctx: ctx, from: from, mod: mod, dir: dir, files: map[string][]string{}, set: token.NewFileSet(), imported: map[string]*types.Package{}}
+	other := map[string]bool{}
+	for _, e := range found.Entries {
+		if at, name := path.Split(e.Path); name == "go.mod" && path.Clean(at) != dir {
+			other[path.Clean(at)] = true
+		}
+	}
+	for _, e := range found.Entries {
+		if at := path.Dir(e.Path); strings.HasSuffix(e.Path, ".go") && !p.foreign(at, other) {
+			p.files[at] = append(p.files[at], e.Path)
+		}
+	}
+	return p, nil
+}
+
+// foreign reports that a folder is of another module: of one in this module, or below
+// vendor.
+func (p *packages) foreign(at string, other map[string]bool) bool {
+	for ; at != p.dir && at != "." && at != "/"; at = path.Dir(at) {
+		if other[at] || path.Base(at) == "vendor" {
+			return true
+		}
+	}
+	return false
+}
+
+// importPath is what a folder of the module is imported as.
+func (p *packages) importPath(dir string) string {
+	switch {
+	case dir == p.dir:
+		return p.mod
+	case p.dir == ".":
+		return p.mod + "/" + dir
+	}
+	return p.mod + strings.TrimPrefix(dir, p.dir)
+}
+
+// folder is the other way of importPath; "" if the package is not of the module.
+func (p *packages) folder(imported string) string {
+	if imported == p.mod {
+		return p.dir
+	}
+	if rel, ok := strings.CutPrefix(imported, p.mod+"/"); ok {
+		return path.Join(p.dir, rel)
+	}
+	return ""
+}
+
+var errNotRead = errors.New("the package is not read")
+
+// Import is a package as others see it: without tests and bodies, for Linux. It is
+// types.Importer's method.
+func (p *packages) Import(imported string) (*types.Package, error) {
+	dir := p.folder(imported)
+	if dir == "" || p.ctx.Err() != nil {
+		return nil, errNotRead
+	}
+	if pkg, ok := p.imported[dir]; ok {
+		if pkg == nil {
+			return nil, errNotRead // a cycle
+		}
+		return pkg, nil
+	}
+	p.imported[dir] = nil
+	var list []*goFile
+	for _, name := range p.files[dir] {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		if f := p.parse(name); f != nil && f.fits(platforms[0]) && f.ast.Name.Name != "main" {
+			for _, d := range f.ast.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok {
+					fn.Body = nil
+				}
+			}
+			list = append(list, f)
+		}
+	}
+	if len(list) == 0 {
+		return nil, errNotRead
+	}
+	list = slices.DeleteFunc(list, func(f *goFile) bool { return f.ast.Name.Name != list[0].ast.Name.Name })
+	pkg := p.check(imported, list, p, &types.Info{})
+	p.imported[dir] = pkg
+	if pkg == nil {
+		return nil, errNotRead
+	}
+	return pkg, nil
+}
+
+// goFile is a file that was parsed.
+type goFile struct {
+	path string
+	ast  *ast.File
+	when constraint.Expr // of its //go:build line, or nil
+}
+
+// parse reads a file; nil if it can't be read as Go in full, or if that is too much.
+func (p *packages) parse(name string) *goFile {
+	if p.ctx.Err() != nil || p.read > maxChecked {
+		return nil
+	}
+	text, err := p.from.ReadBytes(p.ctx, name, maxText)
+	if err != nil {
+		return nil
+	}
+	p.read += len(text)
+	if nested(text) > maxNested {
+		return nil
+	}
+	parsed, err := parser.ParseFile(p.set, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	f := &goFile{path: name, ast: parsed}
+	for line := range strings.Lines(string(text[:parsed.Package-parsed.FileStart])) {
+		if constraint.IsGoBuild(line) {
+			f.when, _ = constraint.Parse(strings.TrimSpace(line))
+		}
+	}
+	// Constants that double a string sixty times would take all memory. Their values
+	// have no say in what a name is, and a & of strings has none.
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
+			ast.Inspect(d, func(n ast.Node) bool {
+				if sum, ok := n.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+					sum.Op = token.AND
+				}
+				return true
+			})
+			return false
+		}
+		return true
+	})
+	return f
+}
+
+// nested bounds how deep the expressions and blocks of a text can be nested: terms
+// since the last comma or semicolon, of all brackets that are open.
+func nested(text []byte) int {
+	set := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(set.AddFile("", -1, len(text)), text, nil, 0)
+	open := []int{0}
+	sum, deepest := 0, 0
+	for {
+		_, tok, _ := s.Scan()
+		top := len(open) - 1
+		switch tok {
+		case token.EOF:
+			return deepest
+		case token.COMMA, token.SEMICOLON:
+			sum -= open[top]
+			open[top] = 0
+			continue
+		case token.RPAREN, token.RBRACE, token.RBRACK:
+			if sum -= open[top]; top > 0 {
+				open = open[:top]
+			} else {
+				open[0] = 0
+			}
+			continue
+		}
+		open[top]++
+		sum++
+		deepest = max(deepest, sum)
+		if tok == token.LPAREN || tok == token.LBRACE || tok == token.LBRACK {
+			open = append(open, 0)
+		}
+	}
+}
+
+// sizes spares the checker the sizes of types, which take 2ⁿ steps for n structs that
+// each have two of the one before.
+type sizes struct{}
+
+func (sizes) Alignof(types.Type) int64 { return 8 }
+func (sizes) Sizeof(types.Type) int64  { return 8 }
+func (sizes) Offsetsof(fields []*types.Var) []int64 {
+	return make([]int64, len(fields))
+}
+
+// check types a package. Errors are expected, since not all imports are read; nil if
+// the checker gives up.
+func (p *packages) check(imported string, files []*goFile, from types.Importer, info *types.Info) (pkg *types.Package) {
+	defer func() {
+		if recover() != nil {
+			pkg = nil
+		}
+	}()
+	conf := types.Config{Importer: from, Error: func(error) {}, FakeImportC: true, DisableUnusedImportCheck: true, Sizes: sizes{}}
+	var list []*ast.File
+	for _, f := range files {
+		list = append(list, f.ast)
+	}
+	pkg, _ = conf.Check(imported, p.set, list, info)
+	return pkg
+}
+
+// platform is a system and a processor that a file may be for.
+type platform struct{ system, processor string }
+
+var platforms = []platform{{"linux", "amd64"}, {"windows", "amd64"}, {"darwin", "arm64"}, {"freebsd", "amd64"}, {"js", "wasm"}, {"plan9", "amd64"}, {"linux", "arm64"}, {"linux", "386"}}
+
+var (
+	systems    = strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos")
+	processors = strings.Fields("386 amd64 arm arm64 loong64 mips mipsle mips64 mips64le ppc64 ppc64le riscv64 s390x sparc64 wasm")
+	unlikeUnix = strings.Fields("js nacl plan9 wasip1 windows zos")
+)
+
+// fits reports that a file is built for a platform: by the end of its name and its
+// //go:build line.
+func (f *goFile) fits(on platform) bool {
+	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), "_")
+	if n := len(parts); n > 1 {
+		last := parts[n-1]
+		if slices.Contains(processors, last) {
+			if last != on.processor || n > 2 && slices.Contains(systems, parts[n-2]) && parts[n-2] != on.system {
+				return false
+			}
+		} else if slices.Contains(systems, last) && last != on.system {
+			return false
+		}
+	}
+	return f.when == nil || f.when.Eval(func(tag string) bool {
+		return tag == on.system || tag == on.processor || tag == "unix" && !slices.Contains(unlikeUnix, on.system) || tag == "gc" || tag == "cgo" || strings.HasPrefix(tag, "go1.")
+	})
+}

@@ -1,0 +1,356 @@
+package rename
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// spot is a name in a file.
+type spot struct {
+	path string
+	at   int
+}
+
+// verdict is what types say of a name.
+type verdict struct {
+	class
+	why string
+}
+
+// checked judges the names of a Go module by their types. A definition is known by
+// where its name is: a package is checked several times, with its tests and without,
+// and its objects differ then.
+type checked struct {
+	*packages
+	f        *finder
+	ours     map[spot]bool // definitions that are renamed, with fields that embed them
+	verdicts map[spot]verdict
+	// Methods of the name that are not ours, and whether an interface declares the
+	// name: then they may have to be renamed together.
+	methods  map[spot]bool
+	declared bool
+}
+
+// checkTypes judges the name in the files of the definition's module. What it can't
+// read has no verdict.
+func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) error {
+	if f.lang != "Go" || f.mod == "" {
+		return nil
+	}
+	list, err := listPackages(ctx, from, f.mod, f.modDir)
+	if err != nil {
+		return err
+	}
+	c := &checked{packages: list, f: f, ours: map[spot]bool{}, verdicts: map[spot]verdict{}, methods: map[spot]bool{}}
+	for _, d := range f.meant {
+		text, err := from.ReadBytes(ctx, d.Path, maxText)
+		if err != nil {
+			return err
+		}
+		for _, s := range symbols.Of(d.Path, text) {
+			if s.Name == d.Name && s.Line == d.Line && s.Container == d.Container {
+				c.ours[spot{d.Path, s.NameAt}] = true
+			}
+		}
+	}
+	var dirs []string
+	for _, p := range paths {
+		if dir := path.Dir(p); slices.Contains(list.files[dir], p) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	// A field that embeds the type has its name, and may be used anywhere.
+	if f.isType() {
+		for known := -1; known != len(c.ours); {
+			known = len(c.ours)
+			if err := c.each(dirs, c.embedded); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.each(dirs, c.judge); err != nil {
+		return err
+	}
+	for at := range c.methods {
+		if c.declared {
+			c.verdicts[at] = verdict{doubtful, "may be the same method of an interface"}
+		}
+	}
+	f.types = c.verdicts
+	return nil
+}
+
+// each checks the packages of folders, and shows each file once, as part of the first
+// platform that it is for. A file that is for none of them is only a guess.
+func (c *checked) each(dirs []string, look func(f *goFile, info *types.Info, guess bool)) error {
+	for _, dir := range dirs {
+		byName := map[string][]*goFile{}
+		var names []string
+		for _, p := range c.files[dir] {
+			if f := c.parse(p); f != nil {
+				name := f.ast.Name.Name
+				if byName[name] == nil {
+					names = append(names, name)
+				}
+				byName[name] = append(byName[name], f)
+			}
+		}
+		if c.ctx.Err() != nil {
+			return context.Cause(c.ctx)
+		}
+		slices.Sort(names) // a package comes before its tests
+		with := map[string]*types.Package{}
+		for _, name := range names {
+			c.variants(dir, name, byName[name], with, look)
+		}
+	}
+	return nil
+}
+
+// variants checks the files of one package, for one platform after the other.
+func (c *checked) variants(dir, name string, files []*goFile, with map[string]*types.Package, look func(*goFile, *types.Info, bool)) {
+	imported := c.importPath(dir)
+	from := types.Importer(c.packages)
+	if strings.HasSuffix(name, "_test") {
+		from = seesTests{c.packages, imported, with[strings.TrimSuffix(name, "_test")]}
+		imported += "_test"
+	}
+	rest := files
+	for i := 0; i <= len(platforms) && len(rest) > 0; i++ {
+		var list, fresh []*goFile
+		guess := i == len(platforms)
+		for _, f := range files {
+			if fits := guess || f.fits(platforms[i]); fits {
+				list = append(list, f)
+				if slices.Contains(rest, f) {
+					fresh = append(fresh, f)
+				}
+			}
+		}
+		if len(fresh) == 0 {
+			continue
+		}
+		rest = slices.DeleteFunc(slices.Clone(rest), func(f *goFile) bool { return slices.Contains(fresh, f) })
+		info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+		pkg := c.check(imported, list, from, info)
+		if pkg == nil {
+			continue
+		}
+		if with[name] == nil {
+			with[name] = pkg
+		}
+		for _, f := range fresh {
+			look(f, info, guess)
+		}
+	}
+}
+
+// seesTests imports for a package x_test, which sees x with the tests that are in it.
+type seesTests struct {
+	*packages
+	own string
+	pkg *types.Package
+}
+
+func (s seesTests) Import(imported string) (*types.Package, error) {
+	if imported == s.own && s.pkg != nil {
+		return s.pkg, nil
+	}
+	return s.packages.Import(imported)
+}
+
+// spotOf is where a position is.
+func (c *checked) spotOf(at token.Pos) spot {
+	if !at.IsValid() {
+		return spot{}
+	}
+	p := c.set.PositionFor(at, false)
+	return spot{p.Filename, p.Offset}
+}
+
+// embedded adds fields of structs whose type is ours and which have no other name.
+func (c *checked) embedded(f *goFile, info *types.Info, _ bool) {
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		s, ok := n.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		for _, field := range s.Fields.List {
+			if len(field.Names) > 0 {
+				continue
+			}
+			if id := embeddedName(field.Type); id != nil && id.Name == c.f.name && info.Uses[id] != nil && c.ours[c.spotOf(info.Uses[id].Pos())] {
+				c.ours[c.spotOf(id.Pos())] = true
+			}
+		}
+		return true
+	})
+}
+
+// embeddedName is the name that an embedded field has by its type.
+func embeddedName(t ast.Expr) *ast.Ident {
+	switch t := t.(type) {
+	case *ast.Ident:
+		return t
+	case *ast.StarExpr:
+		return embeddedName(t.X)
+	case *ast.SelectorExpr:
+		return t.Sel
+	case *ast.IndexExpr:
+		return embeddedName(t.X)
+	case *ast.IndexListExpr:
+		return embeddedName(t.X)
+	}
+	return nil
+}
+
+// judge gives a verdict for each place of the name in a file.
+func (c *checked) judge(f *goFile, info *types.Info, guess bool) {
+	selected := map[*ast.Ident]*ast.SelectorExpr{}
+	keys := map[*ast.Ident]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			selected[n.Sel] = n
+		case *ast.KeyValueExpr:
+			if id, ok := n.Key.(*ast.Ident); ok {
+				keys[id] = true
+			}
+		case *ast.Ident:
+			if n.Name != c.f.name {
+				return true
+			}
+			v := c.name(n, f, info, selected[n], keys[n])
+			if guess && v.class == sure {
+				v = verdict{doubtful, "the file has tags of its own"}
+			}
+			if v.class != undecided {
+				c.verdicts[c.spotOf(n.Pos())] = v
+			}
+		}
+		return true
+	})
+}
+
+// name judges one name.
+func (c *checked) name(id *ast.Ident, f *goFile, info *types.Info, in *ast.SelectorExpr, key bool) verdict {
+	at := c.spotOf(id.Pos())
+	obj, defines := info.Defs[id]
+	if obj == nil {
+		if use := info.Uses[id]; use != nil {
+			obj = use
+		} else if defines { // the name of a package, or of a type switch's variable
+			return verdict{left, "a local name"}
+		}
+	}
+	if obj == nil {
+		return c.unresolved(f, info, in, key)
+	}
+	if ofInterface(obj) {
+		c.declared = true
+	}
+	if c.ours[at] || c.ours[c.spotOf(obj.Pos())] {
+		if in != nil && info.Selections[in] != nil && uncertain(info.Selections[in]) {
+			return verdict{doubtful, "an embedded type is not known"}
+		}
+		return verdict{sure, ""}
+	}
+	if fn, ok := obj.(*types.Func); ok && c.f.container != "" && fn.Signature().Recv() != nil {
+		c.methods[at] = true
+	}
+	if defines {
+		return verdict{left, "defines another"}
+	}
+	return verdict{left, "another definition"}
+}
+
+// ofInterface reports that an object is a method that an interface declares.
+func ofInterface(obj types.Object) bool {
+	fn, ok := obj.(*types.Func)
+	return ok && fn.Signature().Recv() != nil && types.IsInterface(fn.Signature().Recv().Type())
+}
+
+// unresolved judges a name of which types don't say what it is. What is after a name
+// that may be a package has no verdict: the checker does not look at T of x.(p.T) if
+// it doesn't know x, but imports tell.
+func (c *checked) unresolved(f *goFile, info *types.Info, in *ast.SelectorExpr, key bool) verdict {
+	own := path.Dir(f.path) == c.f.at
+	member := c.f.container != ""
+	if in != nil {
+		if x, ok := in.X.(*ast.Ident); ok {
+			if pkg, ok := info.Uses[x].(*types.PkgName); ok {
+				if pkg.Imported().Path() == c.importPath(c.f.at) && !member {
+					return verdict{doubtful, "not found in the package"}
+				}
+				return verdict{left, "of package " + pkg.Name()}
+			}
+			if info.Uses[x] == nil && !member {
+				return verdict{undecided, ""}
+			}
+		}
+		switch {
+		case !c.f.exported() && !own:
+			return verdict{left, "of another package"}
+		case !member && !c.f.isType():
+			return verdict{left, "a member"}
+		}
+		return verdict{doubtful, fmt.Sprintf("the type of %s is not known", shown(in.X))}
+	}
+	switch {
+	case key && member && (own || c.f.exported()):
+		return verdict{doubtful, "may be the key of another type"}
+	case !member && own:
+		return verdict{doubtful, "not resolved"}
+	}
+	return verdict{left, "of another package"}
+}
+
+// shown is a name for what is before a dot.
+func shown(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	case *ast.CallExpr:
+		return shown(x.Fun) + "()"
+	}
+	return "an expression"
+}
+
+// uncertain reports that a member is found through embedded fields beside which is
+// one of an unknown type: that may have the member, too, and nearer.
+func uncertain(s *types.Selection) bool {
+	return len(s.Index()) > 1 && embedsUnknown(s.Recv(), len(s.Index()))
+}
+
+func embedsUnknown(t types.Type, depth int) bool {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok || depth == 0 {
+		return false
+	}
+	for field := range s.Fields() {
+		if !field.Embedded() {
+			continue
+		}
+		of := field.Type()
+		if p, ok := of.(*types.Pointer); ok {
+			of = p.Elem()
+		}
+		if of.Underlying() == types.Typ[types.Invalid] || embedsUnknown(of, depth-1) {
+			return true
+		}
+	}
+	return false
+}
