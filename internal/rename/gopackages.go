@@ -29,7 +29,6 @@ const (
 // checker. Packages of other modules, and of Go's library, are not read: what has
 // their types has no type here, and is doubtful.
 type packages struct {
-	ctx      context.Context
 	from     Source
 	mod, dir string              // the module's path and folder
 	files    map[string][]string // Go files by folder
@@ -48,7 +47,7 @@ func listPackages(ctx context.Context, from Source, mod, dir string) (*packages,
 	if err != nil {
 		return nil, err
 	}
-	p := &packages{ctx: ctx, from: from, mod: mod, dir: dir, files: map[string][]string{}, set: token.NewFileSet(), imported: map[string]*types.Package{}}
+	p := &packages{from: from, mod: mod, dir: dir, files: map[string][]string{}, set: token.NewFileSet(), imported: map[string]*types.Package{}}
 	other := map[string]bool{}
 	for _, e := range found.Entries {
 		if at, name := path.Split(e.Path); name == "go.mod" && path.Clean(at) != dir {
@@ -98,11 +97,15 @@ func (p *packages) folder(imported string) string {
 
 var errNotRead = errors.New("the package is not read")
 
-// Import is a package as others see it: without tests and bodies, for Linux. It is
-// types.Importer's method.
-func (p *packages) Import(imported string) (*types.Package, error) {
+// importer is a types.Importer.
+type importer func(imported string) (*types.Package, error)
+
+func (i importer) Import(imported string) (*types.Package, error) { return i(imported) }
+
+// load is a package as others see it: without tests and bodies, for Linux.
+func (p *packages) load(ctx context.Context, imported string) (*types.Package, error) {
 	dir := p.folder(imported)
-	if dir == "" || p.ctx.Err() != nil {
+	if dir == "" || ctx.Err() != nil {
 		return nil, errNotRead
 	}
 	if pkg, ok := p.imported[dir]; ok {
@@ -117,7 +120,7 @@ func (p *packages) Import(imported string) (*types.Package, error) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if f := p.parse(name); f != nil && f.fits(platforms[0]) && f.ast.Name.Name != "main" {
+		if f := p.parse(ctx, name); f != nil && f.fits(platforms[0]) && f.ast.Name.Name != "main" {
 			for _, d := range f.ast.Decls {
 				if fn, ok := d.(*ast.FuncDecl); ok {
 					fn.Body = nil
@@ -130,7 +133,7 @@ func (p *packages) Import(imported string) (*types.Package, error) {
 		return nil, errNotRead
 	}
 	list = slices.DeleteFunc(list, func(f *goFile) bool { return f.ast.Name.Name != list[0].ast.Name.Name })
-	pkg := p.check(imported, list, p, &types.Info{})
+	pkg := p.check(imported, list, func(name string) (*types.Package, error) { return p.load(ctx, name) }, &types.Info{})
 	p.imported[dir] = pkg
 	if pkg == nil {
 		return nil, errNotRead
@@ -146,11 +149,11 @@ type goFile struct {
 }
 
 // parse reads a file; nil if it can't be read as Go in full, or if that is too much.
-func (p *packages) parse(name string) *goFile {
-	if p.ctx.Err() != nil || p.read > maxChecked {
+func (p *packages) parse(ctx context.Context, name string) *goFile {
+	if ctx.Err() != nil || p.read > maxChecked {
 		return nil
 	}
-	text, err := p.from.ReadBytes(p.ctx, name, maxText)
+	text, err := p.from.ReadBytes(ctx, name, maxText)
 	if err != nil {
 		return nil
 	}
@@ -232,7 +235,7 @@ func (sizes) Offsetsof(fields []*types.Var) []int64 {
 
 // check types a package. Errors are expected, since not all imports are read; nil if
 // the checker gives up.
-func (p *packages) check(imported string, files []*goFile, from types.Importer, info *types.Info) (pkg *types.Package) {
+func (p *packages) check(imported string, files []*goFile, from importer, info *types.Info) (pkg *types.Package) {
 	defer func() {
 		if recover() != nil {
 			pkg = nil

@@ -71,12 +71,12 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 	if f.isType() {
 		for known := -1; known != len(c.ours); {
 			known = len(c.ours)
-			if err := c.each(dirs, c.embedded); err != nil {
+			if err := c.each(ctx, dirs, c.embedded); err != nil {
 				return err
 			}
 		}
 	}
-	if err := c.each(dirs, c.judge); err != nil {
+	if err := c.each(ctx, dirs, c.judge); err != nil {
 		return err
 	}
 	for at := range c.methods {
@@ -90,12 +90,12 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 
 // each checks the packages of folders, and shows each file once, as part of the first
 // platform that it is for. A file that is for none of them is only a guess.
-func (c *checked) each(dirs []string, look func(f *goFile, info *types.Info, guess bool)) error {
+func (c *checked) each(ctx context.Context, dirs []string, look func(f *goFile, info *types.Info, guess bool)) error {
 	for _, dir := range dirs {
 		byName := map[string][]*goFile{}
 		var names []string
 		for _, p := range c.files[dir] {
-			if f := c.parse(p); f != nil {
+			if f := c.parse(ctx, p); f != nil {
 				name := f.ast.Name.Name
 				if byName[name] == nil {
 					names = append(names, name)
@@ -103,25 +103,31 @@ func (c *checked) each(dirs []string, look func(f *goFile, info *types.Info, gue
 				byName[name] = append(byName[name], f)
 			}
 		}
-		if c.ctx.Err() != nil {
-			return context.Cause(c.ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		slices.Sort(names) // a package comes before its tests
 		with := map[string]*types.Package{}
 		for _, name := range names {
-			c.variants(dir, name, byName[name], with, look)
+			c.variants(ctx, dir, name, byName[name], with, look)
 		}
 	}
 	return nil
 }
 
 // variants checks the files of one package, for one platform after the other.
-func (c *checked) variants(dir, name string, files []*goFile, with map[string]*types.Package, look func(*goFile, *types.Info, bool)) {
+func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*goFile, *types.Info, bool)) {
 	imported := c.importPath(dir)
-	from := types.Importer(c.packages)
-	if strings.HasSuffix(name, "_test") {
-		from = seesTests{c.packages, imported, with[strings.TrimSuffix(name, "_test")]}
+	own, pkg := imported, (*types.Package)(nil)
+	if tested, ok := strings.CutSuffix(name, "_test"); ok { // x_test sees x with the tests that are in it
+		pkg = with[tested]
 		imported += "_test"
+	}
+	from := func(name string) (*types.Package, error) {
+		if name == own && pkg != nil {
+			return pkg, nil
+		}
+		return c.load(ctx, name)
 	}
 	rest := files
 	for i := 0; i <= len(platforms) && len(rest) > 0; i++ {
@@ -151,20 +157,6 @@ func (c *checked) variants(dir, name string, files []*goFile, with map[string]*t
 			look(f, info, guess)
 		}
 	}
-}
-
-// seesTests imports for a package x_test, which sees x with the tests that are in it.
-type seesTests struct {
-	*packages
-	own string
-	pkg *types.Package
-}
-
-func (s seesTests) Import(imported string) (*types.Package, error) {
-	if imported == s.own && s.pkg != nil {
-		return s.pkg, nil
-	}
-	return s.packages.Import(imported)
 }
 
 // spotOf is where a position is.
