@@ -25,16 +25,9 @@ import (
 // on demand, so Quarry gets -t any where fd is asked for everything.
 func TestFindFd(t *testing.T) {
 	fd := fdProgram(t)
-	run := stress.Start(t, "find = fd", 150, 20_000)
-	var dir string
 	cases, listed := 0, 0
-	for seed := range run.Cases() {
-		rng := stress.Rand(seed)
-		if dir == "" || rng.IntN(25) == 0 {
-			dir = fdTree(t, rng)
-			t.Chdir(dir)
-		}
-		ours, theirs := fdCase(rng)
+	compare := func(dir string, ours, theirs []string) string {
+		t.Helper()
 		cmd := exec.Command(fd, theirs...)
 		cmd.Dir = dir
 		out, err := cmd.Output()
@@ -56,7 +49,39 @@ func TestFindFd(t *testing.T) {
 			// whether that can be executed; here a link has neither.
 			want = slices.DeleteFunc(want, isLink)
 		}
-		if diff := gocmp.Diff(want, fdList(got.out), cmpopts.EquateEmpty()); diff != "" {
+		return gocmp.Diff(want, fdList(got.out), cmpopts.EquateEmpty())
+	}
+	// Letter case is tried on names that differ by it, since few random ones do.
+	dir := t.TempDir()
+	for _, name := range []string{"scan.md", "Scanner.go", "SCANS.txt", "café", "CAFÉS", "a.GO", "b.go"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	for _, p := range []string{"scan", "Scan", "SCAN", "é", "É", "go", "GO", "Go"} {
+		for _, fold := range [][]string{nil, {"-i"}, {"-s"}, {"-i", "-s"}, {"-s", "-i"}} {
+			ours := append([]string{"-0", "-t", "any"}, fold...)
+			theirs := append([]string{"-0", "-F"}, fold...)
+			if diff := compare(dir, append(ours, "--", p, "."), append(theirs, "--", p, ".")); diff != "" {
+				t.Errorf("%v %s: %s", fold, p, diff)
+			}
+		}
+	}
+	t.Logf("%d compared with fd for letter case, %d of them listed something", cases, listed)
+	if listed < cases/2 {
+		t.Errorf("fd listed something for %d of %d cases only", listed, cases)
+	}
+	run := stress.Start(t, "find = fd", 150, 20_000)
+	dir, cases, listed = "", 0, 0
+	for seed := range run.Cases() {
+		rng := stress.Rand(seed)
+		if dir == "" || rng.IntN(25) == 0 {
+			dir = fdTree(t, rng)
+			t.Chdir(dir)
+		}
+		ours, theirs := fdCase(rng)
+		if diff := compare(dir, ours, theirs); diff != "" {
 			run.Violation(seed, "find %q, fd %q in\n%s\n%s", ours, theirs, strings.Join(listTree(dir), "\n"), diff)
 		}
 	}

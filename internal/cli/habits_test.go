@@ -130,6 +130,7 @@ func habitsTree(t *testing.T, dir string) {
 		".gitignore":            "target/\n*.log\n/local.*\n!keep.log\n",
 		".hidden/notes.rs":      "fn hidden() {}\n",
 		".pre-commit":           "hook\n",
+		"src/readme.txt":        "In small letters.\n", // for commands whose answer depends on letter case
 		"README.md":             "A fast tool.\nIt is faster than most, and the fastest on Fridays.\nNot slow.\n\nFAST answers: fast  food, fast-track.\n",
 		"Cargo.toml":            "[package]\nname = \"sample\"\n\n[dependencies]\nlexopt = \"0.3\"\n",
 		"Makefile":              "all:\n\tcargo build\n",
