@@ -26,7 +26,12 @@ type leaving struct {
 
 func startLeaving(t *testing.T, dir string, args ...string) *leaving {
 	t.Helper()
-	l := &leaving{t: t, cmd: program(t, dir, append([]string{"mcp"}, args...)...), mark: fmt.Sprintf("LEAVING=%s %d", t.Name(), time.Now().UnixNano())}
+	return leave(t, program(t, dir, append([]string{"mcp"}, args...)...))
+}
+
+func leave(t *testing.T, cmd *exec.Cmd) *leaving {
+	t.Helper()
+	l := &leaving{t: t, cmd: cmd, mark: fmt.Sprintf("LEAVING=%s %d", t.Name(), time.Now().UnixNano())}
 	l.cmd.Env = append(l.cmd.Env, l.mark)
 	var err error
 	if l.in, err = l.cmd.StdinPipe(); err != nil {
