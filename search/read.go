@@ -6,6 +6,9 @@ import "time"
 type Info struct {
 	Path   string
 	Folder bool
+	// Folded is set if the path that was asked for exists in another case or Unicode
+	// form only. Changes take no such path.
+	Folded bool
 	// Special is set for a pipe, a socket or a device. These are never opened.
 	Special bool
 	Size    int64

@@ -28,8 +28,9 @@ func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	if err != nil {
 		return nil, err
 	}
+	exact, err := d.Root.Resolve(path)
 	return &search.Info{
-		Path: p.String(), Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
+		Path: p.String(), Folded: err != nil || exact != p, Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
 		Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime,
 	}, nil
 }

@@ -36,7 +36,7 @@ func (v *View) open(ctx context.Context, p string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Path != p {
+	if info.Folded {
 		return nil, fault.New(fault.NotFound, fmt.Sprintf("%s does not exist", fault.Printable(p)), "did you mean "+fault.Printable(info.Path)+"?")
 	}
 	if info.Folder {
@@ -60,7 +60,7 @@ func (v *View) open(ctx context.Context, p string) (*file, error) {
 // Edit stages edits of one text file. They refer to the text as it is now, after
 // the changes before.
 func (v *View) Edit(ctx context.Context, p string, edits ...change.Edit) error {
-	p = clean(p)
+	p = v.target(ctx, p)
 	f, err := v.open(ctx, p)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (v *View) put(p string, f *file) {
 
 // Write stages a file's whole content.
 func (v *View) Write(ctx context.Context, p string, content []byte) error {
-	p = clean(p)
+	p = v.target(ctx, p)
 	f, err := v.open(ctx, p)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
@@ -147,14 +147,17 @@ func common(a, b []byte) (start, end int) {
 	return start, end
 }
 
-// Delete stages a deletion.
+// Delete stages a deletion: of a symlink, not of what it leads to.
 func (v *View) Delete(ctx context.Context, p string) error {
-	p = clean(p)
+	p, whole, err := v.entry(ctx, p)
+	if err != nil {
+		return err
+	}
+	if whole {
+		return v.folder(change.Op{Verb: change.DeletePath, Path: p})
+	}
 	f, err := v.open(ctx, p)
 	if err != nil {
-		if info, bad := v.ws.Stat(ctx, p); bad == nil && info.Folder && info.Path == p {
-			return v.folder(change.Op{Verb: change.DeletePath, Path: p})
-		}
 		return err
 	}
 	if f.from == "" {
@@ -186,26 +189,31 @@ func (v *View) folder(op change.Op) error {
 	return nil
 }
 
-// Move stages a move. What links need is planned on the disk, and reported.
+// Move stages a move, of a symlink itself. What links need is planned on the disk, and reported.
 func (v *View) Move(ctx context.Context, from, to string, links change.LinkUpdate) (*change.LinkReport, error) {
-	from, dir := clean(from), strings.HasSuffix(to, "/")
+	from, whole, err := v.entry(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	dir := strings.HasSuffix(to, "/")
 	to = clean(to)
 	if dir {
 		to += from[strings.LastIndexByte(from, '/'):]
 	}
+	to = v.name(ctx, to)
 	if _, err := v.Stat(ctx, to); err == nil && !strings.EqualFold(from, to) {
 		return nil, fault.New(fault.AlreadyExists, fault.Printable(to)+" exists already", "choose another name, or delete it first")
 	}
-	op := change.Op{Verb: change.MovePath, Path: from, To: to, Links: links}
+	if whole {
+		op := change.Op{Verb: change.MovePath, Path: from, To: to, Links: links}
+		plan, err := v.ws.Plan(ctx, change.Set{Ops: []change.Op{op}})
+		if err != nil {
+			return nil, err
+		}
+		return plan.Links, v.folder(op)
+	}
 	f, err := v.open(ctx, from)
 	if err != nil {
-		if info, bad := v.ws.Stat(ctx, from); bad == nil && info.Folder && info.Path == from {
-			plan, err := v.ws.Plan(ctx, change.Set{Ops: []change.Op{op}})
-			if err != nil {
-				return nil, err
-			}
-			return plan.Links, v.folder(op)
-		}
 		return nil, err
 	}
 	var report *change.LinkReport

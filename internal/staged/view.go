@@ -121,7 +121,7 @@ func missing(p string) error {
 
 // ReadBytes reads a file as it is after the staged changes.
 func (v *View) ReadBytes(ctx context.Context, p string, max int64) ([]byte, error) {
-	key := clean(p)
+	key := v.read(ctx, p)
 	if err := v.inFolder(key); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (v *View) ReadBytes(ctx context.Context, p string, max int64) ([]byte, erro
 
 // Read reads a part of a text file as it is after the staged changes.
 func (v *View) Read(ctx context.Context, p string, opts *search.ReadOptions) (*search.Text, error) {
-	key := clean(p)
+	key := v.read(ctx, p)
 	if err := v.inFolder(key); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (v *View) Note(ctx context.Context, p string) {
 
 // Stat describes a path after the staged changes.
 func (v *View) Stat(ctx context.Context, p string) (*search.Info, error) {
-	key := clean(p)
+	key := v.read(ctx, p)
 	if err := v.inFolder(key); err != nil {
 		return nil, err
 	}

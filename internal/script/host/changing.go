@@ -269,11 +269,7 @@ func (h *Host) move(ctx context.Context, a args) (any, error) {
 	if from == "" || to == "" {
 		return nil, &script.Error{Message: "move() needs two paths"}
 	}
-	info, err := h.view.Stat(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	r, err := h.view.Move(ctx, info.Path, to, change.LinksDefault)
+	r, err := h.view.Move(ctx, from, to, change.LinksDefault)
 	if err != nil {
 		return nil, err
 	}
