@@ -133,11 +133,10 @@ func (p *parser) php(i int) int {
 			return i + 2
 		}
 	default:
-		if w[0] == '$' && p.inType() {
+		if len(w) > 1 && w[0] == '$' && p.inType() {
 			if p.in(i-1, phpMods) || p.isWord(i-1) && p.in(p.lineStart(i), phpMods) {
 				s := p.add(Field, i, p.headStart(i, phpMods), i)
-				s.Name, s.NameAt = w[1:], s.NameAt+1
-				s.Name = p.str(i)[1:]
+				s.Name, s.NameAt = p.str(i)[1:], s.NameAt+1
 			}
 		}
 	}

@@ -137,6 +137,7 @@ func FuzzOf(f *testing.F) {
 		f.Add(".cpp", []byte(strings.Repeat(h, 9)))
 	}
 	f.Add(".go", []byte("type!struct{A"))
+	f.Add(".php", []byte("<?ClAss A0{ private $"))
 	f.Fuzz(func(t *testing.T, ext string, text []byte) {
 		if len(text) > 1<<16 {
 			return
