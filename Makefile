@@ -55,7 +55,7 @@ SOAK ?= 20m
 soak:
 	STRESS=$(SOAK) $(GO) test -count=1 -v -timeout 100h -run '^TestSoak$$' ./internal/stress
 
-# Safety mechanisms switched off one by one, in a copy: each time a test must fail.
+# Safety mechanisms switched off one by one: each time a test must fail.
 mutate:
 	MUTATE=1 $(GO) test -count=1 -v -timeout 2h -run '^TestMutations$$' ./internal/stress
 

@@ -2,10 +2,12 @@ package stress_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +95,8 @@ func TestMutations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range mutations {
+	all := slices.Concat(mutations, edgeMutations)
+	for _, m := range all {
 		source, err := os.ReadFile(filepath.Join(root, m.file))
 		if err != nil {
 			t.Fatal(err)
@@ -109,9 +112,8 @@ func TestMutations(t *testing.T) {
 	if os.Getenv("MUTATE") == "" || t.Failed() {
 		return
 	}
-	copied := copyTree(t, root)
-	for _, m := range mutations {
-		t.Run(m.mechanism, func(t *testing.T) { m.kill(t, copied) })
+	for _, m := range all {
+		t.Run(m.mechanism, func(t *testing.T) { m.kill(t, root) })
 	}
 }
 
@@ -133,40 +135,27 @@ func hasTest(t *testing.T, dir, name string) bool {
 	return false
 }
 
-// copyTree copies what git knows, and what it would.
-func copyTree(t *testing.T, root string) string {
-	t.Helper()
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		t.Skipf("needs a git checkout: %v", err)
-	}
-	dir := t.TempDir()
-	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
-		data, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			continue // deleted, or a link
-		}
-		put(t, filepath.Join(dir, name), string(data))
-	}
-	return dir
-}
-
-// kill applies the mutation, runs its guard, and takes it back.
-func (m *mutation) kill(t *testing.T, dir string) {
-	file := filepath.Join(dir, m.file)
+// kill runs the guard, and again with the mutation in the file's place: an overlay of
+// the go command, which commands that the guard starts take part in. The tree stays as
+// it is, and what is built for it is used.
+func (m *mutation) kill(t *testing.T, root string) {
+	file := filepath.Join(root, m.file)
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := m.guard(dir); err != nil {
+	if out, err := m.guard(root, ""); err != nil {
 		t.Fatalf("%s fails without the mutation:\n%.3000s", m.test, out)
 	}
-	put(t, file, strings.Replace(string(source), m.old, m.new, 1))
-	defer put(t, file, string(source))
+	mutated, overlay := filepath.Join(t.TempDir(), "mutated.go"), filepath.Join(t.TempDir(), "overlay.json")
+	put(t, mutated, strings.Replace(string(source), m.old, m.new, 1))
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: mutated}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, overlay, string(replace))
 	began := time.Now()
-	out, err := m.guard(dir)
+	out, err := m.guard(root, "-overlay="+overlay)
 	switch {
 	case err == nil:
 		t.Errorf("%s is off and %s passes: write a test", m.mechanism, m.test)
@@ -177,10 +166,13 @@ func (m *mutation) kill(t *testing.T, dir string) {
 	}
 }
 
-func (m *mutation) guard(dir string) (string, error) {
+func (m *mutation) guard(dir, flags string) (string, error) {
 	cmd := exec.Command("go", "test", "-count=1", "-timeout=10m", "-run", "^"+m.test+"$", m.pkg)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "MUTATE=", "STRESS=short", "STRESS_SEED=")
+	if flags != "" {
+		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" "+flags))
+	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
