@@ -1,6 +1,7 @@
 // Command fuzz runs every native fuzz target for the same time and prints how many
-// executions a second each made. It fails when a target fails, or makes fewer than
-// -rate: one that is slower than that hardly tries anything.
+// executions each made in a second, and in a second of processor time, which other
+// programs take no part in. It fails when a target fails, or makes fewer than -rate
+// by either: one that is slower than that hardly tries anything.
 //
 //	go run ./internal/stress/fuzz -time 20s              what make fuzz runs
 //	go run ./internal/stress/fuzz -only 'backref|symbols' -time 10m
@@ -17,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,6 +31,7 @@ type target struct {
 	pkg, name string
 	execs     int
 	rate      float64 // executions a second, once the known inputs were tried
+	work      float64 // executions in a second of processor time, of all workers together
 	err       error
 }
 
@@ -60,17 +63,23 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 	if len(targets) == 0 {
 		return errors.New("no fuzz target matches")
 	}
+	dir, err := os.MkdirTemp("", "fuzz")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	built := builder{dir: dir, programs: map[string]string{}}
 	for i, t := range targets {
 		fmt.Printf("%d of %d: %s\n", i+1, len(targets), t)
-		if t.run(ctx, each); t.err != nil {
+		if t.run(ctx, each, &built); t.err != nil {
 			fmt.Println("FAILED:", t.err)
 		}
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
 	}
-	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.rate, b.rate) })
-	fmt.Printf("\n%-60s %12s %12s\n", "target, the slowest first", "executions", "a second")
+	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.work, b.work) })
+	fmt.Printf("\n%-60s %12s %12s %20s\n", "target, the slowest first", "executions", "a second", "of processor time")
 	failed, slow := 0, 0
 	for _, t := range targets {
 		mark := ""
@@ -78,11 +87,11 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 		case t.err != nil:
 			failed++
 			mark = "  FAILED"
-		case t.rate < least:
+		case max(t.rate, t.work) < least:
 			slow++
 			mark = "  slow"
 		}
-		fmt.Printf("%-60s %12d %12.0f%s\n", t, t.execs, t.rate, mark)
+		fmt.Printf("%-60s %12d %12.0f %20.0f%s\n", t, t.execs, t.rate, t.work, mark)
 	}
 	if failed+slow > 0 {
 		return fmt.Errorf("of %d targets %d failed and %d made fewer than %.0f executions a second", len(targets), failed, slow, least)
@@ -108,8 +117,43 @@ func targetsOf(list string) (out []*target) {
 	return out
 }
 
-func (t *target) run(ctx context.Context, each time.Duration) {
-	cmd := exec.CommandContext(ctx, "go", "test", t.pkg, "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String())
+// builder builds the test program of each package once, with what fuzzing needs.
+type builder struct {
+	dir      string
+	programs map[string]string // by package
+}
+
+func (b *builder) program(ctx context.Context, pkg string) (string, error) {
+	if p := b.programs[pkg]; p != "" {
+		return p, nil
+	}
+	p := filepath.Join(b.dir, fmt.Sprint(len(b.programs), ".test"))
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=^Fuzz", "-o", p, pkg).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go test -c: %w\n%s", err, out)
+	}
+	b.programs[pkg] = p
+	return p, nil
+}
+
+func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
+	program, err := built.program(ctx, t.pkg)
+	if err != nil {
+		t.err = err
+		return
+	}
+	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", t.pkg).Output()
+	if err != nil {
+		t.err = err
+		return
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.err = err
+		return
+	}
+	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each.String(),
+		"-test.fuzzcachedir="+filepath.Join(cache, "quarry-fuzz", t.pkg))
+	cmd.Dir = strings.TrimSpace(string(where))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -123,6 +167,9 @@ func (t *target) run(ctx context.Context, each time.Duration) {
 	tail := t.read(out)
 	if t.err = cmd.Wait(); t.err != nil {
 		fmt.Println(strings.Join(tail, "\n"))
+	}
+	if p := cmd.ProcessState; p != nil { // with the workers, which it waited for
+		t.work = float64(t.execs) / (p.UserTime() + p.SystemTime()).Seconds()
 	}
 }
 
