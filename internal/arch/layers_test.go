@@ -175,6 +175,7 @@ var opensUserFiles = map[string]bool{
 	"internal/owner":          true, // its own socket
 	"internal/re/ucd/gen":     true,
 	"internal/stress":         true, // tries whether symlinks can be made
+	"internal/stress/fuzz":    true, // the programs that it builds
 	"internal/stress/hostile": true, // its workspace, and the table of docs/FIGURES.md
 	"internal/stress/run":     true, // the table of docs/FIGURES.md
 	"cmd/quarry":              true,
