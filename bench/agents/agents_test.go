@@ -83,6 +83,7 @@ func TestParseCalls(t *testing.T) {
 		{[]string{"read_file"}, `{"path": "a"}`, 1, ""},
 		{[]string{"list_changes"}, ``, 1, ""},
 		{[]string{"read_file"}, `{"path": `, 0, "invalid JSON"},
+		{[]string{"edit_file"}, "{\"path\":\t\"a\", \"old_text\": \"\ta \\\"b\\\"\n\t\"}", 1, ""},
 		{nil, `{"tool":"a","arguments":{"x":1}}` + "\n" + `{"tool":"b"}`, 2, ""},
 		{nil, `{"arguments":{}}`, 0, `no "tool"`},
 		{nil, ``, 0, "no call"},

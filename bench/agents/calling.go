@@ -57,8 +57,32 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
+// escapeControls writes tabs and line ends inside of JSON strings as JSON wants them: a
+// client does that for its model, which here types the JSON itself.
+func escapeControls(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	inString := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case inString && c == '\\' && i+1 < len(text):
+			out = append(out, c)
+			i++
+			c = text[i]
+		case c == '"':
+			inString = !inString
+		case inString && c < ' ':
+			out = fmt.Appendf(out, `\u%04x`, c)
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // parseCalls reads the arguments of one tool, or a stream of calls.
 func parseCalls(tool []string, text []byte) ([]toolCall, error) {
+	text = escapeControls(text)
 	if len(tool) == 1 {
 		if len(bytes.TrimSpace(text)) == 0 {
 			text = []byte("{}")

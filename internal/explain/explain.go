@@ -10,6 +10,7 @@ package explain
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry"
@@ -191,7 +192,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	if q.Changed.Any() {
 		l.search(ctx, AllFiles, q, func(q *search.Query) { q.Changed = search.Changed{} })
 	}
-	if filtered(&q) {
+	if filtered(&q) && !onlyLeavesOut(&q) {
 		l.search(ctx, NoFilter, q, unfilter)
 	}
 	if base := q.Paths[0]; base != "" && base != "." {
@@ -229,6 +230,12 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 
 // filtered reports a query that names kinds of files.
 func filtered(q *search.Query) bool { return len(q.Globs)+len(q.Types) > 0 || q.MaxDepth > 0 }
+
+// onlyLeavesOut reports that the filters name nothing but what is not wanted: nobody
+// has to be told that it matches.
+func onlyLeavesOut(q *search.Query) bool {
+	return len(q.Types) == 0 && q.MaxDepth == 0 && !slices.ContainsFunc(q.Globs, func(g string) bool { return !strings.HasPrefix(g, "!") })
+}
 
 func unfilter(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 }
 

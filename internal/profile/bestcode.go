@@ -16,13 +16,16 @@ const (
 	// 60 functions of this project that were asked for by the words of their
 	// comments, 48 were among the first ten, the lowest at 0.57 of the best score.
 	nearBest = 0.5
+	// textNear is how near it has to be to be shown with its text: agents of nine
+	// trials read the text of the first and wanted names of the others.
+	textNear = 0.85
 	// blockLines is how many lines of one result are shown, so that one can't
 	// take the answer.
 	blockLines = 20
 	// nextCode is how many results after those with their text are named in any
 	// case, namedCode how many if they score near the best, and nextRoom is what
 	// such a line takes besides path and name.
-	nextCode, namedCode, nextRoom = 4, 10, 24
+	nextCode, namedCode, nextRoom = 6, 10, 24
 )
 
 // bestCode shows the results that are worth reading: while they score near the
@@ -69,7 +72,7 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 		left -= len(all[i].Path) + len(all[i].Symbol) + nextRoom
 	}
 	shown := 0
-	for shown < len(main) && !c.Bool("compact") {
+	for shown < len(main) && !c.Bool("compact") && main[shown].Score >= best*textNear {
 		text := all[shown].passage().text(blockLines, words...)
 		if shown > 0 && len(text) > left {
 			break

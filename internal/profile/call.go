@@ -180,10 +180,34 @@ func (c *call) globs(name, base string) []string {
 	if c.d.terse && len(list) == 1 {
 		list = commaList(list[0])
 	}
+	if c.d.localGlobs {
+		list = apart(list)
+	}
 	for i := range list {
 		list[i] = c.localGlob(list[i], base)
 	}
 	return list
+}
+
+// apart makes a list of a glob that is one pair of braces: in "!{*.go,doc/**}" the
+// slash would bind *.go to the searched folder, too.
+func apart(globs []string) (out []string) {
+	for _, g := range globs {
+		rest, not := strings.CutPrefix(g, "!")
+		inside, ok := strings.CutPrefix(rest, "{")
+		inside, closed := strings.CutSuffix(inside, "}")
+		if !ok || !closed || !strings.Contains(inside, "/") || strings.ContainsAny(inside, `{}\[`) {
+			out = append(out, g)
+			continue
+		}
+		for part := range strings.SplitSeq(inside, ",") {
+			if not {
+				part = "!" + part
+			}
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // commaList are globs that one text gives with ", " between them, as some agents do.

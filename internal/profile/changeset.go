@@ -210,7 +210,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
-	c.sampled = len(found.Samples) > 0 && c.d.terse && !c.Bool("dry_run")
+	c.sampled = len(found.Samples) > 0 && c.d.shows && !c.Bool("dry_run")
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
 		return nil, err
@@ -223,8 +223,11 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 		}
 		a.text = append([]byte(count), a.text...)
 		if c.sampled && !c.quiet() && !bytes.Contains(a.text, []byte("\n@@ ")) {
-			for i, s := range found.Samples {
-				a.text = fmt.Appendf(a.text, "\n%s: %s → %s", []string{"The first", "The longest"}[i], render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
+			for _, s := range found.Samples {
+				a.text = fmt.Appendf(a.text, "\n%d like %s → %s", s.Count, render.Quote(fault.Clip(s.Old, sampleText)), render.Quote(fault.Clip(s.New, sampleText)))
+			}
+			if more := found.Forms - len(found.Samples); more > 0 {
+				a.text = fmt.Appendf(a.text, "\nand %s", fault.Count(more, "other form"))
 			}
 		}
 	}
@@ -329,7 +332,11 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 		if done.NoPlan != "" {
 			a.receipt = append(a.receipt, done.NoPlan)
 		} else {
-			a.receipt = append(a.receipt, "digest "+done.Digest+" applies it")
+			applies := "digest " + done.Digest
+			if c.d.terse { // which lists no such parameter
+				applies = `{"digest": "` + done.Digest + `"}`
+			}
+			a.receipt = append(a.receipt, applies+" applies it")
 		}
 	}
 	return a, nil

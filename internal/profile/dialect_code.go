@@ -142,7 +142,7 @@ var codeDialect = dialect{
 	around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
 	position: true,
 	lookAround: func(string) string {
-		return "This syntax has no look-around and no backreferences: search for a simpler pattern."
+		return "With look-around or a backreference a replacement can't use groups that are repeated (write (?:…) for those), and each pattern must be one that PCRE2 reads."
 	},
 	limits: documented.with(func(l *limits) {
 		l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, 1000

@@ -213,11 +213,10 @@ var quarryTools = []spec{
 			str("symbol", "Or a name to rename: Store.Open"), unlisted(boolean("doubtful", "Doubtful places too")), unlisted(boolean("comments", "Comments too")),
 			optional(text("replacement", "What comes instead")), // or digest
 			str("path", "Folder or file"),
-			orList(str("file_pattern", "Glob: *.ts")),
-			boolean("ignore_case", "Any case"),
-			boolean("multiline", "Match across lines"),
+			orList(str("file_pattern", "As in search_files")),
+			unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")), // (?i), (?s)
 			integer("expected_count", "Refuse another number of matches", 1),
-			unlisted(paramLacking),
+			paramLacking,
 			str("digest", "Apply this dry run"),
 			paramSummary, paramDryRun, paramQuiet, paramDiff,
 		},

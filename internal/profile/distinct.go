@@ -91,6 +91,9 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		}
 		data.Distinct = append(data.Distinct, *m)
 	}
+	if len(list) == 1 && list[0].Count > 1 && q.Match.Syntax != match.Literal && c.d.terse {
+		a.receipt = append(a.receipt, "the pattern matches nothing else; with .* at its end the forms of what follows are listed")
+	}
 	data.Shown = len(data.Distinct)
 	if left := len(list) - data.Shown; left > 0 {
 		a.receipt = append(a.receipt, fmt.Sprintf("%s not shown, less frequent; narrow the pattern, or raise budget", fault.Count(left, "text")))

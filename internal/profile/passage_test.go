@@ -98,13 +98,13 @@ func TestLongFilesAreFolded(t *testing.T) {
 // among them.
 func TestRunnersUpAreNamed(t *testing.T) {
 	files := map[string]string{"origin.go": "package a\n\n// checkOrigin checks the origin of an admin request.\n" + longFunction("checkOrigin", 0, 30)}
-	for i := range 6 {
+	for i := range 8 {
 		files[fmt.Sprintf("o%d.go", i)] = fmt.Sprintf("package a\n\nfunc originAllowed%d() bool { return origin }\n", i)
 	}
 	r := openTree(t, &profile.Options{Profile: "code"}, files)
 	got := callText(t, r, "search_code", `{"query":"check the origin of an admin request","budget":100}`)
-	if !strings.HasPrefix(got, "## origin.go:3-35 checkOrigin\n") || strings.Count(got, "\n- o") != 4 || !strings.Contains(got, "\n- o0.go:1-3 originAllowed0") {
-		t.Errorf("the best, then four names:\n%s", got)
+	if !strings.HasPrefix(got, "## origin.go:3-35 checkOrigin\n") || strings.Count(got, "\n- o") != 6 || !strings.Contains(got, "\n- o0.go:1-3 originAllowed0") {
+		t.Errorf("the best, then six names:\n%s", got)
 	}
 	if got := callText(t, r, "search_code", `{"query":"check the origin of an admin request","top_k":1}`); strings.Contains(got, "\n- ") {
 		t.Errorf("one was asked for:\n%s", got)

@@ -61,10 +61,15 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 	}
 }
 
-// tellPartly names the first of the files whose definitions are not all known.
-func (a *answer) tellPartly(s *search.Summary) {
+// tellPartly names the first of the files whose definitions are not all known, or
+// says how many there are.
+func (a *answer) tellPartly(s *search.Summary, counted bool) {
 	n := s.SkippedCount[search.TooLarge]
 	if n == 0 {
+		return
+	}
+	if counted {
+		a.receipt = append(a.receipt, fmt.Sprintf("definitions are incomplete in %s: too large", fault.Count(n, "file")))
 		return
 	}
 	const most = 3

@@ -21,7 +21,7 @@ func TestReferences(t *testing.T) {
 	}
 	const uses = "3 uses in 2 files, 1 in comments, 1 in strings, 1 in other texts\n# use.go\n@@ use\n6: return helper() + helper()\n9: var x = helper()\n# store_test.go\n@@ TestHelper\n4: helper()"
 	for name, want := range map[string]string{
-		"code":   "## store.go:20-26 helper\nfunc helper() int {\n\tx := 1\n\tx++\n\tx++\n\tx++\n\treturn x\n}\n\n" + uses,
+		"code":   "- store.go:20-26 func helper() int\n\n" + uses,
 		"quarry": "Found 1 definition of \"helper\":\n\n## store.go:20-26 function helper\n 20 | func helper() int {\n 21 | \tx := 1\n 22 | \tx++\n 23 | \tx++\n 24 | \tx++\n 25 | \treturn x\n 26 | }\n\n" + uses,
 	} {
 		r := openTree(t, &profile.Options{Profile: name}, files)

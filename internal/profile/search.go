@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"quarry"
 	"quarry/fault"
@@ -104,7 +105,8 @@ func (c *call) readAsPCRE(q *search.Query) {
 	fold := q.Match.Case == match.Insensitive
 	for i, p := range all {
 		made, err := pcre.Translate(p, fold, false, q.Match.Mode == match.Lines)
-		if err != nil || made.Nested || made.Refers && i < wanted && wanted > 1 {
+		grouped := made.Nested && strings.Contains(c.String("replacement"), "$")
+		if err != nil || grouped || made.Refers && i < wanted && wanted > 1 {
 			return // Rust's error says what is not supported
 		}
 		all[i] = made.JavaScript

@@ -108,7 +108,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case shown < r.Total:
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
 	}
-	a.tellPartly(&r.Summary)
+	a.tellPartly(&r.Summary, c.d.terse)
 	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
@@ -231,8 +231,13 @@ func (c *call) linesEach(names int) int {
 
 // namesWhole is of how many names a terse answer shows the text, of more only the
 // place: in trials agents made a regex of six names to get no bodies. besideUses is how
-// many lines it shows of a definition whose uses are asked for.
-const namesWhole, besideUses = 3, 12
+// many lines it shows of a definition whose uses are asked for: none, agents added names
+// that don't exist to get rid of them.
+const namesWhole, besideUses = 3, 0
+
+// similarShown is how many names a terse answer offers instead of one that is not
+// defined: with ten, three made-up names took more than the name that was meant.
+const similarShown = 4
 
 // lineBytes is what a line of code takes, about.
 const lineBytes = 40
@@ -255,6 +260,9 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	similar := false
 	if len(r.Symbols) == 0 && !q.Fuzzy {
 		q.Fuzzy, similar = true, true
+		if c.d.terse {
+			q.Limit = similarShown
+		}
 		if r, err = c.ws.Symbols(ctx, q); err != nil {
 			return nil, err
 		}
@@ -276,6 +284,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 			files += " that could be searched"
 		}
 		a.receipt = []string{files + " defines it or a similar name; search_code looks for words instead"}
+	case similar && c.d.terse:
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
@@ -290,7 +299,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 		}
 	}
 	if r.Total == 0 || !c.d.terse || c.made == &c.env.made || !c.made.said("incomplete definitions") {
-		a.tellPartly(&r.Summary)
+		a.tellPartly(&r.Summary, c.d.terse)
 	}
 	c.tellMissed(a, &r.Summary)
 	if c.Bool("references") {

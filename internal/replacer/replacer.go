@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/fault"
@@ -205,7 +206,8 @@ type Found struct {
 	Ops     []change.Op
 	Matches int
 	Counts  []FileCount // of each of Ops
-	Samples []Sample    // if the replacement has groups: the first match and the longest
+	Samples []Sample    // if the replacement has groups: some of its forms
+	Forms   int         // how many there are
 	Summary *search.Summary
 
 	// Refused counts the places of a structure that are not replaced, by the
@@ -213,11 +215,6 @@ type Found struct {
 	Refused map[string]int
 	Places  []Place
 }
-
-// Sample is a match and what comes in its place, both cut to maxSample bytes.
-type Sample struct{ Old, New string }
-
-const maxSample = 500
 
 // CountError refuses a replacement because of the number of its matches.
 type CountError struct {
@@ -339,7 +336,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if m.Err() != nil {
 		return nil, m.Err()
 	}
-	found.Samples = r.samples
+	found.Samples, found.Forms = r.forms.samples(), len(r.forms.order)
 	return found, found.asExpected(q.Expected)
 }
 
@@ -417,9 +414,8 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 type replacing struct {
 	m        *match.Matcher
 	template *Template
-	size     int      // of the new text of all files so far
-	samples  []Sample // the first match and the longest
-	longest  int
+	size     int // of the new text of all files so far
+	forms    forms
 
 	// Of the file: what was found so far, and the line ending of text up to to.
 	edits []change.Edit
@@ -477,9 +473,8 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 func (r *replacing) add(text []byte, start, end int) {
 	new := r.newText(text, start, end)
 	r.size += len(new)
-	if end-start > r.longest && !r.template.literal {
-		r.longest = end - start
-		r.samples = append(r.samples[:min(len(r.samples), 1)], Sample{string(text[start:min(end, start+maxSample)]), new[:min(len(new), maxSample)]})
+	if !r.template.literal {
+		r.forms.add(string(text[start:min(end, start+maxSample+utf8.UTFMax)]), new)
 	}
 	if len(r.edits) >= maxEdits && len(new) < joinSize {
 		last := &r.edits[len(r.edits)-1]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/fault"
@@ -91,16 +92,18 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 		return nil, err
 	}
 	size := 0
+	var seen forms
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		op, n, err := found.shapes(ctx, files, template, path, &size)
+		op, n, err := found.shapes(ctx, files, template, path, &size, &seen)
 		if err != nil {
 			return nil, err
 		}
 		found.add(op, n)
 	}
+	found.Samples, found.Forms = seen.samples(), len(seen.order)
 	return found, found.asExpected(q.Expected)
 }
 
@@ -108,7 +111,7 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 var errUnread = errors.New("its code took too many steps")
 
 // shapes replaces the matches of one file.
-func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int) (change.Op, int, error) {
+func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int, seen *forms) (change.Op, int, error) {
 	op := change.Op{Verb: change.EditFile, Path: path}
 	doc, err := textOf(ctx, files, path)
 	if doc == nil {
@@ -134,6 +137,7 @@ func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, 
 			n--
 			continue
 		}
+		seen.add(string(text[e.Start:min(e.End, e.Start+maxSample+utf8.UTFMax)]), e.New)
 		if strings.Contains(e.New, "\n") {
 			e.New = textfile.EndingAt(text, e.Start).Convert(e.New)
 		}

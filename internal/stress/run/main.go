@@ -106,6 +106,8 @@ var regimes = []regime{
 	{name: "two ways agree: parts of notes", pkg: "./internal/vault", test: "TestPartsAgree"},
 	{name: "authors of lines", pkg: ".", test: "TestAuthorsOfLines|TestDiffAll"},
 	{name: "rules in the gate", pkg: "./internal/review", test: "TestRulesInTheGate"},
+	{name: "scripts: kill -9", pkg: "./internal/changer", test: "TestScriptKill"},
+	{name: "scripts: nth fault", pkg: ".", test: "TestScriptFaults"},
 	{name: "scripts under rules", pkg: "./internal/review", test: "TestScriptsFollowRules"},
 	{name: "end of input", pkg: "./internal/cli", test: "TestGoneAfterInput"},
 	{name: "exact bytes", pkg: "./internal/textedit", test: "TestRandomEdits"},

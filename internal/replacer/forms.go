@@ -1,0 +1,116 @@
+package replacer
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sample is a match and what comes in its place, both cut to maxSample bytes, for
+// all matches of its form.
+type Sample struct {
+	Old, New string
+	Count    int
+}
+
+const (
+	maxSample = 500
+	// maxForms is how many forms are told apart, and someForms how many of them have
+	// a sample.
+	maxForms, someForms = 500, 4
+)
+
+// forms are the different forms of matches, each by its first match. Who turns round
+// the arguments of 118 calls wants to see the four that look otherwise.
+type forms struct {
+	byForm map[string]*Sample
+	order  []*Sample
+}
+
+func (f *forms) add(old, new string) {
+	form := formOf(cut(old))
+	s := f.byForm[form]
+	if s == nil {
+		if len(f.order) == maxForms {
+			return
+		}
+		if f.byForm == nil {
+			f.byForm = map[string]*Sample{}
+		}
+		s = &Sample{Old: strings.Clone(cut(old)), New: strings.Clone(cut(new))}
+		f.byForm[form], f.order = s, append(f.order, s)
+	}
+	s.Count++
+}
+
+// samples are the most frequent form and the rarest ones.
+func (f *forms) samples() (out []Sample) {
+	list := slices.Clone(f.order)
+	slices.SortStableFunc(list, func(a, b *Sample) int { return cmp.Compare(b.Count, a.Count) })
+	for i, s := range list {
+		if i == 0 || i > len(list)-someForms {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
+func cut(text string) string {
+	if len(text) <= maxSample {
+		return text
+	}
+	end := maxSample
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// formOf is a text with each word, string and white space as one character.
+func formOf(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		from, c := i, text[i]
+		i++
+		switch {
+		case isWord(c):
+			for i < len(text) && isWord(text[i]) {
+				i++
+			}
+			b.WriteByte('w')
+		case c == '"' || c == '\'' || c == '`':
+			if end := endOfString(text, from); end > 0 {
+				i = end
+				b.WriteByte('"')
+			} else {
+				b.WriteByte(c)
+			}
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			for i < len(text) && strings.IndexByte(" \t\r\n", text[i]) >= 0 {
+				i++
+			}
+			b.WriteByte(' ')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func isWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= utf8.RuneSelf
+}
+
+// endOfString is where the string that begins at from ends, or 0.
+func endOfString(text string, from int) int {
+	for i := from + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case text[from]:
+			return i + 1
+		}
+	}
+	return 0
+}
