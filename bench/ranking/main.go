@@ -7,6 +7,7 @@
 //	go run ./bench/ranking -issues FILE -trees DIR [-misses]
 //	go run ./bench/ranking -latency DIR [-index DIR]
 //	go run ./bench/ranking -checkout DIR
+//	go run ./bench/ranking -methods DIR:DIR:…
 //	go run ./bench/ranking -golib DIR
 package main
 
@@ -63,6 +64,7 @@ func main() {
 	only := flag.String("repo", "", "measure this repository alone")
 	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
 	changed := flag.String("checkout", "", "measure names right after 20,000 files changed, in a copy of C sources of this tree, instead")
+	types := flag.String("methods", "", "measure how often Type.method gives that type first, in these trees, instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
 	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
 	reports := flag.String("issues", "", "measure which files the issues of this file are about instead; -trees has a git repository per project")
@@ -78,6 +80,13 @@ func main() {
 	}
 	if *tree != "" {
 		if err := latency(*tree, *index); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *types != "" {
+		if err := methods(filepath.SplitList(*types)); err != nil {
 			fmt.Fprintln(os.Stderr, "ranking:", err)
 			os.Exit(1)
 		}

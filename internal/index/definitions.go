@@ -43,17 +43,17 @@ func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 
 // NameQuery says which names are wanted.
 type NameQuery struct {
-	// Part is a folded text of three bytes or more; names that contain it when they
-	// are folded are wanted (symbols.AppendFolded). Without it none are for their text.
+	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names are
+	// wanted that contain it once they are folded; nil is none of them.
 	Part []byte
-	// Between reports whether a name with a key from lo to hi, both included, may be
-	// wanted. A hi of nil is no limit.
+	// Between reports whether some name may be wanted whose key is from lo to hi, both
+	// included. A hi of nil is no limit. A nil Between is never.
 	Between func(lo, hi []byte) bool
 }
 
-// Names calls yield with the names that may be wanted, and with others, in the order
-// of the keys, until it returns false. It gives names of documents that are not
-// selected, too.
+// Names calls yield with every name that is wanted by Part or by Between, in the order of
+// the keys, until it returns false. Callers have to check: it gives others, too, and names
+// that only documents have which are not selected.
 func (c *CountedView) Names(q NameQuery, yield func(*Defined) bool) error {
 	return c.guard(func() error {
 		t := &c.v.seg.defs

@@ -122,8 +122,8 @@ func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
 	return likeness + 2*rank.KindWeight(kind) + 1
 }
 
-// Part is a text that names may be like the one that is looked for by containing it;
-// nil for none.
+// Part is the folded name that is looked for: names that contain it are similar. It is
+// nil if the name is too short for that.
 func (n *Name) Part() []byte {
 	if len(n.key) < minPart {
 		return nil
@@ -131,9 +131,8 @@ func (n *Name) Part() []byte {
 	return n.wanted
 }
 
-// Between reports whether a name with a key from lo to hi, both included, may be like
-// the one that is looked for without containing it, or by beginning with it. A hi of
-// nil is no limit.
+// Between reports whether some key from lo to hi, both included, may begin with the name
+// that is looked for, or be that name misspelt. A hi of nil is no limit.
 func (n *Name) Between(lo, hi []byte) bool {
 	if (hi == nil || bytes.Compare(hi, n.wanted) >= 0) && (bytes.Compare(lo, n.wanted) <= 0 || bytes.HasPrefix(lo, n.wanted)) {
 		return true

@@ -123,8 +123,9 @@ func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	return least
 }
 
-// between reports whether some key from lo to hi, both included, is near enough. A hi
-// of nil is no limit.
+// between reports whether some key from lo to hi, both included, may be the typed one
+// misspelt: with one edit anywhere, or with two after its first two letters. A hi of nil
+// is no limit.
 func (t *typo) between(lo, hi []byte) bool {
 	if t.most == 0 {
 		return false
@@ -133,7 +134,7 @@ func (t *typo) between(lo, hi []byte) bool {
 	if one.reach(0, true, hi != nil, 0, &farAway, &firstRow) {
 		return true
 	}
-	if t.most == 1 { // two edits leave the first two letters
+	if t.most == 1 {
 		return false
 	}
 	first := []byte(t.key[:2])

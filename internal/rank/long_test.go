@@ -29,6 +29,8 @@ type longIssue struct {
 	tally *Tally
 	docs  map[string][]byte
 	seen  map[string]*examined
+
+	defines map[string]bool // a name that the title asks for
 }
 
 type examined struct {
@@ -67,7 +69,7 @@ func TestLongTexts(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		k := &longIssue{repo: one.Repo, files: one.Files, q: NewQuery(one.Text), docs: map[string][]byte{}, seen: map[string]*examined{}}
+		k := &longIssue{repo: one.Repo, files: one.Files, q: NewQuery(one.Text), docs: map[string][]byte{}, seen: map[string]*examined{}, defines: map[string]bool{}}
 		readCommit(t, filepath.Join(repos, path.Base(one.Repo)), one.Commit, k.docs)
 		k.tally = k.q.ReadTally()
 		for p, text := range k.docs {
@@ -150,6 +152,7 @@ func (k *longIssue) rank(t *testing.T, text float64) int {
 	if err != nil {
 		t.Error(err)
 	}
+	list = append(list, k.definers(t, c, list)...)
 	for i := range list {
 		f := &list[i].f
 		e := k.seen[list[i].Path]
@@ -168,6 +171,34 @@ func (k *longIssue) rank(t *testing.T, text float64) int {
 	}
 	Order(list)
 	return slices.IndexFunc(list[:min(10, len(list))], func(c Candidate) bool { return slices.Contains(k.files, c.Path) })
+}
+
+// definers are the other files that define a name the title asks for, as a search finds
+// them.
+func (k *longIssue) definers(t *testing.T, c *Corpus, list []Candidate) (out []Candidate) {
+	if !k.q.Asks() {
+		return nil
+	}
+	named, err := c.Naming(c.Named)
+	if err != nil {
+		t.Error(err)
+	}
+	var so Search
+	for i := range named {
+		path := named[i].Path
+		defines, ok := k.defines[path]
+		if !ok {
+			defines = k.q.Defines(context.Background(), path, k.docs[path])
+			k.defines[path] = defines
+		}
+		if defines && !slices.ContainsFunc(list, func(c Candidate) bool { return c.Path == path }) {
+			out = append(out, named[i])
+		}
+		if so.Add(&named[i], true) {
+			break
+		}
+	}
+	return out
 }
 
 // readCommit adds the texts of a commit.
