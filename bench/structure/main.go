@@ -40,6 +40,8 @@ func main() {
 	planted := flag.Bool("planted", false, "leave every seventh match out, or break every seventh rewrite: the comparison must fail")
 	tree := flag.String("speed", "", "compare processor time in this tree instead")
 	ours := flag.String("quarry", "quarry", "the program quarry, for -speed")
+	every := flag.Int("every", 5, "take every nth pattern, for -speed")
+	runs := flag.Int("runs", 3, "runs of which the best counts, for -speed")
 	flag.Parse()
 	if _, err := exec.LookPath(*program); err != nil && !*rewrite {
 		fmt.Println("skipped: ast-grep is not installed (npm install @ast-grep/cli); name it with -astgrep")
@@ -53,7 +55,7 @@ func main() {
 	var err error
 	switch {
 	case *tree != "":
-		err = speed(ctx, *tree, *only, *program, *ours)
+		err = speed(ctx, *tree, *only, *program, *ours, *every, *runs)
 	case *trees == "":
 		err = errors.New("-trees names no folder with trees")
 	case *rewrite:

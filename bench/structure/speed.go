@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// speed runs both programs over a tree with every fifth pattern of a language, and
-// compares the processor time of the best of three runs. Neither has an index.
-func speed(ctx context.Context, tree, name, astgrep, quarry string) error {
+// speed runs both programs over a tree with every nth pattern of a language, and
+// compares the processor time of the best of some runs. Neither has an index.
+func speed(ctx context.Context, tree, name, astgrep, quarry string, every, runs int) error {
 	var ours, theirs time.Duration
 	patterns := 0
 	for _, l := range languages {
 		if l.name != name {
 			continue
 		}
-		for i := 0; i < len(l.patterns); i += 5 {
+		for i := 0; i < len(l.patterns); i += every {
 			p := l.patterns[i]
 			mine := []string{"search", "--structure", "--no-index", "--json", p}
 			other := []string{"run", "--pattern", p, "--lang", l.name, "--json=stream"}
 			for _, g := range l.globs {
 				mine, other = append(mine, "-g", g), append(other, "--globs", "**/"+g)
 			}
-			a, lines, err := best(ctx, tree, quarry, mine)
+			a, lines, err := best(ctx, tree, quarry, mine, runs)
 			if err != nil {
 				return err
 			}
-			b, matches, err := best(ctx, tree, astgrep, append(other, "."))
+			b, matches, err := best(ctx, tree, astgrep, append(other, "."), runs)
 			if err != nil {
 				return err
 			}
@@ -47,10 +47,10 @@ func speed(ctx context.Context, tree, name, astgrep, quarry string) error {
 	return nil
 }
 
-// best is the least processor time of three runs, and the lines of the answer.
-func best(ctx context.Context, tree, program string, args []string) (time.Duration, int, error) {
+// best is the least processor time of some runs, and the lines of the answer.
+func best(ctx context.Context, tree, program string, args []string, runs int) (time.Duration, int, error) {
 	least, lines := time.Duration(0), 0
-	for range 3 {
+	for range runs {
 		cmd := exec.CommandContext(ctx, program, args...)
 		cmd.Dir = tree
 		out, err := cmd.Output()

@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"quarry"
+	regime "quarry/internal/stress"
+	"quarry/internal/structure"
 	"quarry/search"
 )
 
@@ -58,5 +63,80 @@ func TestStructure(t *testing.T) {
 		if planned := sum.Stats.Plan.Indexed(); planned != (name == "index") {
 			t.Errorf("%s: %+v", name, sum.Stats.Plan)
 		}
+	}
+}
+
+// The words of a pattern narrow a search, with an index and without. Random patterns
+// in random code find the same files in both, and by the pattern alone.
+func TestStructureIndexEqualsScan(t *testing.T) {
+	rng := regime.Rand(40)
+	names := []string{"open", "read", "café", "x", "Store", "is_ok", "v2", "größe"}
+	name := func() string { return names[rng.IntN(len(names))] }
+	expr := func() string {
+		switch rng.IntN(5) {
+		case 0:
+			return fmt.Sprintf("%s(%s, %d)", name(), name(), rng.IntN(3))
+		case 1:
+			return name() + "." + name() + "()"
+		case 2:
+			return name() + " == " + name()
+		case 3:
+			return fmt.Sprintf("%q", name()+" "+name())
+		}
+		return name()
+	}
+	dir, texts := t.TempDir(), map[string][]byte{}
+	for i := range 100 {
+		text := ""
+		for range 1 + rng.IntN(4) {
+			text += []string{"", "// " + expr() + "\n", "\n"}[rng.IntN(3)]
+			text += name() + "(" + expr() + ")" + []string{"\n", ";\n"}[rng.IntN(2)]
+		}
+		file := fmt.Sprint(i, []string{".go", ".py", ".ts", ".rs", ".java", ".c", ".txt"}[rng.IntN(7)])
+		texts[file] = []byte(text)
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with, without := indexedPair(t, dir, 2)
+	cases, found, indexed := 0, 0, 0
+	for range 150 {
+		pattern := strings.Replace(expr(), name(), "$A", rng.IntN(2))
+		if rng.IntN(2) == 0 {
+			pattern = name() + "(" + pattern + ")"
+		}
+		if pattern == "$A" {
+			continue
+		}
+		q := search.Query{Structure: pattern}
+		r, err := with.Search(t.Context(), q)
+		got, want := answerText(r, err), answer(t, without, q)
+		if got != want {
+			t.Fatalf("%s:\n%s", pattern, cmp.Diff(want, got))
+		}
+		p, compiled := structure.Compile(pattern, 0)
+		if err != nil || compiled != nil {
+			t.Fatal(pattern, err, compiled)
+		}
+		matched := map[string]bool{}
+		for _, f := range r.Files {
+			matched[f.Path] = true
+		}
+		for file, text := range texts {
+			if list, _ := p.Find(structure.NewText(nil, file, text)); len(list) > 0 != matched[file] {
+				t.Fatalf("%s in %s: %d by the pattern alone, found by the search: %v\n%s", pattern, file, len(list), matched[file], text)
+			}
+		}
+		cases++
+		if len(r.Files) > 0 {
+			found++
+			if r.Stats.Plan.Indexed() {
+				indexed++
+			}
+		}
+	}
+	t.Logf("%d patterns, %d with a match, %d of them by the index", cases, found, indexed)
+	if indexed < cases/4 {
+		t.Errorf("%d patterns, %d with a match, %d by the index: too few", cases, found, indexed)
 	}
 }

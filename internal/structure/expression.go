@@ -200,8 +200,8 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 		return k
 	case s.prefix(k), (w == "import" || w == "export") && s.script() && !s.opens(k+1, '(') && !s.memberOp(k+1):
 		return k
-	case s.words[w] > 0 && s.words[w] != 115, declares[w] && !s.memberOp(k+1) && s.kindAt(k+1) == word:
-		return k
+	case s.words[w] > 0 && s.words[w] != 115, declares[w] && !s.memberOp(k+1) && s.kindAt(k+1) == word && s.words[s.str(k+1)] == 0:
+		return k // type T declares, type instanceof T does not
 	case s.starts[w] && s.kindAt(k+1) != 0 && s.kindAt(k+1) != closing && !s.memberOp(k+1):
 		return k
 	}

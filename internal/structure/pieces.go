@@ -36,6 +36,8 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 		}
 	case e.right.kind == operand:
 		m.typed(i, i, visit)
+	case s.script() && s.is(i, "type") && at > 0 && m.elems[at-1].hole == nil && m.elems[at-1].text == "import" && !(s.is(i+1, "from") && s.kindAt(i+2) == text):
+		// import type a from "b" is another statement than import a from "b".
 	case e.left.kind == hard && e.right.kind == hard:
 		m.balanced(at, i, func(end int) bool {
 			if s.language == "Go" && s.is(end-2, "type") && s.closes(end-1, ')') {
