@@ -36,7 +36,7 @@ help("search") says more. Example: for h in search("Deprecated", glob="*.go"): s
 var changeSpec = spec{
 	name: "change", title: "Change with a script",
 	about: `Change any number of files with a Starlark script, as one change that is made whole or not at all: an error changes nothing. Has look's functions, which see what the script changed before, and
-replace(path, old, new, count=1, within="Store.Open"): the text must occur exactly count times; sub(regex, new, path=, glob=, count=) in all files, $1 is a group; insert(path, text, after=line); set_value(path, at, value, delete=); write(path, text); move(path, to); delete(path)
+replace(path, old, new, count=1, within="Store.Open"): the text must occur exactly count times; sub(regex, new, path=, glob=, count=) in all files, $1 is a group; insert(path, text, after=line); set_value(path, at, value, delete=); rename(name, new, doubtful=); write(path, text); move(path, to); delete(path)
 Notes: add_tag(path, tag), set_property(path, name, value), rename_heading(path, old, new)
 Shows the changed lines. Example: for u in references("OldName"): …; sub(r"\bOldName\b", "NewName", glob="*.go")`,
 	params: []tool.Param{need(str("script", "Starlark")), paramDryRun},

@@ -274,6 +274,13 @@ func treeOf(t *testing.T, dir string) map[string]string {
 	return out
 }
 
+func toInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // Every function that changes leaves the files as its tool does.
 func TestChangingFunctionsEqualTools(t *testing.T) {
 	q := func(s string) string { b, _ := json.Marshal(s); return string(b) }
@@ -285,12 +292,15 @@ func TestChangingFunctionsEqualTools(t *testing.T) {
 		content := pick(r, "x\n", "two\nlines\n", "no end", "é ü\n")
 		to := pick(r, "Plan 2.md", "Archive/Plan.md", "Inbox/p.md")
 		line := r.IntN(3)
+		symbol, fresh := pick(r, "Open", "Store", "Store.Close", "Store.n", "calculateTotal", "lib/store.go#Open", "gone"), pick(r, "Begin", "x2", "no name")
+		doubtful, comments := r.IntN(2) == 0, r.IntN(2) == 0
 		for name, c := range map[string]struct {
 			script, tool string
 			args         map[string]any
 		}{
 			"replace":        {fmt.Sprintf("replace(%s, %s, %s, count=0)", q(file), q(word), q(content)), "edit_file", map[string]any{"path": file, "old_text": word, "new_text": content, "replace_all": true}},
 			"sub":            {fmt.Sprintf("sub(%s, %s, glob=\"*.md\")", q(word+"(\\w*)"), "\"<$1>\""), "replace_in_files", map[string]any{"regex": word + "(\\w*)", "replacement": "<$1>", "file_pattern": "*.md"}},
+			"rename":         {fmt.Sprintf("rename(%s, %s, doubtful=bool(%d), comments=bool(%d))", q(symbol), q(fresh), toInt(doubtful), toInt(comments)), "replace_in_files", map[string]any{"symbol": symbol, "replacement": fresh, "doubtful": doubtful, "comments": comments}},
 			"insert":         {fmt.Sprintf("insert(%s, %s, after=%d)", q(file), q(content), line), "edit_file", map[string]any{"path": file, "insert_after_line": line, "content": content}},
 			"write":          {fmt.Sprintf("write(%s, %s)", q(file), q(content)), "write_file", map[string]any{"path": file, "content": content}},
 			"write new":      {fmt.Sprintf("write(%s, %s)", q("n/"+file), q(content)), "write_file", map[string]any{"path": "n/" + file, "content": content}},
@@ -326,6 +336,9 @@ func TestChangingFunctionsEqualTools(t *testing.T) {
 		}
 	}
 	t.Logf("calls that changed files: %v", changed)
+	if changed["rename"] == 0 {
+		t.Error("no rename changed something")
+	}
 	if len(changed) < 5 {
 		t.Errorf("only %d functions changed something", len(changed))
 	}

@@ -159,6 +159,7 @@ func init() {
 	changing = map[string]answering{
 		"replace": (*Host).replace, "sub": (*Host).sub, "insert": (*Host).insert, "write": (*Host).write, "move": (*Host).move, "set_value": (*Host).setValue,
 		"delete": (*Host).remove, "add_tag": (*Host).addTag, "set_property": (*Host).setProperty, "rename_heading": (*Host).renameHeading,
+		"rename": (*Host).rename,
 	}
 }
 
