@@ -52,6 +52,9 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	if d.format == INI && e.Value != nil {
 		e.Value = asTexts(e.Value)
 	}
+	if len(rest) == 0 && at.node().Kind == Date && e.Value != nil && e.Value.Kind == Text && isDate(e.Value.Text) {
+		e.Value = &Node{Kind: Date, Text: e.Value.Text}
+	}
 	var out []splice.Splice
 	var want *Node
 	switch {

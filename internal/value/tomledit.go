@@ -3,9 +3,12 @@ package value
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"quarry/internal/splice"
 )
@@ -26,6 +29,24 @@ func bareOrQuoted(s string) string {
 
 // quoteTOML writes a basic string, whose escapes are those of JSON.
 func quoteTOML(s string) string { return strings.ReplaceAll(quoteJSON(s), "\x7f", `\u007f`) }
+
+var dateShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d{4}-\d\d-\d\d)?([T ]?)(\d\d:\d\d:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$`)
+})
+
+// isDate reports a date, a time or both as TOML writes them. Such a text takes the
+// place of a date without quotes; other values that are texts stay texts.
+func isDate(s string) bool {
+	if !dateShape().MatchString(s) {
+		return false
+	}
+	for _, layout := range []string{"2006-01-02", "15:04:05", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00"} {
+		if _, err := time.Parse(layout, s); err == nil {
+			return true
+		}
+	}
+	return false
+}
 
 // writeTOML writes a value on one line.
 func writeTOML(v *Node) (string, error) {

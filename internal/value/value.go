@@ -333,6 +333,9 @@ func (d *Doc) missing(p Path, known int, at place) error {
 	if d.several && known == 0 {
 		have = fmt.Sprintf("the file has %d documents: begin with [0], or [kind=Service]", len(d.Root.Items))
 	}
+	if y, ok := d.f.(*yamlText); ok && y.tomlHeader() {
+		have = tomlHeader
+	}
 	return &MissingError{Path: p, Have: have}
 }
 

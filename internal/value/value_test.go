@@ -57,6 +57,27 @@ func checkChanges(t *testing.T, format Format, cases []changeCase) {
 	}
 }
 
+// A date stays one if the new text is one, in each of TOML's four forms; a text stays a
+// text, and what is no date has quotes.
+func TestDates(t *testing.T) {
+	const text = "d = 1979-05-27 # c\nl = [07:32:00, 1979-05-27T07:32:00Z]\ns = \"1979-05-27\"\n"
+	checkChanges(t, TOML, []changeCase{
+		{"date", text, `d = "2020-02-29"`, strings.Replace(text, "d = 1979-05-27", "d = 2020-02-29", 1)},
+		{"with a time", text, `d = "2020-02-29 10:00:00.5"`, strings.Replace(text, "d = 1979-05-27", "d = 2020-02-29 10:00:00.5", 1)},
+		{"time", text, `l[0] = "23:59:59.123"`, strings.Replace(text, "07:32:00,", "23:59:59.123,", 1)},
+		{"offset", text, `l[1] = "2020-01-01T00:00:00-07:30"`, strings.Replace(text, "1979-05-27T07:32:00Z", "2020-01-01T00:00:00-07:30", 1)},
+		{"no day of the calendar", text, `d = "2021-02-29"`, strings.Replace(text, "d = 1979-05-27", `d = "2021-02-29"`, 1)},
+		{"no date", text, `d = "1979-05"`, strings.Replace(text, "d = 1979-05-27", `d = "1979-05"`, 1)},
+		{"a time with an offset", text, `l[0] = "10:00:00Z"`, strings.Replace(text, "07:32:00,", `"10:00:00Z",`, 1)},
+		{"a comma", text, `l[0] = "10:00:00,5"`, strings.Replace(text, "07:32:00,", `"10:00:00,5",`, 1)},
+		{"empty", text, `d = ""`, strings.Replace(text, "d = 1979-05-27", `d = ""`, 1)},
+		{"number", text, `d = 7`, strings.Replace(text, "d = 1979-05-27", `d = 7`, 1)},
+		{"a text", text, `s = "2020-02-29"`, strings.Replace(text, `s = "1979-05-27"`, `s = "2020-02-29"`, 1)},
+		{"a new key", "a = 1\n", `b = "2020-02-29"`, "a = 1\nb = \"2020-02-29\"\n"},
+		{"dots in braces", "p = { a.b = 1, c = 2 }\n", `p.a.b = 4`, "p = { a.b = 4, c = 2 }\n"},
+	})
+}
+
 func TestJSON(t *testing.T) {
 	const doc = "{\n  // about it\n  \"name\": \"x\", // here\n  \"deps\": {\n    \"a\": \"1\",\n    \"b\": \"2\" /* last */\n  },\n  \"list\": [1, 2, 3],\n  \"on\": {\"x\":1,\"y\":2},\n  \"steps\": [\n    {\"name\": \"one\"},\n    {\"name\": \"two\", \"run\": \"r\"}\n  ]\n}\n"
 	checkChanges(t, JSON, []changeCase{
@@ -210,6 +231,27 @@ func TestRefusals(t *testing.T) {
 		if r == nil || r.Reason != c.want {
 			t.Errorf("%s of %q: %q, %v; want a refusal for %s", c.what, c.text, got, err, c.want)
 		}
+	}
+}
+
+// Formats that are not read say so, and are not taken for one that is.
+func TestNotRead(t *testing.T) {
+	for _, name := range []string{"a.json5", "a.properties", "a.xml", "a.plist", "a.hcl", "a.json5.txt"} {
+		if f := FormatOf(name); f != None {
+			t.Errorf("%s is read as %s", name, f)
+		}
+	}
+	d, err := Parse(Header, []byte("+++\na = 1\n+++\ntext\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := ParsePath("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Find(p)
+	if e, ok := errors.AsType[*MissingError](err); !ok || e.Hint() != tomlHeader {
+		t.Errorf("%v", err)
 	}
 }
 

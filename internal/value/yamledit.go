@@ -265,14 +265,21 @@ func (f *yamlText) bracketed(n *Node) *bracketed {
 	return b
 }
 
+const tomlHeader = "it has a header of TOML, between lines of +++"
+
+// tomlHeader reports front matter that is not read.
+func (f *yamlText) tomlHeader() bool {
+	return f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++"))
+}
+
 func (f *yamlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	n := in.node()
 	if key == "" && n.Kind == Map {
 		return nil, refuse(Unwritable, "the key is empty")
 	}
 	switch {
-	case f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++")):
-		return nil, refuse(Cramped, "it has a header of TOML, between lines of +++")
+	case f.tomlHeader():
+		return nil, refuse(Cramped, tomlHeader)
 	case f.front && !f.found:
 		s, err := f.pairText(key, v, "")
 		eol := f.d.eol
