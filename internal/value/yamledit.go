@@ -267,7 +267,7 @@ func (f *yamlText) bracketed(n *Node) *bracketed {
 
 const tomlHeader = "it has a header of TOML, between lines of +++"
 
-// tomlHeader reports front matter that is not read.
+// tomlHeader reports a header of TOML, which is not read.
 func (f *yamlText) tomlHeader() bool {
 	return f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++"))
 }
