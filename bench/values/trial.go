@@ -283,7 +283,7 @@ func rebuilt(v any, at value.Path, e value.Edit, format value.Format) (any, erro
 			return nil, fmt.Errorf("there is no %q", key)
 		case last && e.Delete:
 			delete(out, key)
-			if len(out) == 0 && format == value.Header || format == value.YAML && len(out) == 0 && len(e.At) == 1 {
+			if len(out) == 0 && len(e.At) == 1 && (format == value.Header || format == value.YAML) {
 				return nil, nil
 			}
 		case last && e.Rename != "":

@@ -3,11 +3,13 @@ package rename
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"go/token"
 	"path"
 	"slices"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/symbols"
 	"quarry/search"
 )
@@ -32,6 +34,27 @@ func (f *finder) module(ctx context.Context, from Source) error {
 			return nil
 		}
 	}
+}
+
+// allowed refuses a new name that Go can't have: one of its words, or one that the
+// package or the type has already.
+func (f *finder) allowed(ctx context.Context, from Source) error {
+	if f.lang != "Go" {
+		return nil
+	}
+	if token.IsKeyword(f.q.New) {
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("%s is a word of Go", f.q.New), "")
+	}
+	r, err := from.Symbols(ctx, search.SymbolQuery{Name: f.q.New, Limit: 5000})
+	if err != nil {
+		return err
+	}
+	for _, s := range r.Symbols {
+		if s.Name == f.q.New && symbols.Language(s.Path, nil) == "Go" && group(&s) == group(&f.meant[0]) {
+			return fault.New(fault.InvalidArgument, fmt.Sprintf("%s is defined already: %s:%d", qualified(&s), fault.Printable(s.Path), s.Line), "choose another name")
+		}
+	}
+	return nil
 }
 
 // importPath is what the package of the definition is imported as; "" if that is not
@@ -91,17 +114,14 @@ func (c *code) readImports() {
 	}
 }
 
-// judgeGo decides about the name at token i of a Go file.
+// judgeGo decides about the name at token i of a Go file of which no types are known.
 func (c *code) judgeGo(i int) (class, string) {
 	before := c.qualifier(i)
-	if c.container == "" || c.isPackage() {
+	if c.container == "" {
 		return c.judgePackageLevel(i, before)
 	}
 	return c.judgeMember(i, before)
 }
-
-// isPackage reports that the definition is at the top of its package.
-func (c *code) isPackage() bool { return c.container == "" }
 
 func (f *finder) exported() bool { return token.IsExported(f.name) }
 

@@ -118,3 +118,18 @@ func TestHostileTypes(t *testing.T) {
 		}
 	}
 }
+
+// A new name that Go can't have there is refused: a word of the language, or one that
+// the package or the type has already.
+func TestRefusedNames(t *testing.T) {
+	ws := open(t, map[string]string{"go.mod": "module m\n", "a.go": "package m\n\ntype T struct{ x int }\n\nfunc (T) do() {}\n\nfunc f() {}\n", "b/b.go": "package b\n\nfunc g() {}\n", "a.py": "def h(): pass\n"})
+	for _, c := range []struct{ old, new, want string }{
+		{"f", "func", "a word of Go"}, {"f", "T", "a.go:3"}, {"T.do", "x", "a.go:3"}, {"T.x", "do", "a.go:5"},
+		{"f", "g", ""}, {"f", "x", ""}, {"T.x", "f", ""}, {"h", "func", ""},
+	} {
+		_, err := rename.Find(t.Context(), ws, rename.Query{Old: c.old, New: c.new})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s → %s: %v, want %q", c.old, c.new, err, c.want)
+		}
+	}
+}

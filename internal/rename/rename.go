@@ -81,6 +81,9 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if err := f.target(ctx, from); err != nil {
 		return nil, err
 	}
+	if err := f.allowed(ctx, from); err != nil {
+		return nil, err
+	}
 	if err := f.module(ctx, from); err != nil {
 		return nil, err
 	}
@@ -199,7 +202,7 @@ func group(s *search.Symbol) string {
 	return s.Path + " " + s.Container
 }
 
-// kinds of tokens of a file that has the name.
+// code is a file that has the name, taken apart.
 type code struct {
 	*finder
 	path, dir string
