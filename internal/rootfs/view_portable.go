@@ -1,9 +1,9 @@
-//go:build !linux || portable
+//go:build !linux && !darwin
 
 package rootfs
 
-// viewed returns nil: what is mapped can't be deleted or truncated on Windows, and on
-// macOS nothing tells a network's file from a local one.
+// viewed returns nil. On Windows what is mapped can't be truncated or replaced, so an
+// editor could not save a file while it is searched.
 func (*File) viewed(int) []byte { return nil }
 
 // Drop does nothing.

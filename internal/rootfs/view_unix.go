@@ -1,0 +1,33 @@
+//go:build darwin || (linux && portable)
+
+package rootfs
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func (f *File) viewed(size int) []byte {
+	fd := int(f.f.Fd())
+	if !localVolume(fd) {
+		return nil
+	}
+	data, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// Drop says that content[from:to] is not looked at any more. Its pages no longer
+// count as memory of the process.
+func (v *View) Drop(from, to int) {
+	page := os.Getpagesize()
+	if from, to = (from+page-1)/page*page, to/page*page; from < to {
+		_ = unix.Madvise(v.data[from:to], unix.MADV_DONTNEED) // a hint
+	}
+}
+
+// Close gives the memory back; the file stays open.
+func (v *View) Close() error { return unix.Munmap(v.data) }
