@@ -58,6 +58,8 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// LockWait is how long another process may hold the lock; 0 is 10 seconds.
+	LockWait time.Duration
 }
 
 const (
@@ -275,6 +277,9 @@ func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	if j.opts.Now == nil {
 		j.opts.Now = time.Now
 	}
+	if j.opts.LockWait <= 0 {
+		j.opts.LockWait = defaultLockWait
+	}
 	j.mu.Lock()
 	err := j.refresh()
 	j.mu.Unlock()
@@ -331,11 +336,35 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 			return err
 		}
 	}
-	if err := j.lock.Lock(exclusive); err != nil {
+	if err := j.takeLock(exclusive); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.lock.Unlock()) }()
 	return f()
+}
+
+// defaultLockWait is a thousand times what an entry takes, and short enough for a
+// caller to be told.
+const defaultLockWait = 10 * time.Second
+
+var errHeld = fault.New(fault.Timeout, "another process holds the undo log and does not go on",
+	"look for a quarry process that was stopped, as by Ctrl-Z or a debugger, and let it continue or end it")
+
+// takeLock waits for the lock, but not for a process that was stopped while it held
+// it: that may never go on. It asks again and again, since a thread that waits in the
+// system for a lock can't be called back.
+func (j *Journal) takeLock(exclusive bool) error {
+	end := time.Now().Add(j.opts.LockWait)
+	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
+		ok, err := j.lock.TryLock(exclusive)
+		if ok || err != nil {
+			return err
+		}
+		if time.Now().After(end) {
+			return errHeld
+		}
+		time.Sleep(wait)
+	}
 }
 
 // refresh reads what other processes have appended. mu is held.

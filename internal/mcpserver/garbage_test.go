@@ -39,6 +39,7 @@ func TestGarbageLines(t *testing.T) {
 		{"an id no float holds", `{"jsonrpc":"2.0","id":1e300,"method":"ping"}`, -32600, "1e300"},
 		{"an id that a float rounds to 2^53", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, -32600, "9007199254740993"},
 		{"the same, negative", `{"jsonrpc":"2.0","id":-9007199254740993,"method":"ping"}`, -32600, "-9007199254740993"},
+		{"an id with half of a character", `{"jsonrpc":"2.0","id":"a\ud800","method":"ping"}`, -32600, `"a\ud800"`},
 		{"nanoseconds as an id", `{"jsonrpc":"2.0","id":1763274000123456789,"method":"ping"}`, -32600, "1763274000123456789"},
 		{"a request whose id is null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, -32600, "null"},
 		{"two on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, -32700, "null"},

@@ -223,7 +223,7 @@ func wrongID(body []byte) (json.RawMessage, string) {
 // plainIDs reports whether every "id" of a text is a string or a number of at most
 // 15 digits.
 func plainIDs(body []byte) bool {
-	if bytes.Contains(body, []byte(`\u00`)) { // may spell id
+	if bytes.Contains(body, []byte(`\u00`)) || halves(body) { // may spell id, or be in one
 		return false
 	}
 	for {

@@ -176,6 +176,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{"an id that a float rounds to 2^53", `[` + call(1, "ping", "") + `,` + call(9007199254740993, "ping", "") + `]`, nil, 400},
 		{"an id with a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, nil, 400},
 		{"an id whose key is spelled otherwise", `{"jsonrpc":"2.0","\u0069d":9007199254740993,"method":"ping"}`, nil, 400},
+		{"an id with half of a character", `{"jsonrpc":"2.0","id":"a\ud800","method":"ping"}`, nil, 400},
 		{"a request whose id is null", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, nil, 400},
 		{"one id twice in a batch", `[` + call(1, "ping", "") + `,` + call(1, "ping", "") + `]`, nil, 400},
 		{"the largest id", call(9007199254740991, "initialize", initParams), nil, 200},

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -309,15 +310,26 @@ func idOf(text []byte) json.RawMessage {
 	return m.ID
 }
 
-// exactID reports an id that an answer can carry. The SDK keeps numbers as
+// exactID reports an id that an answer can carry: a string of whole characters, or a
+// number that stays the same. The SDK keeps numbers as
 // integers made of floats: 1.5 would be answered as 1, the call of another, and
 // 2^53+1 as 2^53. From 2^53 on, floats don't tell neighbours apart.
 func exactID(id json.RawMessage) bool {
-	if len(id) == 0 || id[0] == '"' || string(id) == "null" {
+	if len(id) > 0 && id[0] == '"' {
+		var text string
+		return !halves(id) || json.Unmarshal(id, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
+	}
+	if len(id) == 0 || string(id) == "null" {
 		return true
 	}
 	f, err := strconv.ParseFloat(string(id), 64)
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
+}
+
+// halves reports whether a JSON text may have half of a character, of which decoding
+// makes U+FFFD.
+func halves(text []byte) bool {
+	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
 // nullID is why a request whose id is null is refused: nobody could tell its answer
