@@ -19,7 +19,7 @@ func open(t *testing.T) *quarry.Workspace {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		".gitignore": "*.log\n", "src/store.go": "func OpenStore() {}\n// a.b(c)\n", "notes/todo.md": "milk  and bread\nred wine\n",
-		"x.log": "gamma\n", ".hidden": "delta\n", ".x.log": "epsilon\n",
+		"fs/netfs/a": "", "fs/ntfs3/a": "", "fs/ntfx/a": "", "x.log": "gamma\n", ".hidden": "delta\n", ".x.log": "epsilon\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -153,6 +153,7 @@ func TestMissing(t *testing.T) {
 		{"`src/store.go`", explain.CopiedAlong, "src/store.go"},
 		{"src%2Fstore.go", explain.Encoded, "src/store.go"},
 		{"scr/stor.go", explain.NearSpelling, "src/store.go"},
+		{"fs/ntfs", explain.NearSpelling, "fs/ntfs3"},
 		{"lib/deep/todo.md", explain.SameName, "notes/todo.md"},
 		{"nothing.txt", explain.NoGuess, ""},
 		{" ", explain.NoGuess, ""},

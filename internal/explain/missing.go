@@ -134,7 +134,10 @@ func nearPath(ctx context.Context, files Files, given string) string {
 			if i < len(wanted)-1 && !e.Folder {
 				continue
 			}
-			if d := distance(name, baseName(e.Path), least); d < least {
+			base := baseName(e.Path)
+			// Of names that are as near, one that goes on from the given one is meant:
+			// ntfs3 and not netfs for ntfs.
+			if d := distance(name, base, least+1); d < least || d == least && best != "" && strings.HasPrefix(base, name) {
 				best, least = e.Path, d
 			}
 		}

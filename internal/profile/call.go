@@ -175,7 +175,7 @@ func marshal(v any, indent string) ([]byte, error) {
 // globs are those of an argument, one or a list. Where the dialect has local globs,
 // a leading ./ is the searched folder, and an absolute glob inside the root is made
 // relative to it.
-func (c *call) globs(name, base string) []string {
+func (c *call) globs(ctx context.Context, name, base string) []string {
 	list := slices.Clone(c.Strings(name))
 	if c.d.terse && len(list) == 1 {
 		list = commaList(list[0])
@@ -184,7 +184,7 @@ func (c *call) globs(name, base string) []string {
 		list = apart(list)
 	}
 	for i := range list {
-		list[i] = c.localGlob(list[i], base)
+		list[i] = c.localGlob(ctx, list[i], base)
 	}
 	return list
 }
@@ -236,7 +236,7 @@ func commaList(text string) (out []string) {
 	return out
 }
 
-func (c *call) localGlob(g, base string) string {
+func (c *call) localGlob(ctx context.Context, g, base string) string {
 	if !c.d.localGlobs {
 		return g
 	}
@@ -248,6 +248,8 @@ func (c *call) localGlob(g, base string) string {
 		if rel, inside := c.ws.Inside(g); inside {
 			g = "/" + rel
 		}
+	} else if below, ok := strings.CutPrefix(g, base+"/"); ok && c.d.terse && !c.isFolder(ctx, base+"/"+base) {
+		g = "/" + below // of who gives the path twice
 	}
 	if not {
 		g = "!" + g

@@ -197,7 +197,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.takes("glob") {
 		filter = "glob"
 	}
-	if globs := c.globs(filter, c.path(ctx, "path")); len(globs) > 0 {
+	if globs := c.globs(ctx, filter, c.path(ctx, "path")); len(globs) > 0 {
 		q.Globs, q.Dialect = globs, search.Gitignore
 	}
 	expected := q.Expected

@@ -18,7 +18,7 @@ var searchByPattern = action{searchSchema, readOnly, searchExcerpts}
 // searchExcerpts answers in the vault's form. The order depends on all matching
 // files, so they are counted first, and then the few that are shown are read.
 func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
-	q := c.query(ctx, c.String("pattern"), c.globs("file_pattern", c.path(ctx, "path")))
+	q := c.query(ctx, c.String("pattern"), c.globs(ctx, "file_pattern", c.path(ctx, "path")))
 	q.Match.Syntax = match.ECMAScript
 	if c.d.searched != "" && len(q.Globs) == 0 {
 		q.Globs = []string{c.d.searched}

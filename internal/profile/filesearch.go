@@ -14,7 +14,7 @@ var searchText = action{searchSchema, readOnly, searchMatches}
 func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	query := c.String("query")
 	limit := c.either("max_results", c.d.limits.matches, maxFiles)
-	q := c.query(ctx, query, c.globs("include", c.path(ctx, "path")))
+	q := c.query(ctx, query, c.globs(ctx, "include", c.path(ctx, "path")))
 	if err := c.respell(&q); err != nil {
 		return nil, err
 	}

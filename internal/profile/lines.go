@@ -22,7 +22,7 @@ const maxLines = 400
 // each definition around them named once.
 func searchLines(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", maxLines, maxBlocks)
-	q := c.query(ctx, c.String("pattern"), c.globs("glob", c.path(ctx, "path")))
+	q := c.query(ctx, c.String("pattern"), c.globs(ctx, "glob", c.path(ctx, "path")))
 	if err := c.respell(&q); err != nil {
 		return nil, err
 	}
@@ -58,6 +58,9 @@ func searchLines(ctx context.Context, c *call) (*answer, error) {
 	if next := offset + shown.Results; next < total.N || total.More && r.Stopped != "" {
 		cut = "results"
 		a.receipt = append(a.receipt, fmt.Sprintf("lines %d-%d; narrow it, show: \"files\", or offset %d", offset+1, next, next))
+	}
+	if q.Symbols && r.LinesMatched > aroundLines && cut == "" {
+		a.receipt = append(a.receipt, fmt.Sprintf("the functions around are named up to %d lines", aroundLines))
 	}
 	if partial := c.unfinished(&r.Summary); partial != "" {
 		a.text, cut = append(a.text, "\n\n"+partial...), "time"

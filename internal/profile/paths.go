@@ -32,9 +32,9 @@ var (
 )
 
 // pathQuery reads the query of a path search.
-func (c *call) pathQuery() (search.FindQuery, error) {
+func (c *call) pathQuery(ctx context.Context) (search.FindQuery, error) {
 	q := search.FindQuery{Scope: c.where(), Limit: c.Int("limit"), Offset: c.Int("offset")}
-	q.Globs, q.Time = []string{c.localGlob(c.String("pattern"), "")}, c.o.Time
+	q.Globs, q.Time = []string{c.localGlob(ctx, c.String("pattern"), "")}, c.o.Time
 	return q, checkGlob(c.String("pattern"))
 }
 
@@ -54,7 +54,7 @@ func (c *call) pathMatches(r *search.FindResult) *pathsAnswer {
 
 // findIndexedPaths answers in JSON, and only where there is an index.
 func findIndexedPaths(ctx context.Context, c *call) (*answer, error) {
-	q, err := c.pathQuery()
+	q, err := c.pathQuery(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func findIndexedPaths(ctx context.Context, c *call) (*answer, error) {
 
 // findPaths finds paths by a glob, else those that fit what is remembered of one.
 func findPaths(ctx context.Context, c *call) (*answer, error) {
-	q, err := c.pathQuery()
+	q, err := c.pathQuery(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func spent(s *search.Summary) error {
 // searchBlocks answers in Roo's form.
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
-	q := c.query(ctx, c.String("regex"), c.globs("file_pattern", c.path(ctx, "path")))
+	q := c.query(ctx, c.String("regex"), c.globs(ctx, "file_pattern", c.path(ctx, "path")))
 	if q.Structure = c.String("structure"); q.Structure != "" && (len(q.Patterns) > 0 || len(q.Lacking) > 0) {
 		return nil, invalid("also, all and lacking can't be used together with structure.")
 	}

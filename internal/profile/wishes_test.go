@@ -46,6 +46,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "search_files", `{"pattern":"func (?!Use(\\d)*|Test(s)?)\\w+","show":"matches"}`, "1 match in 1 file", "Use"},
 		{"code", "replace_in_files", `{"regex":"func (?!Use)(\\w)+","replacement":"func My$1"}`, "INVALID_PATTERN", "Changed"},
 		{"code", "replace_in_files", `{"regex":"func (?!Use)(\\w)+","replacement":"func Mine","glob":"!{*_test.go,many/**}","expected_count":1}`, "+func Mine() {}", "Error"},
+		{"code", "search_files", `{"pattern":"barrier","path":"many","glob":"{many/f1.go,many/f2.go}","show":"files"}`, "2 matches in 2 files", "f3"},
 		{"code", "find_symbol", `{"name":"Use1","references":true}`, "many/f1.go:4-8 func Use1()", "barrier"},
 		{"code", "find_symbol", `{"names":["Usee","Open"]}`, "No definition of \"Usee\" found. Similar:\n\n- many/f0.go", "many/f5.go"},
 		{"code", "replace_in_files", `{"text":"barrier","replacement":"wait","dry_run":true}`, `{"digest": "`, ""},
