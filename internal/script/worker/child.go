@@ -67,6 +67,7 @@ func Main(in io.Reader, out io.Writer) error {
 			bounded = true
 		}
 		var broken error
+		unwatched := watch(m.Run.Memory)
 		done := script.Run(m.Run.Job, func(name string, args json.RawMessage) (json.RawMessage, error) {
 			if broken = send(fromWorker{Ask: &ask{name, args}}); broken != nil {
 				return nil, broken
@@ -80,6 +81,7 @@ func Main(in io.Reader, out io.Writer) error {
 			}
 			return m.Answer.Value, nil
 		})
+		unwatched()
 		if broken != nil {
 			return broken
 		}

@@ -14,7 +14,6 @@ import (
 // bound limits this process by the system, before the first script runs. Where
 // the system does not keep a limit of memory (macOS), the watch does.
 func bound(memory int64, processor int) error {
-	watch(memory)
 	if err := lower(unix.RLIMIT_CPU, unix.Rlimit{Cur: limitOf(processor), Max: limitOf(processor + 1)}); err != nil {
 		return err
 	}

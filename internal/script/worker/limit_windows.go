@@ -10,11 +10,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// bound only starts the watch: the job object has the limits.
-func bound(memory int64, _ int) error {
-	watch(memory)
-	return nil
-}
+// bound does nothing: the job object has the limits.
+func bound(int64, int) error { return nil }
 
 func isolate(c *exec.Cmd) {
 	c.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
