@@ -24,6 +24,7 @@ var scriptTexts = map[string]string{
 	"Han": "如何登录系统并修改密码用户手册", "Katakana": "ログイン画面を表示するユーザー", "Thai": "วิธีเข้าสู่ระบบและเปลี่ยนรหัสผ่าน", "Hangul": "로그인 화면 비밀번호를 변경",
 	"Latin": "Haushaltsplanung Übersicht Straße reliability getUserName naïve", "Cyrillic": "Перезагрузка сервера пользователя", "Greek": "Επανεκκίνηση διακομιστή",
 	"Arabic": "إعادة تشغيل الخادم", "Hebrew": "הפעלה מחדש של השרת", "Devanagari": "सर्वर पुनः आरंभ करें", "Georgian": "მომხმარებელი სერვერი", "Khmer": "ការចូលប្រព័ន្ធ",
+	"Long":    "სერვერი მომხმარებლისსერვერისგადატვირთვა", // a word of 93 bytes, too long to be counted
 	"Bengali": "সার্ভার পুনরায় চালু করুন", "Tamil": "சேவையகத்தை மறுதொடக்கம்",
 }
 

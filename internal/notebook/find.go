@@ -98,7 +98,7 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(notes) == 0 && q.Loose && !listed && sum.Stopped == "" {
+	if len(notes) == 0 && s.plain != "" && !listed && sum.Stopped == "" {
 		// No word occurs as a word, but one may be a part of others: nothing is said
 		// to be missing that a plain search finds.
 		if s, err = s.parts(); err != nil {
@@ -283,10 +283,18 @@ func (s *noteSearch) loose() (err error) {
 		return err
 	}
 	s.plain, s.words = rest, noterank.New(rest)
-	if s.words == nil && len(s.filters) == 0 {
-		return search.ErrNoWords
+	if s.words != nil {
+		return nil
 	}
-	return nil
+	// Words that are too long to be counted are looked for as they are.
+	long, err := s.parts()
+	if err == nil && long == nil && len(s.filters) == 0 {
+		err = search.ErrNoWords
+	}
+	if err == nil && long != nil {
+		*s = *long
+	}
+	return err
 }
 
 // parts is the search for notes that have one of the words as a part of others;

@@ -264,8 +264,8 @@ func appendStrings(dst []byte, list []string) []byte {
 	return dst
 }
 
-// source reads what was appended. Invalid bytes end it: the index has checked
-// sums, so there are none.
+// source reads what was appended. Invalid bytes end it: the index checks sums, so only
+// forged ones get here.
 type source []byte
 
 func (s *source) number() int {

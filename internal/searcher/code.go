@@ -40,19 +40,22 @@ func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.C
 func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words := rank.NewQuery(q.Query)
-	if words == nil {
+	if words == nil && len(wordParts(q.Query)) == 0 {
 		return nil, search.ErrNoWords
 	}
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
 	out := &search.CodeResult{}
-	best, err := bestFiles(ctx, from, words, &q, &out.Summary)
-	if err != nil {
-		return nil, err
+	if words != nil { // else there are only words that are too long to be counted
+		best, err := bestFiles(ctx, from, words, &q, &out.Summary)
+		if err != nil {
+			return nil, err
+		}
+		out.Chunks = chunks(best)
 	}
-	out.Chunks = chunks(best)
 	if len(out.Chunks) == 0 {
+		var err error
 		// No word occurs as a word. What is only a part of words is found, too, so
 		// an empty answer means that a plain search finds nothing either.
 		if out.Chunks, err = partChunks(ctx, from, &q, &out.Summary); err != nil {
