@@ -9,6 +9,7 @@ import (
 
 	"quarry"
 	"quarry/internal/quarrytest"
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -50,7 +51,7 @@ func TestMostMatchesAreRemembered(t *testing.T) {
 		if r.Stats.Plan.Kind != search.PlanIndex {
 			t.Errorf("%s: answered by %s", what, r.Stats.Plan.Kind)
 		}
-		if (r.Stats.Bytes > 0) != read {
+		if (r.Stats.Bytes > 0) != read && (read || !stress.UnderWine()) { // where fresh files are read again
 			t.Errorf("%s: %d bytes read, want some: %v", what, r.Stats.Bytes, read)
 		}
 	}
