@@ -47,7 +47,7 @@ type NameQuery struct {
 	// wanted that contain it once they are folded; nil is none of them.
 	Part []byte
 	// Between reports whether some name may be wanted whose key is from lo to hi, both
-	// included. A hi of nil is no limit. A nil Between is never.
+	// included. If hi is nil, there is no last key. If Between is nil, Part decides alone.
 	Between func(lo, hi []byte) bool
 }
 

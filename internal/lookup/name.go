@@ -132,7 +132,7 @@ func (n *Name) Part() []byte {
 }
 
 // Between reports whether some key from lo to hi, both included, may begin with the name
-// that is looked for, or be that name misspelt. A hi of nil is no limit.
+// that is looked for, or be that name misspelt. If hi is nil, there is no last key.
 func (n *Name) Between(lo, hi []byte) bool {
 	if (hi == nil || bytes.Compare(hi, n.wanted) >= 0) && (bytes.Compare(lo, n.wanted) <= 0 || bytes.HasPrefix(lo, n.wanted)) {
 		return true

@@ -124,8 +124,8 @@ func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 }
 
 // between reports whether some key from lo to hi, both included, may be the typed one
-// misspelt: with one edit anywhere, or with two after its first two letters. A hi of nil
-// is no limit.
+// misspelt: with one edit anywhere, or with two after its first two letters. If
+// hi is nil, there is no last key.
 func (t *typo) between(lo, hi []byte) bool {
 	if t.most == 0 {
 		return false

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -16,16 +15,7 @@ import (
 // Host, upgrades, requests behind others on one connection. The first answer has the
 // status, or the connection is closed without one.
 func TestRawHTTP(t *testing.T) {
-	const token = "a-token-of-enough-length"
-	s := newTestServer(t, nil)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, ln, &HTTPOptions{Token: token}) }()
-	t.Cleanup(func() { stop(); <-ended })
+	ln, token := serving(t)
 	port := ln.Addr().(*net.TCPAddr).Port
 	body := call(1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
@@ -119,16 +109,7 @@ func TestRawHTTP(t *testing.T) {
 
 // A request without a token behind one that has it is refused.
 func TestPipelinedWithoutToken(t *testing.T) {
-	const token = "a-token-of-enough-length"
-	s := newTestServer(t, nil)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, ln, &HTTPOptions{Token: token}) }()
-	t.Cleanup(func() { stop(); <-ended })
+	ln, token := serving(t)
 	conn, err := net.Dial("tcp", ln.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -13,19 +13,26 @@ import (
 	"time"
 )
 
-// Connections without a token don't shut out those with one: they are closed after
-// their answer, and of those that send nothing only the newest are kept.
-func TestStrangersShutNobodyOut(t *testing.T) {
-	const token = "a-token-of-enough-length"
-	s := newTestServer(t, nil)
+// serving is a server over HTTP, by its listener, and its token.
+func serving(t *testing.T) (ln net.Listener, token string) {
+	t.Helper()
+	token = "a-token-of-enough-length"
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
+	s := newTestServer(t, nil)
 	go func() { ended <- s.Serve(ctx, ln, &HTTPOptions{Token: token}) }()
 	t.Cleanup(func() { stop(); <-ended })
+	return ln, token
+}
+
+// Connections without a token don't shut out those with one: they are closed after
+// their answer, and of those that send nothing only the newest are kept.
+func TestStrangersShutNobodyOut(t *testing.T) {
+	ln, token := serving(t)
 	var silent []net.Conn
 	for range 3 * maxStrangers {
 		c, err := net.Dial("tcp", ln.Addr().String())

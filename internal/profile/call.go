@@ -249,7 +249,7 @@ func (c *call) localGlob(ctx context.Context, g, base string) string {
 			g = "/" + rel
 		}
 	} else if below, ok := strings.CutPrefix(g, base+"/"); ok && c.d.terse && !c.isFolder(ctx, base+"/"+base) {
-		g = "/" + below // of who gives the path twice
+		g = "/" + below // the glob repeats the path
 	}
 	if not {
 		g = "!" + g

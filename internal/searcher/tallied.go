@@ -257,7 +257,7 @@ func (b *bestDocs) cut() {
 	}
 	slices.SortFunc(b.docs, func(x, y talliedDoc) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.id, y.id)) })
 	b.docs = b.docs[:b.most]
-	b.from = b.docs[b.most-1].n + 1 // one that comes later and is no better is worse
+	b.from = b.docs[b.most-1].n + 1 // equal counts: the earlier document stays
 }
 
 func (b *bestDocs) byID() []talliedDoc {
