@@ -43,7 +43,7 @@ func (f *finder) allowed(ctx context.Context, from Source) error {
 		return nil
 	}
 	if token.IsKeyword(f.q.New) {
-		return fault.New(fault.InvalidArgument, fmt.Sprintf("%s is a word of Go", f.q.New), "")
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("the new name %q is a word of Go", f.q.New), "")
 	}
 	r, err := from.Symbols(ctx, search.SymbolQuery{Name: f.q.New, Limit: 5000})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // all commands would pay for it at their start.
 var habits = []struct{ line, hint string }{
 	{`^\s*(import|from)\b`, `Nothing is imported: all functions are there. help() lists them; findall(regex, text) stands for re.`},
-	{`\b[fF]["']`, `There are no f-strings: write "%s:%d" % (path, n) or "{}:{}".format(path, n).`},
+	{`(^|[^\w"'])[fF]["']`, `There are no f-strings: write "%s:%d" % (path, n) or "{}:{}".format(path, n).`},
 	{`^\s*(try|except|finally|raise)\b`, `There is no try: an error ends the script and nothing is changed. Test first, as "if x in text", or end with fail("why").`},
 	{`^\s*with\b|\bopen\s*\(`, `Files are read with read(path) and written with write(path, text).`},
 	{`^\s*class\b`, `There are no classes: use a dict, or struct-like values of the functions.`},
