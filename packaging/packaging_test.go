@@ -443,7 +443,9 @@ func TestRelease(t *testing.T) {
 // the page and its syntax colours, symbols, change sets and notes: 21.3 MB. The
 // language of scripts, PCRE2's syntax and quarry fd made it 22.6 MB; values by path,
 // structures, renames, rules and activity of the page, without a new dependency, 24.1 MB.
-const maxBinary = 24_500_000
+// The type checker of Go's standard library, with which a rename is sure, added 1.4 MB:
+// 25.9 MB.
+const maxBinary = 26_200_000
 
 // The documented flags give the same bytes in any folder and stamp the version;
 // without them the version comes from git. Only a release is built with them, so
