@@ -3,13 +3,11 @@ package profile_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"quarry/internal/profile"
-	"quarry/tool"
 )
 
 var goFile = "package store\n\nimport \"os\"\n\n// Store keeps things.\ntype Store struct {\n\tname string\n}\n\n" +
@@ -216,23 +214,6 @@ func TestStrictProfilesKeepTheirNames(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "vault"}, answersTree())
 	if got := callText(t, r, "read_file", `{"file_path":"notes.txt"}`); !strings.HasPrefix(got, "Error: unknown parameter \"file_path\"") {
 		t.Error(got)
-	}
-}
-
-// TestClientsThatCut: a client that cuts long answers gets short ones.
-func TestClientsThatCut(t *testing.T) {
-	files := map[string]string{}
-	for i := range 300 {
-		files[fmt.Sprintf("f%03d.txt", i)] = strings.Repeat("needle and some more text on the line\n", 5)
-	}
-	r := openTree(t, nil, files)
-	ctx := tool.WithClient(context.Background(), tool.Client{Name: "codex-mcp-client"})
-	res, err := r.Call(ctx, "search_files", json.RawMessage(`{"regex":"needle"}`))
-	if err != nil || len(res.Text) > 10<<10 || len(res.Text) < 5<<10 {
-		t.Errorf("%d bytes, %v", len(res.Text), err)
-	}
-	if long := callText(t, r, "search_files", `{"regex":"needle"}`); len(long) < 40<<10 {
-		t.Errorf("others get %d bytes", len(long))
 	}
 }
 

@@ -58,6 +58,7 @@ type call struct {
 	tool.Args
 	tool   *tool.Tool
 	client tool.Client // who calls
+	narrow float64     // the share of the client's room that is used; 0 is all of it
 	watch  progress.Count
 	remote []string // what the receipt says of servers
 	last   bool     // no call gives more of the answer
@@ -79,6 +80,7 @@ type answer struct {
 	receipt []string // parts of the line in brackets, where the dialect has one
 	data    any      // the structured result
 	images  []tool.Image
+	reads   bool // nothing was changed, by a tool that can change files
 }
 
 // make makes a tool.
@@ -88,6 +90,9 @@ func (e *env) make(s *spec) *tool.Tool {
 		out.Params = respelled(s.params, true)
 		if !s.hints.ReadOnly && !hasParam(out.Params, "summary") {
 			out.Params = append(out.Params, unlisted(paramSummary)) // every change can say why
+		}
+		if s.hints.ReadOnly && !hasParam(out.Params, "budget") {
+			out.Params = append(out.Params, unlisted(paramBudget)) // every answer can be asked to be short
 		}
 	}
 	out.ErrorText = e.errorText
@@ -108,6 +113,16 @@ func (e *env) make(s *spec) *tool.Tool {
 		a, err := s.run(ctx, c)
 		if isNotFound(err) && c.runAgain(ctx) {
 			a, err = s.run(ctx, c)
+		}
+		for tries := 0; err == nil && tries < 3 && (a.reads || out.Hints.ReadOnly); tries++ {
+			share, cut := c.tooLong(a)
+			if !cut {
+				break
+			}
+			shorter := &call{env: e, Args: args, tool: out, client: c.client, made: c.made, asNotes: c.asNotes, narrow: share}
+			if a, err = s.run(progress.With(ctx, &shorter.watch), shorter); err == nil {
+				c = shorter
+			}
 		}
 		if err != nil {
 			return nil, c.replaced(c.problem(ctx, err))

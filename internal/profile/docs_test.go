@@ -41,6 +41,26 @@ func TestDefinitionsAreShort(t *testing.T) {
 	}
 }
 
+// Claude Code drops what is after the 2,048th character of a description, without a
+// word to the model.
+func TestDescriptionsAreShownWhole(t *testing.T) {
+	seen := 0
+	for _, name := range profile.Names() {
+		r, err := profile.New(nil, &profile.Options{Profile: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range r.Tools() {
+			if seen++; len(d.Description) > 2048 {
+				t.Errorf("%s: %s has %d characters", name, d.Name, len(d.Description))
+			}
+		}
+	}
+	if seen < 50 {
+		t.Errorf("%d descriptions", seen)
+	}
+}
+
 func TestProfiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"quarry": "search_files file_search search_by_path search_code find_symbol outline search_notes list_files get_file_info read_file edit_file write_file " +
@@ -127,7 +147,7 @@ func TestDocs(t *testing.T) {
 		"- Outside the strict profiles parameters are also understood as other tools spell them (`file_path`, `glob`, `include`, `limit`, `head_limit`,\n" +
 		"  `output_mode`, `old_string`, `new_string`, `offset` and `limit` of a read, `oldText` …); `quiet` and `diff` of changing tools are not listed either.\n" +
 		"- Paths are relative to the workspace; where a server has several roots, they begin with the name of one. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
-		"- An answer has at most 60 KB of text (`read_file` 100 KB; in `code` 16 and 40), 10 KB for clients that cut there (Codex, Copilot's command line), or what `budget` says. Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
+		"- An answer has at most 60 KB of text (`read_file` 100 KB; in `code` 16 and 40), 10,000 bytes as JSON for clients that cut there (Copilot's command line; Codex, also after 256 lines), or what `budget` says, which every tool that reads takes. Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
 		"The definitions of all tools are in a model's context at every turn. Their cost, at 4 bytes a token, is what\n" +
 		"`quarry tools --tokens` prints, with `--profile`, `--tools` and `--structured` as served:\n\n" +
 		"| profile | tools | tokens | with `--structured` | |\n|---|---|---|---|---|\n")

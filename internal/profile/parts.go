@@ -291,7 +291,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		if err != nil {
 			return nil, err
 		}
-		return s.tell(&answer{text: render.Names(nil, names, "property", "properties", "", c.limits()), data: &propertiesAnswer{Names: names}}), nil
+		return s.tell(&answer{text: render.Names(nil, names, "property", "properties", "", c.limits()), data: &propertiesAnswer{Names: names}, reads: true}), nil
 	}
 	n, list, err := s.Properties(ctx, path)
 	if err != nil {
@@ -367,13 +367,13 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		for i := range notes {
 			notes[i] = s.show(notes[i])
 		}
-		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}}), nil
+		return s.tell(&answer{text: render.PathList(nil, notes, len(notes), "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}, reads: true}), nil
 	}
 	names, err := s.Tags(ctx, path)
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}
-	a := &answer{text: render.Names(nil, names, "tag", "tags", "#", c.limits()), data: &namesAnswer{Total: len(names), Tags: names}}
+	a := &answer{text: render.Names(nil, names, "tag", "tags", "#", c.limits()), data: &namesAnswer{Total: len(names), Tags: names}, reads: true}
 	if path == "" {
 		s.tell(a)
 	}

@@ -225,7 +225,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	if start > max(t.Total, 1) {
 		return nil, &tool.Error{Code: fault.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
 	}
-	if c.d.folds && p.whole() && !t.CutLine && (t.Cut || plain && c.isLong(t)) {
+	if c.d.folds && p.whole() && !t.CutLine && !c.unfolded() && (t.Cut || plain && c.isLong(t)) {
 		if a, err := c.folded(ctx, path, most); a != nil || err != nil {
 			return a, err
 		}
@@ -270,6 +270,9 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	}
 	return a, nil
 }
+
+// unfolded reports that the caller wants no declarations, however long the file is.
+func (c *call) unfolded() bool { return c.Given("fold") && !c.Bool("fold") }
 
 // longFile is how many bytes of a file are read without being asked for its
 // declarations first. In trials all of a file of 11 KB was read for 4 KB of it.

@@ -26,7 +26,7 @@ var lookSpec = spec{
 	about: `Answer several questions in one call with a Starlark script (Python's look; no imports, no f-strings, no try). Only what it prints comes back. Functions give values; show(x) prints any of them tersely, definitions in full.
 search(regex, path=, glob=, exclude=, literal=, ignore_case=, multiline=, limit=1000) → hits: .path .line .text .symbol (the definition around)
 definition("Store.Open") → .path .start .end .text .others; symbols(name or path=, kind=) → definitions; references(name), callers(name, path=, exclude="*_test.go") → uses in code: .path .line .text .symbol .test
-rank("words", k=10) → relevant pieces; files("*.go", path=) → paths; read(path, start, end, symbol=) → text; lines(…) → numbered lines; findall(regex, text); value("ci.yml", "jobs.build.steps[2].run") of JSON, YAML, TOML, ini
+rank("words", k=10) → relevant pieces; files("*.go", path=) → paths; exists(path); read(path, start, end, symbol=) → text; lines(…) → numbered lines; findall(regex, text); value("ci.yml", "jobs.build.steps[2].run") of JSON, YAML, TOML, ini
 Notes: links(path), backlinks(path), tags(path), tagged(tag), properties(path)
 help("search") says more. Example: for h in search("Deprecated", glob="*.go"): show(definition(h.symbol))`,
 	params: []tool.Param{need(str("script", "Starlark"))},
@@ -107,8 +107,12 @@ func (c *call) scriptError(err error, out script.Outcome) error {
 // printed is what a script printed, as an answer.
 func (c *call) printed(h *host.Host, out script.Outcome) *answer {
 	a := &answer{text: []byte(out.Text), receipt: h.NotSearched(), data: &scriptAnswer{Printed: out.Text}}
+	if s, ok := c.clientShows(); ok {
+		a.text = s.fitting(a.text)
+		out.Cut += len(out.Text) - len(a.text)
+	}
 	if out.Cut > 0 {
-		a.receipt = append([]string{fmt.Sprintf("cut after %s; %s more were printed: print less", render.Size(int64(len(out.Text))), render.Size(int64(out.Cut)))}, a.receipt...)
+		a.receipt = append([]string{fmt.Sprintf("cut after %s; %s more were printed: print less", render.Size(int64(len(a.text))), render.Size(int64(out.Cut)))}, a.receipt...)
 	}
 	return a
 }

@@ -141,6 +141,9 @@ func readingPairs(r *rand.Rand) map[string]pair {
 				}
 				return out
 			}},
+		"exists": {fmt.Sprintf("print(exists(%s), exists(%s))", q(file), q(file+"x")),
+			"get_file_info", map[string]any{"path": file},
+			func(d map[string]any) []string { return []string{"True False"} }},
 		"read": {fmt.Sprintf("print(read(%s, %d, %d), sep=\"\")", q(file), first, last),
 			"read_file", map[string]any{"path": file, "start_line": first, "end_line": last},
 			func(d map[string]any) []string {

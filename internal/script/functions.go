@@ -65,6 +65,8 @@ var Functions = []Function{
 		Gives: "list of pieces", About: "Pieces of code and text, the most relevant to some words first, at most k=10. A piece has path, start, end, symbol, kind, text, score."},
 	{Name: "files", Params: append([]Param{text("glob", "pattern", "file_pattern")}, text("path", "folder", "dir"), text("exclude"), flag("hidden", "include_hidden"), flag("ignored", "include_ignored"), number("limit", "max_results")),
 		Gives: "list of paths", About: "Paths of files: files(\"*.go\"), files(path=\"src\"). At most limit=10000."},
+	{Name: "exists", Params: []Param{pathParam},
+		Gives: "True or False", About: "Whether there is a file or folder of that path."},
 	{Name: "read", Params: []Param{pathParam, number("start", "start_line", "offset", "first"), number("end", "end_line", "last"), text("symbol")},
 		Gives: "text", About: "The text of a file, of lines start to end, or of a definition in it."},
 	{Name: "lines", Params: []Param{pathParam, number("start", "start_line", "offset", "first"), number("end", "end_line", "last"), text("symbol")},

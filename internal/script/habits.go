@@ -32,7 +32,7 @@ var habits = []struct{ line, hint string }{
 var known = map[string]string{
 	"grep": "search", "rg": "search", "find": "files", "glob": "files", "ls": "files", "cat": "read", "open": "read", "read_file": "read",
 	"edit": "replace", "edit_file": "replace", "write_file": "write", "search_files": "search", "find_symbol": "definition", "outline": "symbols",
-	"search_code": "rank", "rename": "move", "mv": "move", "rm": "delete", "uses": "references", "usages": "references", "refs": "references", "re": "findall", "sed": "sub", "json": "value", "yaml": "value", "toml": "value", "jq": "value", "yq": "value", "get_value": "value",
+	"search_code": "rank", "rename": "move", "mv": "move", "rm": "delete", "uses": "references", "usages": "references", "refs": "references", "re": "findall", "sed": "sub", "json": "value", "yaml": "value", "toml": "value", "jq": "value", "yq": "value", "get_value": "value", "isfile": "exists", "isdir": "exists", "stat": "exists",
 }
 
 var undefined = sync.OnceValue(func() *regexp.Regexp {

@@ -152,7 +152,7 @@ func init() {
 	reading = map[string]answering{
 		"search": (*Host).search, "symbols": (*Host).symbols, "definition": (*Host).definition,
 		"references": (*Host).references, "callers": (*Host).callers, "rank": (*Host).rank, "files": (*Host).files,
-		"read": (*Host).read, "lines": (*Host).lines, "findall": (*Host).findall, "value": (*Host).value,
+		"exists": (*Host).exists, "read": (*Host).read, "lines": (*Host).lines, "findall": (*Host).findall, "value": (*Host).value,
 		"links": (*Host).links, "backlinks": (*Host).backlinks, "tags": (*Host).tags, "tagged": (*Host).tagged,
 		"properties": (*Host).properties, "frontmatter": (*Host).properties,
 	}

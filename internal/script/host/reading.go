@@ -369,6 +369,18 @@ func (h *Host) within(ctx context.Context, p, name string) (first, last int, err
 	return r.Symbols[0].StartLine, r.Symbols[0].EndLine, nil
 }
 
+func (h *Host) exists(ctx context.Context, a args) (any, error) {
+	p := h.path(a.text("path"))
+	if p == "" {
+		return nil, &script.Error{Message: "the path is empty"}
+	}
+	_, err := h.view.Stat(ctx, p)
+	if errors.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (h *Host) read(ctx context.Context, a args) (any, error) {
 	t, err := h.part(ctx, a)
 	if err != nil {
