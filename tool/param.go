@@ -159,8 +159,14 @@ func (p *Param) schema() schema {
 	return s
 }
 
+// maxNamed is more than a misspelt name has. A call can bring one of 16 MB.
+const maxNamed = 200
+
 // nearest returns the name that a misspelt one most likely means, or "".
 func nearest(name string, names []string) string {
+	if len(name) > maxNamed {
+		return ""
+	}
 	best, least := "", max(2, len(name)/3)+1
 	for _, n := range names {
 		if d := distance(name, n); d < least {

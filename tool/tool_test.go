@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/fault"
+	"quarry/internal/stress"
 )
 
 // sampleTool has a parameter of every kind and shows what arrived.
@@ -173,4 +175,27 @@ func FuzzArguments(f *testing.F) {
 			t.Errorf("%q: %+v", args, r)
 		}
 	})
+}
+
+// A name of megabytes is compared with no other.
+func TestLongNamesAreCheap(t *testing.T) {
+	var tools []*Tool
+	for i := range 60 {
+		tools = append(tools, &Tool{Name: fmt.Sprintf("tool_with_a_name_%d", i), Run: sampleTool().Run})
+	}
+	r, err := NewRegistry(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x_", 4<<20)
+	began := stress.CPU()
+	if _, err := r.Call(t.Context(), long, nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("unknown: %v", err)
+	}
+	if res := sampleTool().Execute(t.Context(), json.RawMessage(`{"path":"p","`+long+`":1}`)); !res.IsError || len(res.Text) > 3000 {
+		t.Errorf("unknown parameter: %.100s", res.Text)
+	}
+	if took := stress.CPU() - began; took > time.Second {
+		t.Errorf("%v of processor time for two names of %d MB", took, len(long)>>20)
+	}
 }

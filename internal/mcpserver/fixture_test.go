@@ -175,6 +175,7 @@ type message struct {
 	Error  *struct {
 		Code    int
 		Message string
+		Data    json.RawMessage
 	}
 }
 

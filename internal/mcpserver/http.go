@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -128,6 +129,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the content type has to be application/json", http.StatusUnsupportedMediaType)
 		return
 	}
+	for _, coding := range r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(coding, "identity") {
+			w.Header().Set("Accept-Encoding", "identity")
+			http.Error(w, "the body has to be sent as it is, without a Content-Encoding", http.StatusUnsupportedMediaType)
+			return
+		}
+	}
 	client := clientOf(r, h.visits.known)
 	body, release, status, err := h.readBody(w, r, client)
 	if err != nil {
@@ -184,6 +192,14 @@ func refusedBody(body []byte) []byte {
 	if id, why := wrongID(body); why != "" {
 		return refusal(id, jsonrpc.CodeInvalidRequest, why)
 	}
+	if len(body) <= maxMethod {
+		return nil // spares a second reading of most bodies
+	}
+	for _, m := range messagesOf(body) {
+		if code, why := overlong(m.Method, len(body)); why != "" {
+			return refusal(m.ID, code, why)
+		}
+	}
 	return nil
 }
 
@@ -194,17 +210,8 @@ func wrongID(body []byte) (json.RawMessage, string) {
 	if !several && plainIDs(body) {
 		return nil, "" // spares a second reading of most bodies
 	}
-	type message struct {
-		ID     json.RawMessage
-		Method string
-	}
-	var batch []message
-	if json.Unmarshal(body, &batch) != nil {
-		batch = make([]message, 1)
-		_ = json.Unmarshal(body, &batch[0]) // what is no message is the SDK's to refuse
-	}
 	seen := map[string]bool{}
-	for _, m := range batch {
+	for _, m := range messagesOf(body) {
 		switch id := string(m.ID); {
 		case m.Method == "" || id == "":
 		case id == "null":
@@ -218,6 +225,22 @@ func wrongID(body []byte) (json.RawMessage, string) {
 		}
 	}
 	return nil, ""
+}
+
+// opening is what is looked at before the SDK reads a message.
+type opening struct {
+	ID     json.RawMessage
+	Method string
+}
+
+// messagesOf reads a body, one message or a batch.
+func messagesOf(body []byte) []opening {
+	var batch []opening
+	if json.Unmarshal(body, &batch) != nil {
+		batch = make([]opening, 1)
+		_ = json.Unmarshal(body, &batch[0]) // what is no message is the SDK's to refuse
+	}
+	return batch
 }
 
 // plainIDs reports whether every "id" of a text is a string or a number of at most

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // Limits on what clients may hold at once. None of them may starve the others: a
@@ -26,6 +29,25 @@ const (
 	// memoryWait is how long a request waits for others to end.
 	memoryWait = 10 * time.Second
 )
+
+// The SDK's errors repeat what they are about, a method, a kind of reference, quoted
+// with up to eleven times as many bytes. So a call is refused whose method is longer
+// than any, or that has more to say than its method can need.
+const (
+	maxMethod = 1000
+	maxPlain  = 64 << 10 // bytes of a call, but for those that carry a text
+)
+
+// overlong says why a call of that many bytes is refused; "" if it is not.
+func overlong(method string, size int) (code int64, why string) {
+	switch {
+	case len(method) > maxMethod:
+		return jsonrpc.CodeMethodNotFound, fmt.Sprintf("unknown method %.40q… of %d bytes", method, len(method))
+	case size > maxPlain && method != "" && method != "tools/call" && method != "prompts/get" && method != "initialize" && !strings.HasPrefix(method, "notifications/"):
+		return jsonrpc.CodeInvalidParams, fmt.Sprintf("%.40q takes at most %d KB, not %d", method, maxPlain>>10, size>>10)
+	}
+	return 0, ""
+}
 
 var (
 	errStalled = errors.New("the body did not arrive in time")

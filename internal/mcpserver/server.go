@@ -293,7 +293,7 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		if err == nil && (method == "initialize" || method == "server/discover") {
 			s.greet(req)
 		}
-		return res, s.clearer(err, req)
+		return res, short(s.clearer(err, req))
 	}
 }
 
@@ -322,6 +322,37 @@ func (s *Server) clearer(err error, req mcp.Request) error {
 		return &jsonrpc.Error{Code: wire.Code, Message: unknown.Error(), Data: wire.Data}
 	}
 	return err
+}
+
+// maxError is how many bytes of an error are sent. It names what was not found, and
+// that can be as long as a message.
+const maxError = 2000
+
+// short cuts an error. Data that is not JSON is left out: the SDK quotes an address as
+// Go does, and could not send the answer at all.
+func short(err error) error {
+	var wire *jsonrpc.Error
+	if !errors.As(err, &wire) {
+		if err == nil || len(err.Error()) <= maxError {
+			return err
+		}
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: cut(err.Error())}
+	}
+	data := wire.Data
+	if len(data) > maxError || !json.Valid(data) {
+		data = nil
+	}
+	if len(wire.Message) <= maxError && len(data) == len(wire.Data) {
+		return err
+	}
+	return &jsonrpc.Error{Code: wire.Code, Message: cut(wire.Message), Data: data}
+}
+
+func cut(text string) string {
+	if len(text) <= maxError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxError], "") + "…"
 }
 
 // atLeast is a log handler that drops less important messages: the SDK writes a

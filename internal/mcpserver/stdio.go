@@ -41,11 +41,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		conn.endInput()
 	case <-conn.inputOver:
 	}
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(s.grace):
-		return ErrUnended
+	over, unread := time.After(s.grace), conn.unread
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-unread:
+			over, unread = time.After(s.grace*3/8), nil // for the calls that are cancelled now
+		case <-over:
+			return ErrUnended
+		}
 	}
 }
 
@@ -69,6 +74,7 @@ type lineConn struct {
 	stop, closed         chan struct{} // no more input wanted; the connection is over
 	stopOnce, closedOnce sync.Once
 	inputOver            chan struct{} // closed at the end of the input
+	unread               chan struct{} // closed after it, if the client doesn't read either
 	answered             chan struct{} // has room for one: a call ended
 
 	// A client that doesn't read its answers blocks writing for ever. Read takes no part
@@ -84,8 +90,9 @@ type lineConn struct {
 	room  int                     // maxWaiting; less in a test
 	// What is not written yet; guarded by mu.
 	answers, refused int
-	notes, cancels   int // guarded by mu: notifications since a message was last written
-	noteBytes        int // guarded by mu: their bytes
+	blocked          time.Time // guarded by mu: since when a piece is being written; zero if none is
+	notes, cancels   int       // guarded by mu: notifications since a message was last written
+	noteBytes        int       // guarded by mu: their bytes
 }
 
 // underWay is a call that is not answered yet.
@@ -114,7 +121,7 @@ func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	lines := make(chan line)
 	c := &lineConn{
 		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]underWay{}, refusals: make(chan []byte, maxRefusals), room: maxWaiting,
-		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), answered: make(chan struct{}, 1),
+		stop: make(chan struct{}), closed: make(chan struct{}), inputOver: make(chan struct{}), unread: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	go c.readLines(in, lines)
 	go c.writeRefusals()
@@ -245,6 +252,10 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, inexact)
 		return
 	}
+	if code, why := overlong(req.Method, len(text)); why != "" {
+		c.refuse(idOf(text), code, why)
+		return
+	}
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
 	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // answers that nobody reads take room, too
@@ -354,7 +365,7 @@ const (
 )
 
 // refuse answers a message that the SDK must not see.
-func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
+func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
 	data := append(refusal(id, code, why), '\n')
 	c.count(&c.refused, 1)
 	select {
@@ -389,7 +400,7 @@ func (c *lineConn) writeRefusals() {
 		select {
 		case data := <-c.refusals:
 			c.writing.Lock()
-			_, _ = c.out.Write(data) // the next answer will notice
+			_ = c.write(data) // the next answer will notice
 			c.writing.Unlock()
 			c.count(&c.refused, -1)
 		case <-c.closed:
@@ -399,7 +410,7 @@ func (c *lineConn) writeRefusals() {
 }
 
 // refusal is the answer to such a message.
-func refusal(id json.RawMessage, code int, why string) []byte {
+func refusal(id json.RawMessage, code int64, why string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -416,10 +427,15 @@ func refusal(id json.RawMessage, code int, why string) []byte {
 // Write writes a message as one line.
 func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
+	resp, ok := msg.(*jsonrpc.Response)
+	if err != nil && ok { // an error returned from here would end the session
+		id, _ := json.Marshal(resp.ID.Raw()) // can't fail: a string or a number
+		data, err = refusal(id, jsonrpc.CodeInternalError, "the answer could not be written: "+err.Error()), nil
+	}
 	if err != nil {
 		return err
 	}
-	if resp, ok := msg.(*jsonrpc.Response); ok {
+	if ok {
 		var size int
 		data, size, err = c.end(resp.ID, data)
 		defer c.count(&c.held, -size) // the SDK keeps a message until its answer is written
@@ -430,11 +446,32 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	}
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	_, err = c.out.Write(append(data, '\n'))
+	err = c.write(append(data, '\n'))
 	c.mu.Lock()
 	c.notes, c.cancels, c.noteBytes = 0, 0, 0
 	c.mu.Unlock()
 	return err
+}
+
+// write writes in pieces of what a pipe holds, so that a client that reads slowly is
+// told from one that doesn't. The caller holds writing.
+func (c *lineConn) write(data []byte) error {
+	const piece = 64 << 10
+	for len(data) > 0 {
+		c.block(time.Now())
+		n, err := c.out.Write(data[:min(len(data), piece)])
+		if c.block(time.Time{}); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+func (c *lineConn) block(since time.Time) {
+	c.mu.Lock()
+	c.blocked = since
+	c.mu.Unlock()
 }
 
 // end ends a call and returns what is to be written, its answer, or those of its whole
@@ -484,19 +521,27 @@ func (c *lineConn) noteAnswered() {
 }
 
 // drain waits until the calls under way are answered, or five eighths of the grace are
-// over. The rest is for those that are cancelled then.
+// over, half of that if the client takes nothing. The rest is for those that are
+// cancelled then.
 func (c *lineConn) drain() {
 	close(c.inputOver) // Read is not called again
-	tooLate := time.After(c.grace * 5 / 8)
+	began, tooLate := time.Now(), time.After(c.grace*5/8)
+	look := time.NewTicker(max(c.grace/32, time.Millisecond))
+	defer look.Stop()
 	for {
 		c.mu.Lock()
-		open := len(c.calls) + c.answers + c.refused
+		open, blocked := len(c.calls)+c.answers+c.refused, c.blocked
 		c.mu.Unlock()
 		if open == 0 {
 			return
 		}
+		if !blocked.IsZero() && min(time.Since(blocked), time.Since(began)) > c.grace*5/16 {
+			close(c.unread)
+			return
+		}
 		select {
 		case <-c.answered:
+		case <-look.C:
 		case <-tooLate:
 			return
 		case <-c.closed:

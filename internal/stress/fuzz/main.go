@@ -135,6 +135,11 @@ func (b *builder) program(ctx context.Context, pkg string) (string, error) {
 	return p, nil
 }
 
+// minimize is how long an input that reaches new code is made smaller. By default it
+// is a minute, and its executions count only when it is over: of a short run hardly
+// anything else was left, and the rate looked like none.
+const minimize = "1s"
+
 func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 	program, err := built.program(ctx, t.pkg)
 	if err != nil {
@@ -151,7 +156,7 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 		t.err = err
 		return
 	}
-	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each.String(),
+	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each.String(), "-test.fuzzminimizetime="+minimize,
 		"-test.fuzzcachedir="+filepath.Join(cache, "quarry-fuzz", t.pkg))
 	cmd.Dir = strings.TrimSpace(string(where))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
