@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"go/token"
+	"go/types"
 	"path"
 	"slices"
 	"strings"
@@ -42,8 +43,15 @@ func (f *finder) allowed(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
 	}
-	if token.IsKeyword(f.q.New) {
+	switch {
+	case token.IsKeyword(f.q.New):
 		return fault.New(fault.InvalidArgument, fmt.Sprintf("the new name %q is a word of Go", f.q.New), "")
+	case !token.IsIdentifier(f.q.New) || f.q.New == "_":
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q: Go can't have it", f.q.New), "")
+	case f.container == "" && (f.q.New == "init" || f.name == "init" || f.name == "main" && f.kind == "function"):
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("%s can't become %s: Go calls init and main by their names", f.name, f.q.New), "")
+	case f.mod == "" && f.container == "" && types.Universe.Lookup(f.q.New) != nil:
+		return fault.New(fault.InvalidArgument, fmt.Sprintf("the new name %s is built into Go, and the folder has no go.mod that tells where it is used", f.q.New), "choose another name")
 	}
 	r, err := from.Symbols(ctx, search.SymbolQuery{Name: f.q.New, Limit: 5000})
 	if err != nil {

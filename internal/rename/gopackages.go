@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -35,6 +36,8 @@ type packages struct {
 	set      *token.FileSet
 	imported map[string]*types.Package // by folder; nil while it is being read
 	read     int
+	renamed  map[spot]bool // names that are read as fresh
+	fresh    string
 }
 
 // listPackages lists the Go files of a module, without those of modules in it.
@@ -133,7 +136,7 @@ func (p *packages) load(ctx context.Context, imported string) (*types.Package, e
 		return nil, errNotRead
 	}
 	list = slices.DeleteFunc(list, func(f *goFile) bool { return f.ast.Name.Name != list[0].ast.Name.Name })
-	pkg := p.check(imported, list, func(name string) (*types.Package, error) { return p.load(ctx, name) }, &types.Info{})
+	pkg := p.check(ctx, imported, list, func(name string) (*types.Package, error) { return p.load(ctx, name) }, &types.Info{})
 	p.imported[dir] = pkg
 	if pkg == nil {
 		return nil, errNotRead
@@ -164,6 +167,14 @@ func (p *packages) parse(ctx context.Context, name string) *goFile {
 	parsed, err := parser.ParseFile(p.set, name, text, parser.SkipObjectResolution)
 	if err != nil {
 		return nil
+	}
+	if len(p.renamed) > 0 {
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && p.renamed[spot{name, p.set.PositionFor(id.Pos(), false).Offset}] {
+				id.Name = p.fresh
+			}
+			return true
+		})
 	}
 	f := &goFile{path: name, ast: parsed}
 	for line := range strings.Lines(string(text[:parsed.Package-parsed.FileStart])) {
@@ -224,29 +235,41 @@ func nested(text []byte) int {
 }
 
 // sizes spares the checker the sizes of types, which take 2ⁿ steps for n structs that
-// each have two of the one before.
-type sizes struct{}
+// each have two of the one before. The checker asks for them at most constants, and
+// reports errors at most names of other modules: at both it is ended when the context
+// is done, since it has no other way to be ended.
+type sizes struct{ look func() }
 
-func (sizes) Alignof(types.Type) int64 { return 8 }
-func (sizes) Sizeof(types.Type) int64  { return 8 }
-func (sizes) Offsetsof(fields []*types.Var) []int64 {
+func (s sizes) Alignof(types.Type) int64 { return 8 }
+func (s sizes) Sizeof(types.Type) int64  { s.look(); return 8 }
+func (s sizes) Offsetsof(fields []*types.Var) []int64 {
 	return make([]int64, len(fields))
 }
 
 // check types a package. Errors are expected, since not all imports are read; nil if
-// the checker gives up.
-func (p *packages) check(imported string, files []*goFile, from importer, info *types.Info) (pkg *types.Package) {
-	defer func() {
-		if recover() != nil {
-			pkg = nil
+// the checker gives up or is ended.
+func (p *packages) check(ctx context.Context, imported string, files []*goFile, from importer, info *types.Info) (pkg *types.Package) {
+	stop := func() {
+		if ctx.Err() != nil {
+			runtime.Goexit() // a panic would do, but the checker prints those
 		}
-	}()
-	conf := types.Config{Importer: from, Error: func(error) {}, FakeImportC: true, DisableUnusedImportCheck: true, Sizes: sizes{}}
+	}
+	conf := types.Config{Importer: from, Error: func(error) { stop() }, FakeImportC: true, DisableUnusedImportCheck: true, Sizes: sizes{stop}}
 	var list []*ast.File
 	for _, f := range files {
 		list = append(list, f.ast)
 	}
-	pkg, _ = conf.Check(imported, p.set, list, info)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			if recover() != nil {
+				pkg = nil
+			}
+		}()
+		pkg, _ = conf.Check(imported, p.set, list, info)
+	}()
+	<-done
 	return pkg
 }
 

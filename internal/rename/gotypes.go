@@ -50,6 +50,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 		return err
 	}
 	c := &checked{packages: list, f: f, ours: map[spot]bool{}, verdicts: map[spot]verdict{}, methods: map[spot]bool{}}
+	f.ours = c.ours
 	for _, d := range f.meant {
 		text, err := from.ReadBytes(ctx, d.Path, maxText)
 		if err != nil {
@@ -61,12 +62,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 			}
 		}
 	}
-	var dirs []string
-	for _, p := range paths {
-		if dir := path.Dir(p); slices.Contains(list.files[dir], p) && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
+	dirs := c.dirs(paths)
 	// A field that embeds the type has its name, and may be used anywhere.
 	if f.isType() {
 		for known := -1; known != len(c.ours); {
@@ -88,9 +84,27 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 	return nil
 }
 
+// dirs are the folders of those files that are of the module.
+func (c *checked) dirs(paths []string) (dirs []string) {
+	for _, p := range paths {
+		if dir := path.Dir(p); slices.Contains(c.files[dir], p) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// sight is a file as part of a package that was checked.
+type sight struct {
+	*goFile
+	pkg   *types.Package
+	info  *types.Info
+	guess bool // it is for none of the platforms
+}
+
 // each checks the packages of folders, and shows each file once, as part of the first
 // platform that it is for. A file that is for none of them is only a guess.
-func (c *checked) each(ctx context.Context, dirs []string, look func(f *goFile, info *types.Info, guess bool)) error {
+func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) error {
 	for _, dir := range dirs {
 		byName := map[string][]*goFile{}
 		var names []string
@@ -111,12 +125,15 @@ func (c *checked) each(ctx context.Context, dirs []string, look func(f *goFile, 
 		for _, name := range names {
 			c.variants(ctx, dir, name, byName[name], with, look)
 		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
 	return nil
 }
 
 // variants checks the files of one package, for one platform after the other.
-func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*goFile, *types.Info, bool)) {
+func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*sight)) {
 	imported := c.importPath(dir)
 	own, pkg := imported, (*types.Package)(nil)
 	if tested, ok := strings.CutSuffix(name, "_test"); ok { // x_test sees x with the tests that are in it
@@ -130,7 +147,7 @@ func (c *checked) variants(ctx context.Context, dir, name string, files []*goFil
 		return c.load(ctx, name)
 	}
 	rest := files
-	for i := 0; i <= len(platforms) && len(rest) > 0; i++ {
+	for i := 0; i <= len(platforms) && len(rest) > 0 && ctx.Err() == nil; i++ {
 		var list, fresh []*goFile
 		guess := i == len(platforms)
 		for _, f := range files {
@@ -145,8 +162,8 @@ func (c *checked) variants(ctx context.Context, dir, name string, files []*goFil
 			continue
 		}
 		rest = slices.DeleteFunc(slices.Clone(rest), func(f *goFile) bool { return slices.Contains(fresh, f) })
-		info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
-		pkg := c.check(imported, list, from, info)
+		info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{}}
+		pkg := c.check(ctx, imported, list, from, info)
 		if pkg == nil {
 			continue
 		}
@@ -154,7 +171,7 @@ func (c *checked) variants(ctx context.Context, dir, name string, files []*goFil
 			with[name] = pkg
 		}
 		for _, f := range fresh {
-			look(f, info, guess)
+			look(&sight{f, pkg, info, guess})
 		}
 	}
 }
@@ -169,7 +186,8 @@ func (c *checked) spotOf(at token.Pos) spot {
 }
 
 // embedded adds fields of structs whose type is ours and which have no other name.
-func (c *checked) embedded(f *goFile, info *types.Info, _ bool) {
+func (c *checked) embedded(f *sight) {
+	info := f.info
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		s, ok := n.(*ast.StructType)
 		if !ok {
@@ -205,7 +223,7 @@ func embeddedName(t ast.Expr) *ast.Ident {
 }
 
 // judge gives a verdict for each place of the name in a file.
-func (c *checked) judge(f *goFile, info *types.Info, guess bool) {
+func (c *checked) judge(f *sight) {
 	selected := map[*ast.Ident]*ast.SelectorExpr{}
 	keys := map[*ast.Ident]bool{}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -220,8 +238,8 @@ func (c *checked) judge(f *goFile, info *types.Info, guess bool) {
 			if n.Name != c.f.name {
 				return true
 			}
-			v := c.name(n, f, info, selected[n], keys[n])
-			if guess && v.class == sure {
+			v := c.name(n, f, selected[n], keys[n])
+			if f.guess && v.class == sure {
 				v = verdict{doubtful, "the file has tags of its own"}
 			}
 			if v.class != undecided {
@@ -233,7 +251,8 @@ func (c *checked) judge(f *goFile, info *types.Info, guess bool) {
 }
 
 // name judges one name.
-func (c *checked) name(id *ast.Ident, f *goFile, info *types.Info, in *ast.SelectorExpr, key bool) verdict {
+func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) verdict {
+	info := f.info
 	at := c.spotOf(id.Pos())
 	obj, defines := info.Defs[id]
 	if obj == nil {
@@ -244,12 +263,15 @@ func (c *checked) name(id *ast.Ident, f *goFile, info *types.Info, in *ast.Selec
 		}
 	}
 	if obj == nil {
-		return c.unresolved(f, info, in, key)
+		return c.unresolved(f, in, key)
 	}
 	if ofInterface(obj) {
 		c.declared = true
 	}
 	if c.ours[at] || c.ours[c.spotOf(obj.Pos())] {
+		if c.ours[at] && path.Dir(f.path) == c.f.at && c.f.pkgName == "" {
+			c.f.pkgName = f.pkg.Name()
+		}
 		if in != nil && info.Selections[in] != nil && uncertain(info.Selections[in]) {
 			return verdict{doubtful, "an embedded type is not known"}
 		}
@@ -273,7 +295,8 @@ func ofInterface(obj types.Object) bool {
 // unresolved judges a name of which types don't say what it is. What is after a name
 // that may be a package has no verdict: the checker does not look at T of x.(p.T) if
 // it doesn't know x, but imports tell.
-func (c *checked) unresolved(f *goFile, info *types.Info, in *ast.SelectorExpr, key bool) verdict {
+func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
+	info := f.info
 	own := path.Dir(f.path) == c.f.at
 	member := c.f.container != ""
 	if in != nil {

@@ -57,7 +57,7 @@ func all(list []Store, m map[string]*Store, w io.Closer) {
 			"", "vendor/v/v.go:3"},
 		{"Store.Name", "a/a.go:5 b/b.go:7", "", "a/a.go:11"},
 	} {
-		plan, err := rename.Find(t.Context(), ws, rename.Query{Old: c.old, New: "fresh"})
+		plan, err := rename.Find(t.Context(), ws, rename.Query{Old: c.old, New: "Fresh"})
 		if err != nil || lines(plan.Sure) != c.sure || lines(plan.Doubtful) != c.doubtful || lines(plan.Left) != c.left {
 			t.Errorf("%s: %v\nsure     %s\nwant     %s\ndoubtful %s\nwant     %s\nleft     %s\nwant     %s", c.old, err, lines(plan.Sure), c.sure, lines(plan.Doubtful), c.doubtful, lines(plan.Left), c.left)
 		}

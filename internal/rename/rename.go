@@ -81,10 +81,10 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if err := f.target(ctx, from); err != nil {
 		return nil, err
 	}
-	if err := f.allowed(ctx, from); err != nil {
+	if err := f.module(ctx, from); err != nil {
 		return nil, err
 	}
-	if err := f.module(ctx, from); err != nil {
+	if err := f.allowed(ctx, from); err != nil {
 		return nil, err
 	}
 	each := search.Query{Pattern: `\b` + regexp.QuoteMeta(f.name) + `\b`, Scope: q.Scope, Detail: search.Files}
@@ -112,6 +112,9 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 			return nil, err
 		}
 	}
+	if err := f.clash(ctx, from); err != nil {
+		return nil, err
+	}
 	return f.out, nil
 }
 
@@ -127,6 +130,9 @@ type finder struct {
 	mod             string          // the module's path, of Go
 	modDir          string
 	types           map[spot]verdict // what Go's types say of a place
+	ours            map[spot]bool    // definitions that are renamed, and fields that embed them
+	pkgName         string           // the name of the definition's package, of Go
+	crossing        *Place           // one that is in another package of Go
 	out             *Plan
 }
 
@@ -261,6 +267,9 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	add := func(list *[]Place, at int, why string, rename bool) {
 		pl := c.place(at, why)
 		*list = append(*list, pl)
+		if rename && lang == "Go" && f.crossing == nil && !c.samePackage() {
+			f.crossing = &pl
+		}
 		if rename {
 			edits = append(edits, change.Edit{Verb: change.ReplaceSpan, Start: pl.Start, End: pl.End, New: f.q.New, Verbatim: true})
 		}
@@ -383,10 +392,16 @@ func (c *code) judge(i int, lang string) (class, string) {
 	if lang != c.lang && !related(lang, c.lang) {
 		return left, "another language"
 	}
+	class, why := class(left), ""
 	if lang == "Go" {
-		return c.judgeGo(i)
+		class, why = c.judgeGo(i)
+	} else {
+		class, why = c.judgeAny(i)
 	}
-	return c.judgeAny(i)
+	if class == sure && c.qualifier(i) == "" && c.shadows(i, c.q.New) {
+		return doubtful, c.q.New + " is declared in this function"
+	}
+	return class, why
 }
 
 // related are languages whose files use each other's names.
@@ -510,10 +525,33 @@ func (c *code) isDeclaration(k int) bool {
 	case c.Language == "Go":
 		return c.goDeclaration(k)
 	case c.Language == "Python":
-		return c.punct(k+1, "=") && !c.punct(k+2, "=") || c.str(k-1) == "as" || c.str(k-1) == "lambda"
+		return c.punct(k+1, "=") && !c.punct(k+2, "=") || c.str(k-1) == "as" || c.str(k-1) == "lambda" || c.parameter(k)
+	}
+	if c.parameter(k) {
+		return true
 	}
 	return c.punct(k-1, "(") && c.word(k-2) && c.punct(k+1, ")") && c.punct(k+2, "=") ||
 		(c.punct(k-1, "(") || c.punct(k-1, ",")) && c.punct(k+1, ":") || c.word(k-1) && c.Tokens[k-1].End < c.Tokens[k].Start && (c.punct(k+1, "=") || c.punct(k+1, ";") || c.punct(k+1, ",") || c.punct(k+1, ")")) && !keyword(c.str(k-1))
+}
+
+// parameter reports that token k is the name of a parameter: of function f(a, b), or
+// def f(a, *b).
+func (c *code) parameter(k int) bool {
+	for c.punct(k-1, "*") || c.punct(k-1, ".") {
+		k--
+	}
+	if !c.punct(k-1, "(") && !c.punct(k-1, ",") {
+		return false
+	}
+	o := c.opener(k)
+	if o < 1 || !c.punct(o, "(") {
+		return false
+	}
+	before := c.str(o - 1)
+	if before != "function" && before != "lambda" && c.word(o-1) {
+		before = c.str(o - 2)
+	}
+	return before == "function" || before == "def" || before == "fn" || before == "fun" || before == "func"
 }
 
 func keyword(w string) bool {

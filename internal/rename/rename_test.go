@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 		{"Store.Close", "a/a.go:8 b/b.go:7", "b/b.go:8", ""},
 		{"d/d.py#Store.close", "d/d.py:2 d/d.py:3", "d/d.py:6", ""},
 	} {
-		plan, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: "fresh"})
+		plan, err := rename.Find(context.Background(), ws, rename.Query{Old: c.old, New: "Fresh"})
 		if err != nil {
 			t.Errorf("%s: %v", c.old, err)
 			continue
