@@ -16,18 +16,37 @@ import (
 )
 
 // noticesDamage makes a change, damages the result, and demands that the comparison
-// sees it.
+// sees it: values that are wrong, and a comment or an ending that is gone.
 func noticesDamage(o *readers) error {
-	f := file{name: "planted.yml", format: value.YAML, text: []byte("a: 1\nb: x # c\n")}
+	f := file{name: "planted.yml", format: value.YAML, text: []byte("a: 1 # d\nb: x # c\n")}
 	before, err := o.read(f.format, f.text)
 	if err != nil {
 		return err
 	}
-	for _, after := range []string{"a: 2\nb: y # c\n", "a: 2\n", "a: [2\nb: x # c\n"} {
+	d, err := value.Parse(f.format, f.text)
+	if err != nil {
+		return err
+	}
+	at := place{path: value.Keys("a"), node: d.Root.Get("a")}
+	for _, after := range []string{"a: 2 # d\nb: y # c\n", "a: 2 # d\n", "a: [2\nb: x # c\n"} {
 		t := &trial{o: o, f: f, before: before, t: &tally{}, quiet: true}
-		t.judge(place{path: value.Keys("a"), node: &value.Node{}}, t.set(value.Keys("a"), "2"), nil, []byte(after))
+		t.judge(at, t.set(at.path, "2"), nil, []byte(after))
 		if t.t.wrong != 1 {
 			return fmt.Errorf("the comparison takes %q for right", after)
+		}
+	}
+	for _, s := range []splice.Splice{
+		{Span: splice.Span{Start: 3, End: 8}, New: "2"},
+		{Span: splice.Span{Start: 3, End: 10}, New: "2 # d\nb"},
+	} {
+		after, err := splice.Apply(f.text, []splice.Splice{s})
+		if err != nil {
+			return err
+		}
+		t := &trial{o: o, f: f, before: before, t: &tally{}, quiet: true}
+		t.judge(at, t.set(at.path, "2"), []splice.Splice{s}, after)
+		if t.t.wrong != 0 || t.t.outside != 1 {
+			return fmt.Errorf("the comparison does not see which bytes of %q are changed", after)
 		}
 	}
 	return nil
@@ -42,6 +61,7 @@ type trial struct {
 	t      *tally
 	show   bool
 	quiet  bool
+	gone   error // a reader has ended
 }
 
 // place is a value that can be changed.
@@ -65,20 +85,19 @@ func places(n *value.Node, at value.Path, out []place) []place {
 
 var awkward = []string{`"a: b # c"`, `"yes"`, `"it's \"q\""`, `"é — ü"`, `"12"`, `"- x"`, `""`, `"{{ x }}"`, `"C:\\dir"`, `"@x"`, `"null"`, `"a, b"`}
 
-func (t *trial) run() {
+func (t *trial) run() error {
 	d, err := value.Parse(t.f.format, t.f.text)
 	if err != nil {
-		t.t.unread++
 		t.t.changes += 5
 		t.t.refused["not read"] += 5
 		if t.show {
 			fmt.Printf("not read: %s: %v\n", t.f.name, err)
 		}
-		return
+		return nil
 	}
 	all := places(d.Root, nil, nil)
 	if len(all) == 0 {
-		return
+		return nil
 	}
 	scalars := slices.DeleteFunc(slices.Clone(all), func(p place) bool {
 		return p.node.Kind == value.List || p.node.Kind == value.Map || p.node.Kind == value.Alias
@@ -111,6 +130,7 @@ func (t *trial) run() {
 		p = t.pick(keyed)
 		t.change(p, value.Edit{At: p.path, Rename: "quarry_renamed"})
 	}
+	return t.gone
 }
 
 func (t *trial) pick(list []place) place { return list[t.rng.IntN(len(list))] }
@@ -169,6 +189,9 @@ func (t *trial) change(p place, e value.Edit) {
 		return
 	}
 	t.t.made++
+	if bytes.Equal(after, t.f.text) {
+		t.t.empty++
+	}
 	t.judge(p, e, out, after)
 }
 
@@ -196,7 +219,10 @@ func (t *trial) wrong(e value.Edit, why string, after []byte) {
 // judge compares the outside reader's values, and the bytes around the change.
 func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) {
 	got, err := t.o.read(t.f.format, after)
-	if err != nil {
+	if isGone(err) {
+		t.gone = err
+		return
+	} else if err != nil {
 		t.wrong(e, "the outside reader can't read it: "+err.Error(), after)
 		return
 	}
@@ -213,8 +239,11 @@ func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) 
 		t.wrong(e, fmt.Sprintf("got %s, want %s", short(got), short(want)), after)
 		return
 	}
-	if why := outside(t.f, p, e, out, after); why != "" {
+	if why := outside(t.f, p, e, out); why != "" {
 		t.t.outside++
+		if t.quiet {
+			return
+		}
 		fmt.Printf("OUTSIDE %s: %s at %s: %s\n", t.f.name, kindOfEdit(e), e.At, why)
 	}
 }
@@ -227,9 +256,10 @@ func short(v any) string {
 	return string(b[:min(len(b), 1500)])
 }
 
-// outside checks that only bytes on the lines of the value went away, and that none
-// did for what is added.
-func outside(f file, p place, e value.Edit, out []splice.Splice, after []byte) string {
+// outside checks which bytes went away. Around a value that is replaced it is white
+// space alone, for what is added too, and of a key that is renamed the key; what is
+// deleted takes commas, its dash and the comments after it along.
+func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 	d, err := value.Parse(f.format, f.text)
 	if err != nil {
 		return err.Error()
@@ -244,20 +274,51 @@ func outside(f file, p place, e value.Edit, out []splice.Splice, after []byte) s
 	adding := e.Value != nil && len(e.At) > len(p.path)
 	for _, s := range out {
 		gone := string(s.In(f.text))
-		if gone == "" || e.Delete && gone == "," {
-			continue // {} or [] for what lost its last member; the comma before a last one
+		around := ""
+		if n := p.node; n.Start < s.End && s.Start < n.End {
+			around = string(f.text[s.Start:max(n.Start, s.Start)]) + string(f.text[min(n.End, s.End):s.End])
+		} else {
+			around = gone
 		}
-		if adding && strings.TrimSpace(gone) != "" && strings.Trim(gone, "{}[] \t\r\n") != "" {
-			return fmt.Sprintf("%q is gone", gone)
-		}
-		if e.Delete && f.format != value.TOML && line(s.Start) < first-1 || !e.Delete && !adding && e.Rename == "" && (line(s.Start) < first || line(s.End) > last) {
-			return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
-		}
-		if e.Value != nil && !adding && strings.Contains(gone, "\n") && !strings.Contains(string(p.node.In(f.text)), "\n") {
-			return fmt.Sprintf("%q is gone", gone)
+		switch {
+		case adding:
+			if strings.Trim(gone, "{}[] \t\r\n") != "" {
+				return fmt.Sprintf("%q is gone", gone)
+			}
+		case e.Rename != "":
+			if key := p.path[len(p.path)-1].Key; !strings.Contains(gone, key) && !strings.ContainsAny(gone, `\'`) || strings.Contains(gone, "\n") {
+				return fmt.Sprintf("%q is gone, the key is %q", gone, key)
+			}
+		case e.Delete && (gone == "" || gone == "," || f.format == value.TOML):
+			// {} for what lost its last member; the comma before a last one; tables
+		case e.Delete:
+			if line(s.Start) < first-1 {
+				return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
+			}
+			if above := lines(f.text, line(s.Start), first-1); line(s.Start) < first && strings.Contains(gone, above) && strings.TrimSpace(above) != "" {
+				return fmt.Sprintf("%q is gone above it", above)
+			}
+		default:
+			if strings.TrimSpace(around) != "" && p.node.Len() > 0 && !tableOf(f, p) {
+				return fmt.Sprintf("%q is gone beside it", around)
+			}
+			if line(s.Start) < first || line(s.End) > last {
+				return fmt.Sprintf("lines %d-%d changed, the value has %d-%d", line(s.Start), line(s.End), first, last)
+			}
 		}
 	}
 	return ""
+}
+
+// lines are some lines of a text.
+func lines(text []byte, first, last int) string {
+	list := strings.SplitAfter(string(text), "\n")
+	return strings.Join(list[first-1:max(last, first-1)], "")
+}
+
+// tableOf reports a table of TOML, which has no span of its own.
+func tableOf(f file, p place) bool {
+	return f.format == value.TOML && (p.node.Kind == value.Map || p.node.Kind == value.List)
 }
 
 // wanted is the document of the outside reader after a change.
