@@ -97,6 +97,22 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
+// A file that is too large to be searched by structure is named with the reason that
+// holds there: its lines are short.
+func TestHugeCode(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("huge.c", []byte(strings.Repeat("int aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;\n", 450_000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("small.c", []byte("int f() { return a && b; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got := runQuarry("", "search", "--structure", "$A && $B")
+	if got.code != exitError || !strings.Contains(got.err, "huge.c: code over 16 MB, or too hard to take apart: not searched") || !strings.Contains(got.out, "a && b") {
+		t.Errorf("exit code %d, stderr %q, %q", got.code, got.err, got.out)
+	}
+}
+
 // A file that grows as fast as it is read, or shrinks, ends all the same.
 func TestChangingFile(t *testing.T) {
 	dir := t.TempDir()

@@ -214,6 +214,9 @@ func (t *target) arg() string { return env.OrDot(t.given) }
 // are binary.
 func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {
+		if k.Reason == search.TooLarge && k.Detail == "" && r.q.Structure != "" {
+			k.Detail = "code over 16 MB, or too hard to take apart: not searched"
+		}
 		switch k.Reason {
 		case search.Unreadable, search.Loop, search.TooLarge, search.Outside:
 			r.complain(skipError(t, k))
