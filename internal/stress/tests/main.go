@@ -3,7 +3,7 @@
 //
 //	go run ./internal/stress/tests ./...          what make test runs
 //	go run ./internal/stress/tests -short ./...
-//	go run ./internal/stress/tests -skipped < LOG   only what was skipped in a run
+//	go run ./internal/stress/tests -skipped < LOG   only what was skipped in a run; flags of go test may follow
 //
 // Its arguments are those of go test. LOG is what "go test -v ./..." printed, for
 // example on a machine without the programs that tests compare with. The exit code
@@ -28,12 +28,14 @@ import (
 func main() {
 	began := time.Now()
 	args := os.Args[1:]
-	if len(args) == 1 && args[0] == "-skipped" {
+	if len(args) > 0 && args[0] == "-skipped" {
+		flags := args[1:]
 		var err error
 		if args, err = skippedIn(os.Stdin); err != nil {
 			fmt.Fprintln(os.Stderr, "tests:", err)
 			os.Exit(1)
 		}
+		args = append(flags, args...)
 	}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
