@@ -106,7 +106,7 @@ var quarryTools = []spec{
 		name: "search_notes", title: "Search notes",
 		about: "Find markdown notes by words in any form, best first, or by filters.",
 		params: []tool.Param{
-			required("query", "Words, and filters tag:, property:name=value, path:part, heading:, link:\"A note\" (what leads to it); -link:x omits. Filters alone list all"),
+			required("query", "Words, and filters that must all hold: tag:, property:name=value, path:\"part\", heading:, link:\"A note\" (links to it); -link:x omits. Filters alone list all"),
 			boolean("read_content", "Give whole notes, not excerpts"),
 			oneOf(str("show", "Only count"), "notes", "count"),
 		},

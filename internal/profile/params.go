@@ -70,7 +70,7 @@ var (
 	paramVersion = str("expected_version", "Refuse other versions")
 	paramDryRun  = boolean("dry_run", "Only preview")
 	paramLinks   = boolean("update_links", "Rewrite links to it")
-	paramTexts   = boolean("keep_texts", "Displayed texts that are the old name stay")
+	paramTexts   = boolean("keep_texts", "Link texts after | that are the old name stay")
 	// A value by its path; move_to with it is the new key.
 	paramAt    = str("at", "Path of a value: jobs.build.steps[2].run, a[name=x]; a[+] appends")
 	paramValue = tool.Param{Name: "value", Kind: tool.Any, Description: "In JSON, YAML, TOML, ini, front matter"}

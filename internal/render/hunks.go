@@ -190,7 +190,7 @@ func Rewrites(c *change.Change) string {
 			break
 		}
 		b.WriteByte('\n')
-		if !cut {
+		if !cut && c.Links == nil { // links are counted below, without what was renamed
 			fmt.Fprintf(&b, "%d× ", r.n)
 		}
 		fmt.Fprintf(&b, "%s → %s", clipped(r.of[0]), clipped(r.of[1]))
