@@ -36,7 +36,7 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 	if some := slices.DeleteFunc(slices.Clone(data.Results), func(k codeChunk) bool { return declaresNothing(&k) }); len(some) > 0 {
 		data.Results = some
 	}
-	data.Results = workFirst(data.Results, words)
+	data.Results = onceEach(workFirst(data.Results, words))
 	best := data.Results[0].Score
 	var main, below, aside []codeChunk
 	for _, k := range data.Results {
@@ -118,6 +118,24 @@ var asideCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|/)(tests?|testdata|__tests__|spec|fixtures?|mocks?|vendor|node_modules|third_party|dist|build|generated)/|` +
 		`(_test(_\w+)?|_spec|\.test|\.spec|_pb2|\.pb|\.gen|_gen|\.generated|\.min)\.\w+$|(^|/)test_[^/]*\.py$|\.\w*test$`)
 })
+
+// onceEach leaves the best piece of each definition: a long one is ranked in pieces.
+// Its lines go on to the end of the pieces that follow it.
+func onceEach(list []codeChunk) (out []codeChunk) {
+	at := map[[2]string]int{}
+	for _, k := range list {
+		key := [2]string{k.Path, k.Symbol}
+		if i, again := at[key]; again && k.Symbol != "" {
+			if k.Start > out[i].Start {
+				out[i].End = max(out[i].End, k.End)
+			}
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, k)
+	}
+	return out
+}
 
 // declaresNothing reports a piece that is only the name of a package.
 func declaresNothing(k *codeChunk) bool {

@@ -32,8 +32,11 @@ func TestBestCode(t *testing.T) {
 	}
 	r = openTree(t, &profile.Options{Profile: "code"}, files)
 	got = callText(t, r, "search_code", `{"query":"flush everything journal"}`)
-	if !strings.Contains(got, "\n … lines 23-42") || strings.Contains(got, "page(30)") {
+	if !strings.Contains(got, "\n … lines 23-65") || strings.Contains(got, "page(30)") {
 		t.Errorf("one block can't take the answer:\n%s", got)
+	}
+	if strings.Count(got, "flushEverything") != 3 { // its place, its comment and its first line
+		t.Errorf("a function that is ranked in pieces is there once:\n%s", got)
 	}
 	if strings.Contains(got, "\n## pages/p") {
 		t.Errorf("far from the best:\n%s", got)

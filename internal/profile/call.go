@@ -66,7 +66,7 @@ type call struct {
 	// overlay says that the answer rests on events of an overlay.
 	overlay bool
 	told    bool // the receipt has what was not searched
-	sampled bool // the answer shows the first of what was replaced
+	sampled bool // the answer shows the forms of what is replaced
 	exact   bool // the request itself says which text becomes which
 	made    *madeHere
 

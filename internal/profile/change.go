@@ -91,6 +91,10 @@ func (c *call) preview(a *answer, change *change.Change) {
 	}
 	text := strings.TrimSuffix(change.Diff, "\n")
 	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
+		if c.sampled { // the forms of what is replaced say it shorter
+			a.receipt = append(a.receipt, "diff: true shows every line")
+			return
+		}
 		if short := render.Rewrites(change); short != "" {
 			a.text = append(a.text, short...)
 			a.receipt = append(a.receipt, "diff: true shows every line")

@@ -210,7 +210,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60),
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
-	c.sampled = len(found.Samples) > 0 && c.d.shows && !c.Bool("dry_run")
+	c.sampled = len(found.Samples) > 0 && c.d.shows && (!c.Bool("dry_run") || c.d.terse && !c.Bool("diff"))
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {
 		return nil, err
@@ -237,9 +237,42 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if hidden := c.hiddenToo(ctx, q.Query, found.Counts); hidden != "" {
 		a.receipt = append(a.receipt, hidden)
 	}
+	if omitted := c.omittedByLacking(ctx, q.Query, found.Counts); omitted != "" {
+		a.receipt = append(a.receipt, omitted)
+	}
 	c.tellMissed(a, found.Summary)
 	return a, nil
 }
+
+// omittedByLacking counts what would have been replaced without lacking: agents of the
+// trials searched for it after each such replacement.
+func (c *call) omittedByLacking(ctx context.Context, q search.Query, replaced []replacer.FileCount) string {
+	if !c.d.shows || len(q.Lacking) == 0 {
+		return ""
+	}
+	q.Lacking, q.Detail, q.CountMatches, q.Limits, q.Offset = nil, search.Counts, true, search.Limits{Time: c.o.Time}, 0
+	var first []string
+	files, matches := 0, 0
+	if _, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		if slices.ContainsFunc(replaced, func(r replacer.FileCount) bool { return r.Path == f.Path }) {
+			return nil
+		}
+		matches += f.Matches
+		if files++; files <= maxOmitted {
+			first = append(first, fmt.Sprintf("%s %d", render.Path(f.Path), f.Matches))
+		}
+		return nil
+	}); err != nil || files == 0 {
+		return "" // the change is made; this is a remark
+	}
+	if files > maxOmitted {
+		first = append(first, fmt.Sprintf("%d more", files-maxOmitted))
+	}
+	return fmt.Sprintf("lacking leaves %s in %s: %s", fault.Count(matches, "match", "matches"), fault.Count(files, "file"), strings.Join(first, ", "))
+}
+
+// maxOmitted is how many files such a remark names.
+const maxOmitted = 8
 
 // hiddenToo names hidden files that match too: "everywhere" would not be true without
 // a word of them. Agents of the trials searched for them after each replacement.

@@ -94,7 +94,8 @@ func (p *passage) text(most int, words ...string) string {
 		b.WriteString("\n" + aroundWord(line, words))
 	}
 	if omitted > 0 {
-		b.WriteString(p.gap(doc+len(lines)-omitted, omitted))
+		first := doc + len(lines) - omitted
+		b.WriteString(p.gap(first, max(omitted, p.end-p.start+1-first)))
 	}
 	return b.String()
 }

@@ -128,3 +128,22 @@ func TestExactEditsAreNotRepeated(t *testing.T) {
 		}
 	}
 }
+
+// A dry run of a replacement with groups shows its forms, as the replacement does.
+func TestFormsOfADryRun(t *testing.T) {
+	files := map[string]string{}
+	for i := range 60 {
+		files[fmt.Sprintf("f%02d.go", i)] = fmt.Sprintf("package p\n\nfunc f%d() error {\n\treturn errors.Wrap(err, \"reading %d\")\n}\n", i, i)
+	}
+	files["odd.go"] = "package p\n\nfunc odd() error {\n\treturn errors.Wrap(w.Close(), \"closing\")\n}\n"
+	r := openTree(t, &profile.Options{Profile: "code"}, files)
+	got := callText(t, r, "replace_in_files", `{"regex":"Wrap\\((.*), (\"[^\"]*\")\\)","replacement":"Wrap($2, $1)","dry_run":true}`)
+	for _, want := range []string{`60 like "Wrap(err, "reading 0")" → "Wrap("reading 0", err)"`, `1 like "Wrap(w.Close(), "closing")"`, "diff: true shows every line"} {
+		if !strings.Contains(got, want) || strings.Contains(got, "different rewrites") {
+			t.Errorf("%s is missing:\n%s", want, got)
+		}
+	}
+	if got := callText(t, r, "replace_in_files", `{"regex":"Wrap\\((.*), (\"[^\"]*\")\\)","replacement":"Wrap($2, $1)","dry_run":true,"diff":true}`); !strings.Contains(got, "+\treturn errors.Wrap(\"reading 7\", err)") || strings.Contains(got, " like ") {
+		t.Errorf("the diff:\n%s", got)
+	}
+}

@@ -53,6 +53,8 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "search_files", `{"pattern":"(\\w)\\1 \\Z"}`, "INVALID", ""},
 		{"code", "search_files", `{"pattern":"(?!a"}`, "INVALID", ""},
 		{"code", "replace_in_files", `{"regex":"func (?!Use|Test)(\\w+)","replacement":"func My$1","expected_count":1}`, "+func MyOpen() {}", "The first"},
+		{"code", "replace_in_files", `{"regex":"func (\\w+)","replacement":"func My$1","lacking":["barrier"]}`, "; lacking leaves 6 matches in 6 files: many/f0.go 1, many/f1.go 1, ", ""},
+		{"code", "replace_in_files", `{"regex":"func (\\w+)","replacement":"func My$1","lacking":["nothing"],"dry_run":true}`, "func MyOpen", "lacking leaves"},
 		{"code", "replace_in_files", `{"regex":"Use(\\d)","replacement":"Used$1"}`, "12 matches in 6 files. Changed 6 files:", ""},
 		{"code", "replace_in_files", `{"regex":"package|name:","replacement":"x"}`, "; hidden files match too and are left alone: .github/ci.yml; name one as path]", ""},
 		{"code", "replace_in_files", `{"regex":"name:","replacement":"x","path":".github"}`, "+x ci", "hidden"},
