@@ -36,8 +36,8 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.breaks {
-		return nil, refuse(Cramped, "the text has line breaks other than \\n and \\r\\n, which programs read in different ways")
+	if d.unsure != "" {
+		return nil, refuse(Cramped, "the text has %s, which programs read in different ways", d.unsure)
 	}
 	touched, inside := at, len(rest) == 0
 	if e.Rename != "" && len(at.chain) > 1 { // the value itself stays

@@ -71,8 +71,8 @@ type Doc struct {
 	format  Format
 	text    []byte
 	eol     string
-	several bool // documents of YAML: Root is the list of them
-	breaks  bool // line breaks that only some programs take for such
+	several bool   // documents of YAML: Root is the list of them
+	unsure  string // what programs read in different ways; nothing is changed then
 	f       editor
 	stop    func() bool // nil never does
 	ticks   int

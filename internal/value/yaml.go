@@ -92,7 +92,9 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		}
 	}()
 	text := lines.In(d.text)
-	d.breaks = oddBreak().Match(text)
+	if oddBreak().Match(text) {
+		d.unsure = "line breaks other than \\n and \\r\\n"
+	}
 	dec := yaml.NewDecoder(&pieces{d, text})
 	r := &yamlReader{d: d, text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
 	var docs []*Node

@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"regexp"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -31,6 +32,9 @@ func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
 			out.Text = ""
 		}
 		out.Plain = n.Tag == "!!timestamp" && out.Tag == ""
+		if inFlow && strings.HasSuffix(n.Value, ":") { // YAML 1.2 has the key a, and 1.1 the text "a:"
+			r.d.unsure = "a colon before a comma or a bracket, as in {a:}"
+		}
 		r.end, ok = plainEnd(r.text, r.end, n.Value)
 	}
 	if !ok {
