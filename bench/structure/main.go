@@ -38,12 +38,13 @@ func main() {
 	show := flag.Int("show", 0, "differences to show of each pattern")
 	rewrite := flag.Bool("rewrite", false, "rewrite code in copies instead")
 	planted := flag.Bool("planted", false, "leave every seventh match out, or break every seventh rewrite: the comparison must fail")
+	itself := flag.Bool("identity", false, "replace matches by the pattern itself instead: nothing may change")
 	tree := flag.String("speed", "", "compare processor time in this tree instead")
 	ours := flag.String("quarry", "quarry", "the program quarry, for -speed")
 	every := flag.Int("every", 5, "take every nth pattern, for -speed")
 	runs := flag.Int("runs", 3, "runs of which the best counts, for -speed")
 	flag.Parse()
-	if _, err := exec.LookPath(*program); err != nil && !*rewrite {
+	if _, err := exec.LookPath(*program); err != nil && !*rewrite && !*itself {
 		fmt.Println("skipped: ast-grep is not installed (npm install @ast-grep/cli); name it with -astgrep")
 		return
 	}
@@ -58,6 +59,8 @@ func main() {
 		err = speed(ctx, *tree, *only, *program, *ours, *every, *runs)
 	case *trees == "":
 		err = errors.New("-trees names no folder with trees")
+	case *itself:
+		err = identity(*trees, *only, *find, *show, *planted)
 	case *rewrite:
 		err = rewrites(ctx, *trees, *only, *find, *planted)
 	default:

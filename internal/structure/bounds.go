@@ -67,6 +67,8 @@ func (m *matching) beginsAt(i int) bool {
 			return false // for x in y
 		case w == "in" && s.loops(p-1):
 			return true
+		case w == "extends" && m.level == assign:
+			return false // <A extends B = C>
 		case w == "for" && m.elems[0].text == "await":
 			return false // for await (a of b)
 		case s.prefixes[w] && wordLevel(w) < unary:
@@ -86,8 +88,12 @@ func (m *matching) beginsAt(i int) bool {
 	switch w := s.str(p); {
 	case w == "," && (m.hasWord("in") || s.newlines == indented && m.level <= comparison) && s.loops(p):
 		return false
+	case m.level == assign && s.language == "TypeScript" && w == ":": // not after a type
+		return s.ternaryColon(p) || s.label(p)
 	case m.level == assign && s.script() && (w == "?" || w == ":"):
 		return true
+	case w == "," && m.level == assign && s.language == "TypeScript" && s.inAngle(i):
+		return false // <A, B = C>
 	case w == ",":
 		return m.level > assign || m.level == assign && !s.lists
 	case w == ":":
@@ -109,6 +115,50 @@ func (m *matching) beginsAt(i int) bool {
 		}
 		return level < m.level || level == m.level && rightFirst(level)
 	}
+}
+
+// ternaryColon reports that the : at p is the one of a ? b : c.
+func (s *source) ternaryColon(p int) bool {
+	open := 1
+	for p--; p >= 0 && s.step(); p-- {
+		switch s.kindAt(p) {
+		case closing:
+			if p = int(s.toks[p].mate); p < 0 {
+				return false
+			}
+		case opening, separator:
+			return false
+		case op:
+			switch {
+			case s.is(p, ":"):
+				open++
+			case s.is(p, "?"):
+				if open--; open == 0 {
+					return true
+				}
+			case s.is(p, ","):
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// inAngle reports that token i is between < and > of type parameters.
+func (s *source) inAngle(i int) bool {
+	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
+		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
+			k = int(s.toks[k].mate)
+			continue
+		}
+		if c := s.kindAt(k); c == separator || c == opening {
+			return false
+		}
+		if s.is(k, "<") && s.angleFrom(k) > i {
+			return true
+		}
+	}
+	return false
 }
 
 // label reports that the : at p ends case a: or default: of a switch.
@@ -310,6 +360,9 @@ func (m *matching) endsAt(e int) bool {
 // doubt says what tokens can't tell of a match.
 func (m *matching) doubt(i, e int) Doubt {
 	s := m.source
+	if s.chains(m.level) && m.chained(i, e) {
+		return Readings
+	}
 	for k := i; k < e; k++ {
 		if s.kindAt(k) != op {
 			continue
@@ -322,6 +375,36 @@ func (m *matching) doubt(i, e int) Doubt {
 		}
 	}
 	return ""
+}
+
+// chained reports that the tokens from i to before e have more comparisons than the
+// pattern, or stand next to one: Python's a == b == c is neither (a == b) == c nor has it
+// a == b as a part.
+func (m *matching) chained(i, e int) bool {
+	s := m.source
+	compares := func(k int) bool { // is of is not, and in of not in, but not in of for
+		return s.binary(k) == comparison && !s.is(k, "not") && !(s.is(k, "in") && s.loops(k-1))
+	}
+	if i > 0 && compares(i-1) || compares(e) {
+		return true
+	}
+	n, depth := 0, 0
+	for k := range m.elems {
+		switch el := &m.elems[k]; {
+		case el.kind == opening:
+			depth++
+		case el.kind == closing:
+			depth--
+		case depth == 0 && el.hole == nil && el.text != "not" && (m.lang.ops[el.text] == comparison && el.kind == op || m.lang.words[el.text] == comparison && el.kind == word):
+			n++
+		}
+	}
+	for k := i; k < e && s.step(); k = s.next(k) {
+		if compares(k) {
+			n--
+		}
+	}
+	return n < 0
 }
 
 // statement reports that a statement begins at token i.

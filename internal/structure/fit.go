@@ -7,12 +7,14 @@ import (
 )
 
 // piece is the text of a hole as it stands in the template: in brackets if it binds
-// less tightly than what stands next to it there. first is the first token of the
-// match.
-func (r *rewriting) piece(h Hole, slot *slot, inner []Match, first int) (string, Doubt) {
+// less tightly than what stands next to it there. before is the text before it, first
+// the first token of the match.
+func (r *rewriting) piece(h Hole, slot *slot, inner []Match, before string, first int) (string, Doubt) {
 	text := r.hole(h, inner)
 	s := lexed(r.language, text)
 	switch {
+	case s != nil && r.closures && (s.is(0, "mut") || s.is(0, "'")) && !strings.HasSuffix(strings.TrimRight(before, " "), "&"):
+		return "", NotExpression // of &mut a and &'a T
 	case slot.glued || s == nil:
 		return text, ""
 	case r.takesMany(h.Name):
@@ -28,6 +30,9 @@ func (r *rewriting) piece(h Hole, slot *slot, inner []Match, first int) (string,
 		slot.right < postfix && len(s.toks) == 1 && s.is(0, "super"):
 		return "", NotExpression
 	}
+	if slot.kept && !sticks(before, text) {
+		return text, ""
+	}
 	level := s.loosest()
 	same := slot.left == level && !rightFirst(level) || slot.right == level && (rightFirst(level) || r.chains(level))
 	switch {
@@ -39,6 +44,11 @@ func (r *rewriting) piece(h Hole, slot *slot, inner []Match, first int) (string,
 		return "(" + text + ")", ""
 	}
 	return text, ""
+}
+
+// sticks reports that two operators would become one: - before -a.
+func sticks(before, text string) bool {
+	return before != "" && text != "" && before[len(before)-1] == text[0] && strings.IndexByte("+-&|<>*", text[0]) >= 0
 }
 
 // script reports JavaScript and TypeScript.

@@ -137,7 +137,7 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 			out = strings.TrimRight(out, " \t")
 			out += r.reindented(r.hole(h, inner), m.Start, lastIndent(out, base))
 		default:
-			piece, why := r.piece(h, slot, inner, first)
+			piece, why := r.piece(h, slot, inner, out, first)
 			if why != "" {
 				return "", why
 			}

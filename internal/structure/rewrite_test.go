@@ -53,6 +53,14 @@ func TestReplace(t *testing.T) {
 		{"a.py", `f($A)`, `$A.g`, "f(a\n  .b)", "(a\n  .b).g"},
 		{"a.py", `f($A)`, `$A.g`, "f(lambda: a)", "(lambda: a).g"},
 
+		// None where a piece stands as it stood.
+		{"a.ts", `const $A = $B`, `let $A = $B`, "const f = (a) => b\nconst g = <T>(x: T) => x as U", "let f = (a) => b\nlet g = <T>(x: T) => x as U"},
+		{"a.rs", `let $A = $B;`, `let mut $A = $B;`, "let x = if a { b } else { c };", "let mut x = if a { b } else { c };"},
+		{"a.go", `!$A`, `-$A`, "!!a", "-(-a)"},
+		{"a.go", `!$A`, `^$A`, "!*a", "^*a"},
+		{"a.py", `if $A: $$$B`, "if $A:\n    go()\n    $$$B", "if a := b():\n    c()\n", "if a := b():\n    go()\n    c()\n"},
+		{"a.rs", `&$A`, `& $A`, "f(&mut a, &b)", "f(& mut a, & b)"},
+
 		// No brackets around statements and parameters.
 		{"a.go", `for $A, $B := range $C { $$D }`, `$C.Each(func($A, $B any) { $$D })`, "for _, v := range c.d {\n\tx = append(x, v)\n}", "c.d.Each(func(_, v any) {\n\tx = append(x, v)\n})"},
 		{"a.go", `func $A($$B) { $$C }`, `func New$A($$B) { begin(); $$C }`, "func f(t *testing.T, a string) { x() }", "func Newf(t *testing.T, a string) { begin(); x() }"},
@@ -89,6 +97,12 @@ func TestReplaceRefuses(t *testing.T) {
 		{"a.py", `$A = $B`, `$A = keep($B)`, "a.x = b.x = c", "a.x = b.x = keep(c)", NotExpression},
 		{"a.py", `$A.get($B)`, `$A[$B]`, "a.get(k=1)", "a.get(k=1)", NotExpression},
 		{"a.py", `with $A: $$B`, `with f($A): $$B`, "with (a as b, c):\n  d()\n", "with (a as b, c):\n  d()\n", NotExpression},
+		{"a.rs", `&$A`, `by_ref($A)`, "f(&mut a, &b)", "f(&mut a, by_ref(b))", NotExpression},
+		{"a.rs", `&$A`, `by_ref($A)`, "fn f(a: &'a str) {}", "fn f(a: &'a str) {}", NotExpression},
+		{"a.py", `$A == $B`, `eq($A, $B)`, "x = a == b == c\nd == e", "x = a == b == c\neq(d, e)", Readings},
+		{"a.py", `$A < $B`, `lt($A, $B)`, "if 1 < a < 3: pass\nif b < c: pass", "if 1 < a < 3: pass\nif lt(b, c): pass", Readings},
+		{"a.py", `$A is not $B`, `f($A, $B)`, "a is not b == c\nd is not e\nnot g is not h", "a is not b == c\nf(d, e)\nnot f(g, h)", Readings},
+		{"a.py", `$A in $B`, `has($B, $A)`, "a in b == c\nd in e", "a in b == c\nhas(e, d)", Readings},
 		{"a.js", `() => $A`, `f($A)`, "() => { a() }; () => b", "() => { a() }; f(b)", NotExpression},
 		{"a.js", `$A.b()`, `b($A)`, "super.b(); c.b()", "super.b(); b(c)", NotExpression},
 	} {

@@ -95,6 +95,8 @@ func TestFind(t *testing.T) {
 		{"a.ts", `if ($A) return $B`, "if (a)\n  return b\nc", []string{"if (a)\n  return b A=a B=b"}},
 		{"a.ts", `$A ? $B : $C`, "x = a.b ? c : d ? e : f", []string{"a.b ? c : d ? e : f A=a.b B=c C=d ? e : f", "d ? e : f A=d B=e C=f"}},
 		{"a.ts", `const $A = $B`, "const a = f(1)\nconst b = 2;", []string{"const a = f(1) A=a B=f(1)", "const b = 2 A=b B=2"}},
+		{"a.ts", `$A = $B`, "const a: T = b; x = y; class C { p: I = q }\nfunction f(a: T = 1, b: { c: D } = e) { c ? d = e : g = h }\nfunction i<J extends K[] = [], L = M>(n) { switch (o) { case p: q = r } }", []string{"x = y A=x B=y", "d = e A=d B=e", "g = h A=g B=h", "q = r A=q B=r"}},
+		{"a.js", `$A = $B`, "({ a: b = c } = d)", []string{"{ a: b = c } = d A={ a: b = c } B=d", "b = c A=b B=c"}},
 		{"a.py", `if $C: $$B`, "if a:\n    b()\n    c()\nd()", []string{"if a:\n    b()\n    c() C=a B=b()\n    c()"}},
 		{"a.py", `if $C: $$B`, "if a:\n    b()\nelse:\n    c()", nil},
 		{"a.py", `$A = $B`, "f(a=1)\nb = 2", []string{"b = 2 A=b B=2"}},

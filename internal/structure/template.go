@@ -87,6 +87,7 @@ type slot struct {
 	arrow       bool // after =>
 	start       bool // the template begins with it
 	glued       bool // part of a longer name, or in a string
+	kept        bool // it stands in the pattern as it stands here
 }
 
 // form is the template read as code of a language.
@@ -119,12 +120,39 @@ func (t *Template) read(language string) *form {
 	s := newSource(code, []byte(body), true)
 	f.first, f.last = s.str(0), s.str(len(s.toks)-1)
 	f.statement = s.kindAt(0) == word && statements[f.first] && !s.memberOp(1)
+	before := t.slotsBefore(language)
 	for k := range s.toks {
 		if n, ok := holeNumber(s.str(k)); ok && n < len(f.slots) && s.kindAt(k) == word {
 			f.slots[n] = s.slot(k)
+			was, ok := before[t.used[n]]
+			f.slots[n].kept = ok && was == f.slots[n]
 		}
 	}
 	return f
+}
+
+// slotsBefore are the slots of the pattern's holes, but for those that occur twice.
+func (t *Template) slotsBefore(language string) map[string]slot {
+	out := map[string]slot{}
+	code := symbols.LexAs(language, []byte(t.Pattern.text))
+	if code == nil {
+		return out
+	}
+	twice := map[string]bool{}
+	s := newSource(code, []byte(t.Pattern.text), true)
+	for k := range s.toks {
+		if n, ok := holeNumber(s.str(k)); ok && n < len(t.holes) && s.kindAt(k) == word {
+			name := t.holes[n].name
+			if _, known := out[name]; known {
+				twice[name] = true
+			}
+			out[name] = s.slot(k)
+		}
+	}
+	for name := range twice {
+		delete(out, name)
+	}
+	return out
 }
 
 // slot says what stands around token k of a template.
