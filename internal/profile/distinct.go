@@ -10,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/replacer"
 	"quarry/match"
 	"quarry/search"
 )
@@ -18,6 +19,7 @@ import (
 type distinctMatch struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
+	Texts int    `json:"texts,omitempty"` // how many it stands for, which differ in their strings
 	// The first of them.
 	foundPath
 	Line int `json:"line"`
@@ -28,6 +30,9 @@ const (
 	maxDistinct = 10_000
 	// matchText is how many characters of a matched text are shown.
 	matchText = 160
+	// manyDistinct is how many different texts are listed before those that differ
+	// only in their strings become one.
+	manyDistinct = 20
 )
 
 // showMatches answers with the texts that matched, each once with its number, the
@@ -76,12 +81,22 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		}
 		return a, nil
 	}
-	slices.SortStableFunc(list, func(a, b *distinctMatch) int { return cmp.Compare(b.Count, a.Count) })
 	a.text = fmt.Appendf(nil, "%s, %d different", matchCount(sum), len(list))
+	if c.d.terse && len(list) > manyDistinct && !c.Given("budget") {
+		if few := exceptStrings(list); len(few) < len(list) {
+			list = few
+			a.receipt = append(a.receipt, "texts that differ only in strings are one; budget lists them all")
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *distinctMatch) int { return cmp.Compare(b.Count, a.Count) })
 	lim := c.limits()
 	for _, m := range list {
 		mark := len(a.text)
-		a.text = fmt.Appendf(a.text, "\n%d %s", m.Count, fault.Clip(strings.ReplaceAll(m.Text, "\n", `\n`), matchText))
+		like := ""
+		if m.Texts > 0 {
+			like = "like "
+		}
+		a.text = fmt.Appendf(a.text, "\n%d %s%s", m.Count, like, fault.Clip(strings.ReplaceAll(m.Text, "\n", `\n`), matchText))
 		if m.Count == 1 {
 			a.text = fmt.Appendf(a.text, "  %s:%d", m.text(), m.Line)
 		}
@@ -106,6 +121,25 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 	}
 	c.tellMissed(a, sum)
 	return a, nil
+}
+
+// exceptStrings makes one of texts that differ only in what is in quotes: agents of the
+// trials read 90 lines of one call with another message each.
+func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
+	byForm := map[string]*distinctMatch{}
+	for _, m := range list {
+		form := replacer.Unquoted(m.Text)
+		first := byForm[form]
+		if first == nil {
+			one := *m
+			byForm[form] = &one
+			out = append(out, &one)
+			continue
+		}
+		first.Count += m.Count
+		first.Texts = max(first.Texts, 1) + 1
+	}
+	return out
 }
 
 // matchedTexts are the texts of the matches that begin in the first of the lines;

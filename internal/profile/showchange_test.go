@@ -137,6 +137,12 @@ func TestFormsOfADryRun(t *testing.T) {
 	}
 	files["odd.go"] = "package p\n\nfunc odd() error {\n\treturn errors.Wrap(w.Close(), \"closing\")\n}\n"
 	r := openTree(t, &profile.Options{Profile: "code"}, files)
+	if got := callText(t, r, "search_files", `{"pattern":"Wrap\\(.*","show":"matches"}`); !strings.HasPrefix(got, "61 matches in 61 files, 61 different\n60 like Wrap(err, \"reading 0\")\n1 Wrap(w.Close(), \"closing\")  odd.go:4\n[texts that differ only in strings are one") {
+		t.Errorf("texts that differ in strings:\n%s", got)
+	}
+	if got := callText(t, r, "search_files", `{"pattern":"func f\\w+","show":"matches"}`); !strings.Contains(got, "func f59") {
+		t.Errorf("names are not strings:\n%s", got)
+	}
 	got := callText(t, r, "replace_in_files", `{"regex":"Wrap\\((.*), (\"[^\"]*\")\\)","replacement":"Wrap($2, $1)","dry_run":true}`)
 	for _, want := range []string{`60 like "Wrap(err, "reading 0")" → "Wrap("reading 0", err)"`, `1 like "Wrap(w.Close(), "closing")"`, "diff: true shows every line"} {
 		if !strings.Contains(got, want) || strings.Contains(got, "different rewrites") {

@@ -102,6 +102,24 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= utf8.RuneSelf
 }
 
+// Unquoted is a text in which every string is empty: calls that differ in their
+// messages alone have it in common.
+func Unquoted(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		c := text[i]
+		b.WriteByte(c)
+		i++
+		if c == '"' || c == '\'' || c == '`' {
+			if end := endOfString(text, i-1); end > 0 {
+				b.WriteByte(c)
+				i = end
+			}
+		}
+	}
+	return b.String()
+}
+
 // endOfString is where the string that begins at from ends, or 0.
 func endOfString(text string, from int) int {
 	for i := from + 1; i < len(text); i++ {
