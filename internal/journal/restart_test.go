@@ -1,9 +1,12 @@
 package journal
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // After the machine was started again the folders of the last changes are named
@@ -47,5 +50,20 @@ func TestRestarted(t *testing.T) {
 	b.must(b.j.Tidied())
 	if n := restarted(); n != 0 {
 		t.Errorf("looked after: %d changes", n)
+	}
+}
+
+// The mark of a process that can't be removed is no error of what it changed: the
+// next process removes it.
+func TestMarkThatStays(t *testing.T) {
+	stress.NeedsUnix(t, "an open file is replaced")
+	b := newBench(t, nil)
+	b.put("f", "one")
+	b.change("first", b.replace("f", "two"))
+	mark := filepath.Join(b.state, "owners", b.j.owner)
+	b.must(os.Remove(mark))
+	b.must(os.MkdirAll(filepath.Join(mark, "full"), 0o700))
+	if err := b.j.Close(); err != nil {
+		t.Errorf("closing after a change that was made: %v", err)
 	}
 }

@@ -38,8 +38,8 @@ type parser struct {
 // made to take more is read until the budget is used up.
 const (
 	stepsAToken = 64
-	stepsAtOnce = 1 << 16   // under a millisecond
-	maxSteps    = 100 << 20 // about a second; 8 MB of real source have two million tokens
+	stepsAtOnce = 1 << 16  // under a millisecond
+	maxSteps    = 72 << 20 // under a second; 8 MB of real source have two million tokens
 )
 
 // budgetOf is the budget for so many tokens, or bytes.
@@ -75,6 +75,7 @@ type scope struct {
 	end  int // token at which it ends
 	name string
 	kind Kind
+	path string // what container says in it, once it was asked
 }
 
 // maxScopes bounds nesting; deeper definitions have no container.
@@ -179,7 +180,7 @@ func (p *parser) findAngle(i int) int {
 // enter opens a scope that ends before token end.
 func (p *parser) enter(end int, name string, kind Kind) {
 	if len(p.scopes) < maxScopes {
-		p.scopes = append(p.scopes, scope{end, name, kind})
+		p.scopes = append(p.scopes, scope{end: end, name: name, kind: kind})
 	}
 }
 
@@ -209,11 +210,15 @@ func (p *parser) inCode() bool {
 }
 
 func (p *parser) container() string {
-	switch len(p.scopes) {
+	n := len(p.scopes)
+	switch n {
 	case 0:
 		return ""
 	case 1:
 		return p.scopes[0].name
+	}
+	if known := p.scopes[n-1].path; known != "" {
+		return known
 	}
 	var parts []string
 	for _, s := range p.scopes {
@@ -221,7 +226,8 @@ func (p *parser) container() string {
 			parts = append(parts, s.name)
 		}
 	}
-	return strings.Join(parts, ".")
+	p.scopes[n-1].path = strings.Join(parts, ".")
+	return p.scopes[n-1].path
 }
 
 // add records a symbol: its name's token, and its first and last.
@@ -307,6 +313,7 @@ type wordSet struct {
 	list  string // separated by spaces
 	once  sync.Once
 	words map[string]bool
+	sizes uint64 // a bit for each length that a word has: most words of a text are of none
 }
 
 func set(words string) *wordSet { return &wordSet{list: words} }
@@ -316,7 +323,8 @@ func (s *wordSet) has(w []byte) bool {
 		s.words = map[string]bool{}
 		for w := range strings.FieldsSeq(s.list) {
 			s.words[w] = true
+			s.sizes |= 1 << len(w)
 		}
 	})
-	return s.words[string(w)]
+	return s.sizes>>len(w)&1 != 0 && s.words[string(w)]
 }

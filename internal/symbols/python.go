@@ -67,7 +67,7 @@ func parsePython(p *parser) {
 			p.add(kind, at+1, first, at+1)
 			if len(open) < maxScopes {
 				open = append(open, block{col, len(p.out) - 1})
-				p.scopes = append(p.scopes, scope{len(p.toks), p.str(at + 1), kind})
+				p.scopes = append(p.scopes, scope{end: len(p.toks), name: p.str(at + 1), kind: kind})
 			}
 			end := p.pythonColon(at + 2)
 			if end+1 < len(p.toks) && !p.toks[end+1].first { // the body in the same line
