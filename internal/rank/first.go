@@ -204,6 +204,8 @@ type Corpus struct {
 	// The same BM25 with all terms of a long text; nil if the query is none.
 	long    [][]float64
 	longTop float64
+
+	asking asking
 }
 
 // NewCorpus sums up the first stage.

@@ -20,6 +20,8 @@ type Candidate struct {
 	f      Features
 	weight float64 // of the path
 	parts  int     // of the text
+	most   float64 // that its score can be, once it was skimmed
+	seen   *seen
 }
 
 // Piece is a part of a file, in lines from 1.
@@ -59,20 +61,9 @@ func (w *Features) dot(f *Features) float64 {
 
 // Examine scores a candidate by its text, and finds the pieces to show.
 func (c *Corpus) Examine(ctx context.Context, k *Candidate, text []byte) {
-	q, idf := c.q, c.idf
-	text, lines := c.window(text)
-	syms, comments := symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, text)
-	occ := q.occurrences(text)
-	q.definitions(&k.f, syms, idf)
-	q.pairs(&k.f, occ, idf)
-	q.window(&k.f, occ, idf)
-	q.docs(&k.f, occ, comments, idf)
-	k.Score = c.weights.dot(&k.f) * k.weight
-	k.Pieces = q.pieces(text, syms, occ, idf)
-	for i := range k.Pieces {
-		k.Pieces[i].First += lines
-		k.Pieces[i].Last += lines
-	}
+	c.Skim(k, text)
+	c.judge(ctx, k)
+	c.show(k)
 }
 
 // window is what of a text is examined: all of it, or of a large one the stretch

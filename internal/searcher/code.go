@@ -48,11 +48,11 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 	}
 	out := &search.CodeResult{}
 	if words != nil { // else there are only words that are too long to be counted
-		best, err := bestFiles(ctx, from, words, &q, &out.Summary)
+		best, files, err := bestFiles(ctx, from, words, &q, &out.Summary)
 		if err != nil {
 			return nil, err
 		}
-		out.Chunks = chunks(best)
+		out.Chunks, out.Total = chunks(best), files
 	}
 	if len(out.Chunks) == 0 {
 		var err error
@@ -62,8 +62,8 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 			return nil, err
 		}
 	}
-	if out.Total = len(out.Chunks); out.Total > q.Limit {
-		out.Chunks = out.Chunks[:q.Limit]
+	if out.Total = max(out.Total, len(out.Chunks)); out.Total > q.Limit {
+		out.Chunks = out.Chunks[:min(q.Limit, len(out.Chunks))]
 		out.Stopped = cmp.Or(out.Stopped, search.StopLines)
 	}
 	for i := range out.Chunks {
@@ -76,24 +76,25 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 	return out, nil
 }
 
-// bestFiles are the best files in scope, in order, with their best pieces.
-func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.CodeQuery, sum *search.Summary) ([]rank.Candidate, error) {
+// bestFiles are the best files in scope, in order, with their best pieces: as many as
+// the query asks for, of so many that were compared.
+func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.CodeQuery, sum *search.Summary) (files []rank.Candidate, compared int, err error) {
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
 	counts, err := from.count(bounded, words, &q.Scope, sum)
 	if err = partly(ctx, sum, err); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer counts.done()
 	corpus := words.NewCorpus(counts.tallies...)
 	sum.FilesMatched = corpus.Matched()
 	best, err := corpus.Short()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defining, err := definers(bounded, from, words, corpus, counts)
 	if err = partly(ctx, sum, err); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	in := map[string]bool{}
 	for i := range best {
@@ -104,12 +105,15 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 			best = append(best, k)
 		}
 	}
-	return secondStage(ctx, from, corpus, best)
+	if best, err = skimmed(ctx, from, corpus, best); err != nil {
+		return nil, 0, err
+	}
+	files = corpus.Best(ctx, best, q.Limit, from.width())
+	return files, len(best), ctx.Err()
 }
 
-// secondStage reads the best files again. One that changed or went away since
-// is dropped.
-func secondStage(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
+// skimmed reads the best files. One that changed or went away since is dropped.
+func skimmed(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	next := make(chan int)
 	dropped := make([]bool, len(best))
 	var wg sync.WaitGroup
@@ -118,7 +122,7 @@ func secondStage(ctx context.Context, from texts, corpus *rank.Corpus, best []ra
 			for i := range next {
 				text, err := from.wholeText(ctx, best[i].Path)
 				if dropped[i] = err != nil; err == nil {
-					corpus.Examine(ctx, &best[i], text)
+					corpus.Skim(&best[i], text)
 				}
 			}
 		})
@@ -140,7 +144,6 @@ func secondStage(ctx context.Context, from texts, corpus *rank.Corpus, best []ra
 			kept = append(kept, best[i])
 		}
 	}
-	rank.Order(kept)
 	return kept, nil
 }
 

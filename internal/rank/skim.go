@@ -1,0 +1,196 @@
+package rank
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/symbols"
+	"quarry/match"
+)
+
+// Finding what a text defines takes two thirds of the second stage, so it is done for
+// those candidates alone that can still be among the best. Skim looks at the words of a
+// text, which bound what its definitions and comments can add.
+
+// seen is what is known of a candidate's text.
+type seen struct {
+	text     []byte // the part that is examined
+	lines    int    // before it
+	occ      []occurrence
+	syms     []symbols.Symbol
+	comments [][2]int
+}
+
+// Skim looks for the words of the query in the text of a candidate.
+func (c *Corpus) Skim(k *Candidate, text []byte) {
+	s := &seen{}
+	s.text, s.lines = c.window(text)
+	s.occ = c.q.occurrences(s.text)
+	c.q.pairs(&k.f, s.occ, c.idf)
+	c.q.window(&k.f, s.occ, c.idf)
+	k.seen, k.most = s, c.atMost(k, s)
+}
+
+// judge scores a candidate that was skimmed by what its text defines.
+func (c *Corpus) judge(ctx context.Context, k *Candidate) {
+	s := k.seen
+	s.syms, s.comments = symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, s.text)
+	c.q.definitions(&k.f, s.syms, c.idf)
+	c.q.docs(&k.f, s.occ, s.comments, c.idf)
+	k.Score = c.weights.dot(&k.f) * k.weight
+}
+
+// show finds the pieces of a candidate that was judged.
+func (c *Corpus) show(k *Candidate) {
+	s := k.seen
+	k.Pieces = c.q.pieces(s.text, s.syms, s.occ, c.idf)
+	for i := range k.Pieces {
+		k.Pieces[i].First += s.lines
+		k.Pieces[i].Last += s.lines
+	}
+	k.seen = nil
+}
+
+// A definition counts for its kind, for the case of its name and for its place, and more
+// in the container that the query names.
+const (
+	mostDefinition = 1.2
+	mostContained  = 1.5
+)
+
+// atMost bounds the score of a candidate: every word may be in a comment, and twice the
+// name of a definition.
+func (c *Corpus) atMost(k *Candidate, s *seen) float64 {
+	f := k.f
+	count := make([]float64, len(c.q.terms))
+	for _, o := range s.occ {
+		count[o.term]++
+	}
+	f[fDocs] = share(c.idf, func(i int) float64 { return count[i] / (count[i] + 2) })
+	f[fDefs] = share(c.idf, func(i int) float64 { return 2 * count[i] / (2*count[i] + 1.5) })
+	f[fDefName] = c.oneName(s)
+	named := c.q.Asks() && c.names(s.text)
+	for i := range c.q.idents {
+		id := &c.q.idents[i]
+		v := mostDefinition
+		if id.container != "" {
+			v = mostContained
+		}
+		switch asked := c.q.asks(id); {
+		case asked && !named, !asked && slices.ContainsFunc(id.terms, func(t int) bool { return count[t] == 0 }):
+		case c.q.symbol:
+			f[fSymbol] = max(f[fSymbol], v)
+		case asked:
+			f[fIdent] = max(f[fIdent], v)
+		default:
+			f[fWordDef] = max(f[fWordDef], v)
+		}
+	}
+	return c.weights.dot(&f) * k.weight
+}
+
+// maxName is how far apart the words of a name are at most.
+const maxName = 300
+
+// oneName bounds what one name has of the query: names are on one line.
+func (c *Corpus) oneName(s *seen) float64 {
+	all := 0.0
+	for _, v := range c.idf {
+		all += v
+	}
+	if all == 0 {
+		return 0
+	}
+	last := make([]int, len(c.idf)) // the line that had the term last, from 1
+	best, sum, line := 0.0, 0.0, 1
+	for i, o := range s.occ {
+		if i > 0 {
+			before := s.occ[i-1].at
+			if o.at-before > maxName || bytes.IndexByte(s.text[before:o.at], '\n') >= 0 {
+				line++
+				sum = 0
+			}
+		}
+		if last[o.term] != line {
+			last[o.term] = line
+			sum += c.idf[o.term]
+			best = max(best, sum)
+		}
+	}
+	return best / all
+}
+
+// names reports whether a text may have a name the query asks for, in any style.
+func (c *Corpus) names(text []byte) bool {
+	c.asking.once.Do(func() {
+		if p, err := c.q.Names(); err == nil {
+			c.asking.search = p.NewSearch()
+		}
+	})
+	if c.asking.search == nil {
+		return true
+	}
+	m, _ := c.asking.matchers.Get().(*match.Matcher)
+	if m == nil {
+		m = c.asking.search.NewMatcher()
+	}
+	defer c.asking.matchers.Put(m)
+	_, _, ok := m.Find(text, 0)
+	return ok
+}
+
+// asking finds the names that a query asks for.
+type asking struct {
+	once     sync.Once
+	search   *match.Search
+	matchers sync.Pool
+}
+
+// Best returns the n best of candidates that were skimmed, in order, with their pieces:
+// those that it would return if it judged all of them.
+func (c *Corpus) Best(ctx context.Context, list []Candidate, n, workers int) []Candidate {
+	slices.SortFunc(list, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.most, a.most), strings.Compare(a.Path, b.Path))
+	})
+	var mu sync.Mutex
+	top := make(scoreHeap, 0, n) // the n highest scores so far
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(list) || n <= 0 || ctx.Err() != nil || len(top) == n && list[next].most < top[0] {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	var wg sync.WaitGroup
+	for range max(1, min(workers, len(list))) {
+		wg.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				c.judge(ctx, &list[i])
+				mu.Lock()
+				if len(top) < n {
+					heap.Push(&top, list[i].Score)
+				} else if list[i].Score > top[0] {
+					top[0] = list[i].Score
+					heap.Fix(&top, 0)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	best := list[:next]
+	Order(best)
+	best = best[:min(n, len(best))]
+	for i := range best {
+		c.show(&best[i])
+	}
+	return best
+}
