@@ -2,7 +2,6 @@ package notebook
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"slices"
 	"sort"
@@ -73,7 +72,8 @@ var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name
 type rated struct {
 	Found
 	doc  *noterank.Doc
-	read bool   // its text was read; otherwise Score is the most it can be
+	at   int    // its place among those found
+	read bool   // its text was read
 	text []byte // that is not shown yet
 }
 
@@ -152,17 +152,15 @@ func (b *Book) rated(ctx context.Context, s *noteSearch, limit time.Duration) (n
 	return notes, sum, err
 }
 
+// compared is how many notes are read for an answer of so many: those that are the best
+// by what an index knows of them. Which words are neighbours only their texts say.
+func compared(limit int) int { return max(3*limit, 30) }
+
 // best returns the best notes of those found among so many, and how many of them
-// were gone when they were read. What an index knows of a note is enough to bound
-// its score; its text decides, so notes are read in that order until the best are
-// certain.
+// were gone when they were read.
 func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched int) (best []*rated, gone int, err error) {
 	if s == nil {
 		return nil, 0, nil
-	}
-	h := &byScore{notes: notes, order: make([]int, len(notes))}
-	for i := range notes {
-		h.order[i] = i
 	}
 	var weights *noterank.Weights
 	if s.words != nil {
@@ -171,61 +169,47 @@ func (b *Book) best(ctx context.Context, s *noteSearch, notes []*rated, searched
 			docs[i] = notes[i].doc
 		}
 		weights = s.words.Weigh(docs, searched)
-		for i := range notes {
-			notes[i].Score = weights.Score(notes[i].doc)
+		first := weights.First(docs, compared(s.q.Limit))
+		few := make([]*rated, len(first))
+		for i, at := range first {
+			few[i] = notes[at]
+			few[i].at = at
 		}
-		heap.Init(h)
+		notes = few
 	}
-	for len(best) < s.q.Limit && len(h.order) > 0 {
-		n := notes[h.order[0]]
-		if n.read || weights == nil && !s.q.Content {
-			heap.Pop(h)
-			if n.text != nil {
-				s.show(n, n.text)
-				n.text = nil
-			}
-			best = append(best, n)
-			continue
+	for _, n := range notes {
+		if len(best) == s.q.Limit && weights == nil {
+			break
 		}
-		text, _, err := b.readText(ctx, n.Path)
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return nil, 0, err
-		case err != nil:
-			heap.Pop(h)
-			gone++
-			continue
-		case weights != nil:
-			s.words.Read(ctx, n.doc, text.Text)
+		if !n.read && (weights != nil || s.q.Content) {
+			text, _, err := b.readText(ctx, n.Path)
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return nil, 0, err
+			case err != nil:
+				gone++
+				continue
+			case weights != nil:
+				s.words.Read(ctx, n.doc, text.Text)
+			}
+			n.read, n.text = true, text.Text
+		}
+		if weights != nil {
 			n.Score = weights.Score(n.doc)
 		}
-		n.read, n.text = true, text.Text
-		heap.Fix(h, 0)
+		best = append(best, n)
+	}
+	if weights != nil {
+		slices.SortFunc(best, func(a, b *rated) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.at, b.at)) })
+	}
+	best = best[:min(len(best), s.q.Limit)]
+	for _, n := range best {
+		if n.text != nil {
+			s.show(n, n.text)
+			n.text = nil
+		}
 	}
 	return best, gone, nil
-}
-
-// byScore is a heap of notes, the best first; equal ones are in path order.
-type byScore struct {
-	notes []*rated
-	order []int
-}
-
-func (h *byScore) Len() int { return len(h.order) }
-
-func (h *byScore) Less(i, j int) bool {
-	a, b := h.order[i], h.order[j]
-	return cmp.Or(cmp.Compare(h.notes[b].Score, h.notes[a].Score), cmp.Compare(a, b)) < 0
-}
-
-func (h *byScore) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
-
-func (h *byScore) Push(x any) { h.order = append(h.order, x.(int)) }
-
-func (h *byScore) Pop() any {
-	last := h.order[len(h.order)-1]
-	h.order = h.order[:len(h.order)-1]
-	return last
 }
 
 // noteSearch is a query for notes, ready to look at texts.

@@ -2,7 +2,6 @@ package noterank
 
 import (
 	"context"
-	"math"
 
 	"quarry/internal/terms"
 	"quarry/internal/vault"
@@ -72,8 +71,7 @@ func (q *Query) Finder() *Finder { return &Finder{q: q} }
 
 // Found makes the Doc of a note from how often it has each of the Keys, the words in
 // each of its fields, and its names, which it rarely asks for. Places of
-// words are unknown, and so is which of them are neighbours: its score is the
-// most it can be until Read.
+// words are unknown until Read, and so is which of them are neighbours.
 func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []string) *Doc {
 	const many = 256
 	q := f.q
@@ -86,13 +84,6 @@ func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []strin
 	for t := range q.terms {
 		for field := range fields {
 			d.counts[t][field] = uint16(counts[t*fields+field])
-		}
-	}
-	for t := range len(q.terms) - 1 {
-		if most := min(d.counts[t][body], d.counts[t+1][body]); most < terms.MaxCount {
-			d.pairs += int(most)
-		} else {
-			d.pairs += math.MaxInt32 // nobody counts more
 		}
 	}
 	d.named = d.inNames() && q.calls(names())

@@ -95,9 +95,16 @@ func (c *corpus) target(source string, l *vault.Link) string {
 	if !strings.HasPrefix(l.Path, "/") || site == "" {
 		return ""
 	}
-	for _, try := range []string{site + ".md", site + "/_index.md", site + "/index.md"} {
-		if p, ok := c.ix.Resolve("", try); ok {
-			return p
+	// An address may begin with what is not in the corpus, as a language.
+	for range 3 {
+		for _, try := range []string{site + ".md", site + "/_index.md", site + "/index.md"} {
+			if p, ok := c.ix.Resolve("", try); ok {
+				return p
+			}
+		}
+		var more bool
+		if _, site, more = strings.Cut(site, "/"); !more {
+			break
 		}
 	}
 	return ""
@@ -199,7 +206,18 @@ func (c *corpus) ours(query string) []string {
 			docs, paths = append(docs, d), append(paths, p)
 		}
 	}
-	return sorted(paths, q.Rank(docs, len(c.paths)))
+	return ranked(q, paths, docs, len(c.paths))
+}
+
+// ranked orders notes as a search for ten does.
+func ranked(q *Query, paths []string, docs []*Doc, notes int) []string {
+	w := q.Weigh(docs, notes)
+	var first []string
+	var scores []float64
+	for _, at := range w.First(docs, 30) {
+		first, scores = append(first, paths[at]), append(scores, w.Score(docs[at]))
+	}
+	return sorted(first, scores)
 }
 
 func sorted(paths []string, scores []float64) []string {

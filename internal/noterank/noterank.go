@@ -3,7 +3,7 @@
 // It is pure: a path and a text in, counts out; counts in, an order out. The
 // same notes and query always give the same order. A note is counted by itself,
 // in any order and in parallel; what depends on all of them, how rare a word
-// is, comes last, in [Query.Rank].
+// is, comes last, in [Query.Weigh].
 //
 // Words are compared without case, accents and English endings. A note's name,
 // its aliases and headings count more than its text.
@@ -11,6 +11,8 @@ package noterank
 
 import (
 	"bytes"
+	"cmp"
+	"container/heap"
 	"context"
 	"math"
 	"slices"
@@ -341,17 +343,6 @@ func noteName(path string) string {
 	return name
 }
 
-// Rank returns the scores of the notes that were found among so many. Of equal
-// scores the order of the notes decides.
-func (q *Query) Rank(docs []*Doc, notes int) []float64 {
-	w := q.Weigh(docs, notes)
-	out := make([]float64, len(docs))
-	for i, d := range docs {
-		out[i] = w.Score(d)
-	}
-	return out
-}
-
 // Weights is what scores depend on besides the note: how rare each word is among
 // the notes, and how long their fields are.
 type Weights struct {
@@ -385,8 +376,58 @@ func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	return w
 }
 
-// Score rates a note. Of one that was not read it is the most it can be.
+// First returns the n best notes by what an index knows of them, best first: without
+// words that are neighbours. Of equal ones the order of the notes decides.
+func (w *Weights) First(docs []*Doc, n int) []int {
+	scores := make([]float64, len(docs))
+	h := firstHeap{scores: scores, order: make([]int, 0, min(n, len(docs)))}
+	for i, d := range docs {
+		scores[i] = w.known(d)
+		if len(h.order) < n {
+			heap.Push(&h, i)
+		} else if n > 0 && scores[i] > scores[h.order[0]] {
+			h.order[0] = i
+			heap.Fix(&h, 0)
+		}
+	}
+	slices.SortFunc(h.order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
+	return h.order
+}
+
+// firstHeap has the worst note first.
+type firstHeap struct {
+	scores []float64
+	order  []int
+}
+
+func (h firstHeap) Len() int { return len(h.order) }
+
+func (h firstHeap) Less(i, j int) bool {
+	a, b := h.order[i], h.order[j]
+	return cmp.Or(cmp.Compare(h.scores[a], h.scores[b]), cmp.Compare(b, a)) < 0
+}
+
+func (h firstHeap) Swap(i, j int) { h.order[i], h.order[j] = h.order[j], h.order[i] }
+
+func (h *firstHeap) Push(x any) { h.order = append(h.order, x.(int)) }
+
+func (h *firstHeap) Pop() any {
+	last := h.order[len(h.order)-1]
+	h.order = h.order[:len(h.order)-1]
+	return last
+}
+
+// Score rates a note whose text was read.
 func (w *Weights) Score(d *Doc) float64 {
+	score := w.known(d)
+	if d.pairs > 0 {
+		score += 0.3 * w.sum * (1 - 1/(1+float64(d.pairs)))
+	}
+	return score
+}
+
+// known rates a note without words that are neighbours.
+func (w *Weights) known(d *Doc) float64 {
 	score, covered, inTitle := 0.0, 0.0, 0.0
 	for t, idf := range w.idf {
 		tf := 0.0
@@ -407,9 +448,6 @@ func (w *Weights) Score(d *Doc) float64 {
 	if w.sum > 0 {
 		score *= 0.4 + 0.6*covered/w.sum
 		score += w.sum * 0.5 * inTitle / w.sum
-	}
-	if d.pairs > 0 {
-		score += 0.3 * w.sum * (1 - 1/(1+float64(d.pairs)))
 	}
 	if d.named {
 		score += w.sum

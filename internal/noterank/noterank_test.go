@@ -15,7 +15,7 @@ func order(q *Query, notes ...string) []string {
 			docs, paths = append(docs, d), append(paths, notes[i])
 		}
 	}
-	return sorted(paths, q.Rank(docs, 100))
+	return ranked(q, paths, docs, 100)
 }
 
 func TestOrder(t *testing.T) {
