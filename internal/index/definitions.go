@@ -49,6 +49,10 @@ type NameQuery struct {
 	// Between reports whether some name may be wanted whose key is from lo to hi, both
 	// included. If hi is nil, there is no last key. If Between is nil, Part decides alone.
 	Between func(lo, hi []byte) bool
+	// Like, if set, is a folded text: of what has three bytes in it, names that Between
+	// is about have all but Lost.
+	Like []byte
+	Lost int
 }
 
 // Names calls yield with every name that is wanted by Part or by Between, in the order of

@@ -1,6 +1,10 @@
 package index
 
-import "quarry/internal/symbols"
+import (
+	"math/bits"
+
+	"quarry/internal/symbols"
+)
 
 // The grams of the names say which groups of names may contain a text: of every three
 // bytes in a row of a folded name a hash of gramBits, and for each hash a row of bits,
@@ -74,10 +78,43 @@ func (t *defTable) wanted(q NameQuery) []bool {
 	if len(q.Part) >= 3 {
 		t.holding(q.Part, out)
 	}
-	if len(out) > 0 && q.Between != nil {
-		t.between(q.Between, 0, len(out), out)
+	if len(out) == 0 || q.Between == nil {
+		return out
+	}
+	between := make([]bool, len(out))
+	t.between(q.Between, 0, len(out), between)
+	if least := len(q.Like) - 2 - q.Lost; least > 0 && t.rowSize() > 0 {
+		t.atLeast(q.Like, least, between)
+	}
+	for i, may := range between {
+		out[i] = out[i] || may
 	}
 	return out
+}
+
+// atLeast removes the groups that have fewer grams of a text.
+func (t *defTable) atLeast(text []byte, least int, out []bool) {
+	counts := make([]uint16, 8*t.rowSize())
+	for i := 0; i+3 <= len(text); i++ {
+		for n, b := range t.row(nameGram(text[i:])) {
+			for ; b != 0; b &= b - 1 {
+				counts[8*n+bits.TrailingZeros8(b)]++
+			}
+		}
+	}
+	for i := range out {
+		out[i] = out[i] && int(counts[i]) >= least
+	}
+}
+
+// row is that of a gram.
+func (t *defTable) row(gram uint32) []byte {
+	size := t.rowSize()
+	from := t.end() + int(gram)*size
+	if !intact(t.file, t.sums, from, from+size) {
+		panic("checksum of the grams of names")
+	}
+	return t.file[from : from+size]
 }
 
 // holding adds the groups that may have a name which contains a text.
@@ -94,11 +131,7 @@ func (t *defTable) holding(part []byte, out []bool) {
 		all[i] = 0xFF
 	}
 	for i := 0; i+3 <= len(part); i++ {
-		from := t.end() + int(nameGram(part[i:]))*size
-		if !intact(t.file, t.sums, from, from+size) {
-			panic("checksum of the grams of names")
-		}
-		row := t.file[from : from+size]
+		row := t.row(nameGram(part[i:]))
 		for n := range all {
 			all[n] &= row[n]
 		}

@@ -9,13 +9,24 @@ import (
 	"quarry/search"
 )
 
+// Reach says in what way a name is like the one that is looked for.
+type Reach uint8
+
+const (
+	Same    Reach = iota // it is that name, in some style
+	Begins               // it begins with it
+	Typo                 // it is one edit away
+	Far                  // it is two edits away
+	Part                 // it contains it
+	reaches = iota
+)
+
 // Best keeps the best definitions of a name and counts all. What it keeps
-// depends only on the definitions, not on the order they are added in. Definitions
-// whose names only contain the name count if there are fewer others than are asked for.
+// depends only on the definitions, not on the order they are added in.
 type Best struct {
-	name        *Name
-	limit       int
-	near, parts bestList
+	name  *Name
+	limit int
+	lists [reaches]bestList
 }
 
 type bestList struct {
@@ -30,31 +41,24 @@ type Found struct {
 	Kind                  symbols.Kind
 	Nth                   int // of those with the same path, name, container and kind, from 1
 	Score                 float64
-	Part                  bool // its name only contains the one that is looked for
+	Reach                 Reach
 }
 
 // NewBest keeps a number of definitions.
 func NewBest(name *Name, limit int) *Best { return &Best{name: name, limit: limit} }
 
-func (b *Best) list(part bool) *bestList {
-	if part {
-		return &b.parts
-	}
-	return &b.near
-}
-
 // Wants counts a definition, and reports whether one of that score may be among the
 // best.
-func (b *Best) Wants(score float64, part bool) bool {
-	l := b.list(part)
+func (b *Best) Wants(score float64, of Reach) bool {
+	l := &b.lists[of]
 	l.total++
 	return score >= l.floor
 }
 
 // MayWant reports whether a definition of at most that score may be among the best. If
 // not, it counts it.
-func (b *Best) MayWant(most float64, part bool) bool {
-	l := b.list(part)
+func (b *Best) MayWant(most float64, of Reach) bool {
+	l := &b.lists[of]
 	if most >= l.floor {
 		return true
 	}
@@ -64,7 +68,7 @@ func (b *Best) MayWant(most float64, part bool) bool {
 
 // Add adds a definition that is wanted.
 func (b *Best) Add(f Found) {
-	l := b.list(f.Part)
+	l := &b.lists[f.Reach]
 	l.found = append(l.found, f)
 	if len(l.found) >= 4*b.limit+1000 {
 		l.cut(b.limit + 1) // Alone asks for one more
@@ -72,8 +76,27 @@ func (b *Best) Add(f Found) {
 	}
 }
 
-// Enough reports that names which only contain the name don't count.
-func (b *Best) Enough() bool { return b.near.total >= b.limit }
+// Counts reports whether names of a reach count, once all nearer ones were added. If some
+// name is the one that is looked for, only those that begin with it do besides.
+func (b *Best) Counts(of Reach) bool {
+	if of <= Begins {
+		return true
+	}
+	if b.lists[Same].total > 0 {
+		return false
+	}
+	n := b.lists[Begins].total + b.lists[Typo].total
+	switch of {
+	case Far:
+		return n == 0
+	case Part:
+		if n == 0 {
+			n = b.lists[Far].total
+		}
+		return n < b.limit
+	}
+	return true
+}
 
 func (b *bestList) cut(n int) {
 	slices.SortFunc(b.found, func(x, y Found) int {
@@ -86,9 +109,11 @@ func (b *bestList) cut(n int) {
 // Result fills in the definitions, best first, without lines and text; see
 // Describe.
 func (b *Best) Result(out *search.SymbolResult) {
-	all := b.near
-	if !b.Enough() {
-		all.found, all.total = slices.Concat(all.found, b.parts.found), all.total+b.parts.total
+	var all bestList
+	for of := range Reach(reaches) {
+		if b.Counts(of) {
+			all.found, all.total = slices.Concat(all.found, b.lists[of].found), all.total+b.lists[of].total
+		}
 	}
 	all.cut(b.limit + 1)
 	if n := len(all.found); n > 1 && b.name.Alone(all.found[0].Score, all.found[1].Score) {
@@ -120,7 +145,7 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 			return
 		}
 		key = symbols.AppendKey(key[:0], []byte(name))
-		like, part := n.Likeness([]byte(name), key)
+		like, reach := n.Likeness([]byte(name), key)
 		if like == 0 {
 			return
 		}
@@ -130,7 +155,7 @@ func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Fou
 		of := same{strings.Clone(name), strings.Clone(container), kind} // they share the text
 		nth[of]++
 		found = append(found, Found{Path: path, Name: of.name, Container: of.container, Kind: kind, Nth: nth[of],
-			Score: n.Score(like, kind, container, path, weight), Part: part})
+			Score: n.Score(like, kind, container, path, weight), Reach: reach})
 	})
 	return found, whole
 }

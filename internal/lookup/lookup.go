@@ -65,7 +65,7 @@ func Searched(ctx context.Context, from Source, q *search.SymbolQuery) (*search.
 	})
 	for _, list := range found {
 		for _, f := range list {
-			if best.Wants(f.Score, f.Part) {
+			if best.Wants(f.Score, f.Reach) {
 				best.Add(f)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"quarry/fault"
@@ -24,6 +25,7 @@ type Name struct {
 	fuzzy     bool
 	kinds     *[symbols.KindEnd]bool // nil is any
 	typo      *typo
+	upper     bool // the name has a capital letter
 }
 
 // Compile prepares a query.
@@ -47,6 +49,7 @@ func Compile(q *search.SymbolQuery) (*Name, error) {
 	n.container, n.text = splitName(q.Name)
 	n.key = symbols.Key(n.text)
 	n.wanted = []byte(n.key)
+	n.upper = hasUpper([]byte(n.text))
 	if len(n.container) > 0 {
 		n.folded = symbols.Key(n.container[len(n.container)-1])
 	}
@@ -87,31 +90,41 @@ func (n *Name) Text() string { return n.text }
 func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] }
 
 // Likeness is how much a defined name is like the one that is looked for, given
-// its key; 0 is not at all. part says that it only contains it.
-func (n *Name) Likeness(name, key []byte) (v float64, part bool) {
+// its key, and in what way; 0 is not at all.
+func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	same := bytes.Equal(key, n.wanted)
 	if same && (string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text) {
-		return 10, false
+		return 10, Same
 	}
 	if !n.fuzzy || n.key == "" {
-		return 0, false
+		return 0, Same
+	}
+	if same {
+		return 6, Same
+	}
+	v, edits := n.typo.likeness(key)
+	if edits > 0 && hasUpper(name) != n.upper {
+		v -= 0.3 // INIT is not what somebody means who types iit
 	}
 	switch {
-	case same:
-		return 6, false
 	case bytes.HasPrefix(key, n.wanted):
-		return max(3+float64(len(n.key))/float64(len(key)), n.typo.likeness(key)), false
+		return max(3+float64(len(n.key))/float64(len(key)), v), Begins
+	case edits == 1:
+		return v, Typo
+	case edits == 2:
+		return v, Far
+	case len(n.key) < minPart:
+	case bytes.Contains(key, n.wanted):
+		return 2 + float64(len(n.key))/float64(len(key)), Part
+	case bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted):
+		return 1.5, Part // Node in Node.js: the key is the last component alone
 	}
-	if v = n.typo.likeness(key); v > 0 || len(n.key) < minPart {
-		return v, false
-	}
-	if bytes.Contains(key, n.wanted) {
-		return 2 + float64(len(n.key))/float64(len(key)), true
-	}
-	if bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted) {
-		return 1.5, true // Node in Node.js: the key is the last component alone
-	}
-	return 0, false
+	return 0, Same
+}
+
+// hasUpper reports whether a name has a capital letter.
+func hasUpper(name []byte) bool {
+	return slices.ContainsFunc(name, func(c byte) bool { return 'A' <= c && c <= 'Z' })
 }
 
 // AtMost bounds the score of a definition by its likeness and kind alone.
@@ -131,13 +144,21 @@ func (n *Name) Part() []byte {
 	return n.wanted
 }
 
-// Between reports whether some key from lo to hi, both included, may begin with the name
-// that is looked for, or be that name misspelt. If hi is nil, there is no last key.
-func (n *Name) Between(lo, hi []byte) bool {
-	if (hi == nil || bytes.Compare(hi, n.wanted) >= 0) && (bytes.Compare(lo, n.wanted) <= 0 || bytes.HasPrefix(lo, n.wanted)) {
-		return true
+// Between returns a function that reports whether some key from lo to hi, both included,
+// may be that of a name of a reach. If hi is nil, there is no last key. For Part
+// there is none.
+func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
+	switch {
+	case of <= Begins:
+		return func(lo, hi []byte) bool {
+			return (hi == nil || bytes.Compare(hi, n.wanted) >= 0) && (bytes.Compare(lo, n.wanted) <= 0 || bytes.HasPrefix(lo, n.wanted))
+		}
+	case of == Typo:
+		return n.typo.one
+	case of == Far:
+		return n.typo.two
 	}
-	return n.typo != nil && n.typo.between(lo, hi)
+	return nil
 }
 
 // minPart is the shortest name that is also looked for inside of others.

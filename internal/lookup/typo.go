@@ -13,6 +13,10 @@ type typo struct {
 	seen uint64 // letters of the key
 }
 
+// LostGrams is how many of the texts of three letters in a name one edit changes at most:
+// two letters that are swapped are in four.
+const LostGrams = 4
+
 // maxTypo is the longest name that is compared.
 const maxTypo = 120
 
@@ -38,20 +42,20 @@ func letters(s []byte) (set uint64) {
 }
 
 // likeness is between prefix and equality for one edit, and below a part of a
-// word for two. 0 is too far.
-func (t *typo) likeness(key []byte) float64 {
+// word for two, and says how many edits there are. 0 is too far.
+func (t *typo) likeness(key []byte) (v float64, edits int) {
 	if t.most == 0 || len(key) > len(t.key)+t.most || len(key)+t.most < len(t.key) {
-		return 0
+		return 0, 0
 	}
 	// An edit changes at most two letters of the set.
 	if bits.OnesCount64(t.seen^letters(key)) > 2*t.most {
-		return 0
+		return 0, 0
 	}
 	d := t.distance(key)
 	if d > t.most || d == 2 && string(key[:2]) != t.key[:2] {
-		return 0
+		return 0, 0
 	}
-	v := 4.9
+	v = 4.9
 	if d == 2 {
 		v = 2.9
 	}
@@ -61,7 +65,7 @@ func (t *typo) likeness(key []byte) float64 {
 	if len(key) == len(t.key) && d == 1 && t.replaced(key) {
 		v -= 0.2 // a wrong letter is rarer than a missing or doubled one
 	}
-	return v
+	return v, d
 }
 
 // replaced reports that one letter differs, so none was swapped.
@@ -123,18 +127,19 @@ func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	return least
 }
 
-// between reports whether some key from lo to hi, both included, may be the typed one
-// misspelt: with one edit anywhere, or with two after its first two letters. If
-// hi is nil, there is no last key.
-func (t *typo) between(lo, hi []byte) bool {
+// one reports whether some key from lo to hi, both included, may be the typed one with
+// one edit. If hi is nil, there is no last key.
+func (t *typo) one(lo, hi []byte) bool {
 	if t.most == 0 {
 		return false
 	}
-	one := typoRange{typo: t, most: 1, lo: lo, hi: hi}
-	if one.reach(0, true, hi != nil, 0, &farAway, &firstRow) {
-		return true
-	}
-	if t.most == 1 {
+	r := typoRange{typo: t, most: 1, lo: lo, hi: hi}
+	return r.reach(0, true, hi != nil, 0, &farAway, &firstRow)
+}
+
+// two does so for two edits after the first two letters.
+func (t *typo) two(lo, hi []byte) bool {
+	if t.most < 2 {
 		return false
 	}
 	first := []byte(t.key[:2])
@@ -145,8 +150,8 @@ func (t *typo) between(lo, hi []byte) bool {
 	var before, row typoRow
 	t.step(&before, &firstRow, &farAway, 0, first[0])
 	t.step(&row, &before, &firstRow, first[0], first[1])
-	two := typoRange{typo: t, most: 2, lo: lo, hi: hi}
-	return two.reach(2, above, below, first[1], &before, &row)
+	r := typoRange{typo: t, most: 2, lo: lo, hi: hi}
+	return r.reach(2, above, below, first[1], &before, &row)
 }
 
 // typoRange looks for a key from lo to hi.

@@ -40,13 +40,17 @@ func TestBetween(t *testing.T) {
 		for lo := 0; lo < len(keys); {
 			hi := min(len(keys), lo+1+r.IntN(60))
 			like := slices.ContainsFunc(keys[lo:hi], func(key string) bool {
-				return n.typo.likeness([]byte(key)) > 0 || strings.HasPrefix(key, typed)
+				v, _ := n.typo.likeness([]byte(key))
+				return v > 0 || strings.HasPrefix(key, typed)
 			})
 			var last []byte
 			if hi < len(keys) {
 				last = []byte(keys[hi])
 			}
-			may := n.Between([]byte(keys[lo]), last)
+			may := false
+			for _, of := range []Reach{Begins, Typo, Far} {
+				may = may || n.Between(of)([]byte(keys[lo]), last)
+			}
 			ranges++
 			if like {
 				some++

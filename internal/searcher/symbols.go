@@ -145,7 +145,7 @@ type defined struct {
 
 func (s *symbolRun) take(path string, d *defined) {
 	for _, f := range d.found {
-		if s.best.Wants(f.Score, f.Part) {
+		if s.best.Wants(f.Score, f.Reach) {
 			s.best.Add(f)
 		}
 	}
@@ -177,14 +177,8 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 	}
 	defer snap.Close()
 	s.read = nil
-	// Names that contain the name are looked for if there are few others, which only the
-	// last folder of a query can tell.
-	near := index.NameQuery{Between: s.name.Between}
-	if len(s.q.Paths) > 1 {
-		near.Part = s.name.Part()
-	}
 	for _, v := range counted.Views {
-		if err := cmp.Or(s.unknown(v, pass), s.view(v, near, pass)); err != nil {
+		if err := cmp.Or(s.unknown(v, pass), s.view(v, lookup.Begins, pass)); err != nil {
 			return noIndex(ctx, err)
 		}
 	}
@@ -200,12 +194,19 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)
 	sum.Stats.IgnoredIndexed = snap.Ignored()
 	sum.Stats.Plan = search.Plan{Kind: search.PlanSymbols, Changed: len(s.read)}
-	if err := s.others(ctx); err != nil || near.Part != nil || s.name.Part() == nil || s.best.Enough() {
+	if err := s.others(ctx); err != nil || !s.name.Fuzzy() {
 		return err
 	}
-	for _, v := range counted.Views {
-		if err := s.view(v, index.NameQuery{Part: s.name.Part()}, pass); err != nil {
-			return noIndex(ctx, err)
+	// Names that are less near are looked for if there are few others, which only the
+	// last folder of a query can tell.
+	for _, of := range []lookup.Reach{lookup.Typo, lookup.Far, lookup.Part} {
+		if len(s.q.Paths) <= 1 && !s.best.Counts(of) {
+			continue
+		}
+		for _, v := range counted.Views {
+			if err := s.view(v, of, pass); err != nil {
+				return noIndex(ctx, err)
+			}
 		}
 	}
 	return nil
@@ -223,10 +224,22 @@ func (s *symbolRun) unknown(v *index.CountedView, pass *indexPass) error {
 	return err
 }
 
-// view adds the definitions of one segment.
-func (s *symbolRun) view(v *index.CountedView, q index.NameQuery, pass *indexPass) error {
-	in := &definedIn{symbolRun: s, view: v, pass: pass, number: make([]int32, v.Documents()), near: q.Between != nil, parts: q.Part != nil}
+// view adds the definitions of one segment whose names have a reach; with Begins also
+// those that are the name.
+func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, pass *indexPass) error {
+	in := &definedIn{symbolRun: s, view: v, pass: pass, number: make([]int32, v.Documents()), of: of}
 	if s.name.Fuzzy() {
+		q := index.NameQuery{Between: s.name.Between(of)}
+		switch of {
+		case lookup.Typo:
+			q.Like, q.Lost = s.name.Key(), lookup.LostGrams
+		case lookup.Far:
+			q.Like, q.Lost = s.name.Key(), 2*lookup.LostGrams
+		case lookup.Part:
+			if q.Part = s.name.Part(); q.Part == nil {
+				return nil
+			}
+		}
 		return cmp.Or(v.Names(q, func(d *index.Defined) bool {
 			in.add(d)
 			return in.err == nil
@@ -239,12 +252,12 @@ func (s *symbolRun) view(v *index.CountedView, q index.NameQuery, pass *indexPas
 // definedIn adds the definitions of a segment.
 type definedIn struct {
 	*symbolRun
-	view        *index.CountedView
-	pass        *indexPass
-	near, parts bool    // which names are taken
-	number      []int32 // of a document in files, plus 1; 0 if it was not looked at
-	files       []definingFile
-	err         error
+	view   *index.CountedView
+	pass   *indexPass
+	of     lookup.Reach // of the names that are taken
+	number []int32      // of a document in files, plus 1; 0 if it was not looked at
+	files  []definingFile
+	err    error
 }
 
 // definingFile is a document with definitions; without a path the query's filters
@@ -256,8 +269,8 @@ type definingFile struct {
 
 // add adds the definitions of a name.
 func (in *definedIn) add(d *index.Defined) {
-	like, part := in.name.Likeness(d.Name, d.Key)
-	if like == 0 || part && !in.parts || !part && !in.near {
+	like, reach := in.name.Likeness(d.Name, d.Key)
+	if like == 0 || max(reach, lookup.Begins) != in.of {
 		return
 	}
 	all := in.pass.admitsAll()
@@ -271,7 +284,7 @@ func (in *definedIn) add(d *index.Defined) {
 		if !in.name.Takes(kind) || in.err != nil {
 			return
 		}
-		if all && !in.best.MayWant(in.name.AtMost(like, kind), part) {
+		if all && !in.best.MayWant(in.name.AtMost(like, kind), reach) {
 			return
 		}
 		file := in.file(id)
@@ -286,12 +299,12 @@ func (in *definedIn) add(d *index.Defined) {
 		if name == "" {
 			name = string(d.Name)
 		}
-		f := lookup.Found{Path: file.path, Name: name, Kind: kind, Nth: nth[same{container, kind}], Part: part}
+		f := lookup.Found{Path: file.path, Name: name, Kind: kind, Nth: nth[same{container, kind}], Reach: reach}
 		if container > 0 {
 			f.Container, in.err = in.view.Container(container)
 		}
 		f.Score = in.name.Score(like, kind, f.Container, f.Path, file.weight)
-		if in.best.Wants(f.Score, part) {
+		if in.best.Wants(f.Score, reach) {
 			in.best.Add(f)
 		}
 	})
