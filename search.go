@@ -62,6 +62,15 @@ func (w *Workspace) EachText(ctx context.Context, q search.TextQuery, look func(
 	return answer(ctx, w, func(ctx context.Context) (*search.Summary, error) { return w.b.EachText(ctx, q, look, yield) })
 }
 
+// Remember returns what make has returned for the key, if no file has changed since that
+// a query without options shows; otherwise it calls make. The value is shared: nobody may
+// change it. Only a workspace with an index of its own process remembers.
+func (w *Workspace) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
+	return answer(ctx, w, func(ctx context.Context) (any, error) {
+		return w.b.Remember(ctx, key, func() (any, error) { return make(ctx) })
+	})
+}
+
 // Stat describes what a path names. A path that exists only in another letter
 // case is found, if it is the only one.
 func (w *Workspace) Stat(ctx context.Context, path string) (*search.Info, error) {

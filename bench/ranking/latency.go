@@ -29,14 +29,15 @@ const questionsAsked = 300
 
 // latency measures ranked searches and look-ups of names in one tree by its index:
 // the first sentences of comments that document functions, and those names.
-// dir is where the index is kept; "" is a temporary folder.
-func latency(tree, dir string) error {
-	sentences, names, err := documented(tree)
+// dir is where the index is kept; "" is a temporary folder. only is what to measure:
+// "sentences", "names", "outline"; "" is all.
+func latency(tree, dir, only string, misses bool) error {
+	functions, err := documented(tree)
 	if err != nil {
 		return err
 	}
-	if len(sentences) < questionsAsked {
-		return fmt.Errorf("%s has only %d documented functions, %d are needed", tree, len(sentences), questionsAsked)
+	if len(functions) < questionsAsked {
+		return fmt.Errorf("%s has only %d documented functions, %d are needed", tree, len(functions), questionsAsked)
 	}
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "ranking"); err != nil {
@@ -59,54 +60,102 @@ func latency(tree, dir string) error {
 		return err
 	}
 	fmt.Printf("first question: %s\n", time.Since(first).Round(time.Millisecond))
-	found := 0
-	if err := measure("sentences", sentences, func(s string) error {
+	heap := func(when string) {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		fmt.Printf("%s: memory taken from the system %d MB, heap %.1f MB\n", when, (m.Sys-m.HeapReleased)>>20, float64(m.HeapAlloc)/(1<<20))
+	}
+	if only == "" || only == "sentences" {
+		if err := sentences(ctx, ws, functions); err != nil {
+			return err
+		}
+	}
+	functions = nil
+	heap("the owner of the index after the first questions")
+	if only == "" || only == "names" {
+		if err := spellings(ctx, ws, tree, misses); err != nil {
+			return err
+		}
+	}
+	if only == "" || only == "outline" {
+		if err := outline(ctx, ws, tree); err != nil {
+			return err
+		}
+	}
+	heap("after all questions")
+	return nil
+}
+
+// sentences asks what functions do, in the words that document them, and for their names.
+func sentences(ctx context.Context, ws *quarry.Workspace, functions []function) error {
+	var found, first, ten int
+	if err := measure("sentences", functions, func(f function) string { return f.sentence }, func(s string, f function) error {
 		r, err := ws.SearchCode(ctx, search.CodeQuery{Query: s, Limit: 10})
 		if err == nil && !r.Stats.Plan.Indexed() {
 			err = fmt.Errorf("%q was not answered by the index: %s", s, r.Stats.Plan.Kind)
 		}
-		if err == nil && len(r.Chunks) > 0 {
+		if err != nil {
+			return err
+		}
+		if len(r.Chunks) > 0 {
 			found++
 		}
-		return err
+		switch at := slices.IndexFunc(r.Chunks, func(c search.Chunk) bool { return c.Path == f.path }); {
+		case at == 0:
+			first++
+			ten++
+		case at > 0:
+			ten++
+		}
+		return nil
 	}); err != nil {
 		return err
 	}
-	fmt.Printf("%19s %d of %d have an answer\n", "", found, questionsAsked)
+	fmt.Printf("%19s %d of %d have an answer, %d the file first, %d among ten\n", "", found, questionsAsked, first, ten)
 	if found == 0 {
-		return fmt.Errorf("no sentence has an answer in %s", tree)
+		return errors.New("no sentence has an answer")
 	}
-	if err := measure("names, ranked", names, func(s string) error {
+	return measure("names, ranked", functions, func(f function) string { return f.name }, func(s string, _ function) error {
 		_, err := ws.SearchCode(ctx, search.CodeQuery{Query: s, Limit: 10})
 		return err
-	}); err != nil {
-		return err
-	}
-	if names, err = frequencies(tree); err != nil {
+	})
+}
+
+// spellings looks up names, exact and misspelt.
+func spellings(ctx context.Context, ws *quarry.Workspace, tree string, misses bool) error {
+	names, err := frequencies(tree, func(name string) (bool, error) {
+		r, err := ws.Symbols(ctx, search.SymbolQuery{Name: name, Limit: 1})
+		return err == nil && r.Total > 0, err
+	})
+	if err != nil {
 		return err
 	}
 	for _, way := range ways300() {
 		found, third := 0, 0
-		if err := measure(way.name, names, func(s string) error {
-			r, err := ws.Symbols(ctx, search.SymbolQuery{Name: way.typed(s), Fuzzy: way.fuzzy})
-			if err == nil && len(r.Symbols) > 0 {
+		if err := measure(way.name, names, way.typed, func(typed, name string) error {
+			r, err := ws.Symbols(ctx, search.SymbolQuery{Name: typed, Fuzzy: way.fuzzy})
+			if err != nil {
+				return err
+			}
+			if len(r.Symbols) > 0 {
 				found++
 			}
-			if err == nil && slices.ContainsFunc(r.Symbols[:min(3, len(r.Symbols))], func(d search.Symbol) bool { return d.Name == s }) {
+			if slices.ContainsFunc(r.Symbols[:min(3, len(r.Symbols))], func(d search.Symbol) bool { return d.Name == name }) {
 				third++
+			} else if misses {
+				var got []string
+				for _, d := range r.Symbols[:min(3, len(r.Symbols))] {
+					got = append(got, fmt.Sprintf("%s (%s)", d.Name, d.Kind))
+				}
+				fmt.Printf("  %s for %s gives %s\n", typed, name, strings.Join(got, ", "))
 			}
-			return err
+			return nil
 		}); err != nil {
 			return err
 		}
 		fmt.Printf("%19s %d of %d have an answer, %d the name among the first three\n", "", found, questionsAsked, third)
 	}
-	if err := outline(ctx, ws, tree); err != nil {
-		return err
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	fmt.Printf("memory taken from the system %d MB, heap %d MB\n", (m.Sys-m.HeapReleased)>>20, m.HeapAlloc>>20)
 	return nil
 }
 
@@ -197,8 +246,9 @@ func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
 }
 
 // frequencies are identifiers of the tree from the most frequent one to those that
-// occur once: each is as much rarer than the one before as the others are.
-func frequencies(tree string) ([]string, error) {
+// occur once: each is as much rarer than the one before as the others are. What only looks
+// like the name of a function, and is not defined, is none.
+func frequencies(tree string, defined func(name string) (bool, error)) ([]string, error) {
 	counts, files := map[string]int{}, 0
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || filepath.Ext(p) != ".c" {
@@ -225,9 +275,16 @@ func frequencies(tree string) ([]string, error) {
 		return nil, fmt.Errorf("%s has only %d functions in the sample: %w", tree, len(names), cmp.Or(err, errors.New("too few")))
 	}
 	var out []string
-	for i := range questionsAsked {
-		at := int(math.Pow(float64(len(names)), float64(i)/questionsAsked))
-		out = append(out, names[min(max(at-1, i), len(names)-1)])
+	for next := 0; len(out) < questionsAsked && err == nil; {
+		at := int(math.Pow(float64(len(names)), float64(len(out))/questionsAsked))
+		if next = max(at-1, next); next >= len(names) {
+			return nil, fmt.Errorf("%s has only %d functions in the sample", tree, len(out))
+		}
+		var ok bool
+		if ok, err = defined(names[next]); ok {
+			out = append(out, names[next])
+		}
+		next++
 	}
 	return out, err
 }
@@ -237,13 +294,15 @@ var (
 	identifier      = regexp.MustCompile(`[A-Za-z_]\w{3,}`)
 )
 
-func measure(what string, questions []string, ask func(string) error) error {
+// measure asks questions about some of a list and prints what they take.
+func measure[T any](what string, list []T, question func(T) string, ask func(string, T) error) error {
 	var times, used []time.Duration
 	slowest, which := time.Duration(0), ""
 	for i := range questionsAsked {
-		q := questions[i*len(questions)/questionsAsked]
+		of := list[i*len(list)/questionsAsked]
+		q := question(of)
 		started, cpu := time.Now(), processorTime()
-		if err := ask(q); err != nil {
+		if err := ask(q, of); err != nil {
 			return err
 		}
 		took := processorTime() - cpu
@@ -263,9 +322,12 @@ func measure(what string, questions []string, ask func(string) error) error {
 
 var documentedFunction = regexp.MustCompile(`^ \* (\w+)\(\) - (.+)$`)
 
-// documented lists the sentences and names of comments like
-// "name() - what it does", as the Linux kernel has them.
-func documented(tree string) (sentences, names []string, err error) {
+// function is one with the first sentence of its comment.
+type function struct{ path, name, sentence string }
+
+// documented lists the functions with comments like "name() - what it does", as the
+// Linux kernel has them.
+func documented(tree string) (out []function, err error) {
 	err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || filepath.Ext(p) != ".c" {
 			return err
@@ -274,14 +336,18 @@ func documented(tree string) (sentences, names []string, err error) {
 		if err != nil || !bytes.Contains(text, []byte("() - ")) {
 			return err
 		}
+		rel, err := filepath.Rel(tree, p)
+		if err != nil {
+			return err
+		}
 		lines := bufio.NewScanner(bytes.NewReader(text))
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
 			if m := documentedFunction.FindStringSubmatch(lines.Text()); m != nil && strings.Contains(strings.TrimSpace(m[2]), " ") {
-				sentences, names = append(sentences, m[2]), append(names, m[1])
+				out = append(out, function{filepath.ToSlash(rel), m[1], m[2]})
 			}
 		}
 		return nil
 	})
-	return sentences, names, err
+	return out, err
 }

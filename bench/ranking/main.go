@@ -5,7 +5,7 @@
 //	go run ./bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	go run ./bench/ranking -trees DIR [-annotations DIR] -tokens
 //	go run ./bench/ranking -issues FILE -trees DIR [-misses]
-//	go run ./bench/ranking -latency DIR [-index DIR]
+//	go run ./bench/ranking -latency DIR [-index DIR] [-part PART] [-misses]
 //	go run ./bench/ranking -checkout DIR
 //	go run ./bench/ranking -methods DIR:DIR:…
 //	go run ./bench/ranking -golib DIR
@@ -66,10 +66,11 @@ func main() {
 	changed := flag.String("checkout", "", "measure names right after 20,000 files changed, in a copy of C sources of this tree, instead")
 	types := flag.String("methods", "", "measure how often Type.method gives that type first, in these trees, instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
+	part := flag.String("part", "", "with -latency, measure this alone: sentences, names, outline")
 	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
 	reports := flag.String("issues", "", "measure which files the issues of this file are about instead; -trees has a git repository per project")
 	library := flag.String("golib", "", "measure how often find_symbol is right at first, in this source of Go's library")
-	misses := flag.Bool("misses", false, "list the questions below 0.7")
+	misses := flag.Bool("misses", false, "list the questions below 0.7, and names that are not found")
 	flag.Parse()
 	if *library != "" {
 		if err := goLibrary(*library); err != nil {
@@ -79,7 +80,7 @@ func main() {
 		return
 	}
 	if *tree != "" {
-		if err := latency(*tree, *index); err != nil {
+		if err := latency(*tree, *index, *part, *misses); err != nil {
 			fmt.Fprintln(os.Stderr, "ranking:", err)
 			os.Exit(1)
 		}

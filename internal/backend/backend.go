@@ -29,6 +29,9 @@ type Backend interface {
 	// EachText runs look on the decoded text of every file of a query, in
 	// parallel. It passes each result that is not nil to yield, in path order.
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
+	// Remember returns what make has returned for the key, if no file has changed
+	// since; otherwise it calls make. Nobody may change the value.
+	Remember(ctx context.Context, key string, make func() (any, error)) (any, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)

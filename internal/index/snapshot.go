@@ -127,7 +127,7 @@ func (ix *Index) forgetSnapshot() {
 }
 
 func (ix *Index) newSnapshot() *snapshot {
-	s := &snapshot{ix: ix, ignored: ix.ignored}
+	s := &snapshot{ix: ix, ignored: ix.ignored, state: new(State)}
 	s.refs.Store(1)
 	for _, h := range ix.segs {
 		h.seg.retain()
@@ -167,7 +167,21 @@ type snapshot struct {
 	dirty   []dirtyDoc // sorted
 	skipped []walk.Skip
 	ignored bool // ignored files are in it, too
+	state   *State
 	refs    atomic.Int32
+}
+
+// State is the identity of what a snapshot shows: as long as it is the same, no file has
+// changed.
+type State struct{ _ byte }
+
+// State returns the identity of what the snapshot shows. It is nil while files are
+// dirty: of these only the name is known.
+func (s *Snapshot) State() *State {
+	if len(s.dirty) > 0 {
+		return nil
+	}
+	return s.state
 }
 
 type view struct {

@@ -272,10 +272,22 @@ func notesEqual(t *testing.T, seed uint64) (some, tried int, err error) {
 	return some, tried, nil
 }
 
-// planned remembers whether an index answered.
+// planned remembers whether an index answered, or the answer was remembered.
 type planned struct {
 	*quarry.Workspace
-	indexed bool
+	indexed, remembered bool
+}
+
+func (w *planned) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
+	made := false
+	v, err := w.Workspace.Remember(ctx, key, func(ctx context.Context) (any, error) {
+		made = true
+		return make(ctx)
+	})
+	if !made && err == nil {
+		w.indexed, w.remembered = true, true
+	}
+	return v, err
 }
 
 func (w *planned) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {

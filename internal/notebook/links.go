@@ -307,19 +307,33 @@ func (b *Book) Unresolved(ctx context.Context, path string) ([]Link, error) {
 		links, err := b.Outgoing(ctx, path)
 		return slices.DeleteFunc(links, func(l Link) bool { return l.Target != "" }), err
 	}
-	paths, err := b.paths(ctx, false)
+	list, err := b.ws.Remember(ctx, "unresolved links", func(ctx context.Context) (any, error) {
+		paths, err := b.paths(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		ix := vault.NewIndex(paths)
+		return b.links(ctx, factQuery{must: true}, func(source string, l *vault.Link) (string, bool) {
+			_, ok := ix.ResolveLink(source, l)
+			return "", !ok
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	ix := vault.NewIndex(paths)
-	return b.links(ctx, factQuery{must: true}, func(source string, l *vault.Link) (string, bool) {
-		_, ok := ix.ResolveLink(source, l)
-		return "", !ok
-	})
+	return slices.Clone(list.([]Link)), nil // Place changes it
 }
 
 // Orphans returns the notes that no other file links to.
 func (b *Book) Orphans(ctx context.Context) ([]string, error) {
+	list, err := b.ws.Remember(ctx, "orphans", func(ctx context.Context) (any, error) { return b.orphans(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(list.([]string)), nil
+}
+
+func (b *Book) orphans(ctx context.Context) ([]string, error) {
 	paths, err := b.paths(ctx, false)
 	if err != nil {
 		return nil, err

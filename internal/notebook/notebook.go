@@ -2,7 +2,7 @@
 // of a note, its properties and tags, follow links, open the note of a day.
 //
 // It sits above package vault, which decides on bytes, and below the faces. A
-// [Book] keeps no state: every answer comes from the files as they are when it
+// [Book] keeps no state: every answer is that of the files as they are when it
 // is asked, so it is as fresh as any search, and every change is one
 // [change.Set], applied and undone as a whole. Bytes outside the named part
 // never change.
@@ -32,6 +32,9 @@ type Workspace interface {
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Search(ctx context.Context, q search.Query) (*search.Result, error)
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
+	// Remember returns what make has returned for the key, if no file has changed
+	// since; otherwise it calls make. Nobody may change the value.
+	Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	// VaultFile reads a file of settings below .obsidian; one that is missing

@@ -130,6 +130,24 @@ func (w *tallied) EachText(ctx context.Context, q search.TextQuery, look func(pa
 	return s, err
 }
 
+// Remember also remembers how many files the answer was not made of.
+func (w *tallied) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
+	type counted struct {
+		value  any
+		denied search.Summary
+	}
+	v, err := w.Workspace.Remember(ctx, "counted "+key, func(ctx context.Context) (any, error) {
+		v, err := make(ctx)
+		return counted{v, search.Summary{Denied: int(w.denied.Load())}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := v.(counted)
+	w.count(&c.denied)
+	return c.value, nil
+}
+
 // tellOmitted says how many files a listing omits because of the policy.
 func (a *answer) tellOmitted(s *search.Summary) {
 	if s.Denied > 0 {

@@ -202,6 +202,14 @@ func (v *View) Find(ctx context.Context, q search.FindQuery) (*search.FindResult
 	return r, nil
 }
 
+// Remember remembers as long as nothing was changed here.
+func (v *View) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
+	if !v.Changed() {
+		return v.ws.Remember(ctx, key, make)
+	}
+	return make(ctx)
+}
+
 // EachText gives the texts of a scope after the changes.
 func (v *View) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
 	if !v.Changed() {
