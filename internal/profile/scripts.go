@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -50,7 +51,7 @@ func (c *call) runScript(ctx context.Context, changes bool) (*host.Host, script.
 		return nil, script.Outcome{}, &tool.Error{Code: fault.InvalidArgument, Message: "The script is empty", Hint: `help() prints the functions.`}
 	}
 	if len(text) > maxScript {
-		return nil, script.Outcome{}, &tool.Error{Code: fault.TooLarge, Message: fmt.Sprintf("The script has %s, more than %s", render.Size(int64(len(text))), render.Size(maxScript)), Hint: "Write large texts with write_file."}
+		return nil, script.Outcome{}, &tool.Error{Code: fault.TooLarge, Message: fmt.Sprintf("The script has %s, more than %s", render.Size(int64(len(text))), render.Size(maxScript)), Hint: "Write large texts with " + c.writer() + "."}
 	}
 	h := host.New(c.ws, changes)
 	out, err := c.scripts.Run(ctx, text, changes, func(ctx context.Context, name string, args json.RawMessage) (any, error) {
@@ -64,6 +65,14 @@ func (c *call) runScript(ctx context.Context, changes bool) (*host.Host, script.
 		return nil, out, c.scriptError(err, out)
 	}
 	return h, out, nil
+}
+
+// writer is the tool that writes whole files.
+func (c *call) writer() string {
+	if slices.Contains(c.names, "write_file") {
+		return "write_file"
+	}
+	return "apply_changes"
 }
 
 // scriptProblem words an error of a function for the script's author.

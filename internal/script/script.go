@@ -279,7 +279,8 @@ func (r *runner) explain(err error) *Error {
 		}
 	}
 	if strings.Contains(e.Message, "too many steps") {
-		e.Message, e.Hint = fmt.Sprintf("the script took more than %d steps", r.job.Steps), "Let the functions do the work: a narrower search instead of a loop over all lines."
+		// A loop that calls nothing has no line of its own in the interpreter's table.
+		e.Line, e.Message, e.Hint = 0, fmt.Sprintf("the script took more than %d steps", r.job.Steps), "Let the functions do the work: a narrower search instead of a loop over all lines."
 	}
 	if lines := strings.Split(r.job.Script, "\n"); e.Line > 0 && e.Line <= len(lines) {
 		e.Source = strings.TrimSpace(fault.Clip(lines[e.Line-1], 200))
