@@ -15,6 +15,7 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/layer"
 	regime "quarry/internal/stress"
 )
 
@@ -26,7 +27,7 @@ type hit struct {
 	forever bool // all that follow fail, too
 }
 
-var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, rootfs.ErrShort}
+var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, layer.ErrShort}
 
 // breaker is a layer that counts calls and fails some.
 type breaker struct {
@@ -84,7 +85,7 @@ func inTrash() bool {
 // possible keeps to what a system may say.
 func possible(call string, err error) bool {
 	switch err {
-	case rootfs.ErrShort:
+	case layer.ErrShort:
 		return call == "write"
 	case unix.EXDEV:
 		return call == "rename" || call == "link"

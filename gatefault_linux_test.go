@@ -15,6 +15,7 @@ import (
 	"quarry/change"
 	"quarry/internal/review"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/layer"
 	"quarry/internal/script/workertest"
 	regime "quarry/internal/stress"
 	"quarry/tool"
@@ -153,7 +154,7 @@ func (g *gateTrial) call(call string) error {
 	}
 	n := g.seen
 	g.seen++
-	if g.err == nil || n != g.at && (!g.forever || n < g.at) || g.err == rootfs.ErrShort && call != "write" {
+	if g.err == nil || n != g.at && (!g.forever || n < g.at) || g.err == layer.ErrShort && call != "write" {
 		return nil
 	}
 	return g.err
@@ -176,7 +177,7 @@ func (g *gateTrial) everyFault(run *regime.Run, execute func() string) {
 		g.t.Fatalf("without a fault nothing is proposed: %s", text)
 	}
 	g.decide()
-	kinds := []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, rootfs.ErrShort}
+	kinds := []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, layer.ErrShort}
 	for n := range calls {
 		for k, kind := range kinds {
 			for _, forever := range []bool{false, true} {

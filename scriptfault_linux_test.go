@@ -13,6 +13,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/layer"
 	regime "quarry/internal/stress"
 )
 
@@ -34,7 +35,7 @@ func TestScriptFaults(t *testing.T) {
 	if problem := runScript(t, &rootfs.Layer{}, nil, &want); problem != "" {
 		t.Fatal(problem)
 	}
-	kinds := []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, rootfs.ErrShort}
+	kinds := []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, layer.ErrShort}
 	for n := range want.calls {
 		for k, kind := range kinds {
 			for _, forever := range []bool{false, true} {

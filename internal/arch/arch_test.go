@@ -232,7 +232,7 @@ func TestRulesCatchOffenders(t *testing.T) {
 	if got := len(pathOpenings(f)); got != 1 {
 		t.Errorf("pathOpenings found %d, want 1", got)
 	}
-	if got := len(callsOf(f, fileReaders)); got != 1 || mayRead("internal/githead/file.go") || !mayRead("internal/rootfs/plain.go") {
+	if got := len(callsOf(f, fileReaders)); got != 1 || mayRead("internal/githead/file.go") || !mayRead("internal/rootfs/outside/read.go") {
 		t.Errorf("callsOf found %d readers, want 1, outside of rootfs", got)
 	}
 	for text, want := range map[string]bool{"func vaultRules()": true, "// YAML front matter": true, "notice, denote": false} {

@@ -103,7 +103,17 @@ var layers = []layer{
 		{"internal/zoekt/wire", "protobuf's wire format"},
 	}},
 	{"bottom", "Files and texts.", []pkg{
-		{"internal/rootfs", "the sandbox: Path, safe open, replace"},
+		{"internal/rootfs/mounts", "what is mounted below a folder, and the top of its volume"},
+		{"internal/rootfs", "the sandbox: Path, safe open, replace; what every system shares"},
+		{"internal/rootfs/linux", "files by the system calls of Linux"},
+		{"internal/rootfs/windows", "files by the native calls of Windows"},
+		{"internal/rootfs/posix", "files on os.Root: macOS and the BSDs"},
+		{"internal/rootfs/file", "what a system knows of an entry, and why it can't be opened"},
+		{"internal/rootfs/version", "contents by their hash, and the hash of edited ones"},
+		{"internal/rootfs/layer", "what tests put between a root and the system"},
+		{"internal/rootfs/lock", "locks on open files"},
+		{"internal/rootfs/names", "names that mean something else to the system; pure"},
+		{"internal/rootfs/outside", "files outside of any root: settings, credentials, folders for state"},
 		{"internal/policy", "what may be touched, by name and path; pure"},
 		{"internal/glob", "the glob dialects"},
 		{"internal/textedit", "edits on bytes and their diffs, pure"},
@@ -141,27 +151,33 @@ var layers = []layer{
 // engine is reached through the facade, and what is particular to one kind of
 // files or servers enters in one place. "x/..." is every package below x.
 var roads = map[string][]string{
-	"internal/backend":  {".", "internal/review"},
-	"internal/searcher": {".", "internal/backend"},
-	"internal/changer":  {".", "internal/backend", "internal/vaultdir"},
-	"internal/owner":    {".", "internal/backend", "internal/doctor"},
-	"internal/index":    {"internal/searcher", "internal/owner", "internal/doctor", "internal/notefields"},
-	"internal/journal":  {"internal/changer", "internal/doctor"},
-	"internal/watch":    {"internal/owner"},
-	"internal/trash":    {"internal/changer", "internal/doctor"},
-	"internal/vaultdir": {"."},
-	"internal/repos":    {".", "internal/searcher"},
-	"internal/zoekt":    {"."},
-	"internal/cli":      {"cmd/quarry"},
-	"internal/cli/...":  {"internal/cli", "internal/cli/..."},
-	"internal/profile":  {"toolset", "internal/cli/..."},
-	"internal/re/...":   {"match", "internal/re/...", "internal/scan"},
+	"internal/backend":        {".", "internal/review"},
+	"internal/searcher":       {".", "internal/backend"},
+	"internal/changer":        {".", "internal/backend", "internal/vaultdir"},
+	"internal/owner":          {".", "internal/backend", "internal/doctor"},
+	"internal/index":          {"internal/searcher", "internal/owner", "internal/doctor", "internal/notefields"},
+	"internal/journal":        {"internal/changer", "internal/doctor"},
+	"internal/watch":          {"internal/owner"},
+	"internal/trash":          {"internal/changer", "internal/doctor"},
+	"internal/vaultdir":       {"."},
+	"internal/repos":          {".", "internal/searcher"},
+	"internal/zoekt":          {"."},
+	"internal/rootfs/linux":   {"internal/rootfs"},
+	"internal/rootfs/windows": {"internal/rootfs"},
+	"internal/rootfs/posix":   {"internal/rootfs"},
+	"internal/cli":            {"cmd/quarry"},
+	"internal/cli/...":        {"internal/cli", "internal/cli/..."},
+	"internal/profile":        {"toolset", "internal/cli/..."},
+	"internal/re/...":         {"match", "internal/re/...", "internal/scan"},
 }
 
 // opensUserFiles are the only packages that may call os functions that take a
 // path: everything else goes through rootfs, which keeps the sandbox.
 var opensUserFiles = map[string]bool{
 	"internal/rootfs":         true,
+	"internal/rootfs/mounts":  true, // the kernel's table
+	"internal/rootfs/outside": true, // files that a person names, or with a fixed place
+	"internal/rootfs/posix":   true, // folders, on os.Root
 	"internal/powercut":       true,
 	"internal/quarrytest":     true, // folders of tests
 	"internal/cli":            true,

@@ -54,7 +54,7 @@ func imports(f *ast.File, path string) bool {
 }
 
 // fileReaders open a file for reading by its path: what stands there may be a FIFO,
-// a device or 20 GB. Everyone takes rootfs: a Root for a user's tree, ReadPlain for
+// a device or 20 GB. Everyone takes rootfs: a Root for a user's tree, outside.Read for
 // files that a person names.
 var fileReaders = map[string]bool{"Open": true, "ReadFile": true, "OpenFile": true, "DirFS": true, "OpenRoot": true, "OpenInRoot": true}
 

@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 )
 
@@ -81,7 +82,7 @@ func replaceStep(t *testing.T, w *Changer, path, old, new string) step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := (&source{path: p, data: data, sum: rootfs.SumOf(data)}).step(w, edited, "")
+	s, err := (&source{path: p, data: data, sum: version.SumOf(data)}).step(w, edited, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/lineage"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 )
 
@@ -256,7 +257,7 @@ func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, s
 func (c *carried) finish(w *Changer) (err error) {
 	if c.before != nil {
 		c.after, err = applied(c.before, c.edits)
-		c.new = rootfs.VersionOf(c.after)
+		c.new = version.Of(c.after)
 		return err
 	}
 	f, err := w.root.OpenFile(c.path)
@@ -264,7 +265,7 @@ func (c *carried) finish(w *Changer) (err error) {
 		return err
 	}
 	defer f.Close()
-	h, at := rootfs.NewHash(), int64(0)
+	h, at := version.NewHash(), int64(0)
 	for _, e := range c.edits {
 		if _, err := io.Copy(h, io.NewSectionReader(f, at, e.Off-at)); err != nil {
 			return err

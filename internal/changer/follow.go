@@ -9,6 +9,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 )
@@ -68,7 +69,7 @@ func (p *planner) readFollowed(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.followed[path] = &followedFile{source{path: at, info: info, data: data, sum: rootfs.SumOf(data)}, doc}
+	p.followed[path] = &followedFile{source{path: at, info: info, data: data, sum: version.SumOf(data)}, doc}
 	return doc.Text(), nil
 }
 

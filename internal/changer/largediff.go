@@ -9,6 +9,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 )
@@ -97,7 +98,7 @@ func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 
 // versionText reads a content as text, provided it is of a version.
 func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text, error) {
-	sum := rootfs.NewRunningSum()
+	sum := version.NewRunningSum()
 	text, err := textfile.Scan(r, size, sum)
 	if v := sum.Version(); err == nil && v != want {
 		return nil, journal.ErrNotKept

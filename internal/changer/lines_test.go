@@ -10,7 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -35,7 +35,7 @@ func TestLinesOfAVersion(t *testing.T) {
 			lines[i] = fmt.Sprintf("line %d", rng.IntN(4))
 		}
 		read := write(lines)
-		version := rootfs.VersionOf([]byte(read)).String()
+		version := version.Of([]byte(read)).String()
 		first := 1 + rng.IntN(len(lines))
 		last := first + rng.IntN(len(lines)-first+1)
 		now := append([]string(nil), lines...)

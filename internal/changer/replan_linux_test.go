@@ -14,6 +14,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // Processes that edit different places of one file don't get in each other's way:
@@ -83,7 +84,7 @@ func TestPlannedAgain(t *testing.T) {
 		}
 		op := change.Op{Verb: change.EditFile, Path: "f", Edits: []change.Edit{{Old: "body", New: "changed"}}}
 		if c.version {
-			op.Version = rootfs.VersionOf([]byte("head\nbody\n")).String()
+			op.Version = version.Of([]byte("head\nbody\n")).String()
 		}
 		_, err = w.Apply(context.Background(), change.Set{Ops: []change.Op{op}})
 		if !once {

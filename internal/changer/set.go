@@ -14,6 +14,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // Apply makes a set of operations: all of them or none.
@@ -358,7 +359,7 @@ func (p *planner) digest() string {
 			fmt.Fprintf(h, "%o %o\n", op.Mode, op.NewMode)
 		}
 		if op.NewData != nil {
-			fmt.Fprintf(h, "%v\n", rootfs.VersionOf(op.NewData))
+			fmt.Fprintf(h, "%v\n", version.Of(op.NewData))
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

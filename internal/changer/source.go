@@ -13,6 +13,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 )
@@ -30,10 +31,10 @@ type source struct {
 	stop    func() error
 
 	data []byte      // the content of a small file
-	sum  *rootfs.Sum // its hash; version is set as soon as sum is
+	sum  *version.Sum // its hash; version is set as soon as sum is
 
 	file    *rootfs.File // of a large one
-	running *rootfs.RunningSum
+	running *version.RunningSum
 }
 
 // largeFile is the size from which a file is not read into memory. Most source
@@ -66,7 +67,7 @@ func (p *planner) open(ctx context.Context, path rootfs.Path) (*source, error) {
 		return nil, err
 	}
 	p.held += int64(len(data))
-	return &source{path: path, info: info, data: data, sum: rootfs.SumOf(data), stop: stopOf(ctx)}, nil
+	return &source{path: path, info: info, data: data, sum: version.SumOf(data), stop: stopOf(ctx)}, nil
 }
 
 func (p *planner) openLarge(ctx context.Context, path rootfs.Path) (*source, error) {
@@ -75,7 +76,7 @@ func (p *planner) openLarge(ctx context.Context, path rootfs.Path) (*source, err
 		return nil, err
 	}
 	p.opened = append(p.opened, f)
-	s := &source{path: path, info: f.Info(), file: f, running: rootfs.NewRunningSum(), stop: stopOf(ctx)}
+	s := &source{path: path, info: f.Info(), file: f, running: version.NewRunningSum(), stop: stopOf(ctx)}
 	s.text, s.notText = textfile.Scan(f, s.info.Size, s.running)
 	s.version = s.running.Version()
 	if s.text != nil {
@@ -204,7 +205,7 @@ func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version,
 		first = sp.Start
 		break
 	}
-	h, at := rootfs.NewHash(), int64(0)
+	h, at := version.NewHash(), int64(0)
 	if s.running != nil {
 		h, at = s.running.From(first)
 	}

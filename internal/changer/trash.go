@@ -13,6 +13,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/trash"
 )
 
@@ -106,7 +107,7 @@ func inTrashAs(bin *trash.Bin, id string) journal.Result {
 	return r
 }
 
-func markOf(item trash.Item) rootfs.Version { return rootfs.VersionOf([]byte(item.Mark())) }
+func markOf(item trash.Item) rootfs.Version { return version.Of([]byte(item.Mark())) }
 
 // inTrash finds what an operation has to restore. Names in a trash are reused, so
 // it must be the item that the change put there. For entries without a mark it

@@ -8,6 +8,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 )
@@ -20,7 +21,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	if info, err := p.w.root.Stat(t.path); err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom && t.Verb != change.CreateFile {
 		return p.overwriteLarge(ctx, t)
 	}
-	old, version, info, err := p.w.root.ReadFile(t.path, maxRead)
+	old, have, info, err := p.w.root.ReadFile(t.path, maxRead)
 	switch {
 	case err == nil && t.Verb == change.CreateFile:
 		return &fault.PathError{Op: "create", Path: t.path.String(), Kind: fault.AlreadyExists}
@@ -31,7 +32,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 				return err
 			}
 		}
-		return p.overwrite(t, old, version, info, func(content []byte) (change.PathDiff, error) {
+		return p.overwrite(t, old, have, info, func(content []byte) (change.PathDiff, error) {
 			return diffOf(t.path.String(), t.path.String(), old, content, p.limits()), nil
 		})
 	case rootfs.KindOf(err) != fault.NotFound && rootfs.KindOf(err) != fault.NotFolder:
@@ -43,7 +44,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 		return err
 	}
 	name, content := t.path.String(), t.Content
-	p.c.Created, p.c.Size, p.c.Version = true, int64(len(content)), rootfs.VersionOf(content).String()
+	p.c.Created, p.c.Size, p.c.Version = true, int64(len(content)), version.Of(content).String()
 	p.did = change.Action{Verb: change.Created, Path: name, Count: len(content)}
 	diff := diffOf("", name, nil, content, p.limits())
 	p.show(diff)
@@ -53,9 +54,9 @@ func (p *planner) write(ctx context.Context, t *task) error {
 }
 
 // overwrite plans new content for a file whose old one is given, unless it is large.
-func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info rootfs.Info, diffTo func(content []byte) (change.PathDiff, error)) error {
-	p.versions[t.index] = version.String()
-	if err := checkVersion(t.path, version, t.Version); err != nil {
+func (p *planner) overwrite(t *task, old []byte, have rootfs.Version, info rootfs.Info, diffTo func(content []byte) (change.PathDiff, error)) error {
+	p.versions[t.index] = have.String()
+	if err := checkVersion(t.path, have, t.Version); err != nil {
 		return err
 	}
 	name, content := t.path.String(), t.Content
@@ -65,10 +66,10 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 	if t.encoded != nil {
 		content = t.encoded
 	}
-	next := rootfs.VersionOf(content)
+	next := version.Of(content)
 	p.c.Version, p.c.Size, p.c.Kept = next.String(), int64(len(content)), t.kept
 	p.did = change.Action{Verb: change.Overwrote, Path: name, Count: len(content)}
-	if next == version {
+	if next == have {
 		return nil
 	}
 	diff, err := diffTo(content)
@@ -78,9 +79,9 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 	p.show(diff)
 	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version, Kept: t.kept}, diff)
 	return p.content(info, step{
-		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
+		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: have, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
 		do: func(*journal.Tx) error {
-			_, err := p.w.root.Replace(t.path, content, version, nil)
+			_, err := p.w.root.Replace(t.path, content, have, nil)
 			return err
 		},
 	})

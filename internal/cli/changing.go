@@ -20,7 +20,7 @@ import (
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/names"
 	"quarry/match"
 )
 
@@ -185,7 +185,7 @@ func (c *changer) openAll(given []string) (paths []string, err error) {
 // realEntry is the absolute path of an entry that may not exist yet. Symlinks
 // above it are resolved; the entry itself is not followed.
 func realEntry(given string) (string, error) {
-	if err := rootfs.CheckTyped(given); err != nil {
+	if err := names.CheckTyped(given); err != nil {
 		return "", err
 	}
 	abs, err := env.Abs(filepath.FromSlash(given))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"quarry/internal/cli/env"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // withRipgrepConfig puts the arguments of ripgrep's configuration file before
@@ -19,7 +19,7 @@ func withRipgrepConfig(args []string, getenv func(string) string) ([]string, err
 	if name == "" || len(args) == 0 || args[0] != "rg" && (args[0] != "search" || getenv("QUARRY_RIPGREP_CONFIG") != "1") || slices.Contains(args, "--no-config") {
 		return args, nil
 	}
-	data, _, err := rootfs.ReadPlain(name, 1<<20)
+	data, _, err := outside.Read(name, 1<<20)
 	if err != nil {
 		return nil, env.PathError(name, err)
 	}

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/names"
 	"quarry/search"
 )
 
@@ -134,7 +134,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 		t.isFile, t.stdin = true, true
 		return t, nil
 	}
-	if err := rootfs.CheckTyped(given); err != nil {
+	if err := names.CheckTyped(given); err != nil {
 		if strings.ContainsAny(given, "*?") { // only a shell of Unix replaces it
 			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
 		}

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"quarry/internal/config"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // ReadSettings reads a settings file; one that isn't there is empty.
 func ReadSettings(file string) ([]byte, error) {
 	const most = 64 << 20
-	data, info, err := rootfs.ReadPlain(file, most)
+	data, info, err := outside.Read(file, most)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"quarry/internal/config"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // Records remember what settings files were before an entry was put into them, so
@@ -36,7 +36,7 @@ func (r *Records) name(file, entry string) string {
 }
 
 func (r *Records) read(file, entry string) (*record, bool) {
-	data, _, err := rootfs.ReadPlain(r.name(file, entry), 64<<20)
+	data, _, err := outside.Read(r.name(file, entry), 64<<20)
 	if err != nil {
 		return nil, false
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // FileName is what the configuration file is called.
@@ -120,7 +120,7 @@ func Load(env Env) (*File, error) {
 	if isNull(name) {
 		return &File{}, nil
 	}
-	data, info, err := rootfs.ReadPlain(name, maxFile)
+	data, info, err := outside.Read(name, maxFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && !given:
 		return &File{}, nil
@@ -130,7 +130,7 @@ func Load(env Env) (*File, error) {
 		return nil, fmt.Errorf("QUARRY_CONFIG: %w", err)
 	case err != nil:
 		return nil, err
-	case !rootfs.BelongsToUs(info):
+	case !outside.Ours(info):
 		return nil, fmt.Errorf("%s belongs to another user, who could lift every limit by it; name a file of your own with QUARRY_CONFIG, or use --no-config", name)
 	}
 	return Parse(name, data, homeDir(env))

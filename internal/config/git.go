@@ -11,7 +11,7 @@ import (
 	"quarry"
 	"quarry/internal/gitdir"
 	"quarry/internal/ignore"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // maxFile bounds what is read of a configuration file.
@@ -169,7 +169,7 @@ func (c *consulted) repoAbove(dir string) bool {
 
 // readSmall reads a regular file of reasonable size, or nothing.
 func readSmall(name string) []byte {
-	data, _, err := rootfs.ReadPlain(name, maxFile)
+	data, _, err := outside.Read(name, maxFile)
 	if err != nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pypro
 // there, as into /tmp, does not count: git is as careful since CVE-2022-24765.
 func IsRoot(dir string) bool {
 	for _, m := range rootMarkers {
-		if info, err := os.Lstat(filepath.Join(dir, m)); err == nil && rootfs.BelongsToUs(info) {
+		if info, err := os.Lstat(filepath.Join(dir, m)); err == nil && outside.Ours(info) {
 			return true
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 	"quarry/internal/splice"
 	"quarry/internal/value"
 )
@@ -93,7 +93,7 @@ func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed boo
 		target = real
 	}
 	mode := fs.FileMode(0o644)
-	old, _, err := rootfs.ReadPlain(target, maxFile)
+	old, _, err := outside.Read(target, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {

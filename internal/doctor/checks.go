@@ -19,7 +19,7 @@ import (
 	"quarry/internal/gitdir"
 	"quarry/internal/ignore"
 	"quarry/internal/render"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 	"quarry/internal/trash"
 	"quarry/search"
 )
@@ -73,7 +73,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 			Fix: "For speed, work on a local copy.",
 		})
 	}
-	if rootfs.IsOverlay(x.Root) {
+	if mounts.IsOverlay(x.Root) {
 		x.find(Finding{
 			ID: "root-overlay", Note: true, What: fmt.Sprintf("%s is on an overlay.", x.Root),
 			Why: "A file that is written beneath the mount, in its upper or a lower folder, may not be seen: the kernel makes no event for it and leaves open what is read. Writes through the mount are seen as everywhere.",

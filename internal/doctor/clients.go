@@ -16,7 +16,7 @@ import (
 	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/render"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // checkConfig reads quarry.toml as every command does.
@@ -62,7 +62,7 @@ func (x *exam) checkConfig(context.Context) error {
 // repairConfig is the command that corrects a mistake: with the word that was
 // probably meant, else without the line.
 func repairConfig(e *config.FileError) string {
-	data, _, err := rootfs.ReadPlain(e.File, 4<<20)
+	data, _, err := outside.Read(e.File, 4<<20)
 	if err != nil {
 		return ""
 	}
@@ -234,11 +234,11 @@ func (x *exam) isOlder(program string) bool {
 // sameBytes compares two programs; what can't be read is not the same.
 func sameBytes(a, b string) bool {
 	const most = 256 << 20
-	one, _, err := rootfs.ReadPlain(a, most)
+	one, _, err := outside.Read(a, most)
 	if err != nil {
 		return false
 	}
-	two, _, err := rootfs.ReadPlain(b, most)
+	two, _, err := outside.Read(b, most)
 	return err == nil && bytes.Equal(one, two)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"quarry/internal/config"
 	"quarry/internal/render"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // checkPlaces looks at the folders that hold what Quarry keeps.
@@ -75,7 +75,7 @@ func (x *exam) checkPlace(p *place) {
 // checkPrivate makes the test that every change makes before it trusts the folder.
 func (x *exam) checkPrivate(p *place) {
 	// What is opened is a folder of this workspace, in the one that holds them all.
-	unverified, err := rootfs.CheckPrivate(filepath.Join(p.dir, config.RootID(x.Root)))
+	unverified, err := outside.CheckPrivate(filepath.Join(p.dir, config.RootID(x.Root)))
 	if err != nil {
 		x.find(Finding{
 			ID: "place-not-private", What: fmt.Sprintf("%s can't hold %s: %v.", p.dir, p.holds, err),

@@ -15,6 +15,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // Dir is git's folder of one checkout. It must be closed.
@@ -55,7 +56,7 @@ func owned(top *rootfs.Root) bool {
 		return false
 	}
 	info, err := top.Stat(p)
-	return err == nil && info.Ours()
+	return err == nil && outside.OurUser(info.UID)
 }
 
 // Open opens git's folder of the checkout in top, which must not have a policy.
@@ -144,7 +145,7 @@ func verify(top, own *rootfs.Root) (*Dir, error) {
 
 func ours(r *rootfs.Root) bool {
 	info, err := r.Stat(rootfs.Path{})
-	return err == nil && info.Ours()
+	return err == nil && outside.OurUser(info.UID)
 }
 
 // worktree is the value of core.worktree: where a submodule's files are.

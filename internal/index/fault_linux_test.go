@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/layer"
 	"quarry/internal/stress"
 )
 
@@ -30,7 +31,7 @@ func TestNthFault(t *testing.T) {
 			turns = append(turns, []error{k})
 		}
 	}
-	turns = append(turns, []error{rootfs.ErrShort})
+	turns = append(turns, []error{layer.ErrShort})
 	for range run.Cases() {
 		for _, turn := range turns {
 			for at := 0; ; at++ {
@@ -59,7 +60,7 @@ func failAt(t *testing.T, at int, fault error) (hit bool) {
 	layer := &rootfs.Layer{Before: func(call string) error {
 		mu.Lock()
 		defer mu.Unlock()
-		if !on || fault == rootfs.ErrShort && call != "write" {
+		if !on || fault == layer.ErrShort && call != "write" {
 			return nil
 		}
 		if calls++; calls-1 == at {

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // If a few edits change a large file, its old content is not kept whole. The
@@ -178,7 +179,7 @@ func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (be
 }
 
 func verified(data []byte, want rootfs.Version, e Entry, err error) error {
-	if err != nil || rootfs.VersionOf(data) != want {
+	if err != nil || version.Of(data) != want {
 		return fmt.Errorf("%w: a content of %s", ErrDamaged, e.ID)
 	}
 	return nil

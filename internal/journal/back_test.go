@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -18,9 +19,9 @@ import (
 // workspace gives it.
 func (b *bench) largeEdit(name string, edits ...rootfs.Edit) Op {
 	b.t.Helper()
-	data, version, _, err := b.ws.ReadFile(b.path(name), 0)
+	data, old, _, err := b.ws.ReadFile(b.path(name), 0)
 	b.must(err)
-	return Op{Kind: Replace, Path: b.path(name), Old: version, New: rootfs.SumOf(data).Edited(edits), OldData: data,
+	return Op{Kind: Replace, Path: b.path(name), Old: old, New: version.SumOf(data).Edited(edits), OldData: data,
 		Edits: edits, Shown: "the diff\n"}
 }
 
@@ -65,7 +66,7 @@ func TestLargeEditKeepsItsSpans(t *testing.T) {
 	for _, now := range []string{want, old} {
 		e, err := b.j.Get(tx.ID())
 		b.must(err)
-		before, after, err := b.j.Around(e, 0, []byte(now), rootfs.VersionOf([]byte(now)))
+		before, after, err := b.j.Around(e, 0, []byte(now), version.Of([]byte(now)))
 		if err != nil || string(before) != old || string(after) != want {
 			t.Errorf("Around: %v", err)
 		}

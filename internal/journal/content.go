@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/splice"
 )
 
@@ -159,7 +160,7 @@ func (v *verifying) Read(b []byte) (int, error) {
 
 func versionOf(h hash.Hash) rootfs.Version {
 	var sum [sha256.Size]byte
-	return rootfs.VersionFrom(h.Sum(sum[:0]))
+	return version.From(h.Sum(sum[:0]))
 }
 
 // encodeDiff turns edits of the old content into a body, or nil if keeping them

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -394,7 +395,7 @@ func TestConcurrentChanges(t *testing.T) {
 			old := []byte{}
 			for n := range each {
 				op := Op{Kind: Replace, Path: p, OldData: old, NewData: []byte(strings.Repeat(fmt.Sprint(i, n), n+1))}
-				op.Old = rootfs.VersionOf(old)
+				op.Old = version.Of(old)
 				tx, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}})
 				if err == nil {
 					err = errors.Join(do(b.ws, op), tx.Commit())

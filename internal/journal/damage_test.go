@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -296,7 +297,7 @@ func FuzzSegment(f *testing.F) {
 	en := &Entry{ID: "2pe8tc12", Time: time.Unix(1, 2), owner: "x", pack: "y", Change: Change{Tool: "t", Summary: "s", Ops: []Op{
 		{Kind: Replace, Path: p, old: ref{inSegment, deflated, 1, 2, 3}, hasDiff: true},
 		{Kind: Remove, Path: p, Nodes: []Node{{Type: rootfs.TypeDir}, {Rel: "x", Type: rootfs.TypeSymlink, Target: "t"}}}}}}
-	blob, _, _ := encodeBlob(rootfs.VersionOf([]byte("x")), []byte(strings.Repeat("x", 1000)))
+	blob, _, _ := encodeBlob(version.Of([]byte("x")), []byte(strings.Repeat("x", 1000)))
 	var all []byte
 	for _, r := range []struct {
 		t recType

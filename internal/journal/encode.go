@@ -13,6 +13,7 @@ import (
 
 	"quarry/change"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // Bodies are sequences of unsigned varints, and of strings with their length
@@ -127,7 +128,7 @@ func (d *decoder) version() rootfs.Version {
 	if raw == nil {
 		return rootfs.Version{}
 	}
-	v, err := rootfs.ParseVersion(hex.EncodeToString(raw))
+	v, err := version.Parse(hex.EncodeToString(raw))
 	if err != nil {
 		d.fail()
 	}

@@ -16,6 +16,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -178,7 +179,7 @@ func tree(t testing.TB, dir string, times bool) string {
 			if err != nil {
 				return err
 			}
-			line += fmt.Sprintf(" %d %v", len(data), rootfs.VersionOf(data))
+			line += fmt.Sprintf(" %d %v", len(data), version.Of(data))
 		case info.Mode()&fs.ModeSymlink != 0:
 			target, _ := os.Readlink(p)
 			line += " -> " + target
@@ -339,8 +340,8 @@ func TestBeginRefusesAStaleVersion(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a.md", "new")
 	for _, op := range []Op{
-		{Kind: Replace, Path: b.path("a.md"), Old: rootfs.VersionOf([]byte("old")), NewData: []byte("x")},
-		{Kind: Remove, Path: b.path("a.md"), Nodes: []Node{{Type: rootfs.TypeFile, Version: rootfs.VersionOf([]byte("old"))}}},
+		{Kind: Replace, Path: b.path("a.md"), Old: version.Of([]byte("old")), NewData: []byte("x")},
+		{Kind: Remove, Path: b.path("a.md"), Nodes: []Node{{Type: rootfs.TypeFile, Version: version.Of([]byte("old"))}}},
 	} {
 		if _, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}}); !errors.Is(err, fault.Conflict) {
 			t.Errorf("%v: %v, want a conflict", op.Kind, err)

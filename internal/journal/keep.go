@@ -16,6 +16,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // keeper collects what an entry has to keep.
@@ -89,14 +90,14 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 		// For large ones the caller's version is not checked: kept content is
 		// compared with its version before it is used.
 		if op.OldData != nil && (op.Old.IsZero() || len(op.OldData) <= maxInline) {
-			v := rootfs.VersionOf(op.OldData)
+			v := version.Of(op.OldData)
 			if !op.Old.IsZero() && op.Old != v {
 				return conflict(op.Path)
 			}
 			op.Old = v
 		}
 		if op.NewData != nil && op.New.IsZero() {
-			op.New = rootfs.VersionOf(op.NewData)
+			op.New = version.Of(op.NewData)
 		}
 		info, err := k.ws.Stat(at)
 		if err != nil && op.OldData != nil && errors.Is(err, fault.NotFound) {
@@ -127,7 +128,7 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 		op.Nodes = append([]Node(nil), op.Nodes...)
 		if len(op.Nodes) == 0 {
 			if op.NewData != nil {
-				op.New = rootfs.VersionOf(op.NewData)
+				op.New = version.Of(op.NewData)
 			}
 			op.Nodes = []Node{{Type: rootfs.TypeFile, Version: op.New, Size: int64(len(op.NewData))}}
 		} else if op.New.IsZero() {

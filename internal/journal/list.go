@@ -10,6 +10,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // List returns the newest entries, newest first; a limit of 0 or less is all.
@@ -375,7 +376,7 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 		return nil, err
 	}
 	data, err := decodeDiff(body, old)
-	if err != nil || !op.New.IsZero() && rootfs.VersionOf(data) != op.New {
+	if err != nil || !op.New.IsZero() && version.Of(data) != op.New {
 		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, fault.Printable(op.Path.String()))
 	}
 	return data, nil

@@ -21,7 +21,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textfile"
 	"quarry/internal/vault"
 	"quarry/search"
@@ -91,7 +91,7 @@ func (b *Book) read(ctx context.Context, p string) (*Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Version, n.Ending = rootfs.VersionOf(data).String(), textfile.CountEndings(n.Text).String()
+	n.Version, n.Ending = version.Of(data).String(), textfile.CountEndings(n.Text).String()
 	return n, nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textfile"
 	"quarry/internal/vault"
 )
@@ -102,7 +102,7 @@ func prepend(ctx context.Context, ws Reader, path, content string, apply func(ch
 			return nil, fmt.Errorf("%s: %w", fault.Printable(path), err)
 		}
 		s := vault.Prepend(doc.Text(), content)
-		op := change.Op{Verb: change.EditFile, Path: path, Version: rootfs.VersionOf(data).String(), Edits: []change.Edit{{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}}}
+		op := change.Op{Verb: change.EditFile, Path: path, Version: version.Of(data).String(), Edits: []change.Edit{{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}}}
 		c, err := apply(op, change.Action{Verb: change.Prepended, Path: path}.String())
 		var stale *change.VersionError
 		if errors.As(err, &stale) && stale.Want == op.Version {

@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 	"quarry/internal/walk"
 	"quarry/search"
 )
@@ -80,7 +81,7 @@ type Member struct {
 	searches Searches
 	log      *slog.Logger
 
-	mounts   *rootfs.Mounts
+	mounts   *mounts.Mounts
 	view     atomic.Pointer[View]  // of this process
 	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
@@ -98,7 +99,7 @@ func New(root *rootfs.Root, opts Options, searches Searches) *Member {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: root.Mounts()}
+	m := &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: mounts.Of(root)}
 	m.view.Store(&opts.View)
 	return m
 }

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 	"quarry/internal/walk"
 	"quarry/internal/watch"
 	"quarry/search"
@@ -375,7 +376,7 @@ func (o *owned) status() *search.IndexStatus {
 	out := &search.IndexStatus{
 		State: "indexing", PID: os.Getpid(), Version: o.opts.Version, Dir: o.opts.Dir, Ignored: o.ix.Ignored(),
 		Files: st.Documents, TextBytes: st.Text, DiskBytes: st.Bytes, Pending: st.Dirty,
-		Freshness: "sweep", Updated: st.SweptAt, Sweeps: st.Sweeps, Restamps: st.Restamps, Overlay: rootfs.IsOverlay(o.root.Dir()),
+		Freshness: "sweep", Updated: st.SweptAt, Sweeps: st.Sweeps, Restamps: st.Restamps, Overlay: mounts.IsOverlay(o.root.Dir()),
 	}
 	o.mu.Lock()
 	watcher := o.watcher

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/layer"
 )
 
 // node is a file, folder or symlink that exists or existed.
@@ -28,7 +29,7 @@ type node struct {
 
 // event is one change of a node, or a sync of it.
 type event struct {
-	rootfs.Event
+	layer.Event
 	file, dir, to int // nodes; -1 for none
 	entry         int // the node that is renamed, linked or unlinked
 	other         int // the one it is exchanged with
@@ -135,7 +136,7 @@ func (d *Disk) Err() error {
 	return d.err
 }
 
-func (d *Disk) record(x rootfs.Event) {
+func (d *Disk) record(x layer.Event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e := event{Event: x, file: -1, dir: -1, to: -1, entry: -1, other: -1}

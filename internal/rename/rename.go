@@ -23,7 +23,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/lookup"
 	"quarry/internal/replacer"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/symbols"
 	"quarry/internal/textfile"
 	"quarry/search"
@@ -304,7 +304,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	}
 	if len(edits) > 0 {
 		slices.SortFunc(edits, func(a, b change.Edit) int { return cmp.Compare(a.Start, b.Start) })
-		f.out.Ops = append(f.out.Ops, change.Op{Verb: change.EditFile, Path: p, Version: rootfs.VersionOf(data).String(), Edits: edits})
+		f.out.Ops = append(f.out.Ops, change.Op{Verb: change.EditFile, Path: p, Version: version.Of(data).String(), Edits: edits})
 	}
 	return nil
 }

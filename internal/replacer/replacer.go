@@ -17,7 +17,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textfile"
 	"quarry/match"
 	"quarry/search"
@@ -464,7 +464,7 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 	case ctx.Err() != nil:
 		return op, 0, context.Cause(ctx)
 	case n > 0:
-		op.Version, op.Edits = rootfs.VersionOf(doc.Raw()).String(), r.edits
+		op.Version, op.Edits = version.Of(doc.Raw()).String(), r.edits
 	}
 	return op, n, nil
 }

@@ -10,7 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/structure"
 	"quarry/internal/textfile"
 )
@@ -146,6 +146,6 @@ func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, 
 		}
 		op.Edits = append(op.Edits, change.Edit{Verb: change.ReplaceSpan, Start: e.Start, End: e.End, New: e.New, Verbatim: true})
 	}
-	op.Version = rootfs.VersionOf(doc.Raw()).String()
+	op.Version = version.Of(doc.Raw()).String()
 	return op, n, nil
 }

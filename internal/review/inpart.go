@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"quarry/change"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // madeInPart is the answer to a call of which a part was accepted: what was
@@ -87,7 +87,7 @@ func (f *File) made() change.File {
 	}
 	switch {
 	case f.accepted() < len(f.Hunks):
-		out.Version = rootfs.VersionOf(merge(f.Old, f.Hunks)).String()
+		out.Version = version.Of(merge(f.Old, f.Hunks)).String()
 	case isVersion(f.After):
 		out.Version = f.After
 	}

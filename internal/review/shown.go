@@ -10,7 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
 	"quarry/search"
@@ -179,7 +179,7 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 		}
 	}
 	if new, ok := contentAfter(set, f, old, err); ok && splittable(old) && splittable(new) {
-		made := rootfs.VersionOf(new).String()
+		made := version.Of(new).String()
 		if hunks := hunksOf(old, new); len(hunks) > 0 && (f.After == unknownVersion || f.After == made) {
 			f.After, f.Split, f.Old, f.Hunks = made, len(hunks) > 1, old, hunks
 			return
@@ -368,7 +368,7 @@ func stateNow(ctx context.Context, ws Files, p string) string {
 	data, err := ws.ReadBytes(ctx, p, 0)
 	switch {
 	case err == nil:
-		return rootfs.VersionOf(data).String()
+		return version.Of(data).String()
 	case errors.Is(err, fault.NotFound):
 		return ""
 	}
@@ -385,5 +385,5 @@ func folderState(ctx context.Context, ws Files, dir string) string {
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%q %v %v %d %d\n", e.Path, e.Folder, e.Link, e.Size, e.ModTime.UnixNano())
 	}
-	return folderMark + rootfs.VersionOf([]byte(b.String())).String()
+	return folderMark + version.Of([]byte(b.String())).String()
 }

@@ -3,6 +3,8 @@ package rootfs
 import (
 	"bytes"
 	"encoding/binary"
+
+	"quarry/internal/rootfs/version"
 )
 
 // A backup protects a rewrite in place. It has a header, the old content and the
@@ -26,8 +28,7 @@ func (b backup) encode() []byte {
 	h = binary.BigEndian.AppendUint64(h, b.ino)
 	h = binary.BigEndian.AppendUint64(h, uint64(b.oldSize))
 	h = binary.BigEndian.AppendUint64(h, uint64(b.newSize))
-	h = append(h, b.old.sum[:]...)
-	h = append(h, b.new.sum[:]...)
+	h = b.new.Append(b.old.Append(h))
 	h = append(h, byte(len(b.base)))
 	h = append(h, b.base...)
 	return h[:backupHeader]
@@ -41,8 +42,7 @@ func decodeBackup(h []byte) (b backup, ok bool) {
 	b.ino = binary.BigEndian.Uint64(h)
 	b.oldSize = int64(binary.BigEndian.Uint64(h[8:]))
 	b.newSize = int64(binary.BigEndian.Uint64(h[16:]))
-	copy(b.old.sum[:], h[24:40])
-	copy(b.new.sum[:], h[40:56])
+	b.old, b.new = version.From(h[24:]), version.From(h[40:])
 	n := int(h[56])
 	b.base = string(h[57 : 57+n])
 	return b, b.oldSize >= 0 && b.newSize >= 0 && checkName(b.base) == nil

@@ -3,33 +3,22 @@ package rootfs
 import (
 	"errors"
 	"io/fs"
-	"iter"
 	"runtime"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/version"
 )
 
-// Edit replaces Len bytes at Off by Data.
-type Edit struct {
-	Off, Len int64
-	Data     []byte
-}
+// Edit and Edits are changes of a content, in order.
+type (
+	Edit  = version.Edit
+	Edits = version.Edits
+)
 
-// Edits are in order and don't overlap; offsets are those of the old content. A
-// sequence can be iterated several times with the same result. The data of an
-// edit is valid until the next edit. An error ends the change.
-type Edits = iter.Seq2[Edit, error]
-
-// editsOf is the sequence of a list.
-func editsOf(list []Edit) Edits {
-	return func(yield func(Edit, error) bool) {
-		for _, e := range list {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
+// ToEnd, as the length of the last of some Edits, stands for everything up to the
+// end.
+const ToEnd = version.ToEnd
 
 // ReplaceOptions refine Replace and Splice. nil is fine.
 type ReplaceOptions struct {
@@ -95,60 +84,13 @@ func (e *StuckError) Error() string { return "it could not be rolled back: " + e
 func (e *StuckError) Unwrap() error { return e.Err }
 
 var (
-	errVersion     = errors.New("the file is not the expected version")
-	errMeanwhile   = errors.New("the file was changed while it was being replaced")
 	errMeta        = errors.New("permissions, owner, links or attributes of the file were changed while it was being replaced")
-	errBusy        = errors.New("another program has the file open for writing")
 	errWant        = errors.New("the edits do not lead to the version they should")
-	errEditOrder   = errors.New("edits must be in order, inside the file, and not overlap")
-	errEditOutside = errors.New("edits reach beyond the end of the file")
 	errIsRootDir   = errors.New("the root itself can't be changed")
 	errIntoItself  = errors.New("a folder can't be moved into itself")
-	errVerifyCopy  = errors.New("the copy on the other file system differs from the original")
 	errBadTempName = errors.New("not the name of a temporary file")
 	errModeKept    = errors.New("the file system did not take the mode")
 )
-
-// ToEnd, as the length of the last of some Edits, stands for everything up to the
-// end.
-const ToEnd = -1
-
-// orderly iterates over edits and checks that they are in order and within the
-// file.
-type orderly struct {
-	next func() (Edit, error, bool)
-	size int64
-	at   int64 // the end of the last one
-	head Edit
-	ok   bool // head is the next one
-	err  error
-}
-
-// ordered begins to iterate over edits; stop ends it.
-func ordered(edits Edits, size int64) (o *orderly, stop func()) {
-	o = &orderly{size: size}
-	o.next, stop = iter.Pull2(edits)
-	o.advance()
-	return o, stop
-}
-
-func (o *orderly) advance() {
-	e, err, ok := o.next()
-	o.head, o.ok = e, ok && err == nil
-	switch {
-	case !ok:
-	case err != nil:
-		o.err = err
-	case o.at == ToEnd || e.Off < o.at || e.Len != ToEnd && e.Len < 0:
-		o.ok, o.err = false, errEditOrder
-	case e.Off > o.size || e.Len > o.size-e.Off:
-		o.ok, o.err = false, errEditOutside
-	case e.Len == ToEnd:
-		o.at = ToEnd
-	default:
-		o.at = e.Off + e.Len
-	}
-}
 
 // ExecutableBit reports whether this system has an executable bit in a file's
 // mode.
@@ -182,7 +124,7 @@ type Cleaned struct {
 // Mode, owner and extended attributes stay. A file with several names keeps
 // them all. One that may not be written to is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replaceVersion(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
+	return r.replaceVersion(p, version.List([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
 
 // Splice is Replace for content that differs from the old one in a few places:
@@ -191,10 +133,10 @@ func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptio
 func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	for _, e := range edits {
 		if e.Len < 0 {
-			return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.InvalidArgument, Err: errEditOrder}
+			return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.InvalidArgument, Err: version.ErrOrder}
 		}
 	}
-	return r.replaceVersion(p, editsOf(edits), expected, opts)
+	return r.replaceVersion(p, version.List(edits), expected, opts)
 }
 
 // Rewrite is Splice for edits that are made while they are written, so that
@@ -207,8 +149,8 @@ func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptio
 // reach beyond the end of the file: it has become shorter since.
 func (r *Root) replaceVersion(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	res, err := r.replace(p, edits, expected, opts)
-	if !expected.IsZero() && errors.Is(err, errEditOutside) {
-		return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.Conflict, Err: errVersion}
+	if !expected.IsZero() && errors.Is(err, version.ErrOutside) {
+		return Replaced{}, &fault.PathError{Op: "replace", Path: p.String(), Kind: fault.Conflict, Err: file.ErrVersion}
 	}
 	return res, err
 }

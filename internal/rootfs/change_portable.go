@@ -15,6 +15,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/version"
 )
 
 func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
@@ -28,7 +30,7 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 		if err != nil {
 			return err
 		}
-		defer dir.close()
+		defer dir.Close()
 		res, err = r.replaceIn(dir, base, edits, expected, opts)
 		return err
 	})
@@ -38,7 +40,7 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	return res, nil
 }
 
-func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replaceIn(dir *folder, base string, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	old, err := openRegular(dir, base)
 	if err != nil {
 		return Replaced{}, err
@@ -52,9 +54,9 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 	if err != nil {
 		return Replaced{}, err
 	}
-	res := Replaced{Old: VersionOf(before), New: VersionOf(after), Info: old.Info()}
+	res := Replaced{Old: version.Of(before), New: version.Of(after), Info: old.Info()}
 	if !expected.IsZero() && res.Old != expected {
-		return Replaced{}, errVersion
+		return Replaced{}, file.ErrVersion
 	}
 	if !opts.Want.IsZero() && res.New != opts.Want {
 		return Replaced{}, errWant
@@ -65,20 +67,20 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 	}
 	// A rename needs no permission to write to the file that it replaces, so even
 	// a write-protected file may be replaced.
-	if f, err := dir.openWrite(base); err == nil {
+	if f, err := dir.OpenWrite(base); err == nil {
 		f.Close()
-	} else if !errors.Is(err, errBusy) {
+	} else if !errors.Is(err, file.ErrBusy) {
 		return Replaced{}, err
 	}
 	same := func(name string) error {
 		now, err := openRegular(dir, name)
 		if err != nil {
-			return errors.Join(errMeanwhile, err)
+			return errors.Join(file.ErrMeanwhile, err)
 		}
 		defer now.Close()
 		b, err := now.readAll(name, maxWhole)
 		if err == nil && !bytes.Equal(b, before) {
-			err = errMeanwhile
+			err = file.ErrMeanwhile
 		}
 		return err
 	}
@@ -101,26 +103,26 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 	if err != nil {
 		return Replaced{}, err
 	}
-	if now, err := dir.lstat(base); err == nil {
+	if now, err := dir.Lstat(base); err == nil {
 		res.Info = now
 	}
 	return res, nil
 }
 
 func applyEdits(old []byte, edits Edits) ([]byte, error) {
-	next, stop := ordered(edits, int64(len(old)))
+	next, stop := version.Ordered(edits, int64(len(old)))
 	defer stop()
 	var out []byte
 	at := int64(0)
-	for ; next.ok; next.advance() {
-		e := next.head
+	for ; next.OK; next.Advance() {
+		e := next.Head
 		out = append(append(out, old[at:e.Off]...), e.Data...)
 		if at = e.Off + e.Len; e.Len == ToEnd {
 			at = int64(len(old))
 		}
 	}
-	if next.err != nil {
-		return nil, next.err
+	if next.Err != nil {
+		return nil, next.Err
 	}
 	return append(out, old[at:]...), nil
 }
@@ -129,11 +131,11 @@ func applyEdits(old []byte, edits Edits) ([]byte, error) {
 var errInPlace = errors.New("the file has to be rewritten in place")
 
 // renameOver writes a new file and renames it over the old one.
-func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, same func(string) error, show func() error) error {
+func (r *Root) renameOver(dir *folder, base string, data []byte, old *File, same func(string) error, show func() error) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	name := temp.String()
-	f, kept, err := dir.createLike(name, old.f, base, old.info)
+	f, kept, err := dir.CreateLike(name, old.f, base, old.info)
 	if err != nil {
 		return err
 	}
@@ -149,34 +151,34 @@ func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, s
 	}
 	if err != nil {
 		if stuck := new(StuckError); !errors.As(err, &stuck) {
-			dir.remove(name)
+			dir.Remove(name)
 		}
 		return err
 	}
-	return dir.sync()
+	return dir.Sync()
 }
 
 // replaceHeld compares once more and renames. If it can, it holds the file so
 // that nobody writes to it in between; otherwise it exchanges the files, if the
 // system can do that, and compares again. On Windows a program may forbid
 // renaming over its file and still allow writing to it.
-func replaceHeld(dir *dirHandle, name, base string, old *File, same func(string) error) error {
-	release, held := dir.hold(base)
+func replaceHeld(dir *folder, name, base string, old *File, same func(string) error) error {
+	release, held := dir.Hold(base)
 	err := same(base)
 	if err == nil && held {
-		err = dir.replace(name, base, false)
+		err = dir.Replace(name, base, false)
 	}
 	release()
-	if !held && err == nil || held && (errors.Is(err, errBusy) || errors.Is(err, syscall.EACCES)) {
+	if !held && err == nil || held && (errors.Is(err, file.ErrBusy) || errors.Is(err, syscall.EACCES)) {
 		old.Close() // some systems count ourselves, too
 		if err = same(base); err == nil {
-			err = exchangeOver(dir, name, base, same, dir.exchange)
+			err = exchangeOver(dir, name, base, same, dir.Exchange)
 		}
-		if err == errNoExchange {
-			err = dir.replace(name, base, true)
+		if err == file.ErrNoExchange {
+			err = dir.Replace(name, base, true)
 		}
 	}
-	if errors.Is(err, errBusy) || errors.Is(err, syscall.EACCES) {
+	if errors.Is(err, file.ErrBusy) || errors.Is(err, syscall.EACCES) {
 		return errInPlace // which fails if that isn't allowed, either
 	}
 	return err
@@ -190,21 +192,21 @@ func writeSynced(f *os.File, data []byte) error {
 }
 
 // rewriteIn overwrites a file that has several names, with a backup beside it.
-func (r *Root) rewriteIn(dir *dirHandle, base string, before, after []byte, info Info, same, show func() error) error {
+func (r *Root) rewriteIn(dir *folder, base string, before, after []byte, info Info, same, show func() error) error {
 	temp := r.temps.next(r.owner(), phaseBackup)
 	defer r.temps.done(temp)
-	b := backup{ino: info.Ino, oldSize: int64(len(before)), newSize: int64(len(after)), old: VersionOf(before), new: VersionOf(after), base: base}
+	b := backup{ino: info.Ino, oldSize: int64(len(before)), newSize: int64(len(after)), old: version.Of(before), new: version.Of(after), base: base}
 	err := writeNew(dir, temp.String(), append(b.encode(), before...), 0, 0o600)
-	for _, step := range []func() error{func() error { return dir.sync() }, show, same} {
+	for _, step := range []func() error{func() error { return dir.Sync() }, show, same} {
 		if err == nil {
 			err = step()
 		}
 	}
 	if err != nil {
-		dir.remove(temp.String())
+		dir.Remove(temp.String())
 		return err
 	}
-	f, err := dir.openWrite(base)
+	f, err := dir.OpenWrite(base)
 	if err == nil {
 		defer f.Close()
 		if err = overwrite(f, after); err != nil {
@@ -213,7 +215,7 @@ func (r *Root) rewriteIn(dir *dirHandle, base string, before, after []byte, info
 			}
 		}
 	}
-	return errors.Join(err, dir.remove(temp.String()))
+	return errors.Join(err, dir.Remove(temp.String()))
 }
 
 func overwrite(f *os.File, data []byte) error {
@@ -228,8 +230,8 @@ func overwrite(f *os.File, data []byte) error {
 }
 
 // writeNew makes a new, synced file. A mode of 0 keeps perm.
-func writeNew(dir *dirHandle, name string, data []byte, mode, perm os.FileMode) error {
-	f, err := dir.create(name, perm)
+func writeNew(dir *folder, name string, data []byte, mode, perm os.FileMode) error {
+	f, err := dir.Create(name, perm)
 	if err != nil {
 		return err
 	}
@@ -282,10 +284,10 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 		p Path
 	}{{dst, to}, {r, from}} {
 		if err == nil {
-			err = end.r.in(op, end.p, func(dir *dirHandle, _ string) error { return dir.sync() })
+			err = end.r.in(op, end.p, func(dir *folder, _ string) error { return dir.Sync() })
 		}
 	}
-	return wrap(op, to.String(), err)
+	return Wrap(op, to.String(), err)
 }
 
 // listed reports whether the folder of p has an entry spelled exactly so.
@@ -305,29 +307,29 @@ func (r *Root) listed(p Path) bool {
 }
 
 func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
-	return r.in("rename", from, func(src *dirHandle, name string) error {
-		return dst.in("rename", to, func(dir *dirHandle, base string) error {
+	return r.in("rename", from, func(src *folder, name string) error {
+		return dst.in("rename", to, func(dir *folder, base string) error {
 			temp := r.temps.next(r.owner(), phaseWrite)
 			defer r.temps.done(temp)
 			err := copyEntry(src, name, dir, temp.String())
 			if err == nil {
-				err = dir.move(temp.String(), dir, base)
+				err = dir.Move(temp.String(), dir, base)
 			}
 			if err != nil {
-				dir.removeAll(temp.String())
+				dir.RemoveAll(temp.String())
 				return err
 			}
-			if err := dir.sync(); err != nil {
+			if err := dir.Sync(); err != nil {
 				return err
 			}
 			// The old name is removed in one step, and then its content, so that
 			// a process that is killed in between leaves complete trees.
 			away := r.temps.next(r.owner(), phaseWrite)
 			defer r.temps.done(away)
-			if err := src.move(name, src, away.String()); err != nil {
-				return errors.Join(err, dir.removeAll(base))
+			if err := src.Move(name, src, away.String()); err != nil {
+				return errors.Join(err, dir.RemoveAll(base))
 			}
-			if err := src.removeAll(away.String()); err != nil {
+			if err := src.RemoveAll(away.String()); err != nil {
 				r.temps.leave(from.Dir())
 			}
 			return nil
@@ -388,32 +390,32 @@ func (r *Root) sameTree(a, b Path) (bool, error) {
 }
 
 // copyEntry copies one entry with all it holds, and compares files.
-func copyEntry(src *dirHandle, from string, dst *dirHandle, to string) error {
-	st, err := src.lstat(from)
+func copyEntry(src *folder, from string, dst *folder, to string) error {
+	st, err := src.Lstat(from)
 	if err != nil {
 		return err
 	}
 	switch st.Type {
 	case TypeSymlink:
-		target, err := src.readlink(from)
+		target, err := src.Readlink(from)
 		if err != nil {
 			return err
 		}
-		return dst.symlink(target, to, st.Mode.Perm() == 0o777)
+		return dst.Symlink(target, to, st.Mode.Perm() == 0o777)
 	case TypeDir:
 		return copyDir(src, from, dst, to, st)
 	case TypeFile:
 	default:
-		return errNotRegular
+		return file.ErrNotRegular
 	}
 	f, err := openRegular(src, from)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	out, kept, err := dst.createLike(to, f.f, from, st)
+	out, kept, err := dst.CreateLike(to, f.f, from, st)
 	if err == nil && !kept {
-		if out, err = dst.create(to, 0o600); err == nil {
+		if out, err = dst.Create(to, 0o600); err == nil {
 			err = setMode(out, st.Mode.Perm())
 		}
 	}
@@ -428,13 +430,13 @@ func copyEntry(src *dirHandle, from string, dst *dirHandle, to string) error {
 		return err
 	}
 	if now, err := f.Stat(); err != nil || !Unchanged(now, f.Info()) {
-		return errors.Join(errVerifyCopy, err)
+		return errors.Join(file.ErrVerifyCopy, err)
 	}
-	return dst.setModTime(to, st.ModTime)
+	return dst.SetModTime(to, st.ModTime)
 }
 
-func copyDir(src *dirHandle, from string, dst *dirHandle, to string, st Info) error {
-	h, err := src.enter(from)
+func copyDir(src *folder, from string, dst *folder, to string, st Info) error {
+	h, err := src.Enter(from)
 	if err != nil {
 		return err
 	}
@@ -444,20 +446,20 @@ func copyDir(src *dirHandle, from string, dst *dirHandle, to string, st Info) er
 	if err != nil {
 		return err
 	}
-	if err := dst.mkdir(to, 0o700); err != nil {
+	if err := dst.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	out, err := dst.enter(to)
+	out, err := dst.Enter(to)
 	if err != nil {
 		return err
 	}
-	defer out.close()
+	defer out.Close()
 	for _, e := range entries {
 		if err := copyEntry(h, e.Name, out, e.Name); err != nil {
 			return err
 		}
 	}
-	return errors.Join(dst.chmod(to, st.Mode.Perm()), out.sync())
+	return errors.Join(dst.Chmod(to, st.Mode.Perm()), out.Sync())
 }
 
 // owner identifies this process.
@@ -480,7 +482,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	if err != nil {
 		return nil // a file of another program with a similar name
 	}
-	st, err := d.h.lstat(name)
+	st, err := d.h.Lstat(name)
 	if err != nil || !r.abandoned(t, st) {
 		return nil
 	}
@@ -489,7 +491,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 			return err
 		}
 	}
-	if err := d.h.removeAll(name); err != nil {
+	if err := d.h.RemoveAll(name); err != nil {
 		return err
 	}
 	res.Removed++
@@ -507,13 +509,13 @@ func (r *Root) exportBackup(d *Dir, name string, res *Cleaned) error {
 		return err
 	}
 	b, ok := decodeBackup(data[:backupHeader])
-	if old := data[backupHeader:]; !ok || VersionOf(old) != b.old {
+	if old := data[backupHeader:]; !ok || version.Of(old) != b.old {
 		return nil // never finished, so nothing was overwritten
 	}
 	if now, err := d.openFile(b.base); err == nil {
 		have, err := now.readAll(b.base, maxWhole)
 		now.Close()
-		if v := VersionOf(have); err == nil && (v == b.old || v == b.new) {
+		if v := version.Of(have); err == nil && (v == b.old || v == b.new) {
 			return nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -46,7 +47,7 @@ func TestReplace(t *testing.T) {
 	}
 	data, v, info, err := r.ReadFile(p, 100)
 	must(t, err)
-	if string(data) != "d/f" || v != VersionOf(data) || info.Size != 3 || info.Mode != bits(0o751) {
+	if string(data) != "d/f" || v != version.Of(data) || info.Size != 3 || info.Mode != bits(0o751) {
 		t.Fatalf("ReadFile = %q, %v, %+v", data, v, info)
 	}
 	var kept []byte
@@ -55,7 +56,7 @@ func TestReplace(t *testing.T) {
 		return err
 	}})
 	must(t, err)
-	if res.Old != v || res.New != VersionOf([]byte("new content")) || res.Unchanged || res.InPlace || res.Info.Size != 11 || res.Info.Mode != bits(0o751) {
+	if res.Old != v || res.New != version.Of([]byte("new content")) || res.Unchanged || res.InPlace || res.Info.Size != 11 || res.Info.Mode != bits(0o751) {
 		t.Errorf("Replaced = %+v", res)
 	}
 	if string(kept) != "d/f" {
@@ -105,16 +106,16 @@ func TestReplace(t *testing.T) {
 func third[T, U any](_ T, _ U, err error) error { return err }
 
 func TestVersion(t *testing.T) {
-	v := VersionOf([]byte("abc"))
+	v := version.Of([]byte("abc"))
 	if v.String() != "ba7816bf8f01cfea414140de5dae2223" { // the start of SHA-256("abc")
 		t.Errorf("VersionOf = %v", v)
 	}
-	if w, err := ParseVersion(v.String()); err != nil || w != v {
+	if w, err := version.Parse(v.String()); err != nil || w != v {
 		t.Errorf("ParseVersion = %v, %v", w, err)
 	}
 	for _, bad := range []string{"", "ba78", strings.Repeat("g", 32), strings.Repeat("0", 33)} {
-		if _, err := ParseVersion(bad); err == nil {
-			t.Errorf("ParseVersion(%q) succeeded", bad)
+		if _, err := version.Parse(bad); err == nil {
+			t.Errorf("version.Parse(%q) succeeded", bad)
 		}
 	}
 }
@@ -154,10 +155,10 @@ func TestSpliceAgreesWithReference(t *testing.T) {
 			at += n
 		}
 		must(t, os.WriteFile(dir+"/f", old, 0o644))
-		res, err := r.Splice(Path{"f"}, edits, VersionOf(old), nil)
+		res, err := r.Splice(Path{"f"}, edits, version.Of(old), nil)
 		must(t, err)
 		want := splice(old, edits)
-		if got := content(t, dir+"/f"); got != string(want) || res.New != VersionOf(want) || res.Old != VersionOf(old) {
+		if got := content(t, dir+"/f"); got != string(want) || res.New != version.Of(want) || res.Old != version.Of(old) {
 			t.Fatalf("round %d, size %d: %d edits give %d bytes, want %d; %+v", round, size, len(edits), len(got), len(want), res)
 		}
 	}
@@ -167,7 +168,7 @@ func TestSpliceAgreesWithReference(t *testing.T) {
 		wantKind(t, "bad edits", err, fault.InvalidArgument)
 	}
 	// The file was longer when the edit was planned.
-	_, err := r.Splice(Path{"f"}, []Edit{{Off: 12, Data: []byte("x")}}, VersionOf([]byte("0123456789ab")), nil)
+	_, err := r.Splice(Path{"f"}, []Edit{{Off: 12, Data: []byte("x")}}, version.Of([]byte("0123456789ab")), nil)
 	wantKind(t, "a file that has become shorter", err, fault.Conflict)
 	onlyNames(t, dir, "f")
 }
@@ -178,7 +179,7 @@ func TestCreateAndRemove(t *testing.T) {
 	r := openRoot(t, dir, nil)
 	v, info, err := r.Create(at(t, r, "d/new"), []byte("hello"), nil)
 	must(t, err)
-	if v != VersionOf([]byte("hello")) || info.Size != 5 || content(t, dir+"/d/new") != "hello" {
+	if v != version.Of([]byte("hello")) || info.Size != 5 || content(t, dir+"/d/new") != "hello" {
 		t.Errorf("Create = %v, %+v", v, info)
 	}
 	_, info, err = r.Create(at(t, r, "d/exec"), nil, &CreateOptions{Mode: 0o700})

@@ -51,7 +51,7 @@ func (r *Root) cleanDir(ctx context.Context, d *Dir, deep bool, res *Cleaned) {
 		switch {
 		case IsTemp(e.Name) && (e.Type == TypeFile || e.Type == TypeDir || e.Type == TypeSymlink):
 			if err := r.cleanTemp(d, e, res); err != nil {
-				res.Errors = append(res.Errors, wrap("clean", d.path.child(e.Name).s, err))
+				res.Errors = append(res.Errors, Wrap("clean", d.path.child(e.Name).s, err))
 			}
 		case deep && e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == policy.Allowed:
 			sub, err := d.openDir(e.Name)

@@ -7,6 +7,9 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
 )
 
 // cleanTemp cleans up after one temporary file. Unfinished content is dropped, a
@@ -17,7 +20,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	if err != nil {
 		return nil // a file of another program with a similar name
 	}
-	info, err := infoAt(d.fd, e.Name, 0)
+	info, err := linux.InfoAt(d.fd, e.Name, 0)
 	if err == unix.ENOENT || err == nil && !r.abandoned(t, info) {
 		return nil
 	}
@@ -30,16 +33,16 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	case t.phase == phaseExchange && r.inode(info) != t.newIno:
 		// The files were exchanged, so this is the displaced one. If it is the
 		// version that was read, it can be dropped.
-		if v, err := r.versionAt(d.fd, e.Name, info.Size); err != nil {
+		if v, err := r.sys.VersionAt(d.fd, e.Name, info.Size); err != nil {
 			return err
 		} else if v != t.version {
 			return r.keepLeftOver(d, e.Name, "recovered", res)
 		}
 	}
 	if info.Type == TypeDir {
-		err = r.removeTree(d.fd, e.Name)
+		err = r.sys.RemoveTree(d.fd, e.Name)
 	} else {
-		err = r.unlink(d.fd, e.Name, 0)
+		err = r.sys.Unlink(d.fd, e.Name, 0)
 	}
 	if err == nil {
 		res.Removed++
@@ -47,41 +50,32 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	return err
 }
 
-func (r *Root) versionAt(dir int, name string, size int64) (Version, error) {
-	fd, err := openat(dir, name, flagsFile, 0)
-	if err != nil {
-		return Version{}, err
-	}
-	defer syscall.Close(fd)
-	return r.hashFD(fd, 0, size)
-}
-
 // keepLeftOver makes foreign content visible.
 func (r *Root) keepLeftOver(d *Dir, name, base string, res *Cleaned) error {
 	visible := conflictName(base)
-	if err := r.renameNoReplace(d.fd, name, d.fd, visible); err != nil {
+	if err := r.sys.RenameNoReplace(d.fd, name, d.fd, visible); err != nil {
 		return err
 	}
 	res.Kept = append(res.Kept, d.path.child(visible))
-	return r.syncDir(d.fd)
+	return r.sys.SyncDir(d.fd)
 }
 
 // recoverBackup finishes a rewrite in place whose process died.
 func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
-	bk, err := openat(d.fd, name, flagsFile, 0)
+	bk, err := linux.Openat(d.fd, name, linux.FlagsFile, 0)
 	if err != nil {
 		return err
 	}
 	defer syscall.Close(bk)
 	drop := func() error {
-		if err := r.unlink(d.fd, name, 0); err != nil {
+		if err := r.sys.Unlink(d.fd, name, 0); err != nil {
 			return err
 		}
 		res.Removed++
 		return nil
 	}
 	head := make([]byte, backupHeader)
-	if n, err := r.pread(bk, head, 0); err != nil {
+	if n, err := r.sys.Pread(bk, head, 0); err != nil {
 		return err
 	} else if n < backupHeader {
 		return drop() // never finished, so nothing was overwritten
@@ -90,13 +84,13 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 	if !ok {
 		return drop()
 	}
-	if v, err := r.hashFD(bk, backupHeader, b.oldSize); err != nil || v != b.old {
-		if err == nil || errors.Is(err, errMeanwhile) {
+	if v, err := r.sys.Hash(bk, backupHeader, b.oldSize); err != nil || v != b.old {
+		if err == nil || errors.Is(err, file.ErrMeanwhile) {
 			return drop() // damaged: not finished before the crash
 		}
 		return err
 	}
-	fd, err := openat(d.fd, b.base, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := linux.Openat(d.fd, b.base, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == nil {
 		defer syscall.Close(fd)
 		state, err := r.compareBackup(bk, b, fd)
@@ -124,19 +118,19 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 
 func (r *Root) exportOld(d *Dir, bk int, b backup, res *Cleaned) error {
 	visible := conflictName(b.base)
-	fd, err := r.create(d.fd, visible, 0o600)
+	fd, err := r.sys.Create(d.fd, visible, 0o600)
 	if err != nil {
 		return err
 	}
 	defer syscall.Close(fd)
-	if _, err := r.copyFD(bk, backupHeader, fd, 0, b.oldSize); err != nil {
+	if _, err := r.sys.Copy(bk, backupHeader, fd, 0, b.oldSize); err != nil {
 		return err
 	}
-	if err := r.sync(fd); err != nil {
+	if err := r.sys.Sync(fd); err != nil {
 		return err
 	}
 	res.Kept = append(res.Kept, d.path.child(visible))
-	return r.syncDir(d.fd)
+	return r.sys.SyncDir(d.fd)
 }
 
 type backupState uint8
@@ -149,7 +143,7 @@ const (
 
 // compareBackup compares a file with its backup.
 func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
-	info, err := r.fdInfo(fd)
+	info, err := r.sys.FDInfo(fd)
 	if err != nil {
 		return foreign, err
 	}
@@ -163,7 +157,7 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 		if info.Size != c.size {
 			continue
 		}
-		if v, err := r.hashFD(fd, 0, c.size); err != nil {
+		if v, err := r.sys.Hash(fd, 0, c.size); err != nil {
 			return foreign, err
 		} else if v == c.v {
 			return whole, nil
@@ -172,15 +166,15 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	const page = 4096
 	var have, old, new [page]byte
 	for off := int64(0); off < info.Size; off += page {
-		n, err := r.readFull(fd, have[:], off, info.Size)
+		n, err := r.sys.ReadFull(fd, have[:], off, info.Size)
 		if err != nil {
 			return foreign, err
 		}
-		nOld, err := r.readFull(bk, old[:], backupHeader+off, backupHeader+b.oldSize)
+		nOld, err := r.sys.ReadFull(bk, old[:], backupHeader+off, backupHeader+b.oldSize)
 		if err != nil {
 			return foreign, err
 		}
-		nNew, err := r.readFull(bk, new[:], backupHeader+b.oldSize+off, backupHeader+b.oldSize+b.newSize)
+		nNew, err := r.sys.ReadFull(bk, new[:], backupHeader+b.oldSize+off, backupHeader+b.oldSize+b.newSize)
 		if err != nil {
 			return foreign, err
 		}
@@ -204,24 +198,4 @@ func mixed(have, old, new []byte) bool {
 		}
 	}
 	return true
-}
-
-// readFull reads up to limit, where the content ends.
-func (r *Root) readFull(fd int, b []byte, off, limit int64) (int, error) {
-	if off >= limit {
-		return 0, nil
-	}
-	b = b[:min(int64(len(b)), limit-off)]
-	done := 0
-	for done < len(b) {
-		n, err := r.pread(fd, b[done:], off+int64(done))
-		if err != nil {
-			return 0, err
-		}
-		if n == 0 {
-			break
-		}
-		done += n
-	}
-	return done, nil
 }

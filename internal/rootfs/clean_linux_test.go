@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/policy"
+	"quarry/internal/rootfs/layer"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -28,17 +30,17 @@ func TestDeathAtEveryCall(t *testing.T) {
 			dir := prepared(t, c)
 			r := openRoot(t, dir, nil)
 			seen := 0
-			r.sys.hook = func(c call) error {
+			r.sys.Layer = &Layer{Before: func(c string) error {
 				switch seen++; {
-				case seen == n+1 && c == callWrite:
-					return ErrShort
+				case seen == n+1 && c == "write":
+					return layer.ErrShort
 				case seen > n:
 					return unix.EIO
 				}
 				return nil
-			}
+			}}
 			err := c.do(r)
-			r.sys.hook = nil
+			r.sys.Layer = nil
 			res, cleanErr := r.CleanTemps(context.Background(), Path{})
 			must(t, cleanErr)
 			deaths++
@@ -49,7 +51,7 @@ func TestDeathAtEveryCall(t *testing.T) {
 			if err == nil && !c.new(dir) || !c.old(dir) && !c.new(dir) {
 				t.Errorf("%s, dead from call %d on: neither old nor new; error %v, cleaned %+v", c.name, n, err, res)
 			}
-			for _, name := range names(dir) {
+			for _, name := range entryNames(dir) {
 				if IsTemp(filepath.Base(name)) {
 					t.Errorf("%s, dead from call %d on: left over %s", c.name, n, name)
 				}
@@ -72,7 +74,7 @@ func TestCleanTempsKeepsWhatIsNotOurs(t *testing.T) {
 	dead.pid, dead.start = deadProcess(t), 1
 	otherBoot, otherSpace := self, self
 	otherBoot.boot, otherSpace.space = "ffffffff", "ffffffff"
-	displaced := VersionOf([]byte("what was read"))
+	displaced := version.Of([]byte("what was read"))
 	put := func(name, text string) string {
 		must(t, os.WriteFile(dir+"/d/"+name, []byte(text), 0o644))
 		return name
@@ -124,7 +126,7 @@ func TestTempNames(t *testing.T) {
 	for _, n := range []tempName{
 		{phase: phaseWrite, owner: o, random: "aa"},
 		{phase: phaseBackup, owner: o, random: "aa"},
-		{phase: phaseExchange, owner: o, random: "aa", newIno: 77, version: VersionOf(nil)},
+		{phase: phaseExchange, owner: o, random: "aa", newIno: 77, version: version.Of(nil)},
 	} {
 		got, err := parseTempName(n.String())
 		if err != nil || got != n {

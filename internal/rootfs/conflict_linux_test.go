@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
+	"quarry/internal/rootfs/version"
 )
 
 func conflictCopies(t *testing.T, dir string) []string {
@@ -65,8 +68,8 @@ func TestTwoForeignVersions(t *testing.T) {
 	must(t, os.WriteFile(f, []byte("old"), 0o644))
 	r := openRoot(t, dir, nil)
 	exchanges := 0
-	r.sys.hook = func(c call) error {
-		if c == callExchange {
+	r.sys.Layer = &Layer{Before: func(c string) error {
+		if c == "exchange" {
 			switch exchanges++; exchanges {
 			case 1:
 				save("first")
@@ -75,7 +78,7 @@ func TestTwoForeignVersions(t *testing.T) {
 			}
 		}
 		return nil
-	}
+	}}
 	_, err := r.Replace(Path{"f"}, []byte("new"), Version{}, nil)
 	wantKind(t, "Replace", err, fault.Conflict)
 	if got := content(t, f); got != "second" {
@@ -94,12 +97,12 @@ func TestLateWriter(t *testing.T) {
 	must(t, os.WriteFile(f, []byte("old"), 0o644))
 	rescued := make(chan Path, 1)
 	r := openRoot(t, dir, &Options{Rescued: func(p Path) { rescued <- p }})
-	look, err := syscall.Open(f, flagsLook, 0)
+	look, err := syscall.Open(f, linux.FlagsLook, 0)
 	must(t, err)
 	defer syscall.Close(look)
 	res, err := r.Replace(Path{"f"}, []byte("new"), Version{}, nil)
 	must(t, err)
-	if res.New != VersionOf([]byte("new")) {
+	if res.New != version.Of([]byte("new")) {
 		t.Errorf("%+v", res)
 	}
 	if r.FSKind() != FSLocal {
@@ -130,10 +133,10 @@ func TestReplacementsTakeTurns(t *testing.T) {
 	must(t, os.WriteFile(f, []byte("old"), 0o644))
 	r, other := openRoot(t, dir, nil), openRoot(t, dir, nil)
 	result := make(chan error, 1)
-	r.sys.hook = func(c call) error {
-		if c == callExchange {
+	r.sys.Layer = &Layer{Before: func(c string) error {
+		if c == "exchange" {
 			go func() {
-				_, err := other.Replace(Path{"f"}, []byte("other"), VersionOf([]byte("old")), nil)
+				_, err := other.Replace(Path{"f"}, []byte("other"), version.Of([]byte("old")), nil)
 				result <- err
 			}()
 			select {
@@ -144,8 +147,8 @@ func TestReplacementsTakeTurns(t *testing.T) {
 			}
 		}
 		return nil
-	}
-	_, err := r.Replace(Path{"f"}, []byte("new"), VersionOf([]byte("old")), nil)
+	}}
+	_, err := r.Replace(Path{"f"}, []byte("new"), version.Of([]byte("old")), nil)
 	must(t, err)
 	wantKind(t, "the second", <-result, fault.Conflict)
 	if content(t, f) != "new" {
@@ -163,7 +166,7 @@ func TestReplaceOfABusyFile(t *testing.T) {
 	must(t, err)
 	_, err = r.Replace(Path{"f"}, []byte("new"), Version{}, nil)
 	wantKind(t, "Replace", err, fault.Conflict)
-	if !errors.Is(err, errBusy) || !strings.Contains(err.Error(), "open for writing") {
+	if !errors.Is(err, file.ErrBusy) || !strings.Contains(err.Error(), "open for writing") {
 		t.Errorf("error %v", err)
 	}
 	_, err = w.WriteString(" and more")

@@ -6,6 +6,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/policy"
+	"quarry/internal/rootfs/file"
 )
 
 // retry calls open on p until no symlink was swapped in meanwhile. Each time it
@@ -14,8 +15,8 @@ func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
 	shown := p.String()
 	for range maxSwaps {
 		err := open(p.s)
-		if err != errSwapped {
-			return wrap(op, shown, err)
+		if err != file.ErrSwapped {
+			return Wrap(op, shown, err)
 		}
 		next, err := r.again(op, *p)
 		if err != nil {
@@ -35,7 +36,7 @@ func (r *Root) Readlink(p Path) (string, error) {
 	if err == nil && t != TypeSymlink {
 		err = syscall.EINVAL
 	}
-	return target, wrap("readlink", p.String(), err)
+	return target, Wrap("readlink", p.String(), err)
 }
 
 // Path returns where the folder was when it was opened.
@@ -144,7 +145,7 @@ func (d *Dir) Stat(name string) (Info, error) {
 	}
 	i, err := d.lstat(name)
 	if err != nil {
-		return Info{}, wrap("stat", d.path.child(name).s, err)
+		return Info{}, Wrap("stat", d.path.child(name).s, err)
 	}
 	if v := d.root.policy.Entry(d.path, name, i.Type == TypeDir); v.Refused() {
 		p := d.path.child(name)

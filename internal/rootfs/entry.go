@@ -7,38 +7,33 @@ import (
 	"io/fs"
 	"syscall"
 	"time"
+
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/version"
 )
 
 // Changes of one entry have the same steps on every system: check the policy,
 // open the folder, make the change in it, sync the folder. They are written here
-// once, over the few calls of dirHandle, which each system makes in its own way.
+// once, over the few calls of folder, which each system makes in its own way.
 // Replace, Rename and what cleans up after a crash are written twice: what Linux
 // does by exchanging, leases and rolling back has no counterpart elsewhere.
 
 // sysFolder is what the steps need of an open folder. Names have no separator and
 // symlinks are not followed.
 type sysFolder interface {
-	lstat(name string) (Info, error)
-	// made is lstat after a change that succeeded.
-	made(name string) (Info, error)
-	mkdir(name string, perm fs.FileMode) error
-	symlink(target, name string, toDir bool) error
-	// remove deletes a file, a symlink or an empty folder.
-	remove(name string) error
-	removeAll(name string) error
-	// move renames and never overwrites.
-	move(name string, to *dirHandle, base string) error
-	// writer makes a new file.
-	writer(name string) (*Writer, error)
-	// attributes opens a file or folder to change what is not its content.
-	attributes(name string) (*attributes, error)
-	// sync makes the names in the folder durable.
-	sync() error
-	// dir is the folder as callers see it; p is its path.
-	dir(r *Root, p Path) *Dir
+	Lstat(name string) (Info, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Symlink(target, name string, toDir bool) error
+	// Remove deletes a file, a symlink or an empty folder.
+	Remove(name string) error
+	RemoveAll(name string) error
+	// Move renames and never overwrites.
+	Move(name string, to *folder, base string) error
+	// Sync makes the names in the folder durable.
+	Sync() error
 }
 
-var _ sysFolder = (*dirHandle)(nil)
+var _ sysFolder = (*folder)(nil)
 
 // Mkdir makes the folder p, durably. Its parent must exist.
 func (r *Root) Mkdir(p Path) error { return r.mkdirWith(p, 0o777) }
@@ -50,14 +45,14 @@ func (r *Root) mkdirWith(p Path, perm fs.FileMode) error {
 	if err := r.editable("mkdir", p, true); err != nil {
 		return err
 	}
-	return r.within("mkdir", p, func(dir *dirHandle, p Path) error {
+	return r.within("mkdir", p, func(dir *folder, p Path) error {
 		base := p.Base()
-		if err := dir.mkdir(base, perm); err != nil {
+		if err := dir.Mkdir(base, perm); err != nil {
 			return err
 		}
-		err := dir.sync()
+		err := dir.Sync()
 		if err != nil {
-			dir.remove(base) // it would not be durable
+			dir.Remove(base) // it would not be durable
 		}
 		return err
 	})
@@ -70,11 +65,11 @@ func (r *Root) Symlink(target string, p Path) error {
 		return err
 	}
 	toDir := r.leadsToDir(target, p)
-	return r.within("symlink", p, func(dir *dirHandle, p Path) error {
-		if err := dir.symlink(target, p.Base(), toDir); err != nil {
+	return r.within("symlink", p, func(dir *folder, p Path) error {
+		if err := dir.Symlink(target, p.Base(), toDir); err != nil {
 			return err
 		}
-		return dir.sync()
+		return dir.Sync()
 	})
 }
 
@@ -89,7 +84,7 @@ func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, 
 	if err != nil {
 		return Version{}, Info{}, err
 	}
-	return VersionOf(data), info, nil
+	return version.Of(data), info, nil
 }
 
 // CreateFunc is Create for content that isn't held in memory: fill writes it.
@@ -100,16 +95,16 @@ func (r *Root) CreateFunc(p Path, opts *CreateOptions, fill func(*Writer) error)
 		return Info{}, err
 	}
 	opts = cmp.Or(opts, &CreateOptions{})
-	err = r.within("create", p, func(dir *dirHandle, p Path) (err error) {
+	err = r.within("create", p, func(dir *folder, p Path) (err error) {
 		info, err = r.createIn(dir, p, opts, fill)
 		return err
 	})
 	return info, err
 }
 
-func (r *Root) createIn(dir *dirHandle, p Path, opts *CreateOptions, fill func(*Writer) error) (Info, error) {
+func (r *Root) createIn(dir *folder, p Path, opts *CreateOptions, fill func(*Writer) error) (Info, error) {
 	base := p.Base()
-	if _, err := dir.lstat(base); err == nil {
+	if _, err := dir.Lstat(base); err == nil {
 		return Info{}, syscall.EEXIST
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return Info{}, err
@@ -117,7 +112,7 @@ func (r *Root) createIn(dir *dirHandle, p Path, opts *CreateOptions, fill func(*
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	name := temp.String()
-	w, err := dir.writer(name)
+	w, err := newWriter(dir, name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -126,35 +121,35 @@ func (r *Root) createIn(dir *dirHandle, p Path, opts *CreateOptions, fill func(*
 		err = e
 	}
 	if err == nil {
-		err = dir.move(name, dir, base)
+		err = dir.Move(name, dir, base)
 	}
 	if err != nil {
-		if e := dir.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := dir.Remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			r.temps.leave(p.Dir()) // tried again when the root is closed
 		}
 		return Info{}, err
 	}
-	if err := dir.sync(); err != nil {
-		dir.remove(base) // it would not be durable
+	if err := dir.Sync(); err != nil {
+		dir.Remove(base) // it would not be durable
 		return Info{}, err
 	}
-	return dir.made(base)
+	return made(dir, base)
 }
 
 // Remove deletes the file, symlink or empty folder at p, durably.
 func (r *Root) Remove(p Path) error {
-	return r.remove(p, func(dir *dirHandle, p Path, _ bool) error { return dir.remove(p.Base()) })
+	return r.remove(p, func(dir *folder, p Path, _ bool) error { return dir.Remove(p.Base()) })
 }
 
 // RemoveAll deletes p and everything in it. A folder with anything that the
 // policy refuses is not deleted; this is checked first. Symlinks are deleted,
 // never followed.
 func (r *Root) RemoveAll(p Path) error {
-	return r.remove(p, func(dir *dirHandle, p Path, isDir bool) error {
+	return r.remove(p, func(dir *folder, p Path, isDir bool) error {
 		if !isDir {
-			return dir.remove(p.Base())
+			return dir.Remove(p.Base())
 		}
-		d, err := dir.dir(r, p.Dir()).openDir(p.Base())
+		d, err := dirOf(dir, r, p.Dir()).openDir(p.Base())
 		if err != nil {
 			return err
 		}
@@ -163,17 +158,17 @@ func (r *Root) RemoveAll(p Path) error {
 		if err != nil {
 			return err
 		}
-		return dir.removeAll(p.Base())
+		return dir.RemoveAll(p.Base())
 	})
 }
 
-func (r *Root) remove(p Path, f func(dir *dirHandle, p Path, isDir bool) error) error {
+func (r *Root) remove(p Path, f func(dir *folder, p Path, isDir bool) error) error {
 	const op = "remove"
 	if err := r.editable(op, p, true); err != nil {
 		return err
 	}
-	return r.within(op, p, func(dir *dirHandle, p Path) error {
-		info, err := dir.lstat(p.Base())
+	return r.within(op, p, func(dir *folder, p Path) error {
+		info, err := dir.Lstat(p.Base())
 		if err != nil {
 			return err
 		}
@@ -184,7 +179,7 @@ func (r *Root) remove(p Path, f func(dir *dirHandle, p Path, isDir bool) error) 
 		if err := f(dir, p, isDir); err != nil {
 			return err
 		}
-		return dir.sync()
+		return dir.Sync()
 	})
 }
 
@@ -200,7 +195,7 @@ func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
 		case err != nil:
 			return err
 		case info.Type != TypeFile:
-			return errNotRegular
+			return file.ErrNotRegular
 		case info.Mode.Perm() != expected.Perm():
 			return errMeta
 		}
@@ -230,7 +225,7 @@ func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
 			return err
 		}
 		if info.Type != TypeFile && info.Type != TypeDir {
-			return errNotRegular
+			return file.ErrNotRegular
 		}
 		if err := r.policy.check("chmod", p.String(), p, info.Type == TypeDir); err != nil {
 			return err
@@ -246,8 +241,8 @@ func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
 }
 
 func (r *Root) withAttributes(p Path, f func(a *attributes, p Path) error) error {
-	return r.within("chmod", p, func(dir *dirHandle, p Path) error {
-		a, err := dir.attributes(p.Base())
+	return r.within("chmod", p, func(dir *folder, p Path) error {
+		a, err := attributesOf(dir, p.Base())
 		if err != nil {
 			return err
 		}

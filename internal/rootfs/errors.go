@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/version"
 )
 
 // KindOf returns the kind of an error of this package, IO for any other, and ""
@@ -22,8 +24,9 @@ func KindOf(err error) fault.Code {
 	return fault.IOError
 }
 
-// wrap turns a system error into ours. An *Error passes unchanged.
-func wrap(op, path string, err error) error {
+// Wrap turns a system error into a *fault.PathError. One that is one already passes
+// unchanged.
+func Wrap(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -60,12 +63,12 @@ func bare(err error) error {
 
 func kindOfErrno(err error) fault.Code {
 	switch {
-	case err == errNotRegular:
+	case err == file.ErrNotRegular:
 		return fault.NotRegular
-	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile), errors.Is(err, errMeta),
-		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
+	case errors.Is(err, file.ErrSwapped), errors.Is(err, file.ErrVersion), errors.Is(err, file.ErrMeanwhile), errors.Is(err, errMeta),
+		errors.Is(err, file.ErrBusy), errors.Is(err, file.ErrVerifyCopy):
 		return fault.Conflict
-	case errors.Is(err, errEditOrder), errors.Is(err, errEditOutside), errors.Is(err, errWant):
+	case errors.Is(err, version.ErrOrder), errors.Is(err, version.ErrOutside), errors.Is(err, errWant):
 		return fault.InvalidArgument
 	case errors.Is(err, syscall.ENOTDIR): // before the next one: on Windows it counts as that, too
 		return fault.NotFolder
@@ -87,7 +90,4 @@ func kindOfErrno(err error) fault.Code {
 	return fault.IOError
 }
 
-var (
-	errTooManyLinks = errors.New("too many levels of symbolic links")
-	errNotRegular   = errors.New("not a regular file")
-)
+var errTooManyLinks = errors.New("too many levels of symbolic links")

@@ -2,17 +2,19 @@
 
 package rootfs
 
-import "errors"
+import (
+	"errors"
+)
 
-// errNoExchange says that the file system can't exchange two files.
+// file.ErrNoExchange says that the file system can't exchange two files.
 var errNoExchange = errors.New("this file system can't exchange files")
 
 // exchangeOver gives the new file called name the name base, and the file that
 // had it the name name, in one step. The displaced file must be the one that was
 // compared before: what another program put there meanwhile gets its name back,
 // and nothing that isn't ours is deleted.
-func exchangeOver(dir *dirHandle, name, base string, same func(name string) error, exchange func(a, b string) error) error {
-	ours, err := dir.lstat(name)
+func exchangeOver(dir *folder, name, base string, same func(name string) error, exchange func(a, b string) error) error {
+	ours, err := dir.Lstat(name)
 	if err != nil {
 		return err
 	}
@@ -21,17 +23,17 @@ func exchangeOver(dir *dirHandle, name, base string, same func(name string) erro
 	}
 	cause := same(name)
 	if cause == nil {
-		dir.remove(name) // CleanTemps tries again
+		dir.Remove(name) // CleanTemps tries again
 		return nil
 	}
 	if err := exchange(name, base); err != nil {
 		// The name is gone, or the system fails: put back what we can.
-		if dir.move(name, dir, base) != nil {
+		if dir.Move(name, dir, base) != nil {
 			return keepForeign(dir, name, base, errors.Join(cause, err))
 		}
 		return cause
 	}
-	if back, err := dir.lstat(name); err == nil && back.SameFile(ours) {
+	if back, err := dir.Lstat(name); err == nil && back.SameFile(ours) {
 		return cause // the caller removes it
 	} else if err == nil {
 		// A third version came after ours. It is the newest, so it gets the name.
@@ -42,9 +44,9 @@ func exchangeOver(dir *dirHandle, name, base string, same func(name string) erro
 }
 
 // keepForeign gives a temporary name that holds foreign content a visible one.
-func keepForeign(dir *dirHandle, name, base string, cause error) error {
+func keepForeign(dir *folder, name, base string, cause error) error {
 	visible := conflictName(base)
-	if err := dir.move(name, dir, visible); err != nil {
+	if err := dir.Move(name, dir, visible); err != nil {
 		return errors.Join(cause, &StuckError{err})
 	}
 	return errors.Join(cause, &ConflictError{Copy: visible})

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"quarry/internal/rootfs/file"
 )
 
 // Another program renames its own file over ours, before and after the exchange:
@@ -32,10 +34,10 @@ func TestExchangeOver(t *testing.T) {
 			must(t, os.WriteFile(path+".new", []byte("new"), 0o644))
 			dir, base, err := r.sys.openParent("f")
 			must(t, err)
-			defer dir.close()
+			defer dir.Close()
 			same := func(name string) error {
 				if content(t, filepath.Join(ws, name)) != "old" {
-					return errMeanwhile
+					return file.ErrMeanwhile
 				}
 				return nil
 			}
@@ -49,12 +51,12 @@ func TestExchangeOver(t *testing.T) {
 						must(t, os.Rename(path+"~", path))
 					}
 				}
-				return dir.exchange(a, b)
+				return dir.Exchange(a, b)
 			})
-			if errors.Is(err, errNoExchange) {
+			if errors.Is(err, file.ErrNoExchange) {
 				t.Skip("this file system can't exchange files")
 			}
-			if (err == nil) != c.changes || err != nil && !errors.Is(err, errMeanwhile) {
+			if (err == nil) != c.changes || err != nil && !errors.Is(err, file.ErrMeanwhile) {
 				t.Errorf("error %v", err)
 			}
 			if got := content(t, path); got != c.want {

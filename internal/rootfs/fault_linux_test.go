@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/layer"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -86,7 +88,7 @@ func changes() []change {
 	}
 }
 
-var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, unix.EDQUOT, ErrShort}
+var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, unix.EDQUOT, layer.ErrShort}
 
 // TestNthFault fails each system call of each change once, in every way. The
 // file must be the old one or the new one, success must mean the new one, an
@@ -116,7 +118,7 @@ func countCalls(t *testing.T, c change) int {
 	defer os.RemoveAll(dir)
 	r := openRoot(t, dir, nil)
 	n := 0
-	r.sys.hook = func(call) error { n++; return nil }
+	r.sys.Layer = &Layer{Before: func(string) error { n++; return nil }}
 	must(t, c.do(r))
 	must(t, r.Close())
 	if !c.new(dir) {
@@ -140,22 +142,22 @@ func prepared(t *testing.T, c change) string {
 func oneFault(t *testing.T, c change, n int, injected error) bool {
 	dir := prepared(t, c)
 	defer os.RemoveAll(dir)
-	before := names(dir)
+	before := entryNames(dir)
 	fds := openHandles(t)
 	r, err := Open(dir, nil)
 	must(t, err)
-	seen, hit := 0, call("")
-	r.sys.hook = func(c call) error {
+	seen, hit := 0, ""
+	r.sys.Layer = &Layer{Before: func(c string) error {
 		seen++
-		if seen != n+1 || injected == ErrShort && c != callWrite {
+		if seen != n+1 || injected == layer.ErrShort && c != "write" {
 			return nil
 		}
 		hit = c
 		return injected
-	}
+	}}
 	err = c.do(r)
 	r.drain(true)
-	r.sys.hook = nil
+	r.sys.Layer = nil
 	what := fmt.Sprintf("call %d (%s) fails with %v: error %v", n, hit, injected, err)
 	res, cleanErr := r.CleanTemps(context.Background(), Path{})
 	r.Close()
@@ -165,16 +167,16 @@ func oneFault(t *testing.T, c change, n int, injected error) bool {
 	switch {
 	case err == nil && !c.new(dir):
 		t.Errorf("%s: success, but not the new state", what)
-	case err != nil && !c.old(dir) && !(hit == callSyncDir && c.new(dir)):
+	case err != nil && !c.old(dir) && !(hit == "fsyncdir" && c.new(dir)):
 		// A removal whose folder can't be synced is done, but says it may not last.
 		t.Errorf("%s: neither old nor new", what)
 	case err != nil && hit == "":
 		t.Errorf("%s: no fault was injected", what)
 	}
 	switch hit {
-	case callWrite, callCreate, callTruncate, callSync, callSyncDir, callClose:
+	case "write", "create", "truncate", "fsync", "fsyncdir", "close":
 		// On a full disk it is tried again after displaced files went.
-		if err == nil && injected != ErrShort && !noSpace(injected) {
+		if err == nil && injected != layer.ErrShort && !noSpace(injected) {
 			t.Errorf("%s: false success", what)
 		}
 	}
@@ -182,7 +184,7 @@ func oneFault(t *testing.T, c change, n int, injected error) bool {
 	if err != nil && !errors.As(err, &own) {
 		t.Errorf("%s: a %T", what, err)
 	}
-	for _, name := range names(dir) {
+	for _, name := range entryNames(dir) {
 		if IsTemp(filepath.Base(name)) || strings.Contains(name, ".conflict-") {
 			t.Errorf("%s: left over %s (before: %v)", what, name, before)
 		}
@@ -193,7 +195,7 @@ func oneFault(t *testing.T, c change, n int, injected error) bool {
 	return !t.Failed()
 }
 
-func names(dir string) []string {
+func entryNames(dir string) []string {
 	var out []string
 	filepath.WalkDir(dir, func(p string, _ os.DirEntry, err error) error { out = append(out, p); return nil })
 	return out
@@ -276,8 +278,8 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 				run.Tried(1)
 				seen, came := 0, false
 				acted := make(chan bool, 1)
-				at := call("")
-				r.sys.hook = func(c call) error {
+				at := ""
+				r.sys.Layer = &Layer{Before: func(c string) error {
 					if seen++; seen == n+1 {
 						came, at = true, c
 						go func() { acted <- who.do(f) }()
@@ -288,12 +290,12 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 						}
 					}
 					return nil
-				}
-				_, err := r.Replace(Path{"f"}, []byte("new text, longer than before"), VersionOf([]byte(c.old)), nil)
+				}}
+				_, err := r.Replace(Path{"f"}, []byte("new text, longer than before"), version.Of([]byte(c.old)), nil)
 				r.drain(true)
-				r.sys.hook = nil
+				r.sys.Layer = nil
 				if !came {
-					break // n is past the last call
+					break // n is past the last string
 				}
 				happened := <-acted
 				if err == nil {
@@ -308,7 +310,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 				if err != nil && KindOf(err) != fault.Conflict && KindOf(err) != fault.NotFound {
 					t.Errorf("%s, call %d (%s), one who %s: %v", c.name, n, at, who.name, err)
 				}
-				for _, name := range names(dir) {
+				for _, name := range entryNames(dir) {
 					if IsTemp(filepath.Base(name)) || strings.Contains(name, ".conflict-") {
 						t.Errorf("%s, call %d (%s), one who %s: left over %s", c.name, n, at, who.name, name)
 					}

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
 )
 
 // File is an open regular file, for reading. It must be closed.
@@ -25,11 +27,11 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	}
 	f := new(File)
 	err := r.openFile(p.s, f)
-	if err == errSwapped {
+	if err == file.ErrSwapped {
 		return r.openSwapped(p)
 	}
 	if err != nil {
-		return nil, wrap("open", p.String(), err)
+		return nil, Wrap("open", p.String(), err)
 	}
 	return r.policy.admit(f, p, nil)
 }
@@ -40,7 +42,7 @@ func (r *Root) OpenSeen(p Path) (*File, error) {
 	if err := r.policy.check("open", p.String(), p, false); err != nil {
 		return nil, err
 	}
-	fd, err := r.sys.openRel(p.s, flagsFile)
+	fd, err := r.sys.openRel(p.s, linux.FlagsFile)
 	f := new(File)
 	if err == nil {
 		err = f.adopt(fd)
@@ -69,7 +71,7 @@ func (r *Root) openFile(rel string, f *File) error {
 	if err := r.precheck(rel); err != nil {
 		return err
 	}
-	fd, err := r.sys.openRel(rel, flagsFile)
+	fd, err := r.sys.openRel(rel, linux.FlagsFile)
 	if err != nil {
 		return notRegularErr(err)
 	}
@@ -79,15 +81,15 @@ func (r *Root) openFile(rel string, f *File) error {
 // precheck refuses what certainly isn't a regular file. Unlike the open after it,
 // it follows symlinks in folders. It lets everything pass that is not certain.
 func (r *Root) precheck(rel string) error {
-	if len(rel) > kernelPath || r.sys.acquire() != nil {
+	if len(rel) > linux.MaxPath || r.sys.acquire() != nil {
 		return nil
 	}
 	defer r.sys.release()
 	var st unix.Statx_t
-	if statxAt(r.sys.fd, rel, 0, unix.STATX_TYPE, &st) != nil {
+	if linux.Statx(r.sys.fd, rel, 0, unix.STATX_TYPE, &st) != nil {
 		return nil
 	}
-	switch typeOfMode(uint32(st.Mode)) {
+	switch linux.TypeOfMode(uint32(st.Mode)) {
 	case TypeOther, TypeDir:
 		return &fault.PathError{Op: "open", Path: rel, Kind: fault.NotRegular}
 	}
@@ -96,23 +98,17 @@ func (r *Root) precheck(rel string) error {
 
 // adopt takes over fd if it is a regular file and closes it if not.
 func (f *File) adopt(fd int) error {
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil {
-		syscall.Close(fd)
-		return err
+	err := linux.Adopt(fd, &f.info)
+	if err == nil {
+		f.fd = fd
 	}
-	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		syscall.Close(fd)
-		return errNotRegular
-	}
-	f.fd, f.info = fd, infoOfStat(&st)
-	return nil
+	return err
 }
 
 // notRegularErr recognises a socket, which can't be opened at all.
 func notRegularErr(err error) error {
 	if err == unix.ENXIO || err == unix.ENODEV {
-		return errNotRegular
+		return file.ErrNotRegular
 	}
 	return err
 }
@@ -122,7 +118,7 @@ func (f *File) Read(b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
 	}
-	n, err := readFD(f.fd, b)
+	n, err := linux.Read(f.fd, b)
 	if err != nil {
 		return 0, &fault.PathError{Op: "read", Path: "file", Kind: fault.IOError, Err: err}
 	}
@@ -136,7 +132,7 @@ func (f *File) Read(b []byte) (int, error) {
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	done := 0
 	for done < len(b) {
-		n, err := preadFD(f.fd, b[done:], off+int64(done))
+		n, err := linux.Pread(f.fd, b[done:], off+int64(done))
 		if err != nil {
 			return done, &fault.PathError{Op: "read", Path: "file", Kind: fault.IOError, Err: err}
 		}
@@ -153,8 +149,8 @@ func (f *File) Info() Info { return f.info }
 
 // Stat describes the file as it is now.
 func (f *File) Stat() (Info, error) {
-	i, err := infoAt(f.fd, "", unix.AT_EMPTY_PATH)
-	return i, wrap("stat", "file", err)
+	i, err := linux.InfoOf(f.fd)
+	return i, Wrap("stat", "file", err)
 }
 
 // Close releases the file. Closing twice is harmless.
@@ -164,30 +160,9 @@ func (f *File) Close() error {
 	}
 	fd := f.fd
 	f.fd = -1
-	return wrap("close", "file", syscall.Close(fd))
+	return Wrap("close", "file", syscall.Close(fd))
 }
 
-// maxIO is the most the kernel moves in one call.
-const maxIO = 1 << 30
-
-func readFD(fd int, b []byte) (int, error) {
-	b = b[:min(len(b), maxIO)]
-	for {
-		n, err := syscall.Read(fd, b)
-		if err == syscall.EINTR {
-			continue
-		}
-		return n, err
-	}
-}
-
-func preadFD(fd int, b []byte, off int64) (int, error) {
-	b = b[:min(len(b), maxIO)]
-	for {
-		n, err := syscall.Pread(fd, b, off)
-		if err == syscall.EINTR {
-			continue
-		}
-		return n, err
-	}
-}
+// localHandle is the number of the open file, and whether the file is on a disk of
+// this machine: elsewhere others change files unseen.
+func (f *File) localHandle() (fd int, local bool) { return f.fd, linux.KindOf(f.fd) == FSLocal }

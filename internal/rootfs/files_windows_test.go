@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -37,7 +38,7 @@ func TestLongPaths(t *testing.T) {
 	}
 	_, _, err = r.Create(file, []byte("one"), nil)
 	must(t, err)
-	if res, err := r.Replace(file, []byte("two"), VersionOf([]byte("one")), nil); err != nil || res.InPlace {
+	if res, err := r.Replace(file, []byte("two"), version.Of([]byte("one")), nil); err != nil || res.InPlace {
 		t.Errorf("replace: %+v, %v", res, err)
 	}
 	to, err := r.ResolveTarget(dir.String() + "/other.md")
@@ -95,17 +96,6 @@ func TestRootByOtherNames(t *testing.T) {
 		_, err = r.Resolve(filepath.Dir(ws) + `\outside\f`)
 		wantKind(t, "outside of "+dir, err, fault.OutsideRoot)
 		r.Close()
-	}
-}
-
-func TestWithoutPrefix(t *testing.T) {
-	for _, c := range []struct{ given, want string }{
-		{`C:\ws`, `C:\ws`}, {`\\?\C:\ws`, `C:\ws`}, {`\\?\UNC\server\share\ws`, `\\server\share\ws`}, {`\\server\share`, `\\server\share`},
-		{`\\?\C:\ws.`, `\\?\C:\ws.`}, {`\\?\C:\a \ws`, `\\?\C:\a \ws`}, {`\\?\Volume{1}\ws`, `\\?\Volume{1}\ws`}, {`\\?\C:`, `\\?\C:`}, {`\\.\C:\ws`, `\\.\C:\ws`},
-	} {
-		if got := withoutPrefix(c.given); got != c.want {
-			t.Errorf("%s becomes %s, want %s", c.given, got, c.want)
-		}
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *Root) ResolveFold(user string) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	f := folder{root: r, names: strings.Split(rel, "/")}
+	f := folding{root: r, names: strings.Split(rel, "/")}
 	f.walk("", true)
 	matches := f.nfc
 	if len(matches) == 0 {
@@ -47,15 +47,15 @@ func (r *Root) ResolveFold(user string) (Path, error) {
 	return Path{}, &fault.PathError{Op: op, Path: user, Kind: fault.AmbiguousPath, Matches: matches}
 }
 
-// folder collects the existing paths that fold to the wanted names.
-type folder struct {
+// folding collects the existing paths that fold to the wanted names.
+type folding struct {
 	root        *Root
 	names       []string
 	nfc, folded []string
 }
 
 // walk extends prefix, which exists, by the names after it.
-func (f *folder) walk(prefix string, nfc bool) {
+func (f *folding) walk(prefix string, nfc bool) {
 	depth := Path{prefix}.Depth()
 	if depth == len(f.names) {
 		if nfc {

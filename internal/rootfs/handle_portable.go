@@ -11,25 +11,27 @@ import (
 )
 
 // within runs f in the folder of p. f gets the path that was opened.
-func (r *Root) within(op string, p Path, f func(dir *dirHandle, p Path) error) error {
+func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) error {
 	return r.retry(op, &p, func(rel string) error {
 		dir, _, err := r.sys.openParent(rel)
 		if err != nil {
 			return err
 		}
-		defer dir.close()
+		defer dir.Close()
 		return f(dir, Path{rel})
 	})
 }
 
 // in is within for changes that need the name alone.
-func (r *Root) in(op string, p Path, f func(dir *dirHandle, base string) error) error {
-	return r.within(op, p, func(dir *dirHandle, p Path) error { return f(dir, p.Base()) })
+func (r *Root) in(op string, p Path, f func(dir *folder, base string) error) error {
+	return r.within(op, p, func(dir *folder, p Path) error { return f(dir, p.Base()) })
 }
 
-func (d *dirHandle) made(name string) (Info, error) { return d.lstat(name) }
+// made is Lstat after a change that succeeded.
+func made(dir *folder, name string) (Info, error) { return dir.Lstat(name) }
 
-func (d *dirHandle) dir(r *Root, p Path) *Dir { return &Dir{h: d, path: p, root: r} }
+// dirOf is the folder as callers see it; p is its path.
+func dirOf(dir *folder, r *Root, p Path) *Dir { return &Dir{h: dir, path: p, root: r} }
 
 // leadsToDir reports whether a symlink at p leads to a folder, which Windows has
 // to be told.
@@ -38,14 +40,15 @@ func (r *Root) leadsToDir(target string, p Path) bool {
 	return err == nil && t == TypeDir
 }
 
-func (d *dirHandle) writer(name string) (*Writer, error) {
-	f, err := d.create(name, 0o666)
+// newWriter makes a new file.
+func newWriter(dir *folder, name string) (*Writer, error) {
+	f, err := dir.Create(name, 0o666)
 	return &Writer{f: f}, err
 }
 
 // finish makes a file durable if it is complete, and closes it. A mode of 0 keeps
 // the one it has.
-func (w *Writer) finish(dir *dirHandle, name string, mode fs.FileMode, complete bool) (err error) {
+func (w *Writer) finish(dir *folder, name string, mode fs.FileMode, complete bool) (err error) {
 	if complete && mode != 0 {
 		err = setMode(w.f, mode)
 	}
@@ -54,22 +57,23 @@ func (w *Writer) finish(dir *dirHandle, name string, mode fs.FileMode, complete 
 	}
 	err = errors.Join(err, w.f.Close())
 	if complete && err == nil && !w.mtime.IsZero() {
-		err = dir.setModTime(name, w.mtime)
+		err = dir.SetModTime(name, w.mtime)
 	}
 	return err
 }
 
 // attributes are those of an entry, by its name.
 type attributes struct {
-	dir  *dirHandle
+	dir  *folder
 	name string
 }
 
-func (d *dirHandle) attributes(name string) (*attributes, error) { return &attributes{d, name}, nil }
+// attributesOf opens a file or folder to change what is not its content.
+func attributesOf(dir *folder, name string) (*attributes, error) { return &attributes{dir, name}, nil }
 
-func (a *attributes) info() (Info, error)          { return a.dir.lstat(a.name) }
-func (a *attributes) chmod(mode fs.FileMode) error { return a.dir.chmod(a.name, mode) }
-func (a *attributes) setModTime(t time.Time) error { return a.dir.setModTime(a.name, t) }
+func (a *attributes) info() (Info, error)          { return a.dir.Lstat(a.name) }
+func (a *attributes) chmod(mode fs.FileMode) error { return a.dir.Chmod(a.name, mode) }
+func (a *attributes) setModTime(t time.Time) error { return a.dir.SetModTime(a.name, t) }
 func (a *attributes) sync() error                  { return nil } // no call does it by name
 func (a *attributes) close() error                 { return nil }
 

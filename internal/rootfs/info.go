@@ -1,59 +1,30 @@
 package rootfs
 
-import (
-	"io/fs"
-	"time"
+import "quarry/internal/rootfs/file"
+
+// What is known of an entry; package file has the meaning of each.
+type (
+	Type   = file.Type
+	Entry  = file.Entry
+	Info   = file.Info
+	FSKind = file.FSKind
 )
 
-// Type is the kind of an entry.
-type Type uint8
-
+// The types of entries.
 const (
-	TypeUnknown Type = iota
-	TypeFile         // a regular file
-	TypeDir
-	TypeSymlink
-	TypeOther // FIFO, socket, device
+	TypeUnknown = file.TypeUnknown
+	TypeFile    = file.TypeFile
+	TypeDir     = file.TypeDir
+	TypeSymlink = file.TypeSymlink
+	TypeOther   = file.TypeOther
 )
 
-func (t Type) String() string {
-	return [...]string{"unknown", "file", "dir", "symlink", "other"}[t]
-}
-
-// Entry is one name in a folder. The names of one listing share memory, so
-// keeping one name keeps its neighbours: clone what lives long.
-type Entry struct {
-	Name string
-	Ino  uint64 // 0 where the system doesn't tell
-	Type Type
-	// Ignored is set by walks that list what ignore rules exclude; a listing
-	// leaves it false.
-	Ignored bool
-}
-
-// Info describes a file. Fields the system doesn't know are zero.
-type Info struct {
-	Type       Type
-	Mode       fs.FileMode // permissions, setuid, setgid, sticky
-	Size       int64
-	ModTime    time.Time
-	ChangeTime time.Time // of the inode; moved by every write, chmod, rename
-	BirthTime  time.Time // zero where the file system has none
-	Ino, Dev   uint64
-	Nlink      uint32
-	UID, GID   uint32
-}
-
-// SameFile reports whether two infos describe the same object on disk.
-func (a Info) SameFile(b Info) bool { return a.Ino == b.Ino && a.Dev == b.Dev && a.Ino != 0 }
-
-// FSKind tells how far the file system's events and locks can be trusted.
-type FSKind uint8
-
+// The kinds of file systems.
 const (
-	FSUnknown FSKind = iota
-	FSLocal          // all changes come through this machine's kernel
-	FSNetwork        // others may change files unseen
+	FSUnknown = file.FSUnknown
+	FSLocal   = file.FSLocal
+	FSNetwork = file.FSNetwork
 )
 
-func (k FSKind) String() string { return [...]string{"unknown", "local", "network"}[k] }
+// ErrClosed is returned for every use of a Root after Close.
+var ErrClosed = file.ErrClosed

@@ -3,12 +3,13 @@
 package rootfs
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
 )
 
 // inPlace rewrites the same inode: first a durable backup, then the content. A
@@ -16,10 +17,10 @@ import (
 // CleanTemps.
 func (c *replacement) inPlace() (Replaced, error) {
 	r, dir := c.r, c.at.dir
-	defer lockDir(dir)()
+	defer linux.LockDir(dir)()
 	// One handle for everything: a second one of our own would stand in the
 	// way of the lease.
-	fd, err := r.openName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
+	fd, err := r.sys.OpenName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return Replaced{}, err
 	}
@@ -31,7 +32,7 @@ func (c *replacement) inPlace() (Replaced, error) {
 		return Replaced{}, err
 	}
 	if !c.old.info.SameFile(info) {
-		return Replaced{}, errMeanwhile
+		return Replaced{}, file.ErrMeanwhile
 	}
 	temp := r.temps.next(r.owner(), phaseBackup)
 	defer r.temps.done(temp)
@@ -52,7 +53,7 @@ func (c *replacement) inPlace() (Replaced, error) {
 		return Replaced{}, c.restore(bk, b, name, err)
 	}
 	r.drop(c.at, name)
-	now, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
+	now, err := linux.InfoOf(fd)
 	if err != nil {
 		now = c.old.info
 	}
@@ -62,42 +63,42 @@ func (c *replacement) inPlace() (Replaced, error) {
 // backUp writes the backup and makes it durable, name and all.
 func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	r, size := c.r, c.old.info.Size
-	if fd, err = r.create(c.at.dir, name, 0o600); err != nil {
+	if fd, err = r.sys.Create(c.at.dir, name, 0o600); err != nil {
 		return -1, b, err
 	}
 	b = backup{ino: c.old.info.Ino, oldSize: size, base: c.at.name}
-	if b.old, err = r.copyFD(c.old.fd, 0, fd, backupHeader, size); err != nil {
+	if b.old, err = r.sys.Copy(c.old.fd, 0, fd, backupHeader, size); err != nil {
 		return fd, b, err
 	}
-	got, err := r.pour(c.old.fd, fd, backupHeader+size, size, c.edits, nil)
+	got, err := r.sys.Pour(c.old.fd, fd, backupHeader+size, size, c.edits, nil)
 	switch {
 	case err != nil:
 		return fd, b, err
-	case got.old != b.old:
-		return fd, b, errMeanwhile
-	case !c.expected.IsZero() && got.old != c.expected:
-		return fd, b, errVersion
-	case !c.want.IsZero() && got.new != c.want:
+	case got.Old != b.old:
+		return fd, b, file.ErrMeanwhile
+	case !c.expected.IsZero() && got.Old != c.expected:
+		return fd, b, file.ErrVersion
+	case !c.want.IsZero() && got.New != c.want:
 		return fd, b, errWant
 	}
-	c.got, b.new, b.newSize = got, got.new, got.newSize
+	c.got, b.new, b.newSize = got, got.New, got.NewSize
 	if b.old == b.new {
 		return fd, b, nil
 	}
 	// The header makes it valid, so it comes last.
-	if err := r.sync(fd); err != nil {
+	if err := r.sys.Sync(fd); err != nil {
 		return fd, b, err
 	}
-	if err := r.pwriteAll(fd, b.encode(), 0); err != nil {
+	if err := r.sys.PwriteAll(fd, b.encode(), 0); err != nil {
 		return fd, b, err
 	}
-	if err := r.savePrivileges(c.old.fd, fd); err != nil {
+	if err := r.sys.SavePrivileges(c.old.fd, fd); err != nil {
 		return fd, b, err
 	}
-	if err := r.sync(fd); err != nil {
+	if err := r.sys.Sync(fd); err != nil {
 		return fd, b, err
 	}
-	return fd, b, r.syncDir(c.at.dir)
+	return fd, b, r.sys.SyncDir(c.at.dir)
 }
 
 // errUntouched marks a failure before the first byte was overwritten.
@@ -114,14 +115,14 @@ func (c *replacement) overwrite(bk int, b backup) error {
 			defer unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
 		}
 	}
-	now, err := r.fdInfo(fd)
+	now, err := r.sys.FDInfo(fd)
 	if err == nil && now.Size != b.oldSize {
-		err = errMeanwhile
+		err = file.ErrMeanwhile
 	}
 	if err == nil {
 		var v Version
-		if v, err = r.hashFD(fd, 0, b.oldSize); err == nil && v != b.old {
-			err = errMeanwhile
+		if v, err = r.sys.Hash(fd, 0, b.oldSize); err == nil && v != b.old {
+			err = file.ErrMeanwhile
 		}
 	}
 	if err == nil && c.keep != nil {
@@ -132,53 +133,20 @@ func (c *replacement) overwrite(bk int, b backup) error {
 	if err != nil {
 		return errUntouched{err}
 	}
-	v, err := r.copyFD(bk, backupHeader+b.oldSize, fd, 0, b.newSize)
+	v, err := r.sys.Copy(bk, backupHeader+b.oldSize, fd, 0, b.newSize)
 	if err != nil {
 		return err
 	}
 	if v != b.new {
 		return unix.EIO
 	}
-	if err := r.truncate(fd, b.newSize); err != nil {
+	if err := r.sys.Truncate(fd, b.newSize); err != nil {
 		return err
 	}
-	if err := r.regainPrivileges(bk, fd, c.old.info); err != nil {
+	if err := r.sys.RegainPrivileges(bk, fd, c.old.info); err != nil {
 		return err
 	}
-	return r.sync(fd)
-}
-
-// capability is the attribute with what setcap gave a program. Like the set-id
-// bits it is dropped by the system with the first byte that is written.
-const capability = "security.capability"
-
-// savePrivileges puts the capabilities of a file on its backup. Where that isn't
-// allowed, the file could not get them back either, so nothing is written.
-func (r *Root) savePrivileges(from, to int) error {
-	value, err := getXattr(from, capability)
-	if err != nil {
-		return nil // none, or this file system has no attributes
-	}
-	if err := r.setxattr(to, capability, value); err != nil {
-		return fmt.Errorf("its capabilities (setcap) would be lost, since it has several names and only root can set them: %w", err)
-	}
-	return nil
-}
-
-// regainPrivileges gives a file that was written to the capabilities that its
-// backup has, and the mode it had; a zero info leaves the mode.
-func (r *Root) regainPrivileges(bk, fd int, was Info) error {
-	if value, err := getXattr(bk, capability); err == nil {
-		if now, err := getXattr(fd, capability); err != nil || !bytes.Equal(now, value) {
-			if err := r.setxattr(fd, capability, value); err != nil {
-				return err
-			}
-		}
-	}
-	if now, err := infoAt(fd, "", unix.AT_EMPTY_PATH); err == nil && was.Mode != 0 && now.Mode != was.Mode {
-		return r.chmod(fd, unixMode(was.Mode))
-	}
-	return nil
+	return r.sys.Sync(fd)
 }
 
 // restore writes the old content back after a failed rewrite. If that fails
@@ -207,18 +175,18 @@ func twice(f func() error) error {
 // putBack writes the old content of a backup into fd. was is what the file was
 // before, zero if that isn't known.
 func (r *Root) putBack(bk int, b backup, fd int, was Info) error {
-	v, err := r.copyFD(bk, backupHeader, fd, 0, b.oldSize)
+	v, err := r.sys.Copy(bk, backupHeader, fd, 0, b.oldSize)
 	if err != nil {
 		return err
 	}
 	if v != b.old {
 		return unix.EIO
 	}
-	if err := r.truncate(fd, b.oldSize); err != nil {
+	if err := r.sys.Truncate(fd, b.oldSize); err != nil {
 		return err
 	}
-	if err := r.regainPrivileges(bk, fd, was); err != nil {
+	if err := r.sys.RegainPrivileges(bk, fd, was); err != nil {
 		return err
 	}
-	return r.sync(fd)
+	return r.sys.Sync(fd)
 }

@@ -2,8 +2,10 @@
 
 package rootfs
 
+import "quarry/internal/rootfs/linux"
+
 func (s *sysRoot) openInside(above *sysRoot, rel string) error {
-	fd, err := above.openRel(rel, flagsDir)
+	fd, err := above.openRel(rel, linux.FlagsDir)
 	if err != nil {
 		return err
 	}

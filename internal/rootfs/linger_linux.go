@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"quarry/internal/rootfs/linux"
 )
 
 // A program opens a file in two steps: it looks the name up, then opens what it
@@ -68,7 +68,7 @@ func (r *Root) lingerLoop(hurry <-chan struct{}, ended chan<- struct{}) {
 		var expired []displaced
 		keep := l.late[:0]
 		for i, d := range l.late {
-			if !d.old.leaseHeld() || time.Now().After(d.until) || len(l.late)-i > maxLinger {
+			if !linux.LeaseHeld(d.old.fd) || time.Now().After(d.until) || len(l.late)-i > maxLinger {
 				expired = append(expired, d)
 			} else {
 				keep = append(keep, d)
@@ -133,14 +133,14 @@ func (r *Root) letGo() bool {
 func (r *Root) finishLate(d displaced) {
 	defer d.at.close()
 	defer d.old.Close()
-	if d.old.leaseHeld() {
+	if linux.LeaseHeld(d.old.fd) {
 		return
 	}
-	d.old.unlease()
+	linux.Unlease(d.old.fd)
 	// The writer has the file open now or soon will; wait until it is done.
 	for wait := lingerStep; wait < 2*time.Second; wait *= 2 {
 		time.Sleep(wait)
-		if d.old.lease() == nil {
+		if linux.Lease(d.old.fd) == nil {
 			break
 		}
 	}
@@ -148,37 +148,20 @@ func (r *Root) finishLate(d displaced) {
 	if err != nil {
 		return
 	}
-	if v, err := r.hashFD(d.old.fd, 0, info.Size); err != nil || v == d.version {
+	if v, err := r.sys.Hash(d.old.fd, 0, info.Size); err != nil || v == d.version {
 		return
 	}
 	name := conflictName(d.at.name)
-	fd, err := r.create(d.at.dir, name, 0o600)
+	fd, err := r.sys.Create(d.at.dir, name, 0o600)
 	if err != nil {
 		return
 	}
-	_, err = r.copyFD(d.old.fd, 0, fd, 0, info.Size)
+	_, err = r.sys.Copy(d.old.fd, 0, fd, 0, info.Size)
 	if err == nil {
-		err = r.sync(fd)
+		err = r.sys.Sync(fd)
 	}
 	syscall.Close(fd)
 	if err == nil && r.rescued != nil {
 		r.rescued(d.at.path.Dir().child(name))
 	}
-}
-
-// lease asks the kernel to be told before anyone opens the file for writing.
-// EAGAIN means that someone has it open already.
-func (f *File) lease() error {
-	_, err := unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_RDLCK)
-	return err
-}
-
-func (f *File) unlease() {
-	unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_UNLCK)
-}
-
-// leaseHeld reports whether nobody has tried to open the file since.
-func (f *File) leaseHeld() bool {
-	t, err := unix.FcntlInt(uintptr(f.fd), unix.F_GETLEASE, 0)
-	return err == nil && t == unix.F_RDLCK
 }

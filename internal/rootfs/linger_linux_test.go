@@ -28,13 +28,13 @@ func TestFullDiskLetsDisplacedFilesGo(t *testing.T) {
 				must(t, err)
 			}
 			full := c.times
-			r.sys.hook = func(call call) error {
-				if call == callWrite && full > 0 {
+			r.sys.Layer = &Layer{Before: func(call string) error {
+				if call == "write" && full > 0 {
 					full--
 					return unix.ENOSPC
 				}
 				return nil
-			}
+			}}
 			var err error
 			if create {
 				_, _, err = r.Create(Path{"g"}, []byte("new"), nil)

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/lock"
 )
 
 // Log is a file of our own state that grows at its end and can be locked. It
@@ -32,15 +34,15 @@ func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 	}
 	f, err := r.openLog(p, create)
 	if err != nil {
-		return nil, wrap(op, p.String(), err)
+		return nil, Wrap(op, p.String(), err)
 	}
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = errNotRegular
+		err = file.ErrNotRegular
 	}
 	if err != nil {
 		f.Close()
-		return nil, wrap(op, p.String(), err)
+		return nil, Wrap(op, p.String(), err)
 	}
 	return &Log{f: f, path: p.String(), root: r}, nil
 }
@@ -86,7 +88,7 @@ func (r *Root) Held(name string) (bool, error) {
 func (l *Log) Size() (int64, error) {
 	st, err := l.f.Stat()
 	if err != nil {
-		return 0, wrap("stat", l.path, err)
+		return 0, Wrap("stat", l.path, err)
 	}
 	return st.Size(), nil
 }
@@ -97,7 +99,7 @@ func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	if err == io.EOF {
 		return n, err
 	}
-	return n, wrap("read", l.path, err)
+	return n, Wrap("read", l.path, err)
 }
 
 // Append writes b at the end. The caller holds the lock and knows that the end is
@@ -107,37 +109,37 @@ func (l *Log) Append(b []byte, size int64) error {
 	if err == nil {
 		return nil
 	}
-	return wrap("append", l.path, errors.Join(err, l.root.truncateLog(l.f, size)))
+	return Wrap("append", l.path, errors.Join(err, l.root.truncateLog(l.f, size)))
 }
 
 // Truncate cuts the log to size.
 func (l *Log) Truncate(size int64) error {
-	return wrap("truncate", l.path, l.root.truncateLog(l.f, size))
+	return Wrap("truncate", l.path, l.root.truncateLog(l.f, size))
 }
 
 // Sync makes what was appended durable.
-func (l *Log) Sync() error { return wrap("sync", l.path, l.root.syncLog(l.f)) }
+func (l *Log) Sync() error { return Wrap("sync", l.path, l.root.syncLog(l.f)) }
 
 // Lock waits for the lock on the file, shared or exclusive. Locks belong to this
 // Log and end with it, even if the process dies.
 func (l *Log) Lock(exclusive bool) error {
-	_, err := lockFile(l.f, exclusive, true)
-	return wrap("lock", l.path, err)
+	_, err := lock.Take(l.f, exclusive, true)
+	return Wrap("lock", l.path, err)
 }
 
 // TryLock takes the lock unless someone else has it.
 func (l *Log) TryLock(exclusive bool) (bool, error) {
-	ok, err := lockFile(l.f, exclusive, false)
-	return ok, wrap("lock", l.path, err)
+	ok, err := lock.Take(l.f, exclusive, false)
+	return ok, Wrap("lock", l.path, err)
 }
 
 // Unlock gives the lock back.
-func (l *Log) Unlock() error { return wrap("unlock", l.path, unlockFile(l.f)) }
+func (l *Log) Unlock() error { return Wrap("unlock", l.path, lock.Release(l.f)) }
 
 // Close releases the log and its lock. Closing twice is harmless.
 func (l *Log) Close() error {
 	if err := l.f.Close(); !errors.Is(err, os.ErrClosed) {
-		return wrap("close", l.path, err)
+		return Wrap("close", l.path, err)
 	}
 	return nil
 }

@@ -16,15 +16,15 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 	defer at.close()
 	const flags = unix.O_RDWR | unix.O_APPEND | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	for {
-		fd, err := r.openName(at.dir, at.name, flags)
+		fd, err := r.sys.OpenName(at.dir, at.name, flags)
 		if err != unix.ENOENT || !create {
 			if err != nil {
 				return nil, err
 			}
 			return os.NewFile(uintptr(fd), p.String()), nil
 		}
-		if err = r.inject(callCreate); err == nil {
-			fd, err = r.createWith(at.dir, at.name, flags, 0o600)
+		if err = r.sys.Inject("create"); err == nil {
+			fd, err = r.sys.CreateWith(at.dir, at.name, flags, 0o600)
 		}
 		if err == unix.EEXIST {
 			continue // someone was faster: open theirs
@@ -34,7 +34,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 		}
 		unix.Fchmod(fd, 0o600) // a umask may have taken the owner's rights
 		f := os.NewFile(uintptr(fd), p.String())
-		if err := r.syncDir(at.dir); err != nil {
+		if err := r.sys.SyncDir(at.dir); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -45,15 +45,15 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 // appendLog writes b at the end, which is at size.
 func (r *Root) appendLog(f *os.File, b []byte, size int64) error {
 	// pwrite appends too, whatever the offset, to a file opened so.
-	return withFD(f, func(fd int) error { return r.pwriteAll(fd, b, size) })
+	return withFD(f, func(fd int) error { return r.sys.PwriteAll(fd, b, size) })
 }
 
 func (r *Root) truncateLog(f *os.File, size int64) error {
-	return withFD(f, func(fd int) error { return r.truncate(fd, size) })
+	return withFD(f, func(fd int) error { return r.sys.Truncate(fd, size) })
 }
 
 func (r *Root) syncLog(f *os.File) error {
-	return withFD(f, func(fd int) error { return r.sync(fd) })
+	return withFD(f, func(fd int) error { return r.sys.Sync(fd) })
 }
 
 // withFD runs do with a handle that nobody can close meanwhile.

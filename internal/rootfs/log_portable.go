@@ -8,11 +8,11 @@ import (
 )
 
 func (r *Root) openLog(p Path, create bool) (f *os.File, err error) {
-	err = r.in("open", p, func(dir *dirHandle, base string) error {
-		if f, err = dir.openLog(base, create); err != nil || !create {
+	err = r.in("open", p, func(dir *folder, base string) error {
+		if f, err = dir.OpenLog(base, create); err != nil || !create {
 			return err
 		}
-		return dir.sync()
+		return dir.Sync()
 	})
 	return f, err
 }

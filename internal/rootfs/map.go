@@ -41,7 +41,7 @@ func (r *Root) Map(p Path) (*Mapping, error) {
 	m, err := f.mapped()
 	if err != nil {
 		f.Close()
-		return nil, wrap(op, p.String(), err)
+		return nil, Wrap(op, p.String(), err)
 	}
 	return m, nil
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
 )
 
 // acl encodes a POSIX access list: owner rw, user 1234 r, group r, mask r,
@@ -126,7 +127,7 @@ func TestReplaceKeepsHardLinks(t *testing.T) {
 	for _, text := range []string{"much longer than before", "short", ""} {
 		before := content(t, dir+"/f")
 		var kept []byte
-		res, err := r.Replace(Path{"f"}, []byte(text), VersionOf([]byte(before)), &ReplaceOptions{Keep: func(old *File) (err error) {
+		res, err := r.Replace(Path{"f"}, []byte(text), version.Of([]byte(before)), &ReplaceOptions{Keep: func(old *File) (err error) {
 			kept, err = io.ReadAll(old)
 			return err
 		}})
@@ -135,7 +136,7 @@ func TestReplaceKeepsHardLinks(t *testing.T) {
 			t.Errorf("%q: %+v, kept %q, other name holds %q", text, res, kept, content(t, dir+"/g"))
 		}
 	}
-	_, err := r.Replace(Path{"f"}, []byte("x"), VersionOf([]byte("other")), nil)
+	_, err := r.Replace(Path{"f"}, []byte("x"), version.Of([]byte("other")), nil)
 	wantKind(t, "stale version in place", err, fault.Conflict)
 	_, err = r.Replace(Path{"f"}, []byte("x"), Version{}, &ReplaceOptions{Keep: func(*File) error { return io.ErrUnexpectedEOF }})
 	if err == nil || content(t, dir+"/f") != "" {
@@ -175,13 +176,13 @@ func TestInPlaceKeepsPrivileges(t *testing.T) {
 	}
 	check("rewritten")
 	failed := false
-	r.sys.hook = func(c call) error {
-		if c == callTruncate && !failed {
+	r.sys.Layer = &Layer{Before: func(c string) error {
+		if c == "truncate" && !failed {
 			failed = true
 			return unix.EIO
 		}
 		return nil
-	}
+	}}
 	if _, err := r.Replace(Path{"f"}, []byte("third"), Version{}, nil); err == nil || content(t, f) != "other" {
 		t.Errorf("a failed rewrite: %v, %q", err, content(t, f))
 	}
@@ -193,22 +194,22 @@ func TestInPlaceKeepsPrivileges(t *testing.T) {
 func TestReplaceWithoutExchange(t *testing.T) {
 	dir := workspace(t, "f")
 	r := openRoot(t, dir, nil)
-	r.sys.hook = func(c call) error {
-		if c == callExchange {
+	r.sys.Layer = &Layer{Before: func(c string) error {
+		if c == "exchange" {
 			return unix.EINVAL
 		}
 		return nil
-	}
-	res, err := r.Replace(Path{"f"}, []byte("new"), VersionOf([]byte("f")), nil)
+	}}
+	res, err := r.Replace(Path{"f"}, []byte("new"), version.Of([]byte("f")), nil)
 	if err != nil || !res.InPlace || content(t, dir+"/f") != "new" {
 		t.Errorf("%+v, %v, %q", res, err, content(t, dir+"/f"))
 	}
-	r.sys.hook = func(c call) error {
-		if c == callRename {
+	r.sys.Layer = &Layer{Before: func(c string) error {
+		if c == "rename" {
 			return unix.EINVAL
 		}
 		return nil
-	}
+	}}
 	_, _, err = r.Create(Path{"g"}, []byte("made"), nil)
 	if err != nil || content(t, dir+"/g") != "made" {
 		t.Errorf("Create without RENAME_NOREPLACE: %v", err)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
 )
 
@@ -55,7 +56,8 @@ func metaForeigners() []metaForeigner {
 				return err
 			}
 			defer syscall.Close(fd)
-			if flagsOf(fd)&nodumpFlag == 0 {
+			const nodump = 0x40 // FS_NODUMP_FL
+			if flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS); err != nil || flags&nodump == 0 {
 				return fmt.Errorf("flag d is gone")
 			}
 			return nil
@@ -109,16 +111,16 @@ func metaRace(t *testing.T, who metaForeigner, old string, n int) bool {
 	defer r.Close()
 	seen, came := 0, false
 	var acted error
-	at := call("")
-	r.sys.hook = func(c call) error {
+	at := ""
+	r.sys.Layer = &Layer{Before: func(c string) error {
 		if seen++; seen == n+1 {
 			came, at = true, c
 			acted = who.do(f)
 		}
 		return nil
-	}
-	_, err := r.Replace(Path{"f"}, []byte("new text"), VersionOf([]byte(old)), nil)
-	r.sys.hook = nil
+	}}
+	_, err := r.Replace(Path{"f"}, []byte("new text"), version.Of([]byte(old)), nil)
+	r.sys.Layer = nil
 	r.drain(true)
 	if !came {
 		return false

@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
 )
 
 // MkdirAll makes the folder p and those above it that are missing. It returns
@@ -17,14 +18,14 @@ func (r *Root) MkdirAll(p Path) ([]Path, error) {
 	var missing []Path
 	for q := p; !q.IsRoot(); q = q.Dir() {
 		t, _, err := r.sys.probe(q.s)
-		if err == nil && t == TypeDir || err == errSwapped {
+		if err == nil && t == TypeDir || err == file.ErrSwapped {
 			break
 		}
 		if err == nil {
 			return nil, &fault.PathError{Op: "mkdir", Path: q.String(), Kind: fault.AlreadyExists, Err: syscall.ENOTDIR}
 		}
 		if kindOfErrno(err) != fault.NotFound {
-			return nil, wrap("mkdir", q.String(), err)
+			return nil, Wrap("mkdir", q.String(), err)
 		}
 		missing = append(missing, q)
 	}

@@ -4,12 +4,12 @@ package rootfs
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
 )
 
 // RenameInto is RenameTo for callers that must not copy: it moves the entry at
@@ -26,19 +26,19 @@ func (r *Root) removeMoved(src, dst place) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	away := temp.String()
-	if err := r.renameNoReplace(src.dir, src.name, src.dir, away); err != nil {
+	if err := r.sys.RenameNoReplace(src.dir, src.name, src.dir, away); err != nil {
 		return err
 	}
 	// The folder has lost its name, so no other program finds it. Changes until
 	// now show in times and sizes.
-	err := r.verifyCopy(src.dir, away, dst.dir, dst.name, false)
+	err := r.sys.VerifyCopy(src.dir, away, dst.dir, dst.name, false)
 	if err == nil {
-		err = r.syncDir(src.dir)
+		err = r.sys.SyncDir(src.dir)
 	}
 	if err != nil {
-		return errors.Join(err, r.renameNoReplace(src.dir, away, src.dir, src.name))
+		return errors.Join(err, r.sys.RenameNoReplace(src.dir, away, src.dir, src.name))
 	}
-	if r.removeTree(src.dir, away) != nil {
+	if r.sys.RemoveTree(src.dir, away) != nil {
 		// It was removable a moment ago. The move is done; the rest is removed
 		// when the folder is cleaned.
 		r.temps.leave(src.path.Dir())
@@ -53,15 +53,15 @@ func removableTree(dir int, at Path, parent *mount) error {
 	refuse := func(p Path, why string) error {
 		return &fault.PathError{Op: "rename", Path: p.String(), Kind: fault.Permission, Err: errors.New(why)}
 	}
-	fd, err := openat(dir, at.Base(), flagsDir, 0)
+	fd, err := linux.Openat(dir, at.Base(), linux.FlagsDir, 0)
 	if err != nil {
-		return wrap("rename", at.String(), err)
+		return Wrap("rename", at.String(), err)
 	}
 	d := &Dir{fd: fd}
 	defer d.Close()
 	var st unix.Statx_t
 	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st); err != nil {
-		return wrap("rename", at.String(), err)
+		return Wrap("rename", at.String(), err)
 	}
 	here := mount{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Mnt_id}
 	if parent != nil && here != *parent {
@@ -69,7 +69,7 @@ func removableTree(dir int, at Path, parent *mount) error {
 	}
 	entries, err := d.Read(nil)
 	if err != nil {
-		return wrap("rename", at.String(), err)
+		return Wrap("rename", at.String(), err)
 	}
 	if len(entries) > 0 && unix.Faccessat(fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil {
 		return refuse(at, "the folder can't be written to, so what is in it can't be removed")
@@ -89,7 +89,7 @@ func removableTree(dir int, at Path, parent *mount) error {
 		err := unix.Statx(fd, e.Name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st)
 		switch {
 		case err != nil:
-			return wrap("rename", child.String(), err)
+			return Wrap("rename", child.String(), err)
 		case st.Mnt_id != here.id:
 			return refuse(child, "it is mounted")
 		case keptBySystem(&st):
@@ -102,6 +102,9 @@ func removableTree(dir int, at Path, parent *mount) error {
 func keptBySystem(st *unix.Statx_t) bool {
 	return st.Attributes&(unix.STATX_ATTR_IMMUTABLE|unix.STATX_ATTR_APPEND) != 0
 }
+
+// mount identifies a volume, as mounts.Top does.
+type mount struct{ dev, id uint64 }
 
 // DropCopy removes what is at copy if it is an exact copy of what is at p, which
 // a move to another file system leaves if it is killed before the old name is
@@ -121,22 +124,22 @@ func (r *Root) DropCopy(p, copy Path) (bool, error) {
 		return false, unlessGone(err)
 	}
 	defer dst.close()
-	if err := r.verifyCopy(src.dir, src.name, dst.dir, dst.name, true); err != nil {
-		if errors.Is(err, errVerifyCopy) || errors.Is(err, unix.ENOENT) {
+	if err := r.sys.VerifyCopy(src.dir, src.name, dst.dir, dst.name, true); err != nil {
+		if errors.Is(err, file.ErrVerifyCopy) || errors.Is(err, unix.ENOENT) {
 			err = nil
 		}
-		return false, wrap(op, copy.String(), err)
+		return false, Wrap(op, copy.String(), err)
 	}
-	info, err := r.infoAt(dst.dir, dst.name)
+	info, err := r.sys.InfoAt(dst.dir, dst.name)
 	if err == nil && info.Type == TypeDir {
-		err = r.removeTree(dst.dir, dst.name)
+		err = r.sys.RemoveTree(dst.dir, dst.name)
 	} else if err == nil {
-		err = r.unlink(dst.dir, dst.name, 0)
+		err = r.sys.Unlink(dst.dir, dst.name, 0)
 	}
 	if err == nil {
-		err = r.syncDir(dst.dir)
+		err = r.sys.SyncDir(dst.dir)
 	}
-	return err == nil, wrap(op, copy.String(), err)
+	return err == nil, Wrap(op, copy.String(), err)
 }
 
 func unlessGone(err error) error {
@@ -144,55 +147,4 @@ func unlessGone(err error) error {
 		return nil
 	}
 	return err
-}
-
-// TopDir returns the top of the mounted volume that holds dir, an absolute path
-// without symlinks. A bind mount is a volume of its own: nothing can be renamed
-// out of it.
-func TopDir(dir string) (string, error) {
-	here, err := mountOf(dir)
-	if err != nil {
-		return "", wrap("stat", dir, err)
-	}
-	for {
-		up := filepath.Dir(dir)
-		if up == dir {
-			return dir, nil
-		}
-		there, err := mountOf(up)
-		if err != nil {
-			return "", wrap("stat", up, err)
-		}
-		if there != here {
-			return dir, nil
-		}
-		dir = up
-	}
-}
-
-// mount identifies a volume: a subvolume of btrfs has a device of its own in
-// one mount, two bind mounts have one device.
-type mount struct{ dev, id uint64 }
-
-func mountOf(dir string) (mount, error) {
-	var st unix.Statx_t
-	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_MNT_ID, &st)
-	if err != nil {
-		return mount{}, err
-	}
-	return mount{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Mnt_id}, nil
-}
-
-// MountsBeneath lists the volumes mounted below dir, an absolute path without
-// symlinks.
-func MountsBeneath(dir string) ([]string, error) {
-	table, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, wrap("read", "mountinfo", err)
-	}
-	var found []string
-	for _, m := range parseMounts(string(table), dir) {
-		found = append(found, filepath.Join(dir, m.At.String()))
-	}
-	return found, nil
 }

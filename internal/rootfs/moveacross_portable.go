@@ -18,19 +18,16 @@ func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	if err := dst.editable(op, to, info.Type == TypeDir); err != nil {
 		return err
 	}
-	err = r.in(op, from, func(src *dirHandle, name string) error {
-		return dst.in(op, to, func(dir *dirHandle, base string) error {
-			if err := src.move(name, dir, base); err != nil {
+	err = r.in(op, from, func(src *folder, name string) error {
+		return dst.in(op, to, func(dir *folder, base string) error {
+			if err := src.Move(name, dir, base); err != nil {
 				return err
 			}
-			if err := dir.sync(); err != nil {
+			if err := dir.Sync(); err != nil {
 				return err
 			}
-			return src.sync()
+			return src.Sync()
 		})
 	})
-	return wrap(op, to.String(), err)
+	return Wrap(op, to.String(), err)
 }
-
-// MountsBeneath is not known here.
-func MountsBeneath(string) ([]string, error) { return nil, nil }

@@ -22,8 +22,8 @@ func (r *Root) owner() owner {
 		if s, err := os.Readlink("/proc/self/ns/pid"); err == nil {
 			o.space = short([]byte(s))
 		}
-		if r.sys.boot != "" {
-			o.boot = r.sys.boot
+		if r.layer != nil && r.layer.Boot != "" {
+			o.boot = r.layer.Boot
 		}
 		o.start, _ = startTime("self")
 		r.sys.self = o

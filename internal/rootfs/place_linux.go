@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/linux"
 )
 
 // place is of the open folder.
@@ -29,7 +31,7 @@ func (s *sysRoot) follow(dir string) error {
 		return err
 	}
 	defer s.release()
-	fd, err := syscall.Open(dir, flagsDir, 0)
+	fd, err := syscall.Open(dir, linux.FlagsDir, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
 	}
@@ -63,4 +65,44 @@ func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	}
 	here, err := s.place()
 	return here == Place{uint64(st.Dev), st.Ino}, err
+}
+
+// place is a name in an open folder. Changes work on places, because the open
+// folder stays the same even if its path changes.
+type place struct {
+	dir  int
+	name string
+	path Path
+}
+
+// place opens the folder of p, which is not the root.
+func (r *Root) place(op string, p Path) (place, error) {
+	var at place
+	err := r.retry(op, &p, func(rel string) error {
+		q := Path{rel}
+		if err := r.sys.Inject("open"); err != nil {
+			return err
+		}
+		dir, err := r.sys.openRel(q.Dir().s, linux.FlagsDir)
+		at = place{dir, q.Base(), q}
+		return err
+	})
+	return at, err
+}
+
+func (at place) close() { syscall.Close(at.dir) }
+
+// drop removes a temporary file. If that fails, it is tried again when the root
+// is closed.
+func (r *Root) drop(at place, name string) {
+	if err := r.sys.Unlink(at.dir, name, 0); err != nil && err != unix.ENOENT {
+		r.temps.leave(at.path.Dir())
+	}
+}
+
+// again opens the folder a second time, for a caller that closes it.
+func (at place) again() (place, error) {
+	fd, err := linux.Openat(at.dir, ".", linux.FlagsDir, 0)
+	at.dir = fd
+	return at, err
 }

@@ -10,15 +10,15 @@ func (s *sysRoot) follow(dir string) error {
 		return err
 	}
 	old := s.top.Load()
-	was, err := old.stat()
+	was, err := old.Stat()
 	if err == nil {
 		var now Info
-		if now, err = next.stat(); err == nil && now.UID != was.UID {
+		if now, err = next.Stat(); err == nil && now.UID != was.UID {
 			err = errOtherUser
 		}
 	}
 	if err != nil {
-		next.close()
+		next.Close()
 		return err
 	}
 	s.top.Store(next)
@@ -28,7 +28,7 @@ func (s *sysRoot) follow(dir string) error {
 
 // place is of the open folder; zero where the system has no numbers.
 func (s *sysRoot) place() (Place, error) {
-	info, err := s.root().stat()
+	info, err := s.root().Stat()
 	return Place{info.Dev, info.Ino}, err
 }
 
@@ -39,6 +39,6 @@ func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	here, err := s.root().stat()
+	here, err := s.root().Stat()
 	return err == nil && there.Type == TypeDir && here.SameFile(there), err
 }

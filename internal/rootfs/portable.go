@@ -1,7 +1,7 @@
 //go:build !linux || portable
 
 // The sandbox without Linux's openat2: folders are entered name by name, each
-// from the open handle of the one above (dirHandle), following no symlink.
+// from the open handle of the one above (folder), following no symlink.
 //
 // "go test -tags portable" runs the tests of this version on Linux.
 
@@ -17,11 +17,12 @@ import (
 	"syscall"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/file"
 )
 
 type sysRoot struct {
-	top  atomic.Pointer[dirHandle]
-	left []*dirHandle // folders that were the top before follow; guarded by Root.following
+	top  atomic.Pointer[folder]
+	left []*folder // folders that were the top before follow; guarded by Root.following
 }
 
 func (s *sysRoot) open(dir string) error {
@@ -32,16 +33,16 @@ func (s *sysRoot) open(dir string) error {
 	return err
 }
 
-func (s *sysRoot) root() *dirHandle { return s.top.Load() }
+func (s *sysRoot) root() *folder { return s.top.Load() }
 
 // listen is Linux only.
 func (s *sysRoot) listen(*Layer) {}
 
 func (s *sysRoot) close() error {
 	for _, h := range s.left {
-		h.close()
+		h.Close()
 	}
-	return s.root().close()
+	return s.root().Close()
 }
 
 func (s *sysRoot) probe(rel string) (Type, string, error) {
@@ -52,20 +53,20 @@ func (s *sysRoot) probe(rel string) (Type, string, error) {
 	if err != nil {
 		return TypeUnknown, "", err
 	}
-	defer dir.close()
-	st, err := dir.lstat(base)
+	defer dir.Close()
+	st, err := dir.Lstat(base)
 	if err != nil {
 		return TypeUnknown, "", err
 	}
 	if st.Type != TypeSymlink {
 		return st.Type, "", nil
 	}
-	target, err := dir.readlink(base)
+	target, err := dir.Readlink(base)
 	return TypeSymlink, target, err
 }
 
 // openParent opens the folder of rel and returns it with the last name.
-func (s *sysRoot) openParent(rel string) (*dirHandle, string, error) {
+func (s *sysRoot) openParent(rel string) (*folder, string, error) {
 	dir, base := "", rel
 	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
 		dir, base = rel[:i], rel[i+1:]
@@ -75,16 +76,16 @@ func (s *sysRoot) openParent(rel string) (*dirHandle, string, error) {
 }
 
 // openDir enters rel name by name, following no symlink.
-func (s *sysRoot) openDir(rel string) (*dirHandle, error) {
-	h, err := s.root().clone()
+func (s *sysRoot) openDir(rel string) (*folder, error) {
+	h, err := s.root().Clone()
 	if err != nil {
 		return nil, err
 	}
 	for rel != "" {
 		var name string
 		name, rel, _ = strings.Cut(rel, "/")
-		next, err := h.enter(name)
-		h.close()
+		next, err := h.Enter(name)
+		h.Close()
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +115,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 		if err != nil {
 			return err
 		}
-		defer dir.close()
+		defer dir.Close()
 		f, err = openRegular(dir, base)
 		return err
 	})
@@ -124,8 +125,8 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 // OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
 func (r *Root) OpenSeen(p Path) (*File, error) { return r.OpenFile(p) }
 
-func openRegular(dir *dirHandle, name string) (*File, error) {
-	f, info, err := dir.regular(name)
+func openRegular(dir *folder, name string) (*File, error) {
+	f, info, err := dir.Regular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,7 @@ func readErr(err error) error {
 	if err == io.EOF {
 		return err
 	}
-	return wrap("read", "file", err)
+	return Wrap("read", "file", err)
 }
 
 // Info describes the file as it was when opened.
@@ -157,13 +158,13 @@ func (f *File) Info() Info { return f.info }
 // Stat describes the file as it is now.
 func (f *File) Stat() (Info, error) {
 	info, err := statFile(f.f)
-	return info, wrap("stat", "file", err)
+	return info, Wrap("stat", "file", err)
 }
 
 // Close releases the file. Closing twice is harmless.
 func (f *File) Close() error {
 	if err := f.f.Close(); !errors.Is(err, os.ErrClosed) {
-		return wrap("close", "file", err)
+		return Wrap("close", "file", err)
 	}
 	return nil
 }
@@ -171,7 +172,7 @@ func (f *File) Close() error {
 // Dir is an open folder. Opening its entries can't leave the root: names have
 // no separator and no symlink is followed.
 type Dir struct {
-	h    *dirHandle
+	h    *folder
 	path Path
 	root *Root
 }
@@ -183,12 +184,12 @@ func (r *Root) openFolder(rel string) (*Dir, error) {
 
 // openDir is OpenDir for names that were checked.
 func (d *Dir) openDir(name string) (*Dir, error) {
-	h, err := d.h.enter(name)
-	if err == errSwapped {
+	h, err := d.h.Enter(name)
+	if err == file.ErrSwapped {
 		err = syscall.ENOTDIR
 	}
 	if err != nil {
-		return nil, wrap("open", d.path.child(name).s, err)
+		return nil, Wrap("open", d.path.child(name).s, err)
 	}
 	return &Dir{h: h, path: d.path.child(name), root: d.root}, nil
 }
@@ -196,41 +197,44 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 // openFile is OpenFile for names that were checked.
 func (d *Dir) openFile(name string) (*File, error) {
 	f, err := openRegular(d.h, name)
-	if err == errSwapped {
-		err = errNotRegular
+	if err == file.ErrSwapped {
+		err = file.ErrNotRegular
 	}
 	if err != nil {
-		return nil, wrap("open", d.path.child(name).s, err)
+		return nil, Wrap("open", d.path.child(name).s, err)
 	}
 	return f, nil
 }
 
 // Info describes the folder itself.
 func (d *Dir) Info() (Info, error) {
-	info, err := d.h.stat()
-	return info, wrap("stat", d.path.String(), err)
+	info, err := d.h.Stat()
+	return info, Wrap("stat", d.path.String(), err)
 }
 
 // Read appends all entries of the folder to buf, in the system's order.
 func (d *Dir) Read(buf []Entry) ([]Entry, error) {
-	buf, err := d.h.entries(buf)
-	return buf, wrap("list", d.path.String(), err)
+	buf, err := d.h.Entries(buf)
+	return buf, Wrap("list", d.path.String(), err)
 }
 
 // Close releases the folder. Closing twice is harmless.
-func (d *Dir) Close() error { return wrap("close", d.path.String(), d.h.close()) }
+func (d *Dir) Close() error { return Wrap("close", d.path.String(), d.h.Close()) }
 
 func (r *Root) statRel(rel string) (Info, error) {
 	if rel == "" {
-		return r.sys.root().stat()
+		return r.sys.root().Stat()
 	}
 	dir, base, err := r.sys.openParent(rel)
 	if err != nil {
 		return Info{}, err
 	}
-	defer dir.close()
-	return dir.lstat(base)
+	defer dir.Close()
+	return dir.Lstat(base)
 }
+
+// FSKind says whether others may change files unseen.
+func (r *Root) FSKind() FSKind { return r.sys.root().FSKind() }
 
 const backslashSeparates = filepath.Separator == '\\'
 
@@ -242,4 +246,4 @@ func pathEqual(a, b string) bool {
 	return a == b
 }
 
-func (d *Dir) lstat(name string) (Info, error) { return d.h.lstat(name) }
+func (d *Dir) lstat(name string) (Info, error) { return d.h.Lstat(name) }

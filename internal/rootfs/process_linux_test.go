@@ -150,7 +150,7 @@ func tidy(t *testing.T, dir string) Cleaned {
 	for _, err := range res.Errors {
 		t.Error(err)
 	}
-	for _, n := range names(dir) {
+	for _, n := range entryNames(dir) {
 		if IsTemp(filepath.Base(n)) || strings.Contains(n, ".conflict-") {
 			t.Errorf("left over after cleaning: %s", n)
 		}

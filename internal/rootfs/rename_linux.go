@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/text/unicode/norm"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/linux"
 )
 
 var (
@@ -52,9 +52,9 @@ func (r *Root) renameTo(from Path, dst *Root, to Path, move func(src, at place, 
 		return err
 	}
 	defer src.close()
-	info, err := r.infoAt(src.dir, src.name)
+	info, err := r.sys.InfoAt(src.dir, src.name)
 	if err != nil {
-		return wrap(op, from.String(), err)
+		return Wrap(op, from.String(), err)
 	}
 	if err := dst.editable(op, to, info.Type == TypeDir); err != nil {
 		return err
@@ -69,36 +69,36 @@ func (r *Root) renameTo(from Path, dst *Root, to Path, move func(src, at place, 
 	if err == unix.ENOENT {
 		shown = from
 	}
-	return wrap(op, shown.String(), err)
+	return Wrap(op, shown.String(), err)
 }
 
 func (r *Root) move(src, dst place, info Info) error {
-	err := r.renameNoReplace(src.dir, src.name, dst.dir, dst.name)
+	err := r.sys.RenameNoReplace(src.dir, src.name, dst.dir, dst.name)
 	switch {
 	case err == unix.EXDEV:
 		return errOtherDevice
 	case err == unix.EEXIST && r.sameEntry(src, dst, info):
-		err = r.rename(src.dir, src.name, dst.dir, dst.name)
+		err = r.sys.Rename(src.dir, src.name, dst.dir, dst.name)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
 	case info.Type == TypeDir:
 		// Without such a rename, check first. A folder can only replace an empty
 		// folder, so nothing is lost even if another program is faster.
-		if _, e := r.infoAt(dst.dir, dst.name); e == nil {
+		if _, e := r.sys.InfoAt(dst.dir, dst.name); e == nil {
 			return unix.EEXIST
 		}
-		err = r.rename(src.dir, src.name, dst.dir, dst.name)
+		err = r.sys.Rename(src.dir, src.name, dst.dir, dst.name)
 	case r.sameEntry(src, dst, info):
-		err = r.rename(src.dir, src.name, dst.dir, dst.name)
+		err = r.sys.Rename(src.dir, src.name, dst.dir, dst.name)
 	default:
-		err = r.moveByLink(src.dir, src.name, dst.dir, dst.name)
+		err = r.sys.MoveByLink(src.dir, src.name, dst.dir, dst.name)
 	}
 	if err != nil {
 		return err
 	}
-	if err = r.syncDir(dst.dir); err == nil {
-		err = r.syncDir(src.dir)
+	if err = r.sys.SyncDir(dst.dir); err == nil {
+		err = r.sys.SyncDir(src.dir)
 	}
-	if err != nil && r.renameNoReplace(dst.dir, dst.name, src.dir, src.name) == nil {
+	if err != nil && r.sys.RenameNoReplace(dst.dir, dst.name, src.dir, src.name) == nil {
 		return err // rolled back, because it would not have been durable
 	}
 	if err != nil {
@@ -114,11 +114,11 @@ func (r *Root) sameEntry(src, dst place, info Info) bool {
 	if src.name == dst.name || !strings.EqualFold(norm.NFC.String(src.name), norm.NFC.String(dst.name)) {
 		return false
 	}
-	there, err := infoAt(dst.dir, dst.name, 0)
+	there, err := linux.InfoAt(dst.dir, dst.name, 0)
 	if err != nil || !there.SameFile(info) {
 		return false
 	}
-	fd, err := openat(dst.dir, ".", flagsDir, 0)
+	fd, err := linux.Openat(dst.dir, ".", linux.FlagsDir, 0)
 	if err != nil {
 		return false
 	}
@@ -148,28 +148,28 @@ func (r *Root) moveAcross(src, dst place, info Info) error {
 	name := temp.String()
 	discard := func(name string) {
 		if info.Type == TypeDir {
-			r.removeTree(dst.dir, name)
+			r.sys.RemoveTree(dst.dir, name)
 		} else {
-			r.unlink(dst.dir, name, 0)
+			r.sys.Unlink(dst.dir, name, 0)
 		}
 	}
-	err := r.copyEntry(src.dir, src.name, dst.dir, name)
+	err := r.sys.CopyEntry(src.dir, src.name, dst.dir, name)
 	if err == nil {
-		err = r.verifyCopy(src.dir, src.name, dst.dir, name, true)
+		err = r.sys.VerifyCopy(src.dir, src.name, dst.dir, name, true)
 	}
 	if err == nil {
-		err = r.renameNoReplace(dst.dir, name, dst.dir, dst.name)
+		err = r.sys.RenameNoReplace(dst.dir, name, dst.dir, dst.name)
 	}
 	if err != nil {
 		discard(name)
 		return err
 	}
-	if err := r.syncDir(dst.dir); err != nil {
+	if err := r.sys.SyncDir(dst.dir); err != nil {
 		discard(dst.name)
 		return err
 	}
 	if info.Type != TypeDir {
-		err = r.unlink(src.dir, src.name, 0)
+		err = r.sys.Unlink(src.dir, src.name, 0)
 	} else {
 		err = r.removeMoved(src, dst)
 	}
@@ -177,171 +177,5 @@ func (r *Root) moveAcross(src, dst place, info Info) error {
 		discard(dst.name)
 		return err
 	}
-	return r.syncDir(src.dir)
-}
-
-// copyEntry copies one entry with all it holds, synced.
-func (r *Root) copyEntry(fromDir int, from string, toDir int, to string) error {
-	info, err := r.infoAt(fromDir, from)
-	if err != nil {
-		return err
-	}
-	switch info.Type {
-	case TypeSymlink:
-		target, err := linkTarget(fromDir, from)
-		if err != nil {
-			return err
-		}
-		return r.symlink(target, toDir, to)
-	case TypeDir:
-		return r.copyDir(fromDir, from, toDir, to)
-	case TypeFile:
-		return r.copyFile(fromDir, from, toDir, to)
-	}
-	return errNotRegular
-}
-
-func linkTarget(dir int, name string) (string, error) {
-	look, err := openat(dir, name, flagsLook, 0)
-	if err != nil {
-		return "", err
-	}
-	defer syscall.Close(look)
-	return readlink(look)
-}
-
-func (r *Root) copyFile(fromDir int, from string, toDir int, to string) error {
-	fd, err := openat(fromDir, from, flagsFile, 0)
-	if err != nil {
-		return err
-	}
-	f := new(File)
-	if err := f.adopt(fd); err != nil {
-		return err
-	}
-	defer f.Close()
-	out, err := r.create(toDir, to, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = r.copyFD(fd, 0, out, 0, f.info.Size)
-	if err == nil {
-		err = r.finishCopy(fd, f.info, out)
-	}
-	if e := r.closeWritten(out); err == nil {
-		err = e
-	}
-	return err
-}
-
-// finishCopy carries over what isn't content, and syncs. The move is not refused
-// for attributes that the other file system can't store, or for an owner that we
-// may not set.
-func (r *Root) finishCopy(from int, info Info, to int) error {
-	if err := r.copyMeta(from, info, to); err == errUnpreservable {
-		err = r.chmod(to, unixMode(info.Mode.Perm()))
-		if err != nil {
-			return err
-		}
-	} else if err != nil {
-		return err
-	}
-	if err := r.setModTime(to, info.ModTime); err != nil {
-		return err
-	}
-	return r.sync(to)
-}
-
-func (r *Root) copyDir(fromDir int, from string, toDir int, to string) error {
-	fd, err := openat(fromDir, from, flagsDir, 0)
-	if err != nil {
-		return err
-	}
-	d := &Dir{fd: fd, root: r}
-	defer d.Close()
-	info, err := d.Info()
-	if err != nil {
-		return err
-	}
-	entries, err := d.Read(nil)
-	if err != nil {
-		return err
-	}
-	if err := r.mkdir(toDir, to, 0o700); err != nil {
-		return err
-	}
-	out, err := openat(toDir, to, flagsDir, 0)
-	if err != nil {
-		return err
-	}
-	defer syscall.Close(out)
-	for _, e := range entries {
-		if err := r.copyEntry(fd, e.Name, out, e.Name); err != nil {
-			return err
-		}
-	}
-	return r.finishCopy(fd, info, out)
-}
-
-// verifyCopy compares a copy with its original, which may have changed since:
-// names, types, link targets, modification times and, if asked, content.
-func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string, content bool) error {
-	a, errA := r.infoAt(fromDir, from)
-	b, errB := r.infoAt(toDir, to)
-	switch {
-	case errA != nil || errB != nil:
-		return errors.Join(errA, errB)
-	case a.Type != b.Type, a.Type == TypeFile && (a.Size != b.Size || !a.ModTime.Equal(b.ModTime)):
-		return errVerifyCopy
-	case a.Type == TypeFile && content:
-		v, errV := r.versionAt(fromDir, from, a.Size)
-		w, errW := r.versionAt(toDir, to, b.Size)
-		if err := errors.Join(errV, errW); err != nil {
-			return err
-		}
-		if v != w {
-			return errVerifyCopy
-		}
-	case a.Type == TypeSymlink:
-		v, errV := linkTarget(fromDir, from)
-		w, errW := linkTarget(toDir, to)
-		if err := errors.Join(errV, errW); err != nil {
-			return err
-		}
-		if v != w {
-			return errVerifyCopy
-		}
-	case a.Type == TypeDir:
-		return r.verifyDir(fromDir, from, toDir, to, content)
-	}
-	return nil
-}
-
-func (r *Root) verifyDir(fromDir int, from string, toDir int, to string, content bool) error {
-	fd, err := openat(fromDir, from, flagsDir, 0)
-	if err != nil {
-		return err
-	}
-	d := &Dir{fd: fd, root: r}
-	defer d.Close()
-	out, err := openat(toDir, to, flagsDir, 0)
-	if err != nil {
-		return err
-	}
-	e := &Dir{fd: out, root: r}
-	defer e.Close()
-	want, errA := d.Read(nil)
-	have, errB := e.Read(nil)
-	if err := errors.Join(errA, errB); err != nil {
-		return err
-	}
-	if len(want) != len(have) {
-		return errVerifyCopy
-	}
-	for _, w := range want {
-		if err := r.verifyCopy(fd, w.Name, out, w.Name, content); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.sys.SyncDir(src.dir)
 }

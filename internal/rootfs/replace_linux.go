@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/linux"
 )
 
 // replacement is one change under way.
@@ -19,12 +22,12 @@ type replacement struct {
 	expected Version
 	keep     func(*File) error
 	want     Version
-	known    *knownContent
+	known    *linux.Known
 	temp     tempName
 	leased   bool // a lease on old has been held since before it was read
-	got      poured
-	meta     meta // of the old file, when the new one was given the same
-	given    meta // of the new file, then
+	got      linux.Poured
+	meta     linux.Meta // of the old file, when the new one was given the same
+	given    linux.Meta // of the new file, then
 }
 
 func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
@@ -59,7 +62,7 @@ func (r *Root) replaceOnce(p Path, edits Edits, expected Version, opts *ReplaceO
 	if opts != nil {
 		c.keep, c.want = opts.Keep, opts.Want
 		if opts.Old != nil && !expected.IsZero() && !opts.Want.IsZero() {
-			c.known = &knownContent{opts.Old, expected, opts.Want}
+			c.known = &linux.Known{Old: opts.Old, Version: expected, Next: opts.Want}
 		}
 	}
 	err := r.retry("replace", &p, func(rel string) error { return c.open(Path{rel}) })
@@ -74,21 +77,21 @@ func (r *Root) replaceOnce(p Path, edits Edits, expected Version, opts *ReplaceO
 	c.old.Close()
 	c.at.close()
 	if err != nil {
-		return Replaced{}, wrap("replace", c.at.path.String(), err)
+		return Replaced{}, Wrap("replace", c.at.path.String(), err)
 	}
 	return res, nil
 }
 
 func (c *replacement) open(p Path) error {
 	r := c.r
-	if err := r.inject(callOpen); err != nil {
+	if err := r.sys.Inject("open"); err != nil {
 		return err
 	}
-	dir, err := r.sys.openRel(p.Dir().s, flagsDir)
+	dir, err := r.sys.openRel(p.Dir().s, linux.FlagsDir)
 	if err != nil {
 		return err
 	}
-	fd, err := r.openName(dir, p.Base(), flagsFile)
+	fd, err := r.sys.OpenName(dir, p.Base(), linux.FlagsFile)
 	if err == nil {
 		c.old = new(File)
 		err = c.old.adopt(fd)
@@ -96,7 +99,7 @@ func (c *replacement) open(p Path) error {
 	if err != nil {
 		syscall.Close(dir)
 		if err == unix.ELOOP {
-			return errSwapped
+			return file.ErrSwapped
 		}
 		return notRegularErr(err)
 	}
@@ -122,7 +125,7 @@ func (c *replacement) run() (Replaced, error) {
 		c.leased = c.lease() == nil
 	}
 	res, err := c.exchanged()
-	if err == errUnpreservable {
+	if err == linux.ErrUnpreservable {
 		c.unlease()
 		return c.inPlace()
 	}
@@ -136,33 +139,33 @@ func (c *replacement) exchanged() (Replaced, error) {
 	defer r.temps.done(c.temp)
 	name := c.temp.String()
 	info, err := c.write(name)
-	if err != nil || c.got.new == c.got.old {
+	if err != nil || c.got.New == c.got.Old {
 		r.drop(c.at, name)
 		if err == nil {
-			return Replaced{Old: c.got.old, New: c.got.new, Info: c.old.Info(), Unchanged: true}, nil
+			return Replaced{Old: c.got.Old, New: c.got.New, Info: c.old.Info(), Unchanged: true}, nil
 		}
 		return Replaced{}, err
 	}
-	defer lockDir(dir)()
+	defer linux.LockDir(dir)()
 	if err := c.ready(); err != nil {
 		r.drop(c.at, name)
 		return Replaced{}, err
 	}
 	// From here on the name tells what may be dropped.
-	c.temp.phase, c.temp.newIno, c.temp.version = phaseExchange, info.Ino, c.got.old
+	c.temp.phase, c.temp.newIno, c.temp.version = phaseExchange, info.Ino, c.got.Old
 	marked := c.temp.String()
-	err = r.renameNoReplace(dir, name, dir, marked)
+	err = r.sys.RenameNoReplace(dir, name, dir, marked)
 	if err == nil {
 		name = marked
-		err = r.exchange(dir, name, c.at.name)
+		err = r.sys.Exchange(dir, name, c.at.name)
 	}
 	if err != nil {
 		r.drop(c.at, name)
 		switch err {
 		case unix.ENOENT: // deleted by someone
-			return Replaced{}, errMeanwhile
+			return Replaced{}, file.ErrMeanwhile
 		case unix.EINVAL, unix.ENOSYS, unix.ENOTSUP:
-			return Replaced{}, errUnpreservable
+			return Replaced{}, linux.ErrUnpreservable
 		}
 		return Replaced{}, err
 	}
@@ -171,39 +174,21 @@ func (c *replacement) exchanged() (Replaced, error) {
 	}
 	// The new content is durable under its name; a left-over is only untidy.
 	r.drop(c.at, name)
-	if now, err := infoAt(dir, c.at.name, 0); err == nil && now.Ino == info.Ino {
+	if now, err := linux.InfoAt(dir, c.at.name, 0); err == nil && now.Ino == info.Ino {
 		info = now
 	}
-	return Replaced{Old: c.got.old, New: c.got.new, Info: info}, nil
-}
-
-// lockDir keeps several of us, in whatever process, from exchanging in one
-// folder at the same time: two who roll back what they did could otherwise
-// leave the wrong version in place. It is no protection against others, so it
-// doesn't wait forever for a lock some other program holds on the folder.
-func lockDir(dir int) (unlock func()) {
-	for wait := 50 * time.Microsecond; wait < time.Second; wait += wait / 4 {
-		err := syscall.Flock(dir, syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { syscall.Flock(dir, syscall.LOCK_UN) }
-		}
-		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
-			break
-		}
-		time.Sleep(wait)
-	}
-	return func() {}
+	return Replaced{Old: c.got.Old, New: c.got.New, Info: info}, nil
 }
 
 // write makes the new file under a temporary name, complete and synced.
 func (c *replacement) write(name string) (Info, error) {
 	r := c.r
-	fd, err := r.create(c.at.dir, name, 0o600)
+	fd, err := r.sys.Create(c.at.dir, name, 0o600)
 	if err != nil {
 		return Info{}, err
 	}
 	info, err := c.fill(fd)
-	if e := r.closeWritten(fd); err == nil {
+	if e := r.sys.CloseWritten(fd); err == nil {
 		err = e
 	}
 	return info, err
@@ -211,35 +196,35 @@ func (c *replacement) write(name string) (Info, error) {
 
 func (c *replacement) fill(fd int) (info Info, err error) {
 	r, old := c.r, c.old
-	if c.got, err = r.pour(old.fd, fd, 0, old.info.Size, c.edits, c.known); err != nil {
+	if c.got, err = r.sys.Pour(old.fd, fd, 0, old.info.Size, c.edits, c.known); err != nil {
 		return Info{}, err
 	}
-	if !c.expected.IsZero() && c.got.old != c.expected {
-		return Info{}, errVersion
+	if !c.expected.IsZero() && c.got.Old != c.expected {
+		return Info{}, file.ErrVersion
 	}
-	if !c.want.IsZero() && c.got.new != c.want {
+	if !c.want.IsZero() && c.got.New != c.want {
 		return Info{}, errWant
 	}
-	if c.got.new == c.got.old {
+	if c.got.New == c.got.Old {
 		return Info{}, nil
 	}
-	if c.meta, err = metaOf(old.fd); err != nil {
+	if c.meta, err = linux.MetaOf(old.fd); err != nil {
 		return Info{}, err
 	}
-	if c.meta.nlink > 1 {
+	if c.meta.Nlink > 1 {
 		return Info{}, errMeta // linked since we looked: it has to be rewritten in place
 	}
-	old.info.Mode, old.info.UID, old.info.GID = c.meta.mode, c.meta.uid, c.meta.gid
-	if err := r.copyMeta(old.fd, old.info, fd); err != nil {
+	old.info.Mode, old.info.UID, old.info.GID = c.meta.Mode, c.meta.UID, c.meta.GID
+	if err := r.sys.CopyMeta(old.fd, old.info, fd); err != nil {
 		return Info{}, err
 	}
-	if c.given, err = metaOf(fd); err != nil {
+	if c.given, err = linux.MetaOf(fd); err != nil {
 		return Info{}, err
 	}
-	if err := r.sync(fd); err != nil {
+	if err := r.sys.Sync(fd); err != nil {
 		return Info{}, err
 	}
-	return r.fdInfo(fd)
+	return r.sys.FDInfo(fd)
 }
 
 // ready makes sure, before the exchange, that the name stands for the file we
@@ -247,46 +232,46 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 // we hold the lease. A conflict found here costs nobody anything; one found
 // after the exchange has to be rolled back.
 func (c *replacement) ready() error {
-	now, err := c.r.infoAt(c.at.dir, c.at.name)
+	now, err := c.r.sys.InfoAt(c.at.dir, c.at.name)
 	switch {
 	case err == unix.ENOENT:
-		return errMeanwhile
+		return file.ErrMeanwhile
 	case err != nil:
 		return err
 	case !now.SameFile(c.old.info):
-		return errMeanwhile
+		return file.ErrMeanwhile
 	}
 	if err := c.sameMeta(); err != nil {
 		return err
 	}
 	switch {
-	case c.leased && c.old.leaseHeld():
+	case c.leased && linux.LeaseHeld(c.old.fd):
 		return nil // since before we read it
 	case c.leased:
-		return errMeanwhile // someone asked for the file while we worked on it
+		return file.ErrMeanwhile // someone asked for the file while we worked on it
 	}
 	if err := c.waitForWriters(); err != nil {
 		return err
 	}
-	return c.r.holds(c.old.fd, c.got.oldSize, c.got.old)
+	return c.r.sys.Holds(c.old.fd, c.got.OldSize, c.got.Old)
 }
 
 // settle makes sure, after the exchange, that what we displaced is still what
 // we read, hands it to Keep, and makes the exchange durable.
 func (c *replacement) settle(name string) error {
 	r := c.r
-	displaced, err := r.infoAt(c.at.dir, name)
+	displaced, err := r.sys.InfoAt(c.at.dir, name)
 	if err != nil {
 		return err
 	}
 	if !displaced.SameFile(c.old.info) {
-		return errMeanwhile
+		return file.ErrMeanwhile
 	}
 	if err := c.sameMeta(); err != nil {
 		return err
 	}
 	if !c.leased {
-		if err := r.holds(c.old.fd, c.got.oldSize, c.got.old); err != nil {
+		if err := r.sys.Holds(c.old.fd, c.got.OldSize, c.got.Old); err != nil {
 			return err
 		}
 	}
@@ -298,13 +283,13 @@ func (c *replacement) settle(name string) error {
 			return err
 		}
 	}
-	if err := r.syncDir(c.at.dir); err != nil {
+	if err := r.sys.SyncDir(c.at.dir); err != nil {
 		return err
 	}
 	// Someone who looked the name up before the exchange may be waiting to open
 	// what is about to lose its last name.
-	if c.leased && !c.old.leaseHeld() {
-		return errMeanwhile
+	if c.leased && !linux.LeaseHeld(c.old.fd) {
+		return file.ErrMeanwhile
 	}
 	// Nor may the permissions that someone took away come back: who resolved the
 	// name before the exchange may have changed the old file after it.
@@ -314,7 +299,7 @@ func (c *replacement) settle(name string) error {
 // sameMeta verifies that the old file has the permissions, owner, links and
 // attributes that the new one was given.
 func (c *replacement) sameMeta() error {
-	now, err := metaOf(c.old.fd)
+	now, err := linux.MetaOf(c.old.fd)
 	if err != nil {
 		return err
 	}
@@ -324,36 +309,17 @@ func (c *replacement) sameMeta() error {
 	return nil
 }
 
-// holds verifies that a file has exactly this content.
-func (r *Root) holds(fd int, size int64, want Version) error {
-	info, err := r.fdInfo(fd)
-	if err != nil {
-		return err
-	}
-	if info.Size != size {
-		return errMeanwhile
-	}
-	v, err := r.hashFD(fd, 0, size)
-	if err != nil {
-		return err
-	}
-	if v != want {
-		return errMeanwhile
-	}
-	return nil
-}
-
 // lease takes the file's lease where it means something.
 func (c *replacement) lease() error {
 	if c.r.FSKind() != FSLocal {
 		return unix.ENOTSUP // NFS answers EAGAIN without a delegation
 	}
-	return c.old.lease()
+	return linux.Lease(c.old.fd)
 }
 
 func (c *replacement) unlease() {
 	if c.leased {
-		c.old.unlease()
+		linux.Unlease(c.old.fd)
 		c.leased = false
 	}
 }
@@ -370,7 +336,7 @@ func (c *replacement) waitForWriters() error {
 		}
 		time.Sleep(wait)
 	}
-	return errBusy
+	return file.ErrBusy
 }
 
 // rollBack undoes the exchange after cause. If the name changed hands again in
@@ -378,23 +344,23 @@ func (c *replacement) waitForWriters() error {
 // the file's name or as a conflict copy.
 func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
-	err := twice(func() error { return r.exchange(dir, name, c.at.name) })
+	err := twice(func() error { return r.sys.Exchange(dir, name, c.at.name) })
 	if err != nil {
 		// The name is gone, or the system fails: put back what we can.
-		if r.renameNoReplace(dir, name, dir, c.at.name) != nil {
+		if r.sys.RenameNoReplace(dir, name, dir, c.at.name) != nil {
 			return c.keepCopy(name, errors.Join(cause, &StuckError{err}))
 		}
-		r.syncDir(dir)
+		r.sys.SyncDir(dir)
 		return cause
 	}
-	back, err := r.infoAt(dir, name)
+	back, err := r.sys.InfoAt(dir, name)
 	switch {
 	case err == nil && back.SameFile(ours):
 		return c.retract(name, cause)
 	case err == nil:
 		// A third version came after ours: it is the newest, so it gets the
 		// name, and the one it would have overwritten is kept beside it.
-		if r.exchange(dir, name, c.at.name) == nil {
+		if r.sys.Exchange(dir, name, c.at.name) == nil {
 			return c.keepCopy(name, cause)
 		}
 	}
@@ -405,7 +371,7 @@ func (c *replacement) rollBack(name string, ours Info, cause error) error {
 // the moment it had the name to write to it.
 func (c *replacement) retract(name string, cause error) error {
 	r, dir := c.r, c.at.dir
-	fd, err := openat(dir, name, flagsFile, 0)
+	fd, err := linux.Openat(dir, name, linux.FlagsFile, 0)
 	f := new(File)
 	if err == nil {
 		err = f.adopt(fd)
@@ -413,19 +379,19 @@ func (c *replacement) retract(name string, cause error) error {
 	if err != nil {
 		return c.keepCopy(name, errors.Join(cause, err))
 	}
-	if now, err := metaOf(fd); err == nil && now != c.given {
+	if now, err := linux.MetaOf(fd); err == nil && now != c.given {
 		// Someone meant the file while ours had its name.
-		r.copyMeta(fd, f.info, c.old.fd)
+		r.sys.CopyMeta(fd, f.info, c.old.fd)
 	}
 	mine := &replacement{r: r, at: c.at, old: f}
-	if mine.waitForWriters() != nil || r.holds(fd, c.got.newSize, c.got.new) != nil {
+	if mine.waitForWriters() != nil || r.sys.Holds(fd, c.got.NewSize, c.got.New) != nil {
 		f.Close()
 		return c.keepCopy(name, cause)
 	}
 	r.drop(c.at, name)
-	r.syncDir(dir)
+	r.sys.SyncDir(dir)
 	if at, err := c.at.again(); err == nil && mine.leased {
-		r.watchLate(f, at, c.got.new)
+		r.watchLate(f, at, c.got.New)
 	} else {
 		f.Close()
 	}
@@ -436,10 +402,10 @@ func (c *replacement) retract(name string, cause error) error {
 func (c *replacement) keepCopy(name string, cause error) error {
 	r, dir := c.r, c.at.dir
 	copyName := conflictName(c.at.name)
-	if err := r.renameNoReplace(dir, name, dir, copyName); err != nil {
+	if err := r.sys.RenameNoReplace(dir, name, dir, copyName); err != nil {
 		r.temps.leave(c.at.path.Dir()) // CleanTemps tries again
 		return errors.Join(cause, err)
 	}
-	r.syncDir(dir)
+	r.sys.SyncDir(dir)
 	return errors.Join(cause, &ConflictError{Copy: copyName})
 }

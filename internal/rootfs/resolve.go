@@ -8,6 +8,8 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/policy"
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/names"
 )
 
 // maxLinks is the kernel's own limit on symlinks in one path.
@@ -17,7 +19,6 @@ var (
 	errLeaves       = errors.New("the path leads out of the root")
 	errLinkLeaves   = errors.New("a symlink leads out of the root")
 	errAbsolute     = errors.New("absolute paths must lie in the root; write it relative to the root")
-	errSwapped      = errors.New("a folder was replaced by a symlink")
 	errChangedUnder = errors.New("the path kept changing while it was opened")
 )
 
@@ -96,7 +97,7 @@ func (r *Root) resolve(op, user string, last lastName) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
-	if odd := checkTyped(rel); odd != nil {
+	if odd := names.Check(rel); odd != nil {
 		if err := r.policy.check(op, user, Path{rel}, false); err != nil {
 			return Path{}, err
 		}
@@ -117,7 +118,7 @@ func (r *Root) clean(op, user string) (string, error) {
 		if rel, ok := r.literalBackslash(op, user); ok {
 			return rel, nil
 		}
-		user = strings.ReplaceAll(plainPath(user), `\`, "/")
+		user = strings.ReplaceAll(names.Plain(user), `\`, "/")
 	}
 	return r.cleanSlashes(op, user)
 }
@@ -237,7 +238,7 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	t, _, err := r.sys.probe(rel)
 	if err == nil && (t != TypeSymlink || last != followed) {
 		p, t, err := r.spelled(op, user, rel, t, last) // the usual case: one look
-		if !errors.Is(err, errSwapped) {
+		if !errors.Is(err, file.ErrSwapped) {
 			return p, t, err
 		}
 	}
@@ -246,7 +247,7 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 		if err == nil {
 			p, t, err = r.spelled(op, user, p.s, t, last)
 		}
-		if !errors.Is(err, errSwapped) {
+		if !errors.Is(err, file.ErrSwapped) {
 			return p, t, err
 		}
 	}
@@ -257,7 +258,7 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 // policy judges that one. The last name may stay as typed.
 func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type, error) {
 	s, err := r.sys.spelling(rel, last == asTyped)
-	if err != nil && !errors.Is(err, errSwapped) {
+	if err != nil && !errors.Is(err, file.ErrSwapped) {
 		err = &fault.PathError{Op: op, Path: user, Kind: fault.InvalidArgument, Err: err}
 	}
 	return Path{s}, t, err
@@ -296,10 +297,10 @@ func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error
 			missing, found = true, TypeUnknown
 			done = next
 			continue
-		case errors.Is(err, errSwapped):
+		case errors.Is(err, file.ErrSwapped):
 			return Path{}, TypeUnknown, err
 		case err != nil:
-			return Path{}, TypeUnknown, wrap(op, user, err)
+			return Path{}, TypeUnknown, Wrap(op, user, err)
 		}
 		found = t
 		if t != TypeSymlink || rest == "" && last != followed {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"quarry/fault"
 	"quarry/internal/policy"
+	"quarry/internal/rootfs/names"
+	"quarry/internal/rootfs/outside"
 )
 
 // Options say how a Root is opened. The zero value is safe.
@@ -68,7 +69,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 	if err != nil {
 		return nil, &rootError{dir, err}
 	}
-	abs = withoutPrefix(abs)
+	abs = names.WithoutPrefix(abs)
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return nil, &rootError{dir, err}
@@ -79,7 +80,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 		}
 	}
 	if opts.Private {
-		if _, err := CheckPrivate(abs); err != nil {
+		if _, err := outside.CheckPrivate(abs); err != nil {
 			return nil, err
 		}
 	}
@@ -96,28 +97,6 @@ func Open(dir string, opts *Options) (*Root, error) {
 		r.sys.listen(opts.Layer)
 	}
 	return r, nil
-}
-
-// withoutPrefix drops the prefix by which Windows takes a path literally, so that
-// paths with and without it lead to the same root. It stays on a path that means
-// another folder without it.
-func withoutPrefix(abs string) string {
-	rest, ok := strings.CutPrefix(abs, `\\?\`)
-	if !ok {
-		return abs
-	}
-	for name := range strings.SplitSeq(rest, `\`) {
-		if strings.TrimRight(name, ". ") != name {
-			return abs
-		}
-	}
-	if share, ok := strings.CutPrefix(rest, `UNC\`); ok {
-		return `\\` + share
-	}
-	if len(rest) >= 3 && rest[1] == ':' && rest[2] == '\\' {
-		return rest
-	}
-	return abs
 }
 
 func checkRootDir(real string) error {

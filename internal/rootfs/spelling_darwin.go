@@ -3,12 +3,8 @@ package rootfs
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"runtime"
 	"strings"
-	"unsafe"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -20,7 +16,7 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil
 	}
-	top, err := pathOf(s.root().h, ".")
+	top, err := s.root().Path(".")
 	if err != nil {
 		return rel, nil
 	}
@@ -29,17 +25,17 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 		dir, base, err := s.openParent(known)
 		var info Info
 		if err == nil {
-			info, err = dir.lstat(base)
+			info, err = dir.Lstat(base)
 		}
 		var full string
 		if err == nil && info.Type != TypeSymlink {
-			full, err = pathOf(dir.h, base)
+			full, err = dir.Path(base)
 		} else if err == nil {
-			full, err = pathOf(dir.h, ".") // a link can't be opened itself
+			full, err = dir.Path(".") // a link can't be opened itself
 			full += "/" + base
 		}
 		if dir != nil {
-			dir.close()
+			dir.Close()
 		}
 		if err == nil {
 			in, ok := strings.CutPrefix(full, strings.TrimSuffix(top, "/")+"/")
@@ -66,25 +62,4 @@ func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 
 func sameSpelling(a, b string) bool {
 	return strings.EqualFold(norm.NFC.String(a), norm.NFC.String(b))
-}
-
-// pathOf asks the kernel for the path of an entry of an open folder.
-func pathOf(dir *os.Root, name string) (string, error) {
-	f, err := dir.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	buf := make([]byte, unix.PathMax)
-	var pin runtime.Pinner
-	pin.Pin(&buf[0])
-	defer pin.Unpin()
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_GETPATH, int(uintptr(unsafe.Pointer(&buf[0])))); err != nil {
-		return "", err
-	}
-	n := 0
-	for n < len(buf) && buf[n] != 0 {
-		n++
-	}
-	return string(buf[:n]), nil
 }

@@ -70,7 +70,7 @@ func TestOpenAllocates(t *testing.T) {
 func TestFSKind(t *testing.T) {
 	r := openRoot(t, t.TempDir(), nil)
 	if k := r.FSKind(); k == FSUnknown {
-		t.Logf("the file system of the temporary folder is unknown to fsKind")
+		t.Logf("the file system of the temporary folder is unknown to KindOf")
 	}
 	if i, err := r.Stat(Path{}); err != nil || i.Type != TypeDir {
 		t.Errorf("Stat of the root = %+v, %v", i, err)

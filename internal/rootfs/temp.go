@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"quarry/internal/rootfs/version"
 )
 
 // The name of a temporary file says who made it and for what. So a later start
@@ -133,7 +135,7 @@ func parseTempName(s string) (tempName, error) {
 		want = 8
 		if len(f) == want {
 			t.newIno, errIno = strconv.ParseUint(f[6], 16, 64)
-			t.version, errVersion = ParseVersion(f[7])
+			t.version, errVersion = version.Parse(f[7])
 		}
 	default:
 		want = -1

@@ -1,70 +1,15 @@
 package rootfs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
-	"strings"
 
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
 )
 
-// Version identifies a file's content: the first 128 bits of its SHA-256, which
-// nobody can make collide on purpose in a way that matters here, in 32 hex
-// digits. The zero Version stands for "not known".
-type Version struct{ sum [16]byte }
-
-// VersionOf returns the version of data.
-func VersionOf(data []byte) Version {
-	full := sha256.Sum256(data)
-	return Version{[16]byte(full[:16])}
-}
-
-// VersionFrom returns the version of data whose SHA-256 is sum.
-func VersionFrom(sum []byte) Version { return Version{[16]byte(sum[:16])} }
-
-// shortDigits is how many digits of a version are enough to name it: 48 bits, so
-// that of a million versions of one file two share them once in 560 times.
-const shortDigits = 12
-
-// Is reports whether text names the version: all its digits, or the first ones,
-// at least 12.
-func (v Version) Is(text string) (bool, error) {
-	if len(text) == 2*len(v.sum) {
-		want, err := ParseVersion(text)
-		return want == v, err
-	}
-	for _, c := range []byte(text) {
-		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-			return false, errBadVersion
-		}
-	}
-	if len(text) < shortDigits || len(text) > 2*len(v.sum) {
-		return false, errBadVersion
-	}
-	return strings.EqualFold(v.String()[:len(text)], text), nil
-}
-
-// ParseVersion reads what String printed.
-func ParseVersion(s string) (Version, error) {
-	var v Version
-	if len(s) != 32 {
-		return v, errBadVersion
-	}
-	if _, err := hex.Decode(v.sum[:], []byte(s)); err != nil {
-		return Version{}, errBadVersion
-	}
-	return v, nil
-}
-
-var errBadVersion = errors.New("a version is 12 to 32 hexadecimal digits")
-
-// String prints the version as 32 hex digits.
-func (v Version) String() string { return hex.EncodeToString(v.sum[:]) }
-
-// IsZero reports whether no version is known.
-func (v Version) IsZero() bool { return v == Version{} }
+// Version identifies a file's content.
+type Version = version.Version
 
 var (
 	errGrew     = errors.New("the file is larger than allowed")
@@ -86,11 +31,11 @@ func (r *Root) ReadFile(p Path, limit int64) ([]byte, Version, Info, error) {
 	if err != nil {
 		return nil, Version{}, Info{}, err
 	}
-	return data, VersionOf(data), info, nil
+	return data, version.Of(data), info, nil
 }
 
 // ReadContent is ReadFile without the version, for callers that hash the
-// content themselves; see SumOf.
+// content themselves; see version.SumOf.
 func (r *Root) ReadContent(p Path, limit int64) ([]byte, Info, error) {
 	if limit <= 0 {
 		limit = maxWhole
@@ -138,13 +83,13 @@ func (r *Root) hashFile(p Path) (v Version, before, after Info, err error) {
 		return v, before, after, err
 	}
 	defer f.Close()
-	h := sha256.New()
+	h := version.NewHash()
 	// A file that grows as fast as it is read would have no end.
 	if _, err := io.CopyBuffer(h, io.LimitReader(f, f.Info().Size+1), make([]byte, 256<<10)); err != nil {
-		return v, before, after, wrap("read", p.String(), err)
+		return v, before, after, Wrap("read", p.String(), err)
 	}
 	after, err = f.Stat()
-	return versionOfHash(h), f.Info(), after, err
+	return h.Version(), f.Info(), after, err
 }
 
 // Unchanged compares what a write moves. It can miss a write within one tick of
@@ -176,7 +121,7 @@ func (f *File) readAll(shown string, limit int64) ([]byte, error) {
 			return data, nil
 		}
 		if err != nil {
-			return nil, wrap("read", shown, err)
+			return nil, Wrap("read", shown, err)
 		}
 	}
 }

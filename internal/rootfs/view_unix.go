@@ -1,4 +1,4 @@
-//go:build darwin || (linux && portable)
+//go:build linux || darwin
 
 package rootfs
 
@@ -9,8 +9,8 @@ import (
 )
 
 func (f *File) viewed(size int) []byte {
-	fd := int(f.f.Fd())
-	if !localVolume(fd) {
+	fd, local := f.localHandle()
+	if !local {
 		return nil
 	}
 	data, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)

@@ -11,6 +11,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/policy"
+	"quarry/internal/rootfs/linux"
 )
 
 // AddWatch puts the folder itself under an inotify watch and returns the watch
@@ -19,19 +20,19 @@ import (
 // whatever stands at its path by now.
 func (d *Dir) AddWatch(inotify int, mask uint32) (int32, error) {
 	wd, err := unix.InotifyAddWatch(inotify, handlePath(d.fd), mask|unix.IN_ONLYDIR)
-	return int32(wd), wrap("watch", d.path.String(), err)
+	return int32(wd), Wrap("watch", d.path.String(), err)
 }
 
 // AddWatch puts the open file under an inotify watch, by its inode: changes
 // through any of its names are seen.
 func (f *File) AddWatch(inotify int, mask uint32) (int32, error) {
 	wd, err := unix.InotifyAddWatch(inotify, handlePath(f.fd), mask)
-	return int32(wd), wrap("watch", "file", err)
+	return int32(wd), Wrap("watch", "file", err)
 }
 
 // FSKind tells how far the events of the folder's file system can be trusted;
 // it differs from the root's below a mount point.
-func (d *Dir) FSKind() FSKind { return fsKind(d.fd) }
+func (d *Dir) FSKind() FSKind { return linux.KindOf(d.fd) }
 
 // OpenSystem opens a folder on the way to a file that ReadSystem reads, to
 // watch it: rel is ".git" or ".git/info", in folder dir. No symlink

@@ -6,25 +6,27 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/linux"
 )
 
 // Writer receives the content of a file that CreateFunc makes.
 type Writer struct {
-	r   *Root
-	fd  int
-	off int64
+	calls *linux.Calls
+	fd    int
+	off   int64
 }
 
 // Write appends b.
 func (w *Writer) Write(b []byte) (int, error) {
 	if err := w.put(b); err != nil {
-		return 0, wrap("write", "file", err)
+		return 0, Wrap("write", "file", err)
 	}
 	return len(b), nil
 }
 
 func (w *Writer) put(b []byte) error {
-	err := w.r.pwriteAll(w.fd, b, w.off)
+	err := w.calls.PwriteAll(w.fd, b, w.off)
 	if err == nil {
 		w.off += int64(len(b))
 	}
@@ -37,7 +39,7 @@ func (w *Writer) Clone(f *File) bool {
 	if w.off != 0 || unix.IoctlFileClone(w.fd, f.fd) != nil {
 		return false
 	}
-	if info, err := infoAt(w.fd, "", unix.AT_EMPTY_PATH); err == nil {
+	if info, err := linux.InfoOf(w.fd); err == nil {
 		w.off = info.Size
 	}
 	return true
@@ -49,4 +51,6 @@ func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // SetModTime gives the file another time of last change; it is done last.
-func (w *Writer) SetModTime(t time.Time) error { return wrap("utime", "file", w.r.setModTime(w.fd, t)) }
+func (w *Writer) SetModTime(t time.Time) error {
+	return Wrap("utime", "file", w.calls.SetModTime(w.fd, t))
+}

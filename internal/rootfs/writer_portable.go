@@ -16,7 +16,7 @@ type Writer struct {
 // Write appends b.
 func (w *Writer) Write(b []byte) (int, error) {
 	n, err := w.f.Write(b)
-	return n, wrap("write", "file", err)
+	return n, Wrap("write", "file", err)
 }
 
 func (w *Writer) put(b []byte) error {

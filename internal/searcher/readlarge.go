@@ -11,6 +11,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/textfile"
 	"quarry/search"
 )
@@ -171,7 +172,7 @@ func (s *sieve) text(path string) *search.Text {
 	kind := s.kind.Kind()
 	t := &search.Text{
 		Path: path, Total: s.line, Encoding: kind.Encoding.String(), Ending: s.endings.Endings().String(),
-		First: max(s.opts.Start, 1), Version: rootfs.VersionFrom(s.sum.Sum(nil)).String(),
+		First: max(s.opts.Start, 1), Version: version.From(s.sum.Sum(nil)).String(),
 	}
 	if !s.open {
 		t.Total--

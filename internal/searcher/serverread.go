@@ -8,7 +8,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/repos"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/search"
 )
 
@@ -74,7 +74,7 @@ func (r *Servers) Read(ctx context.Context, path string, opts *search.ReadOption
 	if err != nil {
 		return nil, err
 	}
-	return readText(at.Path, content, rootfs.SumOf(content).Version(), opts)
+	return readText(at.Path, content, version.SumOf(content).Version(), opts)
 }
 
 // content fetches a text file whole.

@@ -11,7 +11,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/splice"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -49,7 +49,7 @@ func (v *View) open(ctx context.Context, p string) (*file, error) {
 	if len(data) > maxFile {
 		return nil, fault.New(fault.TooLarge, fmt.Sprintf("%s is larger than %d MB", fault.Printable(p), maxFile>>20), "use edit_file")
 	}
-	version := rootfs.VersionOf(data).String()
+	version := version.Of(data).String()
 	v.note(p, version)
 	if seen := v.seen[p]; seen != version {
 		return nil, fault.New(fault.Conflict, fault.Printable(p)+" changed while the script ran; nothing was changed", "run the script again")

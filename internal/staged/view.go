@@ -23,7 +23,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 	"quarry/internal/splice"
 	"quarry/internal/textfile"
 	"quarry/search"
@@ -164,7 +164,7 @@ func (v *View) Read(ctx context.Context, p string, opts *search.ReadOptions) (*s
 	if n := len(lines); lines[n-1] == "" {
 		lines = lines[:n-1]
 	}
-	t := &search.Text{Path: key, Total: len(lines), First: max(opts.Start, 1), Version: rootfs.VersionOf(f.raw).String(), Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String()}
+	t := &search.Text{Path: key, Total: len(lines), First: max(opts.Start, 1), Version: version.Of(f.raw).String(), Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String()}
 	end := len(lines)
 	if opts.End > 0 {
 		end = min(end, opts.End)
@@ -200,7 +200,7 @@ func (v *View) Note(ctx context.Context, p string) {
 		return
 	}
 	if data, err := v.ws.ReadBytes(ctx, p, 0); err == nil {
-		v.note(p, rootfs.VersionOf(data).String())
+		v.note(p, version.Of(data).String())
 		if _, err := textfile.New(data); err != nil {
 			v.mu.Lock()
 			v.binary[p] = true

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 	"quarry/internal/stress"
 )
 
@@ -278,8 +279,8 @@ func TestOnVolume(t *testing.T) {
 
 // Another volume without mounting anything: /dev/shm.
 func TestSharedMemoryAsVolume(t *testing.T) {
-	top, err := rootfs.TopDir("/dev/shm")
-	if home, _ := rootfs.TopDir(os.TempDir()); err != nil || top == home {
+	top, err := mounts.Top("/dev/shm")
+	if home, _ := mounts.Top(os.TempDir()); err != nil || top == home {
 		t.Skip("/dev/shm is not a volume of its own here")
 	}
 	dir, err := os.MkdirTemp("/dev/shm", "quarry-trash-test-")

@@ -12,6 +12,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 )
 
 const systemSupported = true
@@ -24,14 +25,14 @@ func SystemClosed(string) bool { return false }
 // last, if allowed, a copy to the home trash.
 func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
-		top, err := rootfs.TopDir(filepath.Join(b.ws.RealDir(), p.Dir().String()))
+		top, err := mounts.Top(filepath.Join(b.ws.RealDir(), p.Dir().String()))
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		home, homeErr := b.homeCan(true)
 		if homeErr == nil {
-			at, err := rootfs.TopDir(home.root.RealDir())
+			at, err := mounts.Top(home.root.RealDir())
 			if err != nil || at != top {
 				home.close(b)
 				home = nil
@@ -64,12 +65,12 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 	if b.opts.DataDir != "" && !yield(b.homeCan(false)) {
 		return
 	}
-	top, err := rootfs.TopDir(b.ws.RealDir())
+	top, err := mounts.Top(b.ws.RealDir())
 	if err != nil {
 		yield(nil, err)
 		return
 	}
-	inside, err := rootfs.MountsBeneath(b.ws.RealDir())
+	inside, err := mounts.Beneath(b.ws.RealDir())
 	if err != nil && !yield(nil, err) {
 		return
 	}

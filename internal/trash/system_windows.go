@@ -9,6 +9,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 )
 
 const systemSupported = true
@@ -46,7 +47,7 @@ func (b *Bin) recycleBin(dir string, create bool) (*can, error) {
 	}
 	top, open := b.opts.DataDir, b.openDir
 	if top == "" {
-		if top, err = rootfs.TopDir(dir); err != nil {
+		if top, err = mounts.Top(dir); err != nil {
 			return nil, err
 		}
 	} else if create {

@@ -13,6 +13,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 )
 
 // The watcher of macOS: fsevents.go over the system's framework, which is loaded
@@ -20,7 +21,7 @@ import (
 type system struct{ fsevents }
 
 func (w *Watcher) start(ctx context.Context) error {
-	w.system.fsevents = fsevents{folders: folders{w: w}, sys: &mac{root: w.root, marks: w.opts.Marks, volumes: w.root.Mounts()}, wait: markerPatience}
+	w.system.fsevents = fsevents{folders: folders{w: w}, sys: &mac{root: w.root, marks: w.opts.Marks, volumes: mounts.Of(w.root)}, wait: markerPatience}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.system.begin(ctx)
@@ -50,7 +51,7 @@ func (w *Watcher) swept(func(dir string) bool) error { return nil }
 // mac is the system itself.
 type mac struct {
 	root, marks *rootfs.Root
-	volumes     *rootfs.Mounts
+	volumes     *mounts.Mounts
 }
 
 func (m *mac) touch(name string) (remove func(), err error) { return m.marks.Touch(name) }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/mounts"
 )
 
 const (
@@ -59,7 +60,7 @@ type system struct {
 	check map[place]bool // to be compared with the disk because of events; true: with everything below
 	stack []task         // to be verified, from listings
 
-	mounts  *rootfs.Mounts
+	mounts  *mounts.Mounts
 	mounted [][]byte // files that something is mounted on
 
 	events, lost uint64
@@ -80,7 +81,7 @@ func (w *Watcher) start(ctx context.Context) error {
 		s.aside[s.top] = ErrForeign
 		return nil
 	}
-	s.mounts = w.root.Mounts()
+	s.mounts = mounts.Of(w.root)
 	w.noteMounted()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil { // too many instances: sweeping still gives right answers

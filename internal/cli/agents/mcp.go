@@ -24,7 +24,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 	"quarry/tool"
 )
 
@@ -213,7 +213,7 @@ func (f *mcpFlags) token(s env.Streams) (string, error) {
 	name := config.ExpandHome(f.tokenFile, os.Getenv)
 	f.secret = name
 	const most = 4096
-	data, info, err := rootfs.ReadPlain(name, most)
+	data, info, err := outside.Read(name, most)
 	if err != nil && info != nil && (!info.Mode().IsRegular() || info.Size() > most) {
 		return "", fmt.Errorf("--token-file %s is not a small file", f.tokenFile)
 	}

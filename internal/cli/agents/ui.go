@@ -28,7 +28,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/presence"
 	"quarry/internal/review"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // uiFlags are the flags of quarry ui.
@@ -177,7 +177,7 @@ func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 	}
 	sum := sha256.Sum256([]byte(strings.Join(dirs, "\x00")))
 	name := filepath.Join(dir, fmt.Sprintf("page-%d-%x", f.port, sum[:8]))
-	if data, info, err := rootfs.ReadPlain(name, 4096); err == nil && (runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0) {
+	if data, info, err := outside.Read(name, 4096); err == nil && (runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0) {
 		if had := strings.Fields(string(data)); len(had) == 2 && len(had[1]) >= 32 {
 			return had[0], had[1]
 		}
@@ -198,7 +198,7 @@ func (f *uiFlags) theme() string {
 	if err != nil {
 		return ""
 	}
-	data, _, _ := rootfs.ReadPlain(file, 4096) // none was chosen
+	data, _, _ := outside.Read(file, 4096) // none was chosen
 	if theme := strings.TrimSpace(string(data)); theme == "light" || theme == "dark" {
 		return theme
 	}
@@ -393,7 +393,7 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 // PageRuns reports whether the server whose address is in a file still runs: its
 // port accepts connections.
 func PageRuns(file string) bool {
-	data, _, err := rootfs.ReadPlain(file, 64<<10)
+	data, _, err := outside.Read(file, 64<<10)
 	if err != nil {
 		return false
 	}

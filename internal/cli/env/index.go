@@ -8,7 +8,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // Personal are the options of a person's own commands: every file of the folder
@@ -47,7 +47,7 @@ func MakeIndexDir(place *quarry.IndexOptions) error {
 	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
 		return fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
 	}
-	if _, err := rootfs.CheckPrivate(place.Dir); err != nil {
+	if _, err := outside.CheckPrivate(place.Dir); err != nil {
 		return fmt.Errorf("%w\n  indexes are kept there, and others could tamper with them: set XDG_CACHE_HOME to a folder of yours", err)
 	}
 	return nil

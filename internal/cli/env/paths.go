@@ -11,7 +11,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 func OrDot(s string) string {
@@ -188,7 +188,7 @@ func (s Streams) StateDir(root string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("%w\n  the undo log is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
 	}
-	if _, err := rootfs.CheckPrivate(dir); err != nil {
+	if _, err := outside.CheckPrivate(dir); err != nil {
 		return "", fmt.Errorf("%w\n  the undo log is kept there, and others could tamper with it: set XDG_STATE_HOME to a folder of yours", err)
 	}
 	return dir, nil

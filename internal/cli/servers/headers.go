@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"quarry/internal/cli/env"
-	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 )
 
 // A file of headers contains credentials. So errors show nothing of its text, the
@@ -26,7 +26,7 @@ func readHeaders(name, servers string) (http.Header, error) {
 	if open, found := unprotected(servers); found {
 		return nil, fmt.Errorf("what is in it would go to %s without encryption: https://HOST[:PORT] is a server with TLS", open)
 	}
-	data, info, err := rootfs.ReadPlain(name, maxHeaders)
+	data, info, err := outside.Read(name, maxHeaders)
 	if err != nil && info != nil && info.Mode().IsRegular() && info.Size() > maxHeaders {
 		return nil, fmt.Errorf("%s: more than %d KB", name, maxHeaders>>10)
 	}

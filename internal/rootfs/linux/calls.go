@@ -1,0 +1,311 @@
+//go:build linux
+
+package linux
+
+import (
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+	"quarry/internal/rootfs/layer"
+)
+
+// Calls are the system calls of changes. The zero value makes them.
+type Calls struct{ Layer *layer.Layer }
+
+// Inject lets a test fail the system call about to be made, by its name. Without a test it
+// costs a comparison with nil.
+func (c *Calls) Inject(call string) error {
+	if c.Layer == nil || c.Layer.Before == nil {
+		return nil
+	}
+	return c.Layer.Before(call)
+}
+
+// report reports what was done to the listener, if there is one.
+func (c *Calls) report(e func() layer.Event) {
+	if c.Layer != nil && c.Layer.After != nil {
+		c.Layer.After(e())
+	}
+}
+
+// inoOf is for a listener: the number of an open file or folder.
+func inoOf(fd int) uint64 {
+	info, err := InfoOf(fd)
+	if err != nil {
+		return 0
+	}
+	return info.Ino
+}
+
+// Create makes a new file; it never opens an existing one.
+func (c *Calls) Create(dir int, name string, mode uint32) (int, error) {
+	if err := c.Inject("create"); err != nil {
+		return -1, err
+	}
+	return c.CreateWith(dir, name, unix.O_RDWR, mode)
+}
+
+// CreateWith is Create with flags of the caller, and no test makes it fail.
+func (c *Calls) CreateWith(dir int, name string, flags int, mode uint32) (int, error) {
+	fd, err := Openat(dir, name, flags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	if err == nil {
+		c.report(func() layer.Event { return c.made("create", dir, name) })
+	}
+	return fd, err
+}
+
+// OpenName opens an entry and follows no symlink.
+func (c *Calls) OpenName(dir int, name string, flags int) (int, error) {
+	if err := c.Inject("open"); err != nil {
+		return -1, err
+	}
+	return Openat(dir, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+}
+
+// Pread reads at an offset.
+func (c *Calls) Pread(fd int, b []byte, off int64) (int, error) {
+	if err := c.Inject("read"); err != nil {
+		return 0, err
+	}
+	return Pread(fd, b, off)
+}
+
+// PwriteAll writes all of b at off.
+func (c *Calls) PwriteAll(fd int, b []byte, off int64) error {
+	for len(b) > 0 {
+		part := b[:min(len(b), maxIO)]
+		if err := c.Inject("write"); err == layer.ErrShort {
+			part = part[:(len(part)+1)/2]
+		} else if err != nil {
+			return err
+		}
+		n, err := syscall.Pwrite(fd, part, off)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return unix.EIO
+		}
+		c.report(func() layer.Event { return layer.Event{Call: "write", File: inoOf(fd), Off: off, Data: part[:n]} })
+		b, off = b[n:], off+int64(n)
+	}
+	return nil
+}
+
+// Truncate cuts an open file.
+func (c *Calls) Truncate(fd int, size int64) error {
+	if err := c.Inject("truncate"); err != nil {
+		return err
+	}
+	err := ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) })
+	if err == nil {
+		c.report(func() layer.Event { return layer.Event{Call: "truncate", File: inoOf(fd), Size: size} })
+	}
+	return err
+}
+
+// Sync makes the content of an open file durable.
+func (c *Calls) Sync(fd int) error {
+	if err := c.Inject("fsync"); err != nil {
+		return err
+	}
+	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
+	if err == nil {
+		c.report(func() layer.Event { return layer.Event{Call: "fsync", File: inoOf(fd)} })
+	}
+	return err
+}
+
+// SyncDir makes the names in a folder durable. Some file systems can't sync a
+// folder and return an error, which is ignored.
+func (c *Calls) SyncDir(fd int) error {
+	if err := c.Inject("fsyncdir"); err != nil {
+		return err
+	}
+	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
+	if err == nil {
+		c.report(func() layer.Event { return layer.Event{Call: "fsyncdir", File: inoOf(fd)} })
+	}
+	if err == unix.EINVAL || err == unix.ENOTSUP {
+		return nil
+	}
+	return err
+}
+
+// CloseWritten closes a file we wrote to; its error can be a late write error.
+func (c *Calls) CloseWritten(fd int) error {
+	injected := c.Inject("close")
+	if err := syscall.Close(fd); err != nil && err != syscall.EINTR {
+		return err
+	}
+	return injected
+}
+
+// Exchange swaps two names of a folder in one step.
+func (c *Calls) Exchange(dir int, a, b string) error {
+	if err := c.Inject("exchange"); err != nil {
+		return err
+	}
+	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+	if err == nil {
+		c.report(func() layer.Event {
+			return layer.Event{Call: "exchange", Dir: inoOf(dir), Name: a, ToDir: inoOf(dir), ToName: b}
+		})
+	}
+	return err
+}
+
+// RenameNoReplace moves a name and never overwrites.
+func (c *Calls) RenameNoReplace(fromDir int, from string, toDir int, to string) error {
+	if err := c.Inject("rename"); err != nil {
+		return err
+	}
+	err := unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
+	if err == nil {
+		c.report(func() layer.Event {
+			return layer.Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
+}
+
+// Link gives a file a second name.
+func (c *Calls) Link(fromDir int, from string, toDir int, to string) error {
+	if err := c.Inject("link"); err != nil {
+		return err
+	}
+	err := unix.Linkat(fromDir, from, toDir, to, 0)
+	if err == nil {
+		c.report(func() layer.Event {
+			return layer.Event{Call: "link", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
+}
+
+// Unlink removes a name.
+func (c *Calls) Unlink(dir int, name string, flags int) error {
+	if err := c.Inject("unlink"); err != nil {
+		return err
+	}
+	err := unix.Unlinkat(dir, name, flags)
+	if err == nil {
+		c.report(func() layer.Event { return layer.Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
+	}
+	return err
+}
+
+// Mkdir makes a folder.
+func (c *Calls) Mkdir(dir int, name string, mode uint32) error {
+	if err := c.Inject("mkdir"); err != nil {
+		return err
+	}
+	err := unix.Mkdirat(dir, name, mode)
+	if err == nil {
+		c.report(func() layer.Event { return c.made("mkdir", dir, name) })
+	}
+	return err
+}
+
+// Symlink makes a symlink.
+func (c *Calls) Symlink(target string, dir int, name string) error {
+	if err := c.Inject("symlink"); err != nil {
+		return err
+	}
+	err := unix.Symlinkat(target, dir, name)
+	if err == nil {
+		c.report(func() layer.Event { e := c.made("symlink", dir, name); e.Target = target; return e })
+	}
+	return err
+}
+
+// made describes an entry that was just made.
+func (c *Calls) made(call string, dir int, name string) layer.Event {
+	info, _ := InfoAt(dir, name, 0) // only for a listener, who sees zero
+	return layer.Event{Call: call, Dir: inoOf(dir), Name: name, File: info.Ino, Mode: info.Mode}
+}
+
+// Rename replaces what is at to, if it is a file.
+func (c *Calls) Rename(fromDir int, from string, toDir int, to string) error {
+	if err := c.Inject("rename"); err != nil {
+		return err
+	}
+	err := unix.Renameat(fromDir, from, toDir, to)
+	if err == nil {
+		c.report(func() layer.Event {
+			return layer.Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
+}
+
+func (c *Calls) chown(fd int, uid, gid uint32) error {
+	if err := c.Inject("chown"); err != nil {
+		return err
+	}
+	return syscall.Fchown(fd, int(uid), int(gid))
+}
+
+// Chmod sets the mode of an open file.
+func (c *Calls) Chmod(fd int, mode uint32) error {
+	if err := c.Inject("chmod"); err != nil {
+		return err
+	}
+	err := syscall.Fchmod(fd, mode)
+	if err == nil {
+		c.report(func() layer.Event { return layer.Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
+	}
+	return err
+}
+
+func (c *Calls) setxattr(fd int, name string, value []byte) error {
+	if err := c.Inject("setxattr"); err != nil {
+		return err
+	}
+	return unix.Fsetxattr(fd, name, value, 0)
+}
+
+// InfoAt describes an entry, not what it may lead to.
+func (c *Calls) InfoAt(dir int, name string) (file.Info, error) {
+	if err := c.Inject("stat"); err != nil {
+		return file.Info{}, err
+	}
+	return InfoAt(dir, name, 0)
+}
+
+// FDInfo describes an open file.
+func (c *Calls) FDInfo(fd int) (file.Info, error) {
+	if err := c.Inject("stat"); err != nil {
+		return file.Info{}, err
+	}
+	return InfoOf(fd)
+}
+
+func ignoringEINTR(f func() error) error {
+	for {
+		if err := f(); err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// SetModTime sets the time of last change of an open file. x/sys has no such
+// call. A nil path means the handle itself.
+func (c *Calls) SetModTime(fd int, t time.Time) error {
+	if err := c.Inject("utimens"); err != nil {
+		return err
+	}
+	times := &[2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
+	_, _, e := syscall.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
+}

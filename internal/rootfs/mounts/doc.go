@@ -1,0 +1,7 @@
+// Package mounts knows what is mounted below a folder, and at the top of which
+// volume a folder is.
+//
+// The invariant: a mount or an unmount below a root that returned before
+// [Mounts.Poll] was called is reported by it, once. Systems that don't say what is
+// mounted report nothing, and their folders are swept.
+package mounts

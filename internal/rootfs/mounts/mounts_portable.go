@@ -1,0 +1,24 @@
+//go:build (!linux && !darwin) || portable
+
+package mounts
+
+import "quarry/internal/rootfs"
+
+// Mounts is empty on this system: answers rely on sweeps, which list the folders.
+type Mounts struct{}
+
+// Of begins to follow the mounts below the root.
+func Of(*rootfs.Root) *Mounts { return &Mounts{} }
+
+// Poll returns the paths at which mounts appeared or disappeared since the last
+// call.
+func (m *Mounts) Poll() []rootfs.Path { return nil }
+
+// Below lists the mounts below the root as of the last Poll.
+func (m *Mounts) Below() []Mount { return nil }
+
+// Sum is a hash of what is mounted below the root now.
+func (m *Mounts) Sum() uint64 { return 0 }
+
+// Close stops following.
+func (m *Mounts) Close() error { return nil }

@@ -1,0 +1,18 @@
+package posix
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+)
+
+// swapNames needs APFS: HFS+ and network volumes can't.
+func swapNames(dir int, a, b string) error {
+	err := unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
+	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
+		return file.ErrNoExchange
+	}
+	return err
+}

@@ -1,0 +1,18 @@
+package posix
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs/file"
+)
+
+// swapNames is here so that the portable half is tested with an exchange.
+func swapNames(dir int, a, b string) error {
+	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL) {
+		return file.ErrNoExchange
+	}
+	return err
+}

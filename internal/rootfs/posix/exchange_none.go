@@ -1,0 +1,8 @@
+//go:build unix && !linux && !darwin
+
+package posix
+
+import "quarry/internal/rootfs/file"
+
+// Exchange is not known here.
+func (d *Folder) Exchange(a, b string) error { return file.ErrNoExchange }

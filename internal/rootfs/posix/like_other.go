@@ -1,0 +1,26 @@
+//go:build unix && !darwin
+
+package posix
+
+import (
+	"os"
+
+	"quarry/internal/rootfs/file"
+)
+
+// CreateLike makes an empty file with the mode and owner of old. kept is false
+// if it can't belong to the same user: then the file is rewritten in place.
+func (d *Folder) CreateLike(name string, _ *os.File, _ string, info file.Info) (f *os.File, kept bool, err error) {
+	if f, err = d.Create(name, 0o600); err != nil {
+		return nil, false, err
+	}
+	if kept = giveTo(f, info); kept {
+		err = f.Chmod(info.Mode)
+	}
+	if err != nil || !kept {
+		f.Close()
+		d.Remove(name)
+		return nil, false, err
+	}
+	return f, true, nil
+}

@@ -1,0 +1,76 @@
+package version
+
+import (
+	"errors"
+	"iter"
+)
+
+// What Ordered finds wrong.
+var (
+	ErrOrder   = errors.New("edits must be in order, inside the file, and not overlap")
+	ErrOutside = errors.New("edits reach beyond the end of the file")
+)
+
+// Edit replaces Len bytes at Off by Data.
+type Edit struct {
+	Off, Len int64
+	Data     []byte
+}
+
+// Edits are in order and don't overlap; offsets are those of the old content. A
+// sequence can be iterated several times with the same result. The data of an
+// edit is valid until the next edit. An error ends the change.
+type Edits = iter.Seq2[Edit, error]
+
+// List is the sequence of a list.
+func List(list []Edit) Edits {
+	return func(yield func(Edit, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// ToEnd, as the length of the last of some Edits, stands for everything up to the
+// end.
+const ToEnd = -1
+
+// Orderly iterates over edits and checks that they are in order and within the
+// file.
+type Orderly struct {
+	next func() (Edit, error, bool)
+	size int64
+	at   int64 // the end of the last one
+	Head Edit
+	OK   bool // Head is the next one
+	Err  error
+}
+
+// Ordered begins to iterate over edits; stop ends it.
+func Ordered(edits Edits, size int64) (o *Orderly, stop func()) {
+	o = &Orderly{size: size}
+	o.next, stop = iter.Pull2(edits)
+	o.Advance()
+	return o, stop
+}
+
+// Advance goes on to the next edit.
+func (o *Orderly) Advance() {
+	e, err, ok := o.next()
+	o.Head, o.OK = e, ok && err == nil
+	switch {
+	case !ok:
+	case err != nil:
+		o.Err = err
+	case o.at == ToEnd || e.Off < o.at || e.Len != ToEnd && e.Len < 0:
+		o.OK, o.Err = false, ErrOrder
+	case e.Off > o.size || e.Len > o.size-e.Off:
+		o.OK, o.Err = false, ErrOutside
+	case e.Len == ToEnd:
+		o.at = ToEnd
+	default:
+		o.at = e.Off + e.Len
+	}
+}
