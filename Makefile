@@ -158,7 +158,7 @@ cross:
 # WINE_PACKAGES narrows them, WINE_FLAGS= runs them in full. Only the seeds of a
 # fuzz test are left out, which TestPaths tries as well. What Wine can't show is
 # in docs/PLATFORMS.md.
-WINE_PACKAGES ?= ./internal/rootfs ./internal/watch ./internal/walk ./internal/ignore ./internal/textedit ./internal/trash ./internal/owner \
+WINE_PACKAGES ?= ./internal/rootfs/... ./internal/watch ./internal/walk ./internal/ignore ./internal/textedit ./internal/trash ./internal/owner \
 	./internal/index ./internal/journal ./internal/config ./internal/changer ./internal/searcher ./internal/backend ./internal/doctor \
 	./internal/mcpserver ./internal/cli ./internal/stress
 WINE_FLAGS ?= -short

@@ -30,7 +30,7 @@ type source struct {
 	notText error // why there is no text
 	stop    func() error
 
-	data []byte      // the content of a small file
+	data []byte       // the content of a small file
 	sum  *version.Sum // its hash; version is set as soon as sum is
 
 	file    *rootfs.File // of a large one
