@@ -119,15 +119,17 @@ func rewriteText(path string, text []byte, pattern string) (after []byte, count,
 	if !complete {
 		return nil, 0, 0, errors.New("took too many steps")
 	}
+	return applied(text, edits), count, len(no), nil
+}
+
+// applied is a text with edits, which are in order.
+func applied(text []byte, edits []structure.Edit) (after []byte) {
 	at := 0
 	for _, e := range edits {
-		if e.Start < at || e.End < e.Start {
-			return nil, 0, 0, fmt.Errorf("edits overlap at %d", e.Start)
-		}
 		after = append(append(after, text[at:e.Start]...), e.New...)
 		at = e.End
 	}
-	return append(after, text[at:]...), count, len(no), nil
+	return append(after, text[at:]...)
 }
 
 // pieces are the tokens and comments of a text, in two rows.

@@ -39,12 +39,14 @@ func main() {
 	rewrite := flag.Bool("rewrite", false, "rewrite code in copies instead")
 	planted := flag.Bool("planted", false, "leave every seventh match out, or break every seventh rewrite: the comparison must fail")
 	itself := flag.Bool("identity", false, "replace matches by the pattern itself instead: nothing may change")
+	trip := flag.Bool("roundtrip", false, "make operators into calls and back instead: the program must be the same")
+	npm := flag.String("npm", os.Getenv("QUARRY_NPM"), "the folder node_modules with acorn, for -roundtrip of JavaScript")
 	tree := flag.String("speed", "", "compare processor time in this tree instead")
 	ours := flag.String("quarry", "quarry", "the program quarry, for -speed")
 	every := flag.Int("every", 5, "take every nth pattern, for -speed")
 	runs := flag.Int("runs", 3, "runs of which the best counts, for -speed")
 	flag.Parse()
-	if _, err := exec.LookPath(*program); err != nil && !*rewrite && !*itself {
+	if _, err := exec.LookPath(*program); err != nil && !*rewrite && !*itself && !*trip {
 		fmt.Println("skipped: ast-grep is not installed (npm install @ast-grep/cli); name it with -astgrep")
 		return
 	}
@@ -56,9 +58,11 @@ func main() {
 	var err error
 	switch {
 	case *tree != "":
-		err = speed(ctx, *tree, *only, *program, *ours, *every, *runs)
+		err = speed(ctx, *tree, *only, *find, *program, *ours, *every, *runs)
 	case *trees == "":
 		err = errors.New("-trees names no folder with trees")
+	case *trip:
+		err = roundTrip(*trees, *only, *find, *npm, *show)
 	case *itself:
 		err = identity(*trees, *only, *find, *show, *planted)
 	case *rewrite:

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 )
 
-// speed runs both programs over a tree with every nth pattern of a language, and
-// compares the processor time of the best of some runs. Neither has an index.
-func speed(ctx context.Context, tree, name, astgrep, quarry string, every, runs int) error {
+// speed runs both programs over a tree with every nth pattern of a language,
+// or the one to find, and compares the processor time of the best of some runs.
+// Neither has an index, and neither follows ignore rules: those of Debian's kernel
+// hide every file.
+func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every, runs int) error {
 	var ours, theirs time.Duration
 	patterns := 0
 	for _, l := range languages {
@@ -20,8 +23,13 @@ func speed(ctx context.Context, tree, name, astgrep, quarry string, every, runs 
 		}
 		for i := 0; i < len(l.patterns); i += every {
 			p := l.patterns[i]
-			mine := []string{"search", "--structure", "--no-index", "--json", p}
-			other := []string{"run", "--pattern", p, "--lang", l.name, "--json=stream"}
+			if find != "" {
+				if p, i = find, len(l.patterns); !slices.Contains(l.patterns, p) {
+					return fmt.Errorf("%s is no pattern of %s", p, name)
+				}
+			}
+			mine := []string{"search", "--structure", "--no-index", "--no-ignore", "--json", p}
+			other := []string{"run", "--pattern", p, "--lang", l.name, "--no-ignore", "vcs", "--json=stream"}
 			for _, g := range l.globs {
 				mine, other = append(mine, "-g", g), append(other, "--globs", "**/"+g)
 			}

@@ -118,7 +118,7 @@ func inHole(m, o *Match) bool {
 
 // match is what replaces a match with those inside of it, or why nothing does.
 func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
-	first, last := r.tokenAt(m.Start), r.tokenAt(m.End)
+	first, last := r.tokenAt(m.Start), r.endAt(m.End)
 	base := r.indentAt(m.Start)
 	out := r.indented(r.texts[0], base)
 	var kept []Hole
@@ -170,9 +170,15 @@ func (m *Match) hole(name string) Hole {
 	return Hole{Name: name}
 }
 
+// endAt is the first token at an offset or after it, also the end of a line or of a
+// block.
+func (s *source) endAt(at int) int {
+	return sort.Search(len(s.toks), func(i int) bool { return int(s.toks[i].start) >= at })
+}
+
 // tokenAt is the first token at an offset or after it that takes bytes.
 func (s *source) tokenAt(at int) int {
-	k := sort.Search(len(s.toks), func(i int) bool { return int(s.toks[i].start) >= at })
+	k := s.endAt(at)
 	for k < len(s.toks) && s.toks[k].virtual {
 		k++
 	}
