@@ -122,9 +122,6 @@ func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
 // guardTree judges each file at or below p that is moved below to, or is deleted if
 // that is empty. Only files that the guard is about are read.
 func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	info, err := w.root.Stat(p)
 	if err != nil {
 		return nil // the step itself says what is wrong
@@ -136,7 +133,21 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 	default:
 		return nil
 	}
-	entries, err := w.root.List(p)
+	d, err := w.root.OpenDir(p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return w.guardDir(ctx, d, p, to)
+}
+
+// guardDir does so for what is in a folder. Folders are opened from the one above:
+// by its path, one that is n deep takes n steps, and 3,000 in each other took a second.
+func (w *Changer) guardDir(ctx context.Context, d *rootfs.Dir, p rootfs.Path, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := d.Read(nil)
 	if err != nil {
 		return err
 	}
@@ -153,7 +164,15 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 		case rootfs.TypeFile:
 			err = w.guardFile(below, next)
 		case rootfs.TypeDir:
-			err = w.guardTree(ctx, below, next)
+			var sub *rootfs.Dir
+			sub, err = d.OpenDir(e.Name)
+			switch kind := rootfs.KindOf(err); {
+			case err == nil:
+				err = w.guardDir(ctx, sub, below, next)
+				sub.Close()
+			case kind == fault.ProtectedPath || kind == fault.NotFound:
+				err = nil // the step itself says whether it may be moved or deleted
+			}
 		}
 		if err != nil {
 			return err

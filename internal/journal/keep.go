@@ -215,11 +215,12 @@ func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
 		return nil, err
 	}
 	var nodes []Node
-	err = scan(ctx, ws, p, "", info, &nodes)
+	err = scan(ctx, ws, nil, p, "", info, &nodes)
 	return nodes, err
 }
 
-func scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, info rootfs.Info, nodes *[]Node) error {
+// scan adds what is at p, an entry of the folder above; nil if that is not open.
+func scan(ctx context.Context, ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path, rel string, info rootfs.Info, nodes *[]Node) error {
 	if err := checkCtx(ctx); err != nil {
 		return err
 	}
@@ -235,7 +236,12 @@ func scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, info 
 		n.Target = target
 	case rootfs.TypeDir:
 		*nodes = append(*nodes, n)
-		return scanDir(ctx, ws, p, rel, nodes)
+		d, err := openIn(ws, above, p)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return scanDir(ctx, ws, d, p, rel, nodes)
 	default:
 		return fmt.Errorf("%s: %w: it can't be kept", fault.Printable(p.String()), fault.NotRegular)
 	}
@@ -243,12 +249,15 @@ func scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, info 
 	return nil
 }
 
-func scanDir(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, nodes *[]Node) error {
-	d, err := ws.OpenDir(p)
-	if err != nil {
-		return err
+// openIn opens a folder from the one above it, which is cheaper than by its path.
+func openIn(ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path) (*rootfs.Dir, error) {
+	if above == nil {
+		return ws.OpenDir(p)
 	}
-	defer d.Close()
+	return above.OpenDir(p.Base())
+}
+
+func scanDir(ctx context.Context, ws *rootfs.Root, d *rootfs.Dir, p rootfs.Path, rel string, nodes *[]Node) error {
 	entries, err := d.Read(nil)
 	if err != nil {
 		return err
@@ -266,7 +275,7 @@ func scanDir(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, no
 		if rel != "" {
 			name = rel + "/" + e.Name
 		}
-		if err := scan(ctx, ws, child, name, info, nodes); err != nil {
+		if err := scan(ctx, ws, d, child, name, info, nodes); err != nil {
 			return err
 		}
 	}

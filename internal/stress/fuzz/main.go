@@ -29,6 +29,7 @@ import (
 // target is a fuzz target and what became of it.
 type target struct {
 	pkg, name string
+	dir       string // of the package
 	execs     int
 	rate      float64 // executions a second, once the known inputs were tried
 	work      float64 // executions in a second of processor time, of all workers together
@@ -55,11 +56,15 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 	if err != nil {
 		return err
 	}
-	list, err := exec.CommandContext(ctx, "go", "test", "-list=^Fuzz", "./...").Output()
+	list, err := exec.CommandContext(ctx, "go", "list", "-f", packageFormat, "./...").Output()
 	if err != nil {
-		return fmt.Errorf("go test -list: %w", err)
+		return fmt.Errorf("go list: %w", err)
 	}
-	targets := slices.DeleteFunc(targetsOf(string(list)), func(t *target) bool { return !wanted.MatchString(t.String()) })
+	targets, err := targetsOf(string(list))
+	if err != nil {
+		return err
+	}
+	targets = slices.DeleteFunc(targets, func(t *target) bool { return !wanted.MatchString(t.String()) })
 	if len(targets) == 0 {
 		return errors.New("no fuzz target matches")
 	}
@@ -73,6 +78,8 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 		fmt.Printf("%d of %d: %s\n", i+1, len(targets), t)
 		if t.run(ctx, each, &built); t.err != nil {
 			fmt.Println("FAILED:", t.err)
+		} else {
+			fmt.Printf("  %d executions, %.0f a second, %.0f a second of processor time\n", t.execs, t.rate, t.work)
 		}
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
@@ -99,22 +106,30 @@ func run(ctx context.Context, each time.Duration, least float64, only string) er
 	return nil
 }
 
-// targetsOf reads what go test -list prints: the names of a package, then its line.
-func targetsOf(list string) (out []*target) {
-	var names []string
+// packageFormat makes a line for each package: its name, folder and test files.
+const packageFormat = `{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .TestGoFiles}}{{"\t"}}{{.}}{{end}}{{range .XTestGoFiles}}{{"\t"}}{{.}}{{end}}`
+
+var declared = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(f \*testing\.F\)`)
+
+// targetsOf looks for fuzz targets in the test files of packages. go test -list would
+// build all of them first, which takes minutes.
+func targetsOf(list string) (out []*target, err error) {
 	for line := range strings.Lines(list) {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 1 && strings.HasPrefix(fields[0], "Fuzz"):
-			names = append(names, fields[0])
-		case len(fields) > 1 && fields[0] == "ok":
-			for _, name := range names {
-				out = append(out, &target{pkg: fields[1], name: name})
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
+		if len(fields) < 3 {
+			continue
+		}
+		for _, file := range fields[2:] {
+			text, err := os.ReadFile(filepath.Join(fields[1], file))
+			if err != nil {
+				return nil, err
 			}
-			names = nil
+			for _, m := range declared.FindAllSubmatch(text, -1) {
+				out = append(out, &target{pkg: fields[0], dir: fields[1], name: string(m[1])})
+			}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // builder builds the test program of each package once, with what fuzzing needs.
@@ -146,11 +161,6 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 		t.err = err
 		return
 	}
-	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", t.pkg).Output()
-	if err != nil {
-		t.err = err
-		return
-	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.err = err
@@ -158,7 +168,7 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 	}
 	cmd := exec.CommandContext(ctx, program, "-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+each.String(), "-test.fuzzminimizetime="+minimize,
 		"-test.fuzzcachedir="+filepath.Join(cache, "quarry-fuzz", t.pkg))
-	cmd.Dir = strings.TrimSpace(string(where))
+	cmd.Dir = t.dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	if err != nil {

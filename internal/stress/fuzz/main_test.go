@@ -1,17 +1,30 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
 
 func TestRead(t *testing.T) {
-	list := targetsOf("FuzzA\nFuzzB\nok  \tquarry/internal/a\t0.1s\nok  \tquarry/internal/b\t0.1s\nFuzzC\nok  \tquarry/internal/c\t(cached)\n?   \tquarry/d\t[no test files]\n")
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"a_test.go": "package a\n\nfunc FuzzA(f *testing.F) {\n}\n\n// func FuzzNo(f *testing.F)\nfunc FuzzB(f *testing.F) {}\n", "b_test.go": "package a\n", "c_test.go": "func FuzzC(f *testing.F) {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := targetsOf("quarry/a\t" + dir + "\ta_test.go\tb_test.go\nquarry/none\t" + dir + "\nquarry/c\t" + dir + "\tc_test.go\n")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var names []string
 	for _, one := range list {
 		names = append(names, one.String())
 	}
-	if got, want := strings.Join(names, ", "), "quarry/internal/a FuzzA, quarry/internal/a FuzzB, quarry/internal/c FuzzC"; got != want {
+	if got, want := strings.Join(names, ", "), "quarry/a FuzzA, quarry/a FuzzB, quarry/c FuzzC"; got != want {
 		t.Errorf("targets %s, want %s", got, want)
 	}
 	one := &target{}
