@@ -205,7 +205,8 @@ type Corpus struct {
 	long    [][]float64
 	longTop float64
 
-	asking asking
+	asking   asking
+	thorough bool // for tests: judge all that can be among the best
 }
 
 // NewCorpus sums up the first stage.

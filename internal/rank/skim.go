@@ -151,19 +151,29 @@ type asking struct {
 	matchers sync.Pool
 }
 
-// Best returns the n best of candidates that were skimmed, in order, with their pieces:
-// those that it would return if it judged all of them.
+// judgedFor is how many candidates are judged for an answer of n. More gain nothing: of
+// 300 sentences about Linux as many have their file first (107) and among ten (222, 221)
+// as if all of about 100 are, for four fifths of the time.
+func judgedFor(n int) int { return max(3*n, 30) }
+
+// Best returns the n best of candidates that were skimmed, in order, with their pieces.
+// It judges those that can be among them, in the order of the most that their scores can
+// be, and at most judgedFor(n).
 func (c *Corpus) Best(ctx context.Context, list []Candidate, n, workers int) []Candidate {
 	slices.SortFunc(list, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.most, a.most), strings.Compare(a.Path, b.Path))
 	})
+	limit := len(list)
+	if !c.thorough {
+		limit = min(limit, judgedFor(n))
+	}
 	var mu sync.Mutex
 	top := make(scoreHeap, 0, n) // the n highest scores so far
 	next := 0
 	take := func() (int, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if next == len(list) || n <= 0 || ctx.Err() != nil || len(top) == n && list[next].most < top[0] {
+		if next == limit || n <= 0 || ctx.Err() != nil || len(top) == n && list[next].most < top[0] {
 			return 0, false
 		}
 		next++
