@@ -305,3 +305,17 @@ func TestGlued(t *testing.T) {
 		}
 	}
 }
+
+// Who types the dot has begun the extension: what is left of all of it counts.
+func TestBegunExtension(t *testing.T) {
+	paths := []string{"proto/test.proto", "proto/test.pb.go", "proto/testing.go"}
+	for query, want := range map[string]string{"proto/test.": "proto/test.pb.go", "proto/test.pr": "proto/test.proto", "proto/test": "proto/test.proto"} {
+		q, err := Compile(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, _ := q.Rank(paths, 1, 0, 0); len(list) == 0 || paths[list[0].Index] != want {
+			t.Errorf("%q gives %v, want %s first", query, list, want)
+		}
+	}
+}

@@ -228,8 +228,8 @@ func fzf(t testing.TB, program, query string, input []byte) []string {
 
 // TestReport prints how often the path that a query was made of comes first, here
 // and with fzf: on the tree QUARRY_BENCH_TREE, where the weights were found, and
-// on all folders of QUARRY_FUZZY_TREES, where nothing was. It fails where fzf is
-// better.
+// on all folders of QUARRY_FUZZY_TREES, where nothing was. QUARRY_FUZZY_KIND asks for one
+// kind alone. It fails where fzf is better.
 func TestReport(t *testing.T) {
 	if os.Getenv("QUARRY_FUZZY_REPORT") == "" {
 		t.Skip("takes minutes: make fuzzy")
@@ -274,6 +274,9 @@ func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
 	fmt.Printf("%d paths in %d trees, at most %d queries of each kind in each: %% where the path meant is first, among the first ten\n\n", total, len(trees), n)
 	fmt.Printf("| %-18s | queries | quarry | fzf | quarry, 10 | fzf, 10 |\n|---|---|---|---|---|---|\n", "kind")
 	for _, k := range kinds {
+		if only := os.Getenv("QUARRY_FUZZY_KIND"); only != "" && only != k.name {
+			continue
+		}
 		var mine, theirs tally
 		for i, paths := range trees {
 			for _, a := range asks(k, paths, n) {

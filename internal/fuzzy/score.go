@@ -75,7 +75,11 @@ func (q *Query) score(p *path, s string, best int) int {
 		sum += v
 	}
 	// Of two that fit alike, the one is meant that has less besides.
-	rest := min(max(p.stem-p.cover, 0), 30)
+	rest := p.stem - p.cover
+	if rest < 0 { // the extension was begun, so what is left of it counts
+		rest = len(p.name) - p.cover
+	}
+	rest = min(max(rest, 0), 30)
 	score := 16*sum/len(q.groups) - 16*4*rest - 16*2*min(len(p.parts), 20) - 3*min(len(p.text), 200)
 	return max(score, 1)
 }
