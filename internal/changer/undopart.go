@@ -17,12 +17,11 @@ import (
 	"quarry/internal/textedit"
 )
 
-// fitted is a plan that fits the disk, and what of it was carried to files that
-// were changed since, by the operation it undoes.
+// fitted says how a plan was made to fit the disk. Both maps are by the operation
+// of the entry that is undone.
 type fitted struct {
-	carried map[int]*carried
-	// Those of the entry that the plan does not undo.
-	left map[int]bool
+	carried map[int]*carried // undone in a file that was changed since
+	left    map[int]bool     // not undone by the plan
 }
 
 // fit makes a plan fit the disk: files that were changed since are undone beneath

@@ -94,7 +94,7 @@ type reader struct {
 	length  int64 // blocks are to have
 	limit   int64 // where no block may start any more: the size of the file
 	size    int64 // so far
-	offset  int64 // behind it
+	offset  int64 // after it
 	made    int   // blocks before, including those of failed attempts
 	dropped int   // of them, the latter
 	starts  []byte

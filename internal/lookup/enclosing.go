@@ -79,7 +79,7 @@ func (e *enclosing) set(text []byte) {
 	}
 }
 
-// start is where a line begins; that behind the last one is the end.
+// start is where a line begins; that after the last one is the end.
 func (e *enclosing) start(i int) int {
 	if i < len(e.starts) {
 		return e.starts[i]

@@ -32,7 +32,7 @@ type frame struct {
 	group   int          // its number; 0 if it doesn't capture
 	set     map[int]bool // groups that are surely set behind what was read of it
 	several bool         // it has alternatives
-	forgets bool         // what is set in it counts for nothing behind it: look-around
+	forgets bool         // what is set in it does not hold after it: look-around
 	behind  bool         // look-behind
 	starts  int          // number of groups before it
 }

@@ -54,7 +54,7 @@ type dialect struct {
 	scope search.Scope
 	// searched is the glob of files that search_files takes if none is given.
 	searched string
-	// localGlobs takes ./ in front of a glob for the searched folder, and an
+	// localGlobs takes ./ before a glob for the searched folder, and an
 	// absolute glob inside the root for one below it.
 	localGlobs bool
 

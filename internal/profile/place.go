@@ -145,7 +145,7 @@ func (c *call) noteNamed(ctx context.Context, name string) string {
 // isNote reports a path that ends in .md.
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// newPath is the path of something that may not exist yet. A slash in front of a
+// newPath is the path of something that may not exist yet. A slash before a
 // single name is the top of the workspace; with several names it may be an
 // absolute path, which only the sandbox can tell.
 func (c *call) newPath(ctx context.Context, name string) (string, error) {

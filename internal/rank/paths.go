@@ -18,7 +18,7 @@ type Paths struct {
 	lastDir string // the folder of the last file, as files of one come together
 	byName  map[string]int32
 
-	base    []int32 // words of the names, one file's behind the other's
+	base    []int32 // words of the names, one file's after the other's
 	start   []int32 // where each file's begin; one more than there are files
 	dir     []int32 // of each file
 	weight  []uint8 // of each file, in weights

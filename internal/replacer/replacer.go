@@ -340,7 +340,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(q.Expected)
 }
 
-// add adds the edits of a file with so many matches.
+// add notes the operation on a file, and how many matches it replaces.
 func (f *Found) add(op change.Op, matches int) {
 	if matches > 0 {
 		f.Ops, f.Matches = append(f.Ops, op), f.Matches+matches

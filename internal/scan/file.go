@@ -28,7 +28,7 @@ type file struct {
 	clear   int   // bytes of the block that are one line, without its end
 	line    int   // lines before position counted
 	counted int
-	shown   int  // position behind the last reported line
+	shown   int  // position after the last reported line
 	owed    int  // lines of context after a match still to report
 	full    bool // MaxLines is reached; only context is still owed
 	done    bool

@@ -76,7 +76,7 @@ type group struct {
 
 	reading sync.Mutex // what follows belongs to who reads
 	text    text
-	carry   []byte // behind the last line that was handed out
+	carry   []byte // after the last line that was handed out
 	base    int64  // offset of carry
 	blocks  int    // handed out
 	ended   bool

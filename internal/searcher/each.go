@@ -18,7 +18,7 @@ import (
 // must and lacks the rest is searched like any other. Most files lack the first
 // pattern.
 
-// jointly has the patterns that must all match in a file and, behind them, those
+// jointly has the patterns that must all match in a file and, after them, those
 // that must not; nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern

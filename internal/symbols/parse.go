@@ -13,7 +13,7 @@ type parser struct {
 	text     []byte
 	toks     []token
 	match    []int32 // partners of brackets, by token
-	angle    []int32 // what angles said, plus 1
+	angle    []int32 // answers of angles by token, plus 1; 0 is not asked yet
 	comments []span
 	out      []Symbol
 	scopes   []scope
@@ -26,7 +26,7 @@ type parser struct {
 
 	partial bool                              // the text was not read to its end
 	failed  any                               // what a reader panicked with
-	doc     struct{ before, line, first int } // what docLine said last: of the comments before one, and a line
+	doc     struct{ before, line, first int } // the last answer of docLine: for the comments before one, and its line
 
 	steps  int         // left until the next look at budget and stop
 	budget int         // steps left in all

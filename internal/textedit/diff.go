@@ -88,7 +88,7 @@ type diffWriter struct {
 	o       DiffOptions
 	text    *textfile.Text // the old one
 	bom     bool           // the first line begins with a byte order mark
-	shift   int            // new line number minus old, behind the changes so far
+	shift   int            // new line number minus the old one, after the changes so far
 	out     []diffChange
 	planned int  // lines of out that will be shown
 	closed  bool // what comes is in no hunk that is shown

@@ -50,7 +50,7 @@ func encode1252(r rune) (byte, bool) {
 // AppendDecoded appends the text that src stands for to dst and returns the
 // result and how many bytes of src it used. src has no byte order mark. What is
 // left over (at most 3 bytes) is an incomplete character that has to be given
-// again in front of the next block; with last set everything is used.
+// again before the next block; with last set everything is used.
 //
 // A unit that is no character, a lone surrogate or half a UTF-16 unit at the
 // end, becomes U+FFFD. UTF-8 is copied as it is, whether valid or not.

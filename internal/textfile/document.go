@@ -106,26 +106,6 @@ func (d *Document) RawOffset(text int) int {
 	}
 }
 
-// TextOffset is the inverse of RawOffset: where the character whose bytes
-// include the raw offset begins in the text.
-func (d *Document) TextOffset(raw int) int {
-	if bom := len(d.enc.BOM()); d.enc.IsUTF8() || raw <= bom {
-		return max(0, min(raw-bom, len(d.text)))
-	}
-	if raw >= len(d.raw) {
-		return len(d.text)
-	}
-	i := sort.Search(len(d.marks), func(i int) bool { return d.marks[i].raw > raw }) - 1
-	m := d.marks[i]
-	for {
-		n, w := d.step(m)
-		if m.raw+n > raw {
-			return m.text
-		}
-		m.text, m.raw = m.text+w, m.raw+n
-	}
-}
-
 // step returns how many raw and how many text bytes the character at m has.
 func (d *Document) step(m mark) (raw, text int) {
 	if d.enc == Windows1252 {
@@ -133,28 +113,6 @@ func (d *Document) step(m mark) (raw, text int) {
 	}
 	r, n := nextUTF16(d.raw[m.raw:], d.enc == UTF16BE)
 	return n, utf8.RuneLen(r)
-}
-
-// HalfUnit reports whether a UTF-16 file ends in half a unit. Text after it could
-// not be read back, so nothing can be appended.
-func (d *Document) HalfUnit() bool {
-	return (d.enc == UTF16LE || d.enc == UTF16BE) && len(d.raw)%2 == 1
-}
-
-// Encode returns new text as bytes for this file: every line ending of text
-// (\n or \r\n) becomes eol, then the file's encoding applies. Text it can't
-// hold gives an *EncodeError whose position is that in the text as given.
-func (d *Document) Encode(text string, eol Ending) ([]byte, error) {
-	b, err := d.enc.Append(make([]byte, 0, len(text)+len(text)/8), eol.Convert(text))
-	if err != nil {
-		// Column and line are the same before and after conversion, the
-		// offset is not: find it in what the caller gave.
-		if _, err2 := d.enc.Append(nil, text); err2 != nil {
-			err = err2
-		}
-		return nil, err
-	}
-	return b, nil
 }
 
 // Convert returns text with every line ending made e. A \r that no \n follows

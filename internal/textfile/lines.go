@@ -123,15 +123,6 @@ func EndingAt(text []byte, offset int) Ending {
 	return endingOf(text, bytes.LastIndexByte(text[:offset], '\n'))
 }
 
-// EndingBefore returns the ending of the last line that ended before offset,
-// else that of the line the offset is on, else LF.
-func EndingBefore(text []byte, offset int) Ending {
-	if i := bytes.LastIndexByte(text[:offset], '\n'); i >= 0 {
-		return endingOf(text, i)
-	}
-	return EndingAt(text, offset)
-}
-
 func endingOf(text []byte, newline int) Ending {
 	if newline > 0 && text[newline-1] == '\r' {
 		return CRLF
@@ -171,12 +162,6 @@ func IndexLines(text []byte) *Lines {
 
 // Count returns the number of lines.
 func (l *Lines) Count() int { return l.count }
-
-// Terminated reports whether the last line has an ending. The empty text has
-// no line that lacks one.
-func (l *Lines) Terminated() bool {
-	return len(l.text) == 0 || l.text[len(l.text)-1] == '\n'
-}
 
 // Line returns where line n lies, counted from 1, and false if there is none.
 func (l *Lines) Line(n int) (Line, bool) {

@@ -67,13 +67,17 @@ func TestEndings(t *testing.T) {
 
 func TestEndingAt(t *testing.T) {
 	text := []byte("a\r\nb\nc")
+	doc, err := New(text)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for off, want := range []struct{ at, before Ending }{
 		{CRLF, CRLF}, {CRLF, CRLF}, {CRLF, CRLF}, {LF, CRLF}, {LF, CRLF}, {LF, LF}, {LF, LF},
 	} {
 		if got := EndingAt(text, off); got != want.at {
 			t.Errorf("EndingAt(%d) = %s", off, got.Name())
 		}
-		if got := EndingBefore(text, off); got != want.before {
+		if got := InMemory(doc).EndingBefore(off); got != want.before {
 			t.Errorf("EndingBefore(%d) = %s", off, got.Name())
 		}
 	}
@@ -124,7 +128,7 @@ func checkLines(t *testing.T, text []byte) {
 		}
 	}
 	end := len(want)
-	if l.Terminated() {
+	if len(text) == 0 || text[len(text)-1] == '\n' {
 		end++
 	}
 	if got := l.At(len(text)); got != end {

@@ -230,7 +230,8 @@ func (t *Text) RawLen() int64 { return t.raw }
 // Encoding returns the encoding of the file.
 func (t *Text) Encoding() Encoding { return t.enc }
 
-// HalfUnit and Guessed are those of a Document.
+// HalfUnit reports whether a UTF-16 file ends in half a unit. Text after it could
+// not be read back, so nothing can be appended.
 func (t *Text) HalfUnit() bool {
 	return (t.enc == UTF16LE || t.enc == UTF16BE) && t.raw%2 == 1
 }
@@ -485,7 +486,7 @@ func (t *Text) LastNewline(off int) int {
 
 var newline = []byte{'\n'}
 
-// EndingAt and EndingBefore are those of the functions of that name.
+// EndingAt is that of the function of that name.
 func (t *Text) EndingAt(off int) Ending {
 	if i := t.Index(off, newline); i >= 0 {
 		return t.endingOf(i)

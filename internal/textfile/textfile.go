@@ -25,9 +25,9 @@ type Encoding uint8
 const (
 	// UTF8 has no byte order mark. ASCII and the empty file count as UTF-8.
 	UTF8 Encoding = iota
-	// UTF8BOM is UTF-8 behind the bytes EF BB BF, which are not text.
+	// UTF8BOM is UTF-8 after the bytes EF BB BF, which are not text.
 	UTF8BOM
-	// UTF16LE is little-endian UTF-16 behind the bytes FF FE.
+	// UTF16LE is little-endian UTF-16 after the bytes FF FE.
 	UTF16LE
 	// UTF16BE is big-endian UTF-16 after the bytes FE FF.
 	UTF16BE

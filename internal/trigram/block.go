@@ -151,7 +151,7 @@ func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
 	return dst[:at+size]
 }
 
-// padded is more than the longest code and a read of eight bytes behind it.
+// padded is more than the longest code and a read of eight bytes after it.
 const padded = 1024
 
 // decodeRice appends n numbers. The i-th one of the upper part is at position p

@@ -49,7 +49,7 @@ func NewLinks(format, host, dir string) (Links, error) {
 	return Links{format, host, dir}, nil
 }
 
-// on reports whether there is anything to write.
+// on reports whether links are written at all.
 func (l *Links) on() bool { return l.format != "" }
 
 // open is what stands before the text of a link, close what follows it.

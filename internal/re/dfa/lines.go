@@ -238,7 +238,7 @@ func (c *LineCache) found(hay []byte, s *stream, i int) (Line, bool) {
 	return line, c.sure(hay[line.Start:line.End])
 }
 
-// skip moves the stream behind the line that ends at end.
+// skip moves the stream to after the line that ends at end.
 func (c *LineCache) skip(hay []byte, s *stream, end int) {
 	s.pos = min(end+1, s.end)
 	s.floor = s.pos

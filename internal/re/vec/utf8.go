@@ -24,7 +24,7 @@ func validUTF8(l level, b []byte) bool {
 	if !validBlocks(b[:n]) {
 		return false
 	}
-	// The last sequence of the blocks may go on behind them.
+	// The last sequence of the blocks may go on after them.
 	for back := 1; back <= 3; back++ {
 		if utf8.RuneStart(b[n-back]) {
 			n -= back

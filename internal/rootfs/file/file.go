@@ -63,7 +63,7 @@ const (
 
 func (k FSKind) String() string { return [...]string{"unknown", "local", "network"}[k] }
 
-// What every system finds when it opens or changes an entry.
+// Errors that every system returns when it opens or changes an entry.
 var (
 	ErrSwapped    = errors.New("a folder was replaced by a symlink")
 	ErrNotRegular = errors.New("not a regular file")

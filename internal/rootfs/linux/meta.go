@@ -70,7 +70,7 @@ func flagsOf(fd int) uint32 {
 	return flags & chattrFlags
 }
 
-// copyFlags gives to the flags of chattr that from has.
+// copyFlags copies the flags of chattr.
 func copyFlags(from, to int) error {
 	want := flagsOf(from)
 	if want == flagsOf(to) {
@@ -86,8 +86,8 @@ func copyFlags(from, to int) error {
 	return nil
 }
 
-// CopyMeta gives to the owner, mode and extended attributes of from, which
-// include its access control list. It comes after the writing, because writing
+// CopyMeta copies owner, mode and extended attributes, which include the access
+// control list. It comes after the writing, because writing
 // drops set-id bits and capabilities.
 func (c *Calls) CopyMeta(from int, info file.Info, to int) error {
 	now, err := c.FDInfo(to)

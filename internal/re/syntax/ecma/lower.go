@@ -32,8 +32,8 @@ type lowering struct {
 	weight  int
 	copies  map[copyKey]*hir.Node
 
-	// sets is what always knows of repetitions: they nest, and each asks
-	// about all it contains.
+	// sets remembers what always found for each repetition: repetitions nest,
+	// and each asks about everything in it.
 	sets map[*Node]bool
 }
 
