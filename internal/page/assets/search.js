@@ -3,7 +3,8 @@
 
 import { get, stream } from "./api.js";
 import { app } from "./frame.js";
-import { btn, code, h, icon, ms, n, notice, oddName, pathNode, plural, realPath, safe } from "./dom.js";
+import { article, drawLines, pathArticle, toMatch } from "./hits.js";
+import { btn, code, h, icon, ms, n, notice, plural, realPath, safe } from "./dom.js";
 import { Peek } from "./peek.js";
 import { Rail } from "./rail.js";
 
@@ -221,21 +222,9 @@ const firstLines = 12, windowLines = 48, partLines = 100, soon = 32, quiet = 80;
 const fileHits = 50; // the server gives no more of one file
 let queue = [], drawing = 0, settling = 0;
 
-// toMatch cuts what comes before the first match of a line that would be out of
-// sight: its number takes about 60 pixels, and a character 7.8.
-function toMatch(l) {
-  const wide = innerWidth * (app.wide ? (state.at ? 0.4 : 0.8) : 1), room = Math.max(30, (wide - 60) / 7.8);
-  if (!l.s?.length || l.s[1] < room) return;
-  let from = Math.max(0, l.s[0] - Math.floor(room / 3));
-  if (/[\udc00-\udfff]/.test(l.t[from] ?? "")) from++; // not in the middle of a character
-  l.l = (l.l ?? 0) + new TextEncoder().encode(l.t.slice(0, from)).length;
-  l.t = l.t.slice(from);
-  l.s = l.s.map((x) => x - from);
-}
-
 function append(got, files) {
   for (const f of files) {
-    if (state.mode === "text" || state.mode === "regex") f.lines?.forEach(toMatch);
+    if (state.mode === "text" || state.mode === "regex") f.lines?.forEach((l) => toMatch(l, innerWidth * (app.wide ? (state.at ? 0.4 : 0.8) : 1)));
     const hits = state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1, last = got.files.at(-1);
     f.hits = hits + (last?.path === f.path ? last.hits : 0); // a page may end in the middle of a file
     if (f.hits >= fileHits) f.more = true;
@@ -257,12 +246,12 @@ function drawFiles(got, most) {
   while (queue.length && lines < most) {
     const one = queue[0], { f } = one;
     if (!one.el) {
-      one.el = state.mode === "paths" ? pathArticle(f) : article(one); // a definition is a file with one line
+      one.el = state.mode === "paths" ? pathArticle(f, at(f, 1)) : article(one, state.mode === "words"); // a definition is a file with one line
       part.append(one.el);
       rail.count(f);
       lines += 2;
     }
-    if (one.ol) lines += drawLines(one, Math.max(1, most - lines));
+    if (one.ol) lines += drawLines(one, Math.max(1, most - lines), at);
     if (one.ol && one.at < f.lines.length) continue;
     if (one.ol) watcher.observe(one.el); // to be coloured, all of it
     queue.shift();
@@ -291,41 +280,6 @@ function drawLater(got) {
 }
 
 const at = (f, line) => addressOf({ ...state, at: `${f.path}:${line}` });
-
-// article makes the frame of a file; drawLines adds its lines.
-function article(one) {
-  const { f } = one, hits = (f.lines ??= []).filter((l) => l.h).length;
-  one.ol = h("ol");
-  const odd = oddName(f.path);
-  const label = (f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched)) + (f.more ? " or more" : "");
-  const el = h("article", { class: "file" },
-    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), f.kind ? h("span", { class: "tag" }, f.kind) : null, f.in ? h("span", { class: "dim sm" }, "in ", safe(f.in, true)) : null, odd ? h("span", { class: "tag warn" }, odd) : null),
-    h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
-  el.file = f;
-  return el;
-}
-
-// drawLines adds at most so many lines and returns how many.
-function drawLines(one, most) {
-  const { f, ol } = one, lines = f.lines.slice(one.at, one.at + most);
-  let last = f.lines[one.at - 1]?.n ?? 0;
-  for (const l of lines) {
-    if (last && l.n > last + 1) ol.append(h("li", { class: "gap", "aria-hidden": "true" }));
-    last = l.n;
-    const src = h("span", { class: "src" }, l.l ? h("span", { class: "cutmark", title: `${n(l.l)} bytes before` }, "…") : null, code(l.t, null, l.s), l.r ? h("span", { class: "cutmark", title: `${n(l.r)} more bytes` }, "…") : null);
-    ol.append(l.h
-      ? h("li", null, h("a", { class: "hit", href: at(f, l.n), "data-line": l.n }, h("span", { class: "no" }, l.n), src))
-      : h("li", { class: "hit ctx", "data-line": l.n }, h("span", { class: "no" }, l.n), src));
-  }
-  one.at += lines.length;
-  return lines.length;
-}
-
-function pathArticle(f) {
-  const el = h("article", { class: "file pathrow" }, h("a", { class: "hit pathhit", href: at(f, 1), "data-line": 1 }, icon("file"), pathNode(f.path, f.lines?.[0]?.s), oddName(f.path) ? h("span", { class: "tag warn" }, oddName(f.path)) : null));
-  el.file = f;
-  return el;
-}
 
 // colourVisible asks for the colours of files that are in sight.
 // They wait until nobody types: colouring is the slowest thing the server does.
