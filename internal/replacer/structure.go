@@ -119,10 +119,16 @@ func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, 
 	}
 	text := doc.Text()
 	code := structure.NewText(func() bool { return ctx.Err() != nil }, path, text)
+	if code == nil && ctx.Err() != nil {
+		return op, 0, context.Cause(ctx)
+	}
 	if code == nil {
 		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
 	}
 	edits, refused, n, complete := t.Replace(code)
+	if ctx.Err() != nil {
+		return op, 0, context.Cause(ctx)
+	}
 	if !complete {
 		return op, 0, fmt.Errorf("%s: %w", path, errUnread)
 	}

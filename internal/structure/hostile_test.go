@@ -69,3 +69,43 @@ func TestHostileTexts(t *testing.T) {
 		p.Find(code)
 	}
 }
+
+// A replacement in code that nests thousands of times ends early as well, or when it is
+// told to: each match is written with all that is inside of it.
+func TestDeepReplacements(t *testing.T) {
+	stress.SkipRace(t)
+	stress.SkipTiny(t)
+	const n = 6000
+	p, err := Compile("foo($A, $B)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Template("bar($B, $A)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, open, end string }{
+		{"made", "foo(", ", 2)"}, {"refused", "foo(/* a */ ", ", 2)"}, {"on the right", "foo(2, ", ")"},
+	} {
+		text := []byte(strings.Repeat(c.open, n) + "1" + strings.Repeat(c.end, n))
+		for _, told := range []bool{false, true} {
+			code := NewText(nil, "a.js", text)
+			limit := 4 * time.Second
+			asked := 0
+			if told {
+				limit /= 4
+				code.stop = func() bool { asked++; return asked > 20 }
+			}
+			began := stress.CPU()
+			_, _, count, complete := r.Replace(code)
+			if took := stress.CPU() - began; took > limit || told && complete {
+				t.Errorf("%s: told to end %v: %v, %d matches, complete %v", c.name, told, took, count, complete)
+			}
+		}
+	}
+	// Code that nests thirty times is no work.
+	text := []byte(strings.Repeat(strings.Repeat("foo(", 30)+"1"+strings.Repeat(", 2)", 30)+";\n", 500))
+	if _, _, count, complete := r.Replace(NewText(nil, "a.js", text)); count != 15_000 || !complete {
+		t.Errorf("%d matches, complete %v", count, complete)
+	}
+}

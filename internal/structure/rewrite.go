@@ -40,15 +40,16 @@ const (
 
 // Replace works out what replaces every match of a text: edits in order, and the
 // places that are refused. A match inside a hole of another one is replaced there.
-// count is how many matches are replaced.
+// count is how many matches are replaced. complete is false if that took too many steps,
+// or was ended.
 func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
 	found, complete := t.Find(text)
 	c, err := t.in(text.language)
 	if err != nil {
 		return nil, nil, 0, true
 	}
-	r := &rewriting{Template: t, source: text.source, pattern: c, form: t.form(text.language)}
-	for len(found) > 0 {
+	r := &rewriting{Template: t, source: text.source, pattern: c, form: t.form(text.language), left: maxWritten + 4*len(text.text)}
+	for len(found) > 0 && r.left > 0 {
 		m := found[0]
 		n := 1
 		for n < len(found) && found[n].Start < m.End {
@@ -56,6 +57,7 @@ func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count i
 		}
 		inner := found[1:n]
 		found = found[n:]
+		r.spend(len(inner))
 		if new, ok := r.replaced(&m, inner); ok {
 			edits = append(edits, Edit{m.Start, m.End, new})
 			continue
@@ -63,7 +65,19 @@ func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count i
 		// What is inside may stand by itself.
 		found = append(slices.DeleteFunc(slices.Clone(inner), func(o Match) bool { return o.Start == m.Start && o.End == m.End }), found...)
 	}
-	return edits, r.refused, r.count, complete
+	return edits, r.refused, r.count, complete && r.left > 0
+}
+
+// maxWritten bounds the bytes that are written and read again for one text, with four
+// times its length. Each match is written with all that is inside of it: 6,000 calls in
+// each other are 60 KB, and were minutes.
+const maxWritten = 8 << 20
+
+// spend counts work. What stop ends has none left.
+func (r *rewriting) spend(n int) {
+	if r.left -= n; r.left > 0 && r.stop != nil && r.stop() {
+		r.left = 0
+	}
 }
 
 // rewriting replaces the matches of one text.
@@ -74,10 +88,14 @@ type rewriting struct {
 	form    *form
 	refused []Refusal
 	count   int
+	left    int // of the work that is allowed
 }
 
 // replaced is what replaces a match and those inside of it; false if it is refused.
 func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
+	if r.spend(m.End - m.Start + 4*len(inner)); r.left <= 0 {
+		return "", false
+	}
 	why := r.doubted(m, inner)
 	if why == "" {
 		count, refused := r.count, len(r.refused)
