@@ -3,10 +3,8 @@ package journal
 import (
 	"bytes"
 	"compress/flate"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"sync"
 
@@ -88,7 +86,7 @@ func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	if r.codec == deflated {
 		in = flate.NewReader(in)
 	}
-	return &verifying{in: in, h: sha256.New(), left: r.size, want: want}, nil
+	return &verifying{in: in, h: version.NewHash(), left: r.size, want: want}, nil
 }
 
 // read returns a whole content, verified.
@@ -131,7 +129,7 @@ func (s *source) edits(r ref, want rootfs.Version) rootfs.Edits {
 
 type verifying struct {
 	in   io.Reader
-	h    hash.Hash
+	h    version.Hash
 	left int64
 	want rootfs.Version
 	err  error
@@ -143,7 +141,7 @@ func (v *verifying) Read(b []byte) (int, error) {
 	}
 	if v.left == 0 {
 		v.err = io.EOF
-		if versionOf(v.h) != v.want {
+		if v.h.Version() != v.want {
 			v.err = fmt.Errorf("%w: kept content does not have its hash", ErrDamaged)
 		}
 		return 0, v.err
@@ -156,11 +154,6 @@ func (v *verifying) Read(b []byte) (int, error) {
 		return n, v.err
 	}
 	return n, nil
-}
-
-func versionOf(h hash.Hash) rootfs.Version {
-	var sum [sha256.Size]byte
-	return version.From(h.Sum(sum[:0]))
 }
 
 // encodeDiff turns edits of the old content into a body, or nil if keeping them

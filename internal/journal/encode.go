@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -43,10 +42,7 @@ func (e *encoder) time(t time.Time) {
 	e.b = binary.AppendVarint(e.b, n)
 }
 
-func (e *encoder) version(v rootfs.Version) {
-	raw, _ := hex.DecodeString(v.String())
-	e.b = append(e.b, raw...)
-}
+func (e *encoder) version(v rootfs.Version) { e.b = v.Append(e.b) }
 
 func (e *encoder) path(p rootfs.Path) {
 	if p.IsRoot() {
@@ -128,11 +124,7 @@ func (d *decoder) version() rootfs.Version {
 	if raw == nil {
 		return rootfs.Version{}
 	}
-	v, err := version.Parse(hex.EncodeToString(raw))
-	if err != nil {
-		d.fail()
-	}
-	return v
+	return version.From(raw)
 }
 
 func (d *decoder) path() rootfs.Path {

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 // cell describes what is, or should be, at one path.
@@ -292,9 +292,9 @@ func hashFile(ws *rootfs.Root, p rootfs.Path) (rootfs.Version, error) {
 		return rootfs.Version{}, err
 	}
 	defer f.Close()
-	h := sha256.New()
+	h := version.NewHash()
 	if _, err := io.Copy(h, f); err != nil {
 		return rootfs.Version{}, err
 	}
-	return versionOf(h), nil
+	return h.Version(), nil
 }

@@ -3,11 +3,9 @@ package journal
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"runtime"
 	"strings"
@@ -533,12 +531,12 @@ func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v
 
 // stream is copy with a hash of what was copied.
 func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
-	h := sha256.New()
+	h := version.NewHash()
 	r, err := pw.pour(ctx, f, h)
 	if err != nil {
 		return ref{}, err
 	}
-	v := versionOf(h)
+	v := h.Version()
 	if !want.IsZero() && *want != v {
 		return ref{}, conflict(p)
 	}
@@ -548,7 +546,7 @@ func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path,
 }
 
 // pour copies f to the end of the pack, in steps, through h unless it is nil.
-func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h hash.Hash) (ref, error) {
+func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (ref, error) {
 	r := ref{inPack, plain, pw.off, 0, 0}
 	var in io.Reader = f
 	var out io.Writer = pw.w

@@ -2,12 +2,7 @@
 
 package rootfs
 
-import (
-	"errors"
-)
-
-// file.ErrNoExchange says that the file system can't exchange two files.
-var errNoExchange = errors.New("this file system can't exchange files")
+import "errors"
 
 // exchangeOver gives the new file called name the name base, and the file that
 // had it the name name, in one step. The displaced file must be the one that was

@@ -3,10 +3,8 @@ package searcher
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 
 	"quarry/fault"
@@ -31,7 +29,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 		if err != nil {
 			return nil, err
 		}
-		s := &sieve{opts: opts, sum: sha256.New(), line: 1}
+		s := &sieve{opts: opts, sum: version.NewHash(), line: 1}
 		before := f.Info()
 		err = s.all(ctx, f)
 		after, statErr := f.Stat()
@@ -55,7 +53,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 // answer says about the whole text.
 type sieve struct {
 	opts    *search.ReadOptions
-	sum     hash.Hash
+	sum     version.Hash
 	kind    textfile.Detector
 	endings textfile.EndingCounter
 	size    int64
@@ -172,7 +170,7 @@ func (s *sieve) text(path string) *search.Text {
 	kind := s.kind.Kind()
 	t := &search.Text{
 		Path: path, Total: s.line, Encoding: kind.Encoding.String(), Ending: s.endings.Endings().String(),
-		First: max(s.opts.Start, 1), Version: version.From(s.sum.Sum(nil)).String(),
+		First: max(s.opts.Start, 1), Version: s.sum.Version().String(),
 	}
 	if !s.open {
 		t.Total--
