@@ -226,7 +226,7 @@ func (o *fdOutput) batch(words []string) error {
 	}
 	size := o.f.batchSize
 	if size <= 0 {
-		size = 4000 // what every system's limit on arguments takes
+		size = 4000 // below the limit on arguments of every system
 	}
 	for from := 0; from < len(o.paths); from += size {
 		run := append([]string{}, words[:at]...)

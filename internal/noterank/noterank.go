@@ -50,7 +50,7 @@ type Query struct {
 	strict bool
 }
 
-// maxTerms bounds a query; what follows adds nothing to an order.
+// maxTerms bounds the words of a query. More of them would not change the order.
 const maxTerms = 32
 
 // New parses a query; nil if it has no words.

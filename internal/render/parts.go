@@ -8,7 +8,7 @@ import (
 	"quarry/internal/notebook"
 )
 
-// printable are names that a note gives: YAML can spell a line break in them.
+// printable makes names of a note fit a line: in YAML they can contain line breaks.
 func printable(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {

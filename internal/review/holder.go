@@ -11,8 +11,8 @@ import (
 )
 
 // A process that waits for decisions holds the lock of a file of its own beside
-// the proposals, and they name the file. So a file whose lock can be had, or that
-// is gone, is one of a process that has ended, however it ended.
+// the proposals, and they name the file. If the lock is free or the file is gone,
+// the process has ended, in whatever way.
 
 const holderPrefix = "waits-"
 

@@ -68,8 +68,8 @@ func (s spaced) some() bool {
 	return lines >= 2 || chars >= 20
 }
 
-// enough reports whether it can though its indentation is wrong: the lines need
-// words, since braces and "return nil" stand in many places.
+// enough reports whether a text with wrong indentation can identify a place. Its
+// lines need words, since braces and "return nil" stand in many places.
 func (s spaced) enough() bool {
 	_, words, chars := s.measure()
 	return words >= 2 && chars >= 12 || chars >= 20

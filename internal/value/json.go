@@ -155,8 +155,9 @@ func quoteJSON(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// JSON is the value as JSON: with a unit of indentation on several lines, the
-// others beginning with indent, else on one. What JSON has no form for is a text.
+// JSON writes the value as JSON. With a unit of indentation it takes several lines,
+// and all but the first begin with indent; without one it takes one line. A value
+// that JSON has no form for becomes a string.
 func (n *Node) JSON(indent, unit string) string {
 	var b strings.Builder
 	n.writeJSON(&b, indent, unit)
