@@ -792,18 +792,17 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 'a', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 64, 0, 0, 0, 0, 255, 255, 255, 255})
-	dir := f.TempDir()
+	root, err := rootfs.Open(f.TempDir(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { root.Close() })
+	w, err := Open(context.Background(), root, &Options{idle: true, MaxPending: 4})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { w.Close() })
 	f.Fuzz(func(t *testing.T, block []byte) {
-		root, err := rootfs.Open(dir, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer root.Close()
-		w, err := Open(context.Background(), root, &Options{idle: true, MaxPending: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer w.Close()
 		w.parse(block)
 		if _, err := w.Barrier(context.Background(), func(*Changes) {}); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@
 //
 //	go run ./internal/stress/hostile          what make hostile runs
 //	go run ./internal/stress/hostile -write   and puts the table into docs/FIGURES.md
+//	go run ./internal/stress/hostile -only outline
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -30,6 +32,7 @@ type trial struct {
 
 func main() {
 	write := flag.Bool("write", false, "put the table into docs/FIGURES.md")
+	only := flag.String("only", "", "calls whose name matches this expression; no table is written then")
 	prepare := flag.String("prepare", "", "make the workspace and what is read in this folder, and end")
 	flag.Parse()
 	if *prepare != "" {
@@ -39,13 +42,17 @@ func main() {
 		}
 		return
 	}
-	if err := run(*write); err != nil {
+	if err := run(*write, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "hostile:", err)
 		os.Exit(1)
 	}
 }
 
-func run(write bool) error {
+func run(write bool, only string) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "hostile-")
 	if err != nil {
 		return err
@@ -69,6 +76,9 @@ func run(write bool) error {
 	table.WriteString("| call | peak memory | limit | processor time | limit | answer |\n|---|---|---|---|---|---|\n")
 	over := 0
 	for i, t := range trials(ws) {
+		if !wanted.MatchString(t.name) {
+			continue
+		}
 		got, err := t.measure(program, dir, ws, input(dir, i))
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
@@ -86,7 +96,7 @@ func run(write bool) error {
 	if over > 0 {
 		return fmt.Errorf("%d calls took more than they may, or gave another answer", over)
 	}
-	if write {
+	if write && only == "" {
 		return intoDocs("docs/FIGURES.md", table.String())
 	}
 	return nil
