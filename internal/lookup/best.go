@@ -77,25 +77,25 @@ func (b *Best) Add(f Found) {
 }
 
 // Counts reports whether names of a reach count, once all nearer ones were added. If some
-// name is the one that is looked for, only those that begin with it do besides.
+// name is the one that is looked for, only those that begin with it do besides, and if
+// some are one edit away, none that is less like it.
 func (b *Best) Counts(of Reach) bool {
-	if of <= Begins {
+	begin := b.lists[Begins].total
+	switch {
+	case of <= Begins:
 		return true
-	}
-	if b.lists[Same].total > 0 {
+	case b.lists[Same].total > 0:
 		return false
+	case of == Typo:
+		return true
+	case b.lists[Typo].total > 0:
+		return false
+	case of == Far:
+		return begin == 0
+	case begin == 0:
+		return b.lists[Far].total < b.limit
 	}
-	n := b.lists[Begins].total + b.lists[Typo].total
-	switch of {
-	case Far:
-		return n == 0
-	case Part:
-		if n == 0 {
-			n = b.lists[Far].total
-		}
-		return n < b.limit
-	}
-	return true
+	return begin < b.limit
 }
 
 func (b *bestList) cut(n int) {
