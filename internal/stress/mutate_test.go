@@ -22,10 +22,10 @@ type mutation struct {
 
 var mutations = []mutation{
 	{"exchange verify", "internal/rootfs/replace_linux.go", // each check after the exchange makes up for another, so all are off
-		"	displaced, err := r.infoAt(c.at.dir, name)\n", "	if true {\n		return r.syncDir(c.at.dir)\n	}\n	displaced, err := r.infoAt(c.at.dir, name)\n",
+		"	displaced, err := r.sys.InfoAt(c.at.dir, name)\n", "	if true {\n		return r.sys.SyncDir(c.at.dir)\n	}\n	displaced, err := r.sys.InfoAt(c.at.dir, name)\n",
 		"./internal/rootfs", "TestForeignWriterAtEveryCall"},
 	{"folder sync", "internal/rootfs/replace_linux.go",
-		"	if err := r.syncDir(c.at.dir); err != nil {\n		return err\n	}\n	// Someone", "	// Someone",
+		"	if err := r.sys.SyncDir(c.at.dir); err != nil {\n		return err\n	}\n	// Someone", "	// Someone",
 		".", "TestPowerCut"},
 	{"policy on the resolved path", "internal/rootfs/resolve.go",
 		"		if err := r.policy.check(op, user, p, isDir); err != nil {\n			return Path{}, err\n		}\n	}\n	return p, nil", "	}\n	return p, nil",
@@ -60,7 +60,7 @@ var mutations = []mutation{
 	{"a move opens nothing", "internal/changer/closed.go", "	opens, err := w.opens(ctx, from, to)\n", "	opens, err := w.opens(ctx, from, to)\n	opens = false\n", "./internal/changer", "TestMoveKeepsClosed"},
 	{"a page does not end between \\r and \\n", "internal/textfile/text.go", "	if !last && len(text) > 1 && text[len(text)-1] == '\\r' {", "	if false {",
 		"./internal/textfile", "TestPagesAgree"},
-	{"a large file is hashed when it is written", "internal/rootfs/replace_linux.go", "	if !c.expected.IsZero() && c.got.old != c.expected {", "	if false {",
+	{"a large file is hashed when it is written", "internal/rootfs/replace_linux.go", "	if !c.expected.IsZero() && c.got.Old != c.expected {", "	if false {",
 		"./internal/changer", "TestLargeFileChangesMeanwhile"},
 	{"many replacements are not kept", "internal/replacer/replacer.go", "	if len(r.edits) >= maxEdits && len(new) < joinSize {", "	if false {",
 		"./internal/replacer", "TestManyMatchesAreCheap"},
