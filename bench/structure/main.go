@@ -62,7 +62,7 @@ func main() {
 	case *trees == "":
 		err = errors.New("-trees names no folder with trees")
 	case *trip:
-		err = roundTrip(*trees, *only, *find, *npm, *show)
+		err = roundTrip(*trees, *only, *find, *npm, *show, *planted)
 	case *itself:
 		err = identity(*trees, *only, *find, *show, *planted)
 	case *rewrite:

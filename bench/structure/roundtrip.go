@@ -42,7 +42,7 @@ var there = []struct {
 
 // roundTrip makes every rewrite and the one that undoes it: the language's own parser
 // must see the program of before, brackets aside.
-func roundTrip(trees, only, find, npm string, show int) error {
+func roundTrip(trees, only, find, npm string, show int, planted bool) error {
 	cases, failed := 0, 0
 	for _, l := range there {
 		if only != "" && l.name != only {
@@ -52,7 +52,7 @@ func roundTrip(trees, only, find, npm string, show int) error {
 		if err != nil {
 			return err
 		}
-		t := &trips{ext: l.ext, npm: npm, show: show}
+		t := &trips{ext: l.ext, npm: npm, show: show, planted: planted}
 		for _, dir := range dirs {
 			err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 				if err != nil || e.IsDir() || filepath.Ext(path) != l.ext {
@@ -95,6 +95,7 @@ type trip struct {
 type trips struct {
 	ext, npm             string
 	show                 int
+	planted              bool // every seventh program gets a variable more
 	list                 []trip
 	places, lost, failed int
 }
@@ -112,6 +113,9 @@ func (t *trips) file(path string, text []byte, pair [2]string) error {
 	if back != n {
 		t.lost++ // refused on the way back: an argument that can't stand alone
 		return nil
+	}
+	if t.planted && len(t.list)%7 == 0 {
+		after = append(after, map[string]string{".go": "\nvar q1q = 1\n", ".py": "\nq1q = 1\n", ".js": "\nq1q = 1\n"}[t.ext]...)
 	}
 	t.list = append(t.list, trip{path, pair[0], string(text), string(after)})
 	return nil
