@@ -53,7 +53,7 @@ export class Peek {
       if (e.code === "INVALID_ARGUMENT" && line > 1) { this.path = null; this.show(path, 1, question); return; }
       app.whenBack(e, () => { if (mine === this.number) { this.path = null; this.show(path, line, question); } });
       this.header();
-      this.el.replaceChildren(this.head, h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, e.code === "NOT_TEXT" ? "This file is not text." : e.code === "NOT_FOUND" ? "This file is gone." : "This file can't be shown.")), h("p", { class: "pre" }, safe(e.message)), e.hint ? h("p", { class: "sub pre" }, safe(e.hint.trim())) : null)));
+      this.el.replaceChildren(this.head, h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, e.code === "NOT_TEXT" ? "This file is not text." : e.code === "NOT_FOUND" ? "This file is gone." : "This file can't be shown.")), h("p", { class: "pre" }, e.code === "NOT_FOUND" ? "There is no file of this name: it was moved or deleted." : safe(e.message)), e.hint ? h("p", { class: "sub pre" }, safe(e.hint.trim())) : null)));
     }
   }
 
