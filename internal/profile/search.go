@@ -228,7 +228,10 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	if shown.Results < limit {
 		by = byBudget
 	}
-	a.receipt = c.page("results", offset, shown.Results, total, by, "max_results", cut != "")
+	if r.Exact && r.Stopped == "" && q.Structure == "" && r.LinesMatched > total.N { // lines that stand together are one result
+		a.receipt = append(a.receipt, fmt.Sprintf("%d matching lines", r.LinesMatched))
+	}
+	a.receipt = append(a.receipt, c.page("results", offset, shown.Results, total, by, "max_results", cut != "")...)
 	if offset+shown.Results < total.N || total.More && !c.last {
 		data.NextOffset = offset + shown.Results
 	}

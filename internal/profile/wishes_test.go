@@ -71,6 +71,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
 		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
 		{"notes", "edit_section", `{"path":"x","operation":"append","content":"more"}`, "+more", "Error"},
+		{"quarry", "search_files", `{"regex":"barrier|x := 1"}`, "\n[12 matching lines; all results shown]", ""},
 		{"quarry", "edit_section", `{"path":"d/x.md","operation":"prepend","content":"more"}`, "+more", "Error"},
 		{"quarry", "edit_section", `{"path":"d/x.md","operation":"replace","content":"more"}`, "Name one part", ""},
 		{"quarry", "edit_section", `{"path":"gone","operation":"append","content":"more"}`, "[NOT_FOUND]", ""},
