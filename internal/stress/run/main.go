@@ -102,6 +102,7 @@ var regimes = []regime{
 	{name: "two ways agree: servers", pkg: ".", test: "TestRemoteEqualsScan|TestRemoteNested"},
 	{name: "two ways agree: holes of others", pkg: "./internal/searcher", test: "TestHolesOfOthers"},
 	{name: "two ways agree: ranking", pkg: "./internal/searcher", test: "TestRankedIndexEqualsScan|TestSymbolsIndexEqualsScan|TestManyNames"},
+	{name: "two ways agree: names after many changes", pkg: "./internal/searcher", test: "TestNamesAfterManyChanges"},
 	{name: "two ways agree: notes", pkg: "./internal/notebook", test: "TestNotesIndexEqualsScan|TestAbsenceIsTrue"},
 	{name: "two ways agree: parts of notes", pkg: "./internal/vault", test: "TestPartsAgree"},
 	{name: "authors of lines", pkg: ".", test: "TestAuthorsOfLines|TestDiffAll"},
