@@ -72,6 +72,9 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 		_, _, err := w.Trashed(ctx)
 		return err
 	},
+	"Remember": func(ctx context.Context, w *quarry.Workspace) error {
+		return second(w.Remember(ctx, "a key", func(context.Context) (any, error) { return 1, nil }))
+	},
 	"Index.Status": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Index().Status(ctx)) },
 	"Index.Wait":   func(ctx context.Context, w *quarry.Workspace) error { return w.Index().Wait(ctx) },
 	"Index.Follow": func(ctx context.Context, w *quarry.Workspace) error {
