@@ -105,6 +105,7 @@ else
     case ${environment[i]} in GOFLAGS=*) environment[i]="${environment[i]} -v" ;; esac
   done
   inside sh -c "${commands[1]}" >"$LOG" 2>&1 || {
+    grep -aE '^(FAIL|panic:|go: )|^ *--- FAIL' "$LOG" | head -n 100 # all of them, and then what the last ones said
     grep -aE '^(FAIL|panic:|go: )|^ *--- FAIL|_test\.go:[0-9]+: ' "$LOG" | tail -n 300
     echo "the whole of it is in $LOG"
     exit 1
