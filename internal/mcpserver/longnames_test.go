@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func longNames() map[string]string {
 		list["method of "+kind] = `{"jsonrpc":"2.0","id":1,"method":"` + long + `"}`
 		list["tool of "+kind] = call(1, "tools/call", `{"name":"`+long+`","arguments":{}}`)
 		list["prompt of "+kind] = call(1, "prompts/get", `{"name":"`+long+`"}`)
-		list["address of "+kind] = call(1, "resources/read", `{"uri":"file://`+wsDir+`/`+long+`"}`)
+		list["address of "+kind] = call(1, "resources/read", `{"uri":"file://`+filepath.ToSlash(wsDir)+`/`+long+`"}`)
 		list["other address of "+kind] = call(1, "resources/read", `{"uri":"x:`+long+`"}`)
 		list["completion of "+kind] = call(1, "completion/complete", `{"ref":{"type":"`+long+`"},"argument":{"name":"a","value":"b"}}`)
 		list["level of "+kind] = call(1, "logging/setLevel", `{"level":"`+long+`"}`)
