@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,8 +14,19 @@ import (
 	"quarry/match"
 )
 
-// FuzzSegment opens bytes as a segment, also with their sums made right, and
+// inMemory are the bytes of a segment that no file holds.
+type inMemory struct {
+	*bytes.Reader
+	data []byte
+}
+
+func (m inMemory) Bytes() []byte { return m.data }
+func (inMemory) Touched() bool   { return false }
+func (inMemory) Close() error    { return nil }
+
+// FuzzSegment takes bytes as a segment, also with their sums made right, and
 // asks it everything: whatever they are, there is an answer or an error, soon.
+// They stay in memory; TestDamage opens damaged files.
 func FuzzSegment(f *testing.F) {
 	dir, stateDir := f.TempDir(), memoryDir(f)
 	for i := range 6 { // a small segment: mutations of a large one hit little that matters
@@ -75,7 +87,6 @@ func FuzzSegment(f *testing.F) {
 		f.Fatal("no segment was written")
 	}
 	need := match.MustCompile("needle|mutex_lock", match.Options{}).Need()
-	name := segmentPrefix + strings.Repeat("f", 16)
 	f.Fuzz(func(t *testing.T, forged bool, data []byte) {
 		if forged {
 			if len(data) < footerSize {
@@ -83,10 +94,7 @@ func FuzzSegment(f *testing.F) {
 			}
 			forge(data)
 		}
-		if err := os.WriteFile(filepath.Join(stateDir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		seg, err := openSegment(state, name, nil, false)
+		seg, err := newSegment(inMemory{bytes.NewReader(data), data}, "fuzzed", nil, false)
 		if err != nil {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -40,8 +41,16 @@ type segment struct {
 	remembered remembered
 	tallies    tallies
 	names      nameList
-	mapping    *rootfs.Mapping
+	mapping    mapping
 	refs       atomic.Int32
+}
+
+// mapping is the content of a segment: a mapped file, or bytes that a test makes.
+type mapping interface {
+	io.ReaderAt
+	Bytes() []byte
+	Touched() bool // since the last call, by whoever writes to the file
+	Close() error
 }
 
 // openSegment maps a segment and checks every byte of it: 80 MB take 10 ms. With
@@ -52,9 +61,14 @@ func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting
 	if err != nil {
 		return nil, err
 	}
+	return newSegment(m, name, extractor, trusting)
+}
+
+// newSegment checks what was mapped, and closes it if it is no segment.
+func newSegment(m mapping, name string, extractor *Extractor, trusting bool) (*segment, error) {
 	s := &segment{name: name, size: int64(len(m.Bytes())), mapping: m, extractor: extractor.version(), trusting: trusting}
 	s.refs.Store(1)
-	err = guard(func() error { return s.parse(m.Bytes()) })
+	err := guard(func() error { return s.parse(m.Bytes()) })
 	if err != nil {
 		m.Close()
 		return nil, fmt.Errorf("segment %s: %w", name, err)

@@ -65,7 +65,7 @@ func intact(data, sums []byte, from, to int) bool {
 // reads them: mapped pages that were touched count as memory of the process, and a
 // build opens what it has just written.
 func (s *segment) readIntact(off int64, size int, want []byte) error {
-	buf := make([]byte, 64*sumBlock)
+	buf := make([]byte, min(size, 64*sumBlock))
 	var sums blockSums
 	for left := size; left > 0; {
 		b := buf[:min(left, len(buf))]

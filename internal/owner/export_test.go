@@ -1,5 +1,7 @@
 package owner
 
+import "context"
+
 // Request is what travels to an owner.
 type Request = request
 
@@ -10,4 +12,13 @@ const ShareVersion = shareVersion
 func LendFrom(n int) (before int) {
 	before, lendFrom = lendFrom, n
 	return before
+}
+
+// Reply answers a request of a client that sees the same folder.
+func (m *Member) Reply(ctx context.Context, req *Request, send func([]byte) error) (err error) {
+	if req.Place, err = m.root.Place(); err != nil {
+		return err
+	}
+	req.Mounts = m.mounts.Sum()
+	return m.reply(ctx, req, send)
 }

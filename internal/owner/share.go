@@ -54,6 +54,10 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&req); err != nil {
 		return fmt.Errorf("damaged request: %w", err)
 	}
+	return m.reply(ctx, &req, send)
+}
+
+func (m *Member) reply(ctx context.Context, req *request, send func([]byte) error) error {
 	switch {
 	case !m.Owns(): // not yet, or no longer
 		return send([]byte{msgNone})
@@ -64,7 +68,7 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 		return sendGob(send, msgStatus, st)
 	case req.Version != shareVersion:
 		return send([]byte{msgNone})
-	case !m.opening(ctx) || !m.sees(&req) || req.Texts != nil && req.Texts.Extractor != m.extractor():
+	case !m.opening(ctx) || !m.sees(req) || req.Texts != nil && req.Texts.Extractor != m.extractor():
 		return send([]byte{msgNone})
 	}
 	searches, done, err := m.through(&req.View)

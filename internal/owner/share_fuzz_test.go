@@ -3,65 +3,127 @@ package owner_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/gob"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"quarry"
 	"quarry/internal/owner"
+	"quarry/internal/policy"
+	"quarry/internal/rootfs"
+	"quarry/internal/searcher"
 	"quarry/match"
 	"quarry/search"
 )
 
-// FuzzRequest sends anything as another process's request. It is answered or
-// refused, and the workspace goes on.
-func FuzzRequest(f *testing.F) {
+// fuzzedOwner owns the index of a folder with one small file, on no socket.
+func fuzzedOwner(f *testing.F) *owner.Member {
 	dir := f.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644); err != nil {
 		f.Fatal(err)
 	}
-	socket := filepath.Join(f.TempDir(), "s", "sock")
-	ws, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: f.TempDir(), Socket: socket}})
+	root, err := rootfs.Open(dir, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(func() { ws.Close() })
-	if c, err := owner.Dial(socket); err == nil {
-		c.Close()
-	} else {
-		f.Skip("sharing an index is not possible here: ", err)
+	var m *owner.Member
+	as := func(v *owner.View) (owner.Searches, func() error, error) {
+		if len(v.Rules) > 0 {
+			return nil, nil, errors.New("rules are not for this test")
+		}
+		seen, err := rootfs.Open(dir, &rootfs.Options{Rules: policy.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		return &searcher.Folder{Root: seen, Workers: 1, Index: m.FilteredBy(owner.NewFilter(v, seen, nil))}, seen.Close, nil
 	}
-	if err := ws.Index().Wait(context.Background()); err != nil {
+	m = owner.New(root, owner.Options{Dir: f.TempDir(), As: as, Workers: 1}, &searcher.Folder{Root: root, Workers: 1})
+	f.Cleanup(func() {
+		m.Close()
+		root.Close()
+	})
+	if err := m.Join(); err != nil {
 		f.Fatal(err)
+	}
+	if err := m.Wait(context.Background()); err != nil {
+		f.Fatal(err)
+	}
+	return m
+}
+
+// withTypes makes a request of the bytes of its fields: with the types in front, and the
+// length that they have. Changes of the types hardly ever give a request.
+func withTypes(types, fields []byte) io.Reader {
+	length := []byte{byte(len(fields))}
+	if len(fields) > 127 {
+		length = binary.BigEndian.AppendUint32([]byte{256 - 4}, uint32(len(fields)))
+	}
+	return io.MultiReader(bytes.NewReader(types), bytes.NewReader(length), bytes.NewReader(fields))
+}
+
+// FuzzRequest takes anything for another process's request, of one that sees the same
+// folder: without that the owner would answer none. Each is answered or refused, soon,
+// and the owner goes on. The socket is not in between, which took a hundred times as
+// long; FuzzFrame and TestOwnersKilled are about that.
+func FuzzRequest(f *testing.F) {
+	m := fuzzedOwner(f)
+	var types bytes.Buffer // and an empty request
+	if err := gob.NewEncoder(&types).Encode(owner.Request{}); err != nil {
+		f.Fatal(err)
+	}
+	answered := 0
+	try := func(whole bool, raw []byte) error {
+		var req owner.Request
+		if whole {
+			if gob.NewDecoder(bytes.NewReader(raw)).Decode(&req) != nil {
+				return nil
+			}
+		} else {
+			in := gob.NewDecoder(withTypes(types.Bytes(), raw))
+			if in.Decode(&req) != nil || in.Decode(&req) != nil {
+				return nil
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		m.Reply(ctx, &req, func(b []byte) error { // refused is fine
+			if len(b) > 1 {
+				answered++
+			}
+			return nil
+		})
+		return ctx.Err()
 	}
 	for _, req := range []owner.Request{
 		{Version: owner.ShareVersion, Search: &search.Query{Pattern: "needle", Match: match.Options{Case: match.Smart}}},
 		{Version: owner.ShareVersion, Find: &search.FindQuery{Scope: search.Scope{Globs: []string{"*.txt"}}}}, {Version: owner.ShareVersion, Status: true}, {Version: 99}, {Version: owner.ShareVersion},
+		{Version: owner.ShareVersion, Code: &search.CodeQuery{Query: "needle"}}, {Version: owner.ShareVersion, Symbols: &search.SymbolQuery{Name: "needle"}},
 		{Version: owner.ShareVersion, Search: &search.Query{Pattern: "(", Scope: search.Scope{Paths: []string{"../x"}, MaxDepth: -1}, Before: -5, Offset: -1, Detail: 99, Limits: search.Limits{Lines: -1}}},
 	} {
 		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(req); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.Bytes())
-	}
-	var c *owner.Client // kept as long as it answers: a new one takes longer than a request
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if c == nil {
-			var err error
-			if c, err = owner.Dial(socket); err != nil {
-				t.Fatal(err)
+		out := gob.NewEncoder(&b)
+		for _, whole := range []bool{true, false} {
+			b.Reset() // what is encoded second has no types
+			if err := out.Encode(req); err != nil {
+				f.Fatal(err)
 			}
+			raw := bytes.Clone(b.Bytes())
+			if !whole {
+				raw = raw[1:] // without the length
+			}
+			f.Add(whole, raw)
+			try(whole, raw)
 		}
-		if err := c.Ask(ctx, raw, func([]byte) error { return nil }); err != nil { // refused is fine
-			c.Close()
-			c = nil
-		}
-		if err := ctx.Err(); err != nil {
+	}
+	if answered < 12 {
+		f.Fatalf("the owner sent %d messages to the known requests, want 12 at least", answered)
+	}
+	f.Fuzz(func(t *testing.T, whole bool, raw []byte) {
+		if err := try(whole, raw); err != nil {
 			t.Errorf("%q took 20 s", raw)
 		}
 	})
