@@ -118,7 +118,7 @@ func TestRustConformance(t *testing.T) {
 // All vectors of the project's repository, those for its own interfaces aside.
 func TestRustSuite(t *testing.T) {
 	root := filepath.Join(suite(t, "rust-regex"), "testdata")
-	ran, documented, failed := 0, 0, 0
+	ran, documented, failed, matching, refusing := 0, 0, 0, 0, 0
 	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(file) != ".toml" || d.Name() == "regex-lite.toml" {
 			return err // regex-lite is another engine, without Unicode
@@ -132,8 +132,15 @@ func TestRustSuite(t *testing.T) {
 			ran++
 			if name := group + "/" + c.Name; c.asksForMore(name) {
 				documented++
+				continue
 			} else if !t.Run(name, func(t *testing.T) { c.run(t, name) }) {
 				failed++
+			}
+			switch {
+			case c.Compiles != nil && !*c.Compiles:
+				refusing++
+			case len(c.Matches) > 0:
+				matching++
 			}
 		}
 		return nil
@@ -141,7 +148,10 @@ func TestRustSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("suite: tried %d, pass %d, documented %d, fail %d", ran, ran-documented-failed, documented, failed)
+	if matching < 600 || refusing == 0 {
+		t.Errorf("only %d vectors with a match and %d to refuse", matching, refusing)
+	}
+	t.Logf("suite: tried %d, pass %d, documented %d, fail %d; %d have a match, %d are refused", ran, ran-documented-failed, documented, failed, matching, refusing)
 }
 
 // asksForMore reports a vector for something this package doesn't offer: several

@@ -106,12 +106,13 @@ func TestCommits(t *testing.T) {
 	if stress.Long() {
 		each = 340
 	}
-	modes := 0
+	modes, tried := 0, 0
 	applied, undone, skipped, refused := 0, 0, map[string]int{}, map[string]int{}
 	for _, repo := range repos {
 		ids := strings.Fields(string(git(t, repo, "rev-list", "--no-merges", "--max-count=4000", "HEAD")))
 		rng := rand.New(rand.NewPCG(1, uint64(len(ids))))
 		rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+		ids = append(otherModes(t, repo, each/4), ids...)
 		n := 0
 		for _, id := range ids {
 			if n == each {
@@ -126,6 +127,7 @@ func TestCommits(t *testing.T) {
 				continue
 			}
 			n++
+			tried++
 			w := changing(t, c.before)
 			for name := range c.wasProgram {
 				if err := os.Chmod(filepath.Join(w.root.RealDir(), name), 0o755); err != nil {
@@ -167,7 +169,29 @@ func TestCommits(t *testing.T) {
 			w.Close()
 		}
 	}
+	if modes == 0 {
+		t.Error("no commit makes a file executable or plain: take a repository that has some")
+	}
+	if tried < 10*len(repos) || applied < tried*3/4 {
+		t.Errorf("only %d commits of %d are compared", applied, tried)
+	}
 	t.Logf("%d commits applied as git has them (%d with other modes), %d undone; refused on purpose %v; passed over %v", applied, modes, undone, refused, skipped)
+}
+
+// otherModes are the last n commits that make a file executable or plain: among
+// commits by chance there is often none.
+func otherModes(t *testing.T, repo string, n int) (ids []string) {
+	t.Helper()
+	log := git(t, repo, "log", "--no-merges", "--no-renames", "--max-count=4000", "--summary", "--format=commit %H", "HEAD")
+	id := ""
+	for line := range strings.Lines(string(log)) {
+		if rest, ok := strings.CutPrefix(line, "commit "); ok {
+			id = strings.TrimSpace(rest)
+		} else if strings.HasPrefix(line, " mode change 100") && id != "" && len(ids) < n {
+			ids, id = append(ids, id), ""
+		}
+	}
+	return ids
 }
 
 // programs are the executable files of a folder.

@@ -273,6 +273,7 @@ func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
 	}
 	fmt.Printf("%d paths in %d trees, at most %d queries of each kind in each: %% where the path meant is first, among the first ten\n\n", total, len(trees), n)
 	fmt.Printf("| %-18s | queries | quarry | fzf | quarry, 10 | fzf, 10 |\n|---|---|---|---|---|---|\n", "kind")
+	var all, found int
 	for _, k := range kinds {
 		if only := os.Getenv("QUARRY_FUZZY_KIND"); only != "" && only != k.name {
 			continue
@@ -289,9 +290,14 @@ func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
 			}
 		}
 		fmt.Printf("| %-18s | %d | %.1f | %.1f | %.1f | %.1f |\n", k.name, mine.asked, mine.share(mine.first), theirs.share(theirs.first), mine.share(mine.ten), theirs.share(theirs.ten))
+		all, found = all+theirs.asked, found+theirs.ten
 		if mine.first < theirs.first || len(trees) == 1 && mine.ten < theirs.ten {
 			t.Errorf("%s: fzf is better: first %d and %d, among ten %d and %d of %d", k.name, mine.first, theirs.first, mine.ten, theirs.ten, mine.asked)
 		}
+	}
+	t.Logf("%d of %d queries have the path meant among fzf's first ten", found, all)
+	if found < all/4 {
+		t.Error("fzf finds next to nothing: are its paths ours?")
 	}
 }
 

@@ -55,6 +55,9 @@ func node(t *testing.T) string {
 	return file
 }
 
+// suiteTotal is the line in which the suite counts its checks.
+var suiteTotal = regexp.MustCompile(`Total: (\d+) passed, (\d+) failed`)
+
 // The official suite, over HTTP, in both eras, through the same gate and router
 // as any client; only the token, of which the suite knows nothing, is added on
 // the way. It takes half a minute: make conformance runs it.
@@ -103,6 +106,13 @@ func TestConformance(t *testing.T) {
 			}
 			if err != nil {
 				t.Errorf("%v\n%s", err, text)
+			}
+			passed := 0
+			if m := suiteTotal.FindStringSubmatch(text); m != nil {
+				passed, _ = strconv.Atoi(m[1])
+			}
+			if passed < 50 {
+				t.Errorf("only %d checks of the suite passed", passed)
 			}
 		})
 	}

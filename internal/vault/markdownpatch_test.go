@@ -75,6 +75,9 @@ func TestMarkdownPatchFixtures(t *testing.T) {
 		{"sample.frontmatter.md", "frontmatter.createTargetIfMissing.boolean", set("new-field", true), ""},
 	} {
 		before, want := read(c.from), read("sample.patch."+c.to+".md")
+		if before == want {
+			t.Errorf("%s: the fixture changes nothing", c.to)
+		}
 		splices, err := c.do([]byte(before))
 		if err != nil {
 			t.Errorf("%s: %v", c.to, err)

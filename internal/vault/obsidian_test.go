@@ -58,7 +58,7 @@ func TestScanAgainstObsidian(t *testing.T) {
 	if err != nil || len(files) < 50 {
 		t.Fatalf("%d dumps: %v", len(files), err)
 	}
-	total := 0
+	said := map[string]int{}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
@@ -77,10 +77,15 @@ func TestScanAgainstObsidian(t *testing.T) {
 			if !slices.Equal(got[kind], want[kind]) {
 				t.Errorf("%s: %s\n got %s\nwant %s", filepath.Base(f), kind, strings.Join(got[kind], "\n     "), strings.Join(want[kind], "\n     "))
 			}
-			total += len(want[kind])
+			said[kind] += len(want[kind])
 		}
 	}
-	t.Logf("%d notes, %d headings, links, tags, block ids, sections and items", len(files), total)
+	for _, kind := range []string{"heading", "link", "tag", "section", "item", "block"} {
+		if said[kind] == 0 {
+			t.Errorf("Obsidian names no %s", kind)
+		}
+	}
+	t.Logf("%d notes, what Obsidian names: %v", len(files), said)
 }
 
 // obsidianSays lists the cache. The blanks around a place are dropped: Obsidian
@@ -228,11 +233,18 @@ func TestLinksAgainstObsidian(t *testing.T) {
 			} else {
 				missing[r.Link] += r.Count
 			}
-			links += r.Count
+		}
+		for _, said := range []map[string]int{resolved[source], unresolved[source]} {
+			for _, n := range said {
+				links += n
+			}
 		}
 		if !maps.Equal(got, resolved[source]) || !maps.Equal(missing, unresolved[source]) {
 			t.Errorf("%s\n got %v, unresolved %v\nwant %v, unresolved %v", source, got, missing, resolved[source], unresolved[source])
 		}
 	}
-	t.Logf("%d files, %d links", len(resolved), links)
+	if links < 100 {
+		t.Errorf("Obsidian names only %d links", links)
+	}
+	t.Logf("%d files, %d links that Obsidian names", len(resolved), links)
 }
