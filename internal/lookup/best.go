@@ -129,9 +129,15 @@ func (b *Best) Result(out *search.SymbolResult) {
 	}
 }
 
+// A Reader reads the definitions of a text, as symbols.Names does.
+type Reader interface {
+	Read(path string, text []byte) (whole bool)
+	Each(yield func(name string, kind symbols.Kind, container string))
+}
+
 // File returns what of the definitions of a text is like the name, and whether all of
 // them were read.
-func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Found, whole bool) {
+func (n *Name) File(names Reader, path string, text []byte) (found []Found, whole bool) {
 	weight := 0.0
 	type same struct {
 		name, container string

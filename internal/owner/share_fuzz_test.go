@@ -84,8 +84,10 @@ func FuzzRequest(f *testing.F) {
 			}
 		} else {
 			in := gob.NewDecoder(withTypes(types.Bytes(), raw))
-			if in.Decode(&req) != nil || in.Decode(&req) != nil {
-				return nil
+			for range 2 { // the empty one first
+				if in.Decode(&req) != nil {
+					return nil
+				}
 			}
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -35,6 +35,7 @@ type Folder struct {
 
 	renewed atomic.Pointer[outlook] // instead of Rules and Index
 	turns   turns
+	large   largeNames
 	memory  memory
 	ahead   int // for tests: instead of aheadBytes
 }

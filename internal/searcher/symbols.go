@@ -127,7 +127,7 @@ func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defi
 		}
 		return &defined{partly: fmt.Sprintf("it is over %d MB, so its definitions were not read", symbols.MaxText>>20)}
 	}
-	found, whole := s.name.File(names, path, index.DefinitionText(text))
+	found, whole := s.name.File(&largeReader{Names: names, large: &s.folder.large}, path, index.DefinitionText(text))
 	switch {
 	case !whole:
 		return &defined{found, lookup.InPart}

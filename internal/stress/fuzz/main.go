@@ -39,6 +39,9 @@ type target struct {
 func (t *target) String() string { return t.pkg + " " + t.name }
 
 func main() {
+	if os.Getenv(asCompiler) != "" && len(os.Args) > 1 {
+		os.Exit(runTool(os.Args[1:]))
+	}
 	each := flag.Duration("time", 20*time.Second, "how long each target runs")
 	least := flag.Float64("rate", 1000, "executions a second that a target makes at least")
 	only := flag.String("only", "", "targets whose package or name matches this expression")
@@ -143,7 +146,13 @@ func (b *builder) program(ctx context.Context, pkg string) (string, error) {
 		return p, nil
 	}
 	p := filepath.Join(b.dir, fmt.Sprint(len(b.programs), ".test"))
-	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=^Fuzz", "-o", p, pkg).CombinedOutput(); err != nil {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-fuzz=^Fuzz", "-toolexec", self, "-o", p, pkg)
+	cmd.Env = append(os.Environ(), asCompiler+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go test -c: %w\n%s", err, out)
 	}
 	b.programs[pkg] = p

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Go puts a counter at every branch of every package of a test program, the standard
+// library too. After each execution all of them are copied and compared, and each new
+// finding is sent with all of them as JSON: in a program with the whole of Quarry that
+// took five times as long as the target itself. So only our own packages have counters:
+// the go command runs this program in place of the compiler, which leaves the flag away
+// for others.
+
+// asCompiler is the variable that makes this program run a tool of the go command.
+const asCompiler = "QUARRY_FUZZ_COMPILER"
+
+// instrumented is the flag with which Go's compiler sets counters.
+const instrumented = "-d=libfuzzer"
+
+// runTool runs a tool as the go command would, but for counters in packages of others.
+func runTool(args []string) int {
+	name := args[0]
+	if of := slices.Index(args, "-p"); of >= 0 && of+1 < len(args) && !ours(args[of+1]) {
+		args = slices.DeleteFunc(args, func(a string) bool { return a == instrumented })
+	}
+	cmd := exec.Command(name, args[1:]...)
+	cmd.Stdin, cmd.Stderr = os.Stdin, os.Stderr
+	if !slices.Contains(args, "-V=full") {
+		cmd.Stdout = os.Stdout
+		return exitCode(cmd.Run())
+	}
+	// The go command asks what compiler this is: another one than Go's, or the packages
+	// that it has built already, with counters, would be taken.
+	out, err := cmd.Output()
+	fmt.Println(strings.TrimRight(string(out), "\n") + " counters=" + module)
+	return exitCode(err)
+}
+
+const module = "quarry"
+
+func ours(pkg string) bool {
+	return pkg == module || pkg == "main" || strings.HasPrefix(pkg, module+"/") || strings.HasPrefix(pkg, module+"_test")
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := err.(*exec.ExitError); ok {
+		return e.ExitCode()
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
