@@ -28,7 +28,11 @@ func linkedTree(t *testing.T) (*quarry.Workspace, string) {
 		}
 	}
 	for name, to := range map[string]string{"link": "real", "file": "real/a.txt", "broken": "nothing", "out": "../outside.txt", "real/sub/up": ".."} {
-		if err := os.Symlink(to, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		link := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip("no symlinks here:", err)
+		}
+		if _, err := os.Readlink(link); err != nil { // Wine 8 makes none and reports success
 			t.Skip("no symlinks here:", err)
 		}
 	}

@@ -287,7 +287,7 @@ func toInt(b bool) int {
 // Every function that changes leaves the files as its tool does.
 func TestChangingFunctionsEqualTools(t *testing.T) {
 	q := func(s string) string { b, _ := json.Marshal(s); return string(b) }
-	changed := map[string]int{}
+	changed, tried := map[string]int{}, map[string]int{}
 	for seed := range uint64(stress.N(200)) {
 		r := stress.Rand(seed)
 		file := pick(r, "src/a.py", "lib/store.go", "src/crlf.txt", "src/sub/latin.md", "Projects/README.md")
@@ -316,6 +316,7 @@ func TestChangingFunctionsEqualTools(t *testing.T) {
 			if testing.Short() && seed%7 != uint64(len(name))%7 {
 				continue
 			}
+			tried[name]++
 			a, b := library().make(t), library().make(t)
 			args, err := json.Marshal(c.args)
 			if err != nil {
@@ -338,8 +339,8 @@ func TestChangingFunctionsEqualTools(t *testing.T) {
 			b.Close()
 		}
 	}
-	t.Logf("calls that changed files: %v", changed)
-	if changed["rename"] == 0 {
+	t.Logf("calls: %v, that changed files: %v", tried, changed)
+	if changed["rename"] == 0 && tried["rename"] > 4 { // half of the names can't be renamed
 		t.Error("no rename changed something")
 	}
 	if len(changed) < 5 {

@@ -43,7 +43,12 @@ func shownOf(t *testing.T, p *review.Proposal, path string) string {
 // in it.
 func TestEverythingIsShown(t *testing.T) {
 	b := newBench(t, map[string]string{"d/one.txt": "1\n", "d/.hidden": "2\n", "gone.txt": "the text\n", "real/x.txt": "x\n", "a.txt": "a\n"}, -1)
-	if err := os.Symlink("real", filepath.Join(b.dir, "link")); err != nil {
+	link := filepath.Join(b.dir, "link")
+	err := os.Symlink("real", link)
+	if err == nil {
+		_, err = os.Readlink(link) // Wine 8 makes none and reports success
+	}
+	if err != nil {
 		t.Skipf("needs symlinks (on Windows: developer mode): %v", err)
 	}
 	p := b.propose(

@@ -81,8 +81,9 @@ func (s *Store) Close() error {
 	return errors.Join(s.release(), s.lock.Close(), s.root.Close())
 }
 
-// locked runs f while no other process or goroutine changes the store.
-func (s *Store) locked(f func() error) error {
+// locked runs f while no other process or goroutine changes the store. The lock is
+// given back even if f panics: a face that answers a panic with an error goes on.
+func (s *Store) locked(f func() error) (err error) {
 	if s.closed != nil {
 		return s.closed
 	}
@@ -91,7 +92,8 @@ func (s *Store) locked(f func() error) error {
 	if err := s.lock.Lock(true); err != nil {
 		return err
 	}
-	return errors.Join(f(), s.lock.Unlock())
+	defer func() { err = errors.Join(err, s.lock.Unlock()) }()
+	return f()
 }
 
 // number reads the id of a proposal; the prefix "p-" is optional.

@@ -139,8 +139,8 @@ func (l *lexer) has(s string) bool {
 }
 
 func (l *lexer) peek(n int) byte {
-	if l.at+n < len(l.text) {
-		return l.text[l.at+n]
+	if i := l.at + n; uint(i) < uint(len(l.text)) {
+		return l.text[i]
 	}
 	return 0
 }

@@ -81,7 +81,7 @@ func TestManyBelowComments(t *testing.T) {
 	}
 }
 
-// A text that ends anywhere is read: a file is often seen while it is written. A
+// A text that ends or begins anywhere is read: a file is often seen while it is written. A
 // reader that panicked would end the process that builds an index.
 func TestCutTexts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
@@ -96,9 +96,12 @@ func TestCutTexts(t *testing.T) {
 		}
 		step := stress.Size(17, 1)
 		for end := i % step; end <= min(len(text), 6000); end += step {
-			tried++
+			tried += 2
 			if p := readText(nil, file, text[:end]); p.failed != nil {
 				t.Errorf("%s, the first %d bytes: %v", file, end, p.failed)
+			}
+			if p := readText(nil, file, text[end:]); p.failed != nil {
+				t.Errorf("%s, without the first %d bytes: %v", file, end, p.failed)
 			}
 		}
 	}

@@ -138,6 +138,7 @@ func FuzzOf(f *testing.F) {
 	}
 	f.Add(".go", []byte("type!struct{A"))
 	f.Add(".php", []byte("<?ClAss A0{ private $"))
+	f.Add(".rb", []byte(":\"000"))
 	f.Fuzz(func(t *testing.T, ext string, text []byte) {
 		if len(text) > 1<<16 {
 			return
