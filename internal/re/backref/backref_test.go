@@ -257,6 +257,9 @@ func FuzzMatch(f *testing.F) {
 	f.Add(`(?:|a)+(?<!b)`, "aab", uint8(ecma.IgnoreCase))
 	f.Add(`[\q{ab|c}--c]\b`, "abc", uint8(ecma.UnicodeSets))
 	f.Add(`(?:(a*)?|\B){2,}`, "aa\xff", uint8(ecma.Unicode))
+	f.Add(`($){2000000000}`, "0", uint8(ecma.Unicode))
+	f.Add(`(?:\b){2000000000}0`, " 0", uint8(0))
+	f.Add(`(?:\b|a){2000000000}`, "aa a", uint8(0))
 	f.Fuzz(func(t *testing.T, pattern, text string, flags uint8) {
 		if len(pattern) > 60 || len(text) > 30 {
 			return

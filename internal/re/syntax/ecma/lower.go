@@ -184,7 +184,8 @@ const longestText = 1 << 30
 
 // repeat lowers a repetition. Counts that no text can reach are legal in
 // JavaScript: as a maximum they are none, and as a minimum nothing matches,
-// unless an iteration may be empty.
+// unless an iteration may be empty. Then one of them is, at least; where all are,
+// they stand at one place and one of them says the same.
 func (l *lowering) repeat(n *Node) *hir.Node {
 	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
 	if max > longestText {
@@ -194,7 +195,11 @@ func (l *lowering) repeat(n *Node) *hir.Node {
 		if !sub.CanBeEmpty() {
 			return hir.Concat(hir.Repeat(sub, 0, 0, true), hir.Fail())
 		}
-		min = 0
+		if min = 1; n.body.only {
+			max = 1
+		} else {
+			l.superset = true
+		}
 	}
 	return hir.Repeat(sub, min, max, n.Greedy)
 }
