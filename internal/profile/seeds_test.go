@@ -118,6 +118,9 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 		}
 		return
 	}
+	if call := r.onlyAbsent(); call != "" {
+		t.Errorf("line %d: %s: an error would pass, too: say what the answer must have", r.line, call)
+	}
 	ws := shared[r.profile]
 	if ws == nil || r.changes() {
 		ws = seedFiles(r.profile).make(t)
@@ -127,7 +130,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 	}
 	name, _, _ := strings.Cut(r.profile, " ")
 	reg := tools(t, ws, profile.Options{Profile: name})
-	text, checked := "", false
+	text, asked, checked := "", "", false
 	for _, step := range r.steps {
 		kind, rest, _ := strings.Cut(step, " ")
 		want := rest
@@ -139,6 +142,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 		ok := true
 		switch kind {
 		case "?":
+			asked = step
 			what, args, _ := strings.Cut(rest, " ")
 			switch what {
 			case "file":
@@ -172,12 +176,31 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 			ok = regexp.MustCompile(want).MatchString(text)
 		}
 		if checked = true; !ok {
-			t.Errorf("line %d: %q\n%s\nwants %s\ngot %.700s", r.line, r.sentences[0], r.steps[0], step, text)
+			t.Errorf("line %d: %q\n%s\nwants %s\ngot %.700s", r.line, r.sentences[0], asked, step, text)
 		}
 	}
 	if !checked {
 		t.Errorf("line %d: nothing is checked", r.line)
 	}
+}
+
+// onlyAbsent is a call of which the block says nothing but what its answer must not have.
+func (r *requirement) onlyAbsent() string {
+	call, absent, present := "", false, false
+	for _, step := range append(slices.Clone(r.steps), "?") {
+		switch step[0] {
+		case '?':
+			if absent && !present {
+				return call
+			}
+			call, absent, present = step, false, false
+		case '!':
+			absent = true
+		default:
+			present = true
+		}
+	}
+	return ""
 }
 
 var changing = regexp.MustCompile(`^\? (create|modify|organize|edit|write|delete|move)_`)
