@@ -34,7 +34,7 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 	}
 	c, err := do(ctx, o.Set(name, op))
 	if c != nil {
-		c.Files, c.Digest = nil, "" // one file has told everything
+		c.Files, c.Digest = nil, "" // lists for sets: Path and Text say the same of one file
 	}
 	return c, err
 }

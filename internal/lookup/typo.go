@@ -68,7 +68,7 @@ func (t *typo) likeness(key []byte) (v float64, edits int) {
 	return v, d
 }
 
-// replaced reports that one letter differs, so none was swapped.
+// replaced reports whether exactly one letter differs; two that changed places differ in two.
 func (t *typo) replaced(key []byte) bool {
 	n := 0
 	for i := range key {

@@ -53,7 +53,7 @@ type Filter struct {
 	rules   []ignore.Set
 	key     string
 	outside *ignore.Frame // the rules, without those in the tree
-	rescues bool          // one of them may show what the rules in the tree exclude
+	rescues bool          // one of the rules may show files that rules in the tree exclude
 
 	mu     sync.Mutex
 	judges map[bool]*walk.Judge // by whether hidden files are wanted

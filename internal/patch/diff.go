@@ -54,7 +54,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 			var e change.Edit
 			at := p.at
 			if e, err = p.hunk(); err != nil && f.blob == "" {
-				// Not what a program has written: its lines count, not its header.
+				// Written by hand: the lines are trusted, not the counts in the header.
 				p.at, f.byHand = at, true
 				e, err = p.looseHunk()
 			}

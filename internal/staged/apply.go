@@ -233,7 +233,8 @@ func (v *View) Move(ctx context.Context, from, to string, links change.LinkUpdat
 	return report, nil
 }
 
-// Apply stages a set, for what works on workspaces. Its change has no id.
+// Apply stages a set. It has the form of Workspace.Apply, so that what changes a
+// workspace can change a view as well. The change has no id.
 func (v *View) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	c := &change.Change{Summary: set.Summary, DryRun: true, Unchanged: len(set.Ops) == 0}
 	for i := range set.Ops {

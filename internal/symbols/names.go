@@ -76,8 +76,8 @@ type Keys struct {
 	anew  bool     // the next one is folded from its beginning
 }
 
-// Next returns the key of a name that shares bytes with the one before. It is
-// valid until the next call.
+// Next returns the key of a name whose first bytes, as many as shared, are those of
+// the name before. It is valid until the next call.
 func (k *Keys) Next(name []byte, shared int) []byte {
 	if k.anew || shared >= len(k.marks) {
 		shared = 0

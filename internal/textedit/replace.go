@@ -276,7 +276,7 @@ func (m *matcher) found() iter.Seq2[int, int] {
 	}
 }
 
-// matches yields them as spans of the file's text.
+// matches yields the matches as spans of the file's text.
 func (m *matcher) matches() iter.Seq2[int, int] {
 	if !m.folded {
 		return m.found()

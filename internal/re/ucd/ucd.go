@@ -38,7 +38,7 @@ const (
 	perl
 )
 
-// Which syntax doesn't know an entry.
+// Flags of an entry that one of the two syntaxes does not have.
 const (
 	notRust = 1 << iota
 	notECMA
