@@ -15,7 +15,6 @@ import (
 	"quarry/change"
 	"quarry/internal/profile"
 	"quarry/internal/render"
-	"quarry/tool"
 )
 
 // searches are calls that must give the same bytes however they are answered.
@@ -166,107 +165,4 @@ func TestNamesAreToldApart(t *testing.T) {
 			t.Errorf("read_file of %q: %s", shown, r.Text)
 		}
 	}
-}
-
-// Whatever the arguments are, a tool answers, within its budget, and nothing
-// outside the workspace is read or written.
-func FuzzTools(f *testing.F) {
-	for i, c := range searches {
-		f.Add(uint8(i), c.args)
-	}
-	f.Add(uint8(3), `{"path":"../outside/secret.txt"}`)
-	f.Add(uint8(7), `{"path":"link/secret.txt","content":"x"}`)
-	f.Add(uint8(8), `{"path":"src/a.py","old_text":"TODO","new_text":"..","replace_all":true}`)
-	f.Add(uint8(9), `{"source":"src","destination":"../outside/x"}`)
-	f.Add(uint8(10), `{"path":"base64:Li4v","delete_lines":{"start":1,"end":-1}}`)
-	f.Add(uint8(11), `{"regex":"(((((","offset":-1,"max_results":1e9}`)
-	f.Add(uint8(12), `{"pattern":"[[[{{{","limit":"99999999999999999999"}`)
-	for i := range uint8(19) { // of several roots
-		f.Add(37+i, `{"path":"src/src/a.py","regex":"TODO","query":"TODO","pattern":"src/**"}`)
-		f.Add(37+i, `{"path":"src/../../outside/secret.txt","source":"src/link","destination":"other/x"}`)
-		f.Add(37+i, `{"regex":"T","file_pattern":"{src,other}/**/{a,b}*","offset":1,"max_results":1}`)
-	}
-	// One workspace for all calls; it is made anew after a call that may have
-	// changed it.
-	ws := code().make(f)
-	outside := filepath.Join(filepath.Dir(ws.Dir()), "outside")
-	secret := filepath.Join(outside, "secret.txt")
-	if err := os.MkdirAll(outside, 0o755); err != nil {
-		f.Fatal(err)
-	}
-	if err := os.WriteFile(secret, []byte("SECRETWORD\n"), 0o644); err != nil {
-		f.Fatal(err)
-	}
-	reg := everyTool(f, ws)
-	fresh := false
-	f.Fuzz(func(t *testing.T, which uint8, args string) {
-		if !fresh {
-			restore(t, ws.Dir(), outside)
-		}
-		tl := reg[int(which)%len(reg)]
-		fresh = tl.Hints.ReadOnly
-		r := tl.Execute(t.Context(), json.RawMessage(args))
-		if strings.Contains(r.Text, "unexpectedly") {
-			t.Errorf("%s %s panicked: %s", tl.Name, args, r.Text)
-		}
-		if strings.Contains(r.Text, "SECRETWORD") && !strings.Contains(args, "SECRETWORD") {
-			t.Errorf("%s %s reads outside: %s", tl.Name, args, r.Text)
-		}
-		if r.IsError != strings.HasPrefix(r.Text, "Error: ") {
-			t.Errorf("%s %s: IsError is %v: %s", tl.Name, args, r.IsError, r.Text)
-		}
-		if tl.Name != "read_file" && len(r.Text) > 64<<10 {
-			t.Errorf("%s %s: %d bytes", tl.Name, args, len(r.Text))
-		}
-		if _, err := json.Marshal(r.Structured); err != nil {
-			t.Errorf("%s %s: %v", tl.Name, args, err)
-		}
-		left, err := os.ReadDir(outside)
-		if err != nil || len(left) != 1 {
-			t.Errorf("%s %s changed what is outside: %v %v", tl.Name, args, left, err)
-		}
-		if text, err := os.ReadFile(secret); err != nil || string(text) != "SECRETWORD\n" {
-			t.Errorf("%s %s changed the file outside: %q %v", tl.Name, args, text, err)
-		}
-	})
-}
-
-// restore gives a workspace of code the files it had.
-func restore(t testing.TB, dir, outside string) {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range code().files {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
-		t.Skipf("no symlinks here (on Windows: turn on the developer mode): %v", err)
-	}
-}
-
-// everyTool is every tool of every profile, and those of several roots.
-func everyTool(t testing.TB, ws *quarry.Workspace) []*tool.Tool {
-	var all []*tool.Tool
-	for _, name := range profile.Names() {
-		all = append(all, tools(t, ws, profile.Options{Profile: name}).Tools()...)
-	}
-	other := fixture{files: map[string]string{"src/a.py": "TODO\n", "notes/n.md": "[[a]]\n"}, opts: quarry.Options{ReadOnly: true}}.make(t)
-	set, err := quarry.Join(quarry.Root{Name: "src", Workspace: ws}, quarry.Root{Name: "other", Workspace: other})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(all, toolsOf(t, set, profile.Options{}).Tools()...)
 }

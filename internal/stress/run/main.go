@@ -84,6 +84,7 @@ var regimes = []regime{
 	{name: "changes while opening", pkg: "./internal/owner", test: "TestChangesWhileOpening"},
 	{name: "protocol", pkg: "./internal/mcpserver", fuzz: "FuzzStdio"},
 	{name: "protocol: arguments", pkg: "./internal/profile", fuzz: "FuzzTools"},
+	{name: "protocol: random calls", pkg: "./internal/profile", test: "TestRandomTools"},
 	{name: "protocol: a hundred clients", pkg: "./internal/cli", test: "TestCrowd"},
 	{name: "HTTP", pkg: "./internal/mcpserver", test: "TestHTTPMatrix|TestHTTPRefusals"},
 	{name: "HTTP: hostile bodies", pkg: "./internal/mcpserver", test: "TestHostileBodies"},
