@@ -9,6 +9,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -31,8 +32,10 @@ type target struct {
 	pkg, name string
 	dir       string // of the package
 	execs     int
-	rate      float64 // executions a second, once the known inputs were tried
-	work      float64 // executions in a second of processor time, of all workers together
+	known     int           // of them, before new inputs were tried
+	before    time.Duration // processor time until then; 0 where it can't be told
+	rate      float64       // executions a second, once the known inputs were tried
+	work      float64       // executions in a second of processor time, of all workers together, once the known inputs were tried
 	err       error
 }
 
@@ -189,23 +192,25 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 	if t.err = cmd.Start(); t.err != nil {
 		return
 	}
-	tail := t.read(out)
+	tail := t.read(out, func() time.Duration { return used(cmd.Process.Pid) })
 	if t.err = cmd.Wait(); t.err != nil {
 		fmt.Println(strings.Join(tail, "\n"))
 	}
 	if p := cmd.ProcessState; p != nil { // with the workers, which it waited for
-		t.work = float64(t.execs) / (p.UserTime() + p.SystemTime()).Seconds()
+		t.work = float64(t.execs-t.known) / (p.UserTime() + p.SystemTime() - t.before).Seconds()
 	}
 }
 
-// progress is a line that go test prints every three seconds. Lines about the known
-// inputs, which come first, say "gathering baseline coverage".
-var progress = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), execs: (\d+)`)
+// Lines that go test prints: once the known inputs were tried, and every three seconds.
+var (
+	begins   = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), gathering baseline coverage: (\d+)/\d+ completed, now fuzzing`)
+	progress = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), execs: (\d+)`)
+)
 
-// read sets the counts, and returns the last lines.
-func (t *target) read(out io.Reader) (tail []string) {
+// read sets the counts, and returns the last lines. used is the processor time so far.
+func (t *target) read(out io.Reader, used func() time.Duration) (tail []string) {
 	var first, last time.Duration
-	before, began := 0, false
+	known := 0
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -213,25 +218,58 @@ func (t *target) read(out io.Reader) (tail []string) {
 		if tail = append(tail, line); len(tail) > 60 {
 			tail = tail[1:]
 		}
-		m := progress.FindStringSubmatch(line)
+		start := begins.FindStringSubmatch(line)
+		m := start
+		if m == nil {
+			m = progress.FindStringSubmatch(line)
+		}
 		if m == nil {
 			continue
 		}
-		elapsed, err := time.ParseDuration(m[1])
-		if err != nil {
+		elapsed, errTime := time.ParseDuration(m[1])
+		n, err := strconv.Atoi(m[2])
+		if errTime != nil || err != nil {
 			continue
 		}
-		if t.execs, err = strconv.Atoi(m[2]); err != nil {
-			continue
-		}
-		if last = elapsed; !began {
-			first, before, began = elapsed, t.execs, true
+		t.execs, last = n, elapsed
+		if start != nil {
+			first, known = elapsed, n
+			if t.before = used(); t.before > 0 {
+				t.known = n
+			}
 		}
 	}
 	if last > first {
-		t.rate = float64(t.execs-before) / (last - first).Seconds()
-	} else if last > 0 {
-		t.rate = float64(t.execs) / last.Seconds()
+		t.rate = float64(t.execs-known) / (last - first).Seconds()
 	}
 	return tail
+}
+
+// used is the processor time of a process and its children so far; 0 where there is no
+// /proc that tells.
+func used(pid int) (sum time.Duration) {
+	const tick = time.Second / 100 // whatever the kernel counts by
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name in brackets may have spaces; utime, stime and those of children that
+	// ended are the fields 14 to 17.
+	if f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(f) > 14 {
+		for _, ticks := range f[11:15] {
+			if n, err := strconv.Atoi(ticks); err == nil {
+				sum += time.Duration(n) * tick
+			}
+		}
+	}
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is valid
+	for _, list := range lists {
+		children, _ := os.ReadFile(list) // one that has just ended has no list
+		for child := range strings.FieldsSeq(string(children)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				sum += used(n)
+			}
+		}
+	}
+	return sum
 }

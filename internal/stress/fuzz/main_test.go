@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRead(t *testing.T) {
@@ -28,9 +29,22 @@ func TestRead(t *testing.T) {
 		t.Errorf("targets %s, want %s", got, want)
 	}
 	one := &target{}
-	one.read(strings.NewReader("fuzz: elapsed: 0s, gathering baseline coverage: 0/12 completed\nfuzz: elapsed: 0s, gathering baseline coverage: 12/12 completed, now fuzzing with 2 workers\n" +
-		"fuzz: elapsed: 3s, execs: 1000 (333/sec), new interesting: 2 (total: 14)\nfuzz: elapsed: 6s, execs: 7000 (2000/sec), new interesting: 2 (total: 14)\nfuzz: elapsed: 1m0s, execs: 115000 (2000/sec), new interesting: 2 (total: 14)\nPASS\n"))
-	if one.execs != 115000 || one.rate != 2000 {
-		t.Errorf("%d executions, %.1f a second", one.execs, one.rate)
+	one.read(strings.NewReader("fuzz: elapsed: 0s, gathering baseline coverage: 0/12 completed\nfuzz: elapsed: 2s, gathering baseline coverage: 12/12 completed, now fuzzing with 2 workers\n"+
+		"fuzz: elapsed: 3s, execs: 1000 (333/sec), new interesting: 2 (total: 14)\nfuzz: elapsed: 6s, execs: 7000 (2000/sec), new interesting: 2 (total: 14)\nfuzz: elapsed: 1m0s, execs: 116012 (2000/sec), new interesting: 2 (total: 14)\nPASS\n"),
+		func() time.Duration { return time.Second })
+	if one.execs != 116012 || one.rate != 2000 || one.known != 12 || one.before != time.Second {
+		t.Errorf("%d executions, %.1f a second, %d known, after %v", one.execs, one.rate, one.known, one.before)
+	}
+}
+
+// The processor time of this process is known while it runs, where there is /proc.
+func TestUsed(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip(err)
+	}
+	for began := time.Now(); used(os.Getpid()) == 0; {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("no processor time after 30 s of work")
+		}
 	}
 }
