@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/profile"
+	"quarry/tool"
 	"quarry/toolset"
 )
 
@@ -48,11 +50,21 @@ func TestReadmeTools(t *testing.T) {
 	for _, e := range tools(t) {
 		known = append(known, e.Name)
 	}
-	vault, err := toolset.New(nil, &toolset.Options{Profile: "vault"})
+	of := func(profile string) *tool.Registry {
+		r, err := toolset.New(nil, &toolset.Options{Profile: profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	_, tokens, err := profile.Costs(of("code"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, count := range []string{fmt.Sprintf("all %d tools", len(tools(t))), fmt.Sprintf("the %d tools of an Obsidian vault", len(vault.Tools()))} {
+	for _, count := range []string{
+		fmt.Sprintf("all %d tools", len(tools(t))), fmt.Sprintf("the %d tools of an Obsidian vault", len(of("vault").Tools())),
+		fmt.Sprintf("%d tools for a vault", len(of("notes").Tools())), fmt.Sprintf("%d,%03d tokens of definitions", tokens/1000, tokens%1000),
+	} {
 		if !strings.Contains(text, count) {
 			t.Errorf("README.md doesn't say %q", count)
 		}

@@ -25,7 +25,7 @@ type Rule struct {
 // passes the parent's on when it has none. The nil Frame ignores nothing.
 type Frame struct {
 	chains [kinds]*link // the deepest rules first
-	used   uint8        // a bit for each kind that has a chain
+	used   uint16       // a bit for each kind that has a chain
 	inRepo bool         // at or below the top of a git repository
 }
 

@@ -20,7 +20,9 @@ var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
 
 // The definitions of every sample, by line. Read the golden file by eye when
 // it changes: texts in strings and comments say "no" where nothing is defined.
-func TestLanguages(t *testing.T) {
+// ofSamples lists the definitions of the samples.
+func ofSamples(t *testing.T) string {
+	t.Helper()
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) < 23 {
 		t.Fatalf("%d files in testdata: %v", len(files), err)
@@ -39,15 +41,36 @@ func TestLanguages(t *testing.T) {
 			fmt.Fprintf(&got, "%4d-%-4d %s %s\n", s.First, s.Last, s.Kind, s.Qualified())
 		}
 	}
-	golden := "testdata/symbols.golden"
+	return got.String()
+}
+
+func TestLanguages(t *testing.T) {
+	golden, got := "testdata/symbols.golden", ofSamples(t)
 	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, _ := os.ReadFile(golden)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The documents say how many languages there are.
+func TestLanguagesAreCounted(t *testing.T) {
+	names := map[string]bool{}
+	for _, l := range byExtension() {
+		names[l.name] = true
+	}
+	for file, text := range map[string]string{
+		"../../README.md": "definitions of files in %d languages", "../../docs/FORMAT.md": "one of the %d languages",
+		"../../docs/RELIABILITY.md": "| %d languages × ", "../stress/shapes_test.go": "const languages = %d\n",
+	} {
+		data, err := os.ReadFile(file)
+		if text = fmt.Sprintf(text, len(names)); err != nil || !strings.Contains(string(data), text) {
+			t.Errorf("%s does not say %q: %v", file, text, err)
+		}
 	}
 }
 
