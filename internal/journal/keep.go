@@ -588,14 +588,8 @@ func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (re
 
 // join appends a relative path from a listing.
 func join(p rootfs.Path, rel string) (rootfs.Path, error) {
-	for name := range strings.SplitSeq(rel, "/") {
-		if rel == "" {
-			break
-		}
-		var err error
-		if p, err = p.Child(name); err != nil {
-			return rootfs.Path{}, err
-		}
+	if rel == "" {
+		return p, nil
 	}
-	return p, nil
+	return p.Below(rel)
 }

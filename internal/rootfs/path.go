@@ -70,6 +70,16 @@ func (p Path) Child(name string) (Path, error) {
 	return p.child(name), nil
 }
 
+// Below returns what is at rel below folder p, as Child does for each name.
+func (p Path) Below(rel string) (Path, error) {
+	for name := range strings.SplitSeq(rel, "/") {
+		if err := checkName(name); err != nil {
+			return Path{}, &fault.PathError{Op: "resolve", Path: name, Kind: fault.InvalidArgument, Err: err}
+		}
+	}
+	return p.child(rel), nil
+}
+
 // child is Child for names already checked.
 func (p Path) child(name string) Path {
 	if p.s == "" {
