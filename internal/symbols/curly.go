@@ -40,10 +40,10 @@ func hookGo(l *lexer, c byte) bool {
 	return l.quoted(0, c, true, false)
 }
 
-// backticked takes a name in backticks as a word, without them.
+// backticked takes a name in backticks as a word, without them. No name is empty.
 func (l *lexer) backticked() bool {
 	n := bytes.IndexAny(l.text[l.at+1:min(len(l.text), l.at+200)], "`\n")
-	if n < 0 || l.text[l.at+1+n] != '`' {
+	if n <= 0 || l.text[l.at+1+n] != '`' {
 		return false
 	}
 	start := l.at + 1

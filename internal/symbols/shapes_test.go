@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"quarry/internal/stress"
 )
@@ -106,4 +107,48 @@ func TestCutTexts(t *testing.T) {
 		}
 	}
 	t.Logf("%d texts of %d files", tried, len(files))
+}
+
+// A few words and signs in any order are read: a reader that expects something after
+// a word must not rely on it.
+func TestTokensInAnyOrder(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%d samples: %v", len(files), err)
+	}
+	signs := strings.Fields("{ } ( ) [ ] < > ; : , . = => -> == :: / // /* */ # ## @ $ % & * + - _ ! ? | ~ ^ \\ \" ' ` `` \"\" \"\"\" ''' :\" x A 0 --")
+	signs = append(signs, " ", "\n", "\n\n", "\n  ", "\t")
+	each := stress.Size(1_000, 200_000)
+	tried, found := 0, 0
+	for i, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.FieldsFunc(string(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
+		rng := stress.Rand(uint64(i))
+		var b []byte
+		for range each {
+			b = b[:0]
+			for range 1 + rng.IntN(8) {
+				from := signs
+				if rng.IntN(2) == 0 && len(words) > 0 {
+					from = words
+				}
+				b = append(b, from[rng.IntN(len(from))]...)
+				if rng.IntN(2) == 0 {
+					b = append(b, ' ')
+				}
+			}
+			p := readText(nil, file, b)
+			if p.failed != nil {
+				t.Fatalf("%s, %q: %v", file, b, p.failed)
+			}
+			tried++
+			found += min(1, len(p.out))
+		}
+	}
+	if t.Logf("%d of %d texts have definitions", found, tried); found < tried/50 {
+		t.Error("too few")
+	}
 }

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
 // ofSamples lists the definitions of the samples.
 func ofSamples(t *testing.T) string {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*")
+	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 23 {
 		t.Fatalf("%d files in testdata: %v", len(files), err)
 	}
@@ -150,7 +150,7 @@ func TestLinear(t *testing.T) {
 }
 
 func FuzzOf(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*")
+	files, _ := filepath.Glob("testdata/*.*")
 	for _, file := range files {
 		if data, err := os.ReadFile(file); err == nil {
 			f.Add(filepath.Ext(file), data)
@@ -162,6 +162,7 @@ func FuzzOf(f *testing.F) {
 	f.Add(".go", []byte("type!struct{A"))
 	f.Add(".php", []byte("<?ClAss A0{ private $"))
 	f.Add(".rb", []byte(":\"000"))
+	f.Add(".scala", []byte("def``"))
 	f.Fuzz(func(t *testing.T, ext string, text []byte) {
 		if len(text) > 1<<16 {
 			return
