@@ -101,6 +101,9 @@ func (d *Folder) Fields(ctx context.Context, q search.TextQuery, look func(path 
 }
 
 func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
+	if len(q.Paths) != 1 { // another process may ask anything
+		return nil, nil, errNoIndex
+	}
 	f, err := d.filter(ctx, &q.Scope)
 	if err != nil {
 		return nil, nil, err
