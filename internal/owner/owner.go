@@ -244,13 +244,24 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 			}
 		}
 	})
-	err := s.handle(ctx, req, func(b []byte) error { return write(frameData, b) })
+	err := s.handled(ctx, req, func(b []byte) error { return write(frameData, b) })
 	close(done)
 	beat.Wait()
 	if err != nil {
 		return write(frameError, []byte(err.Error()))
 	}
 	return write(frameEnd, nil)
+}
+
+// handled calls the handler. A panic is an error of this request alone: the process may
+// serve an agent of its own and others.
+func (s *Server) handled(ctx context.Context, req []byte, send func([]byte) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("failed unexpectedly: %v", p)
+		}
+	}()
+	return s.handle(ctx, req, send)
 }
 
 // ErrNoOwner is returned when nobody answers at a socket.

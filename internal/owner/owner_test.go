@@ -165,6 +165,29 @@ func TestAsk(t *testing.T) {
 	wg.Wait()
 }
 
+// A bug that one request meets does not end the process that others ask.
+func TestHandlerPanics(t *testing.T) {
+	socket, _ := serve(t, func(_ context.Context, req []byte, send func([]byte) error) error {
+		if len(req) == 0 {
+			panic("boom")
+		}
+		return send(req)
+	})
+	c, err := Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var remote *RemoteError
+	if err := c.Ask(t.Context(), nil, nil); !errors.As(err, &remote) || !strings.Contains(remote.Message, "boom") {
+		t.Errorf("err %v", err)
+	}
+	got := ""
+	if err := c.Ask(t.Context(), []byte("on"), func(b []byte) error { got = string(b); return nil }); err != nil || got != "on" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func TestClientGoesAway(t *testing.T) {
 	ended := make(chan error, 1)
 	socket, _ := serve(t, func(ctx context.Context, _ []byte, send func([]byte) error) error {
