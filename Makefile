@@ -159,7 +159,7 @@ cross:
 # fuzz test are left out, which TestPaths tries as well. What Wine can't show is
 # in docs/PLATFORMS.md.
 WINE_PACKAGES ?= ./internal/rootfs/... ./internal/watch ./internal/walk ./internal/ignore ./internal/textedit ./internal/trash ./internal/owner \
-	./internal/index ./internal/journal ./internal/config ./internal/changer ./internal/searcher ./internal/backend ./internal/doctor \
+	./internal/index ./internal/scan ./internal/journal ./internal/config ./internal/changer ./internal/searcher ./internal/backend ./internal/doctor \
 	./internal/mcpserver ./internal/cli ./internal/review ./internal/script/... ./internal/stress
 WINE_FLAGS ?= -short
 WINE_SKIP ?= FuzzPaths

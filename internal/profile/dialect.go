@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"quarry/search"
 	"quarry/tool"
@@ -140,19 +141,23 @@ type spec struct {
 	reading *spec
 }
 
-// dialects lists the profiles, the default first.
-var dialects = []*dialect{&quarryDialect, &vaultDialect, &rooDialect, &godoctorDialect, &smcpDialect, &notesDialect, &codeDialect}
+// dialects lists the profiles, the default first. They are made when one is asked
+// for: a search from the command line needs none, and they were the dearest part of
+// what the program does before main.
+var dialects = sync.OnceValue(func() []*dialect {
+	return []*dialect{quarryDialect(), vaultDialect(), rooDialect(), godoctorDialect(), smcpDialect(), notesDialect(), codeDialect()}
+})
 
 // dialectOf finds the record of a profile, nil if there is none of that name.
 func dialectOf(name string) *dialect {
 	if name == "" {
-		return dialects[0]
+		return dialects()[0]
 	}
-	i := slices.IndexFunc(dialects, func(d *dialect) bool { return d.name == name })
+	i := slices.IndexFunc(dialects(), func(d *dialect) bool { return d.name == name })
 	if i < 0 {
 		return nil
 	}
-	return dialects[i]
+	return dialects()[i]
 }
 
 // named picks tools by name, in the order they are named.

@@ -5,146 +5,148 @@ import "quarry/tool"
 // codeDialect is few tools for agents that write programs. It follows the rules
 // for answers in full: counts first, the piece that does the work, and nothing
 // that repeats the request.
-var codeDialect = dialect{
-	name:  "code",
-	about: "Few tools for agents that write programs, with short answers.",
-	omits: "Hidden and ignored files are omitted unless a path names them.",
-	tools: []spec{
-		{
-			name: "search_files", title: "Search files",
-			about: "Find lines by regex (Rust) in all text files. For where a name is defined use find_symbol, for a question in words search_code.",
-			params: []tool.Param{
-				orSeveral(need(str("pattern", "Regex, line by line; look-around works"))),
-				str("path", "File or folder"),
-				orList(str("glob", "Files, one or a list: *.ts, src/**, !{a,b/**}")),
-				boolean("ignore_case", ""),
-				integer("context_lines", "Default 0", 0),
-				paramShow,
-				paramBudget,
-				unlisted(boolean("literal", "pattern is plain text")), unlisted(paramAlso),
-				unlisted(integer("offset", "Lines to skip", 0)),
-				unlisted(boolean("all", "Only files that have each of them")),
-				{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these regexes"},
-				unlisted(integer("max_results", "Maximum number of lines", 1)),
-				unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
+func codeDialect() *dialect {
+	return &dialect{
+		name:  "code",
+		about: "Few tools for agents that write programs, with short answers.",
+		omits: "Hidden and ignored files are omitted unless a path names them.",
+		tools: []spec{
+			{
+				name: "search_files", title: "Search files",
+				about: "Find lines by regex (Rust) in all text files. For where a name is defined use find_symbol, for a question in words search_code.",
+				params: []tool.Param{
+					orSeveral(need(str("pattern", "Regex, line by line; look-around works"))),
+					str("path", "File or folder"),
+					orList(str("glob", "Files, one or a list: *.ts, src/**, !{a,b/**}")),
+					boolean("ignore_case", ""),
+					integer("context_lines", "Default 0", 0),
+					paramShow,
+					paramBudget,
+					unlisted(boolean("literal", "pattern is plain text")), unlisted(paramAlso),
+					unlisted(integer("offset", "Lines to skip", 0)),
+					unlisted(boolean("all", "Only files that have each of them")),
+					{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these regexes"},
+					unlisted(integer("max_results", "Maximum number of lines", 1)),
+					unlisted(paramHidden), unlisted(paramIgnored), unlisted(paramChanged),
+				},
+				action: searchByLines,
 			},
-			action: searchByLines,
-		},
-		{
-			name: "search_code", title: "Search code",
-			about: "Rank definitions and text by relevance to words or identifiers, when you don't know what the code calls it.",
-			params: []tool.Param{
-				{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
-				str("path", "Only below it"),
-				integer("budget", "", 100),
-				unlisted(tool.Param{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50)}),
-				unlisted(boolean("compact", "")),
+			{
+				name: "search_code", title: "Search code",
+				about: "Rank definitions and text by relevance to words or identifiers, when you don't know what the code calls it.",
+				params: []tool.Param{
+					{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
+					str("path", "Only below it"),
+					integer("budget", "", 100),
+					unlisted(tool.Param{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50)}),
+					unlisted(boolean("compact", "")),
+				},
+				action: searchCode,
 			},
-			action: searchCode,
-		},
-		{
-			name: "find_symbol", title: "Find a definition",
-			about: "Where functions, types, methods or constants are defined, with their text, a type with a list of its methods; of more than three names the place.",
-			params: []tool.Param{
-				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
-				{Name: "names", Kind: tool.Strings, Description: "Several"},
-				str("path", "Only below it"),
-				boolean("references", "All uses in code by function; comments and strings only counted"),
-				integer("budget", "", 100),
-				unlisted(str("kind", "function, class, ...")), unlisted(boolean("fuzzy", "")),
+			{
+				name: "find_symbol", title: "Find a definition",
+				about: "Where functions, types, methods or constants are defined, with their text, a type with a list of its methods; of more than three names the place.",
+				params: []tool.Param{
+					{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
+					{Name: "names", Kind: tool.Strings, Description: "Several"},
+					str("path", "Only below it"),
+					boolean("references", "All uses in code by function; comments and strings only counted"),
+					integer("budget", "", 100),
+					unlisted(str("kind", "function, class, ...")), unlisted(boolean("fuzzy", "")),
+				},
+				action: findSymbol,
 			},
-			action: findSymbol,
-		},
-		{
-			name: "read_file", title: "Read files",
-			about: "Read files or parts of them, several at once. A long file comes folded to its declarations; then read the parts you need.",
-			params: []tool.Param{
-				optional(required("path", "a.go, a.go:10-40,80-95, a.go#Store.Open,Store.Close")),
-				{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
-				boolean("fold", "true: declarations only; false: a long file whole"),
-				integer("budget", "", 100),
-				unlisted(str("expand", "Of a folded file, bodies to open: names, or a regex of their text")),
-				unlisted(boolean("numbers", "With line numbers")),
-				unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
-				unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this definition")),
-				unlisted(integer("lines", "Number of lines", 1)),
+			{
+				name: "read_file", title: "Read files",
+				about: "Read files or parts of them, several at once. A long file comes folded to its declarations; then read the parts you need.",
+				params: []tool.Param{
+					optional(required("path", "a.go, a.go:10-40,80-95, a.go#Store.Open,Store.Close")),
+					{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
+					boolean("fold", "true: declarations only; false: a long file whole"),
+					integer("budget", "", 100),
+					unlisted(str("expand", "Of a folded file, bodies to open: names, or a regex of their text")),
+					unlisted(boolean("numbers", "With line numbers")),
+					unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
+					unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this definition")),
+					unlisted(integer("lines", "Number of lines", 1)),
+				},
+				action: readFile,
 			},
-			action: readFile,
-		},
-		{
-			name: "edit_file", title: "Edit a file",
-			about: "Replace old_text, which must occur once, in one file. For several files use apply_changes.",
-			params: []tool.Param{
-				required("path", ""),
-				str("old_text", ""),
-				str("new_text", ""),
-				boolean("replace_all", "Every occurrence"),
-				{Name: "edits", Kind: tool.Objects, Description: "Several replacements", Fields: []tool.Param{
-					need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
-				}},
-				unlisted(paramDryRun), unlisted(integer("line", "Line that the occurrence meant begins on", 1)),
-				unlisted(integer("insert_after_line", "", 0)), unlisted(integer("insert_before_line", "", 1)), unlisted(str("content", "")),
-				unlisted(tool.Param{Name: "delete_lines", Kind: tool.Object, Fields: []tool.Param{need(integer("start", "", 1)), need(integer("end", "", 1))}}),
-				paramQuiet,
-				unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
-				paramDiff,
-			},
-			action: editFile,
-		},
-		{
-			name: "apply_changes", title: "Change several files",
-			about: "Create, overwrite, edit, move and delete files, all or none, as one change that undo_change undoes.",
-			params: []tool.Param{
-				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or content, or delete, or move_to. A path may come several times", Fields: []tool.Param{
-					need(str("path", "")),
-					str("old_text", "Found once"),
+			{
+				name: "edit_file", title: "Edit a file",
+				about: "Replace old_text, which must occur once, in one file. For several files use apply_changes.",
+				params: []tool.Param{
+					required("path", ""),
+					str("old_text", ""),
 					str("new_text", ""),
-					boolean("replace_all", ""),
-					str("content", "Whole file, new or not"),
-					boolean("delete", ""),
-					str("move_to", "New path"),
-					unlisted(paramAt), unlisted(paramValue),
+					boolean("replace_all", "Every occurrence"),
+					{Name: "edits", Kind: tool.Objects, Description: "Several replacements", Fields: []tool.Param{
+						need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
+					}},
+					unlisted(paramDryRun), unlisted(integer("line", "Line that the occurrence meant begins on", 1)),
+					unlisted(integer("insert_after_line", "", 0)), unlisted(integer("insert_before_line", "", 1)), unlisted(str("content", "")),
+					unlisted(tool.Param{Name: "delete_lines", Kind: tool.Object, Fields: []tool.Param{need(integer("start", "", 1)), need(integer("end", "", 1))}}),
+					paramQuiet,
 					unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
-				}},
-				paramDryRun,
-				paramQuiet, unlisted(paramSummary), unlisted(str("digest", "")), paramDiff,
+					paramDiff,
+				},
+				action: editFile,
 			},
-			action: applyChanges,
-		},
-		{
-			name: "replace_in_files", title: "Replace in files",
-			about: "Replace every match in all text files below path, as one change: a rename, an import path. Hidden files that match are named.",
-			params: []tool.Param{
-				str("regex", "As pattern of search_files; ${1} in replacement is a group"),
-				str("text", "Or literal text"),
-				optional(text("replacement", "")), // or digest
-				str("path", ""),
-				orList(str("glob", "As in search_files")),
-				{Name: "lacking", Kind: tool.Strings, Description: "As in search_files"},
-				integer("expected_count", "Refuse another number of matches", 1),
-				paramDryRun,
-				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")),
-				unlisted(str("digest", "Apply this dry run")), unlisted(paramSummary), paramQuiet, paramDiff,
+			{
+				name: "apply_changes", title: "Change several files",
+				about: "Create, overwrite, edit, move and delete files, all or none, as one change that undo_change undoes.",
+				params: []tool.Param{
+					{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or content, or delete, or move_to. A path may come several times", Fields: []tool.Param{
+						need(str("path", "")),
+						str("old_text", "Found once"),
+						str("new_text", ""),
+						boolean("replace_all", ""),
+						str("content", "Whole file, new or not"),
+						boolean("delete", ""),
+						str("move_to", "New path"),
+						unlisted(paramAt), unlisted(paramValue),
+						unlisted(integer("start_line", "", 1)), unlisted(integer("end_line", "", 1)), unlisted(paramVersion),
+					}},
+					paramDryRun,
+					paramQuiet, unlisted(paramSummary), unlisted(str("digest", "")), paramDiff,
+				},
+				action: applyChanges,
 			},
-			action: replaceInFiles,
+			{
+				name: "replace_in_files", title: "Replace in files",
+				about: "Replace every match in all text files below path, as one change: a rename, an import path. Hidden files that match are named.",
+				params: []tool.Param{
+					str("regex", "As pattern of search_files; ${1} in replacement is a group"),
+					str("text", "Or literal text"),
+					optional(text("replacement", "")), // or digest
+					str("path", ""),
+					orList(str("glob", "As in search_files")),
+					{Name: "lacking", Kind: tool.Strings, Description: "As in search_files"},
+					integer("expected_count", "Refuse another number of matches", 1),
+					paramDryRun,
+					unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")),
+					unlisted(str("digest", "Apply this dry run")), unlisted(paramSummary), paramQuiet, paramDiff,
+				},
+				action: replaceInFiles,
+			},
+			{
+				name: "undo_change", title: "Undo a change",
+				about:  "Undo a change by its id, default this session's last.",
+				params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun), unlisted(str("path", "Only this file")), unlisted(integer("hunk", "Only this hunk of its diff", 1))},
+				action: undoChange,
+			},
 		},
-		{
-			name: "undo_change", title: "Undo a change",
-			about:  "Undo a change by its id, default this session's last.",
-			params: []tool.Param{str("id", "Change id"), unlisted(paramDryRun), unlisted(str("path", "Only this file")), unlisted(integer("hunk", "Only this hunk of its diff", 1))},
-			action: undoChange,
-		},
-	},
-	asked: []spec{lookSpec, changeSpec},
+		asked: []spec{lookSpec(), changeSpec()},
 
-	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-	manyRoots: true, top: "the top folder", localGlobs: true,
-	around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
-	position: true,
-	lookAround: func(string) string {
-		return "With look-around or a backreference a replacement can't use groups that are repeated (write (?:…) for those), and each pattern must be one that PCRE2 reads."
-	},
-	limits: documented.with(func(l *limits) {
-		l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, 1000
-	}),
+		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
+		manyRoots: true, top: "the top folder", localGlobs: true,
+		around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
+		position: true,
+		lookAround: func(string) string {
+			return "With look-around or a backreference a replacement can't use groups that are repeated (write (?:…) for those), and each pattern must be one that PCRE2 reads."
+		},
+		limits: documented.with(func(l *limits) {
+			l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, 1000
+		}),
+	}
 }

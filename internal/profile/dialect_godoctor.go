@@ -6,28 +6,30 @@ import (
 )
 
 // godoctorDialect is godoctor's file_search.
-var godoctorDialect = dialect{
-	name:  "godoctor",
-	about: "Godoctor's file_search.",
-	omits: "Files that .gitignore names are omitted; dot files are searched.",
-	tools: []spec{{
-		name: "file_search", title: "Search Project Content",
-		about: "Perform a recursive text search throughout the project directory. " +
-			"Use this to find strings in READMEs, Dockerfiles, configurations, or other non-Go source files.",
-		params: []tool.Param{
-			need(str("query", "The text string to search for")),
-			str("path", "The directory to search in (default: project root)"),
-			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "Whether to perform a case-insensitive search (default: true)"},
-			str("include", "Optional glob pattern to restrict files (e.g. '*.md')"),
-		},
-		action: searchText,
-	}},
-	errorText: oneSentence,
-	// Its document skips .git and what .gitignore names, nothing else. The index
-	// goes by every kind of ignore file, so its search reads the files.
-	scope:    search.Scope{IncludeHidden: true, Without: search.RuleFiles{Dot: true, Exclude: true, Global: true}},
-	position: true,
-	limits:   documented.with(func(l *limits) { l.countedWhole = true }),
+func godoctorDialect() *dialect {
+	return &dialect{
+		name:  "godoctor",
+		about: "Godoctor's file_search.",
+		omits: "Files that .gitignore names are omitted; dot files are searched.",
+		tools: []spec{{
+			name: "file_search", title: "Search Project Content",
+			about: "Perform a recursive text search throughout the project directory. " +
+				"Use this to find strings in READMEs, Dockerfiles, configurations, or other non-Go source files.",
+			params: []tool.Param{
+				need(str("query", "The text string to search for")),
+				str("path", "The directory to search in (default: project root)"),
+				{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "Whether to perform a case-insensitive search (default: true)"},
+				str("include", "Optional glob pattern to restrict files (e.g. '*.md')"),
+			},
+			action: searchText,
+		}},
+		errorText: oneSentence,
+		// Its document skips .git and what .gitignore names, nothing else. The index
+		// goes by every kind of ignore file, so its search reads the files.
+		scope:    search.Scope{IncludeHidden: true, Without: search.RuleFiles{Dot: true, Exclude: true, Global: true}},
+		position: true,
+		limits:   documented.with(func(l *limits) { l.countedWhole = true }),
+	}
 }
 
 // oneSentence words an error in one sentence, as the documents of vault and

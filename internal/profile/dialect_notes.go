@@ -12,32 +12,34 @@ import (
 // modify_note is edit_section or edit_file, organize_note and create_folder are
 // move_file, write_file is apply_changes, read_section is read_file of
 // a.md#Heading. They answer if --tools names them; vault and quarry have them all.
-var notesDialect = dialect{
-	name:  "notes",
-	about: "Tools for a vault of notes, each thing once, with short answers.",
-	omits: "Files and folders whose names begin with a dot are omitted.",
-	tools: slices.Concat(
-		named(quarryTools, "search_notes"),
-		[]spec{noteLines},
-		briefly(named(quarryTools, "list_files"), "max_results", "include_hidden", "include_ignored", "offset"),
-		[]spec{noteReading},
-		briefly(named(quarryTools, "create_note"), "title"),
-		briefly(named(codeDialect.tools, "edit_file"), "quiet"),
-		briefly(named(noteTools, "edit_section")),
-		briefly(named(quarryTools, "delete_file")),
-		[]spec{noteMoving},
-		briefly(named(noteTools, "properties", "tags", "links"), "offset"),
-		briefly(named(noteTools, "daily_note")),
-		briefly(named(codeDialect.tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
-	),
-	asked: slices.Concat([]spec{lookSpec, changeSpec},
-		named(quarryTools, "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
-		named(noteTools, "read_section", "merge_notes")),
-	spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-	manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, terse: true,
-	anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
-	position: true, lookAround: useOtherSyntax,
-	limits: documented.with(func(l *limits) { l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens }),
+func notesDialect() *dialect {
+	return &dialect{
+		name:  "notes",
+		about: "Tools for a vault of notes, each thing once, with short answers.",
+		omits: "Files and folders whose names begin with a dot are omitted.",
+		tools: slices.Concat(
+			named(quarryTools(), "search_notes"),
+			[]spec{noteLines()},
+			briefly(named(quarryTools(), "list_files"), "max_results", "include_hidden", "include_ignored", "offset"),
+			[]spec{noteReading()},
+			briefly(named(quarryTools(), "create_note"), "title"),
+			briefly(named(codeDialect().tools, "edit_file"), "quiet"),
+			briefly(named(noteTools(), "edit_section")),
+			briefly(named(quarryTools(), "delete_file")),
+			[]spec{noteMoving()},
+			briefly(named(noteTools(), "properties", "tags", "links"), "offset"),
+			briefly(named(noteTools(), "daily_note")),
+			briefly(named(codeDialect().tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
+		),
+		asked: slices.Concat([]spec{lookSpec(), changeSpec()},
+			named(quarryTools(), "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
+			named(noteTools(), "read_section", "merge_notes")),
+		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
+		manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, terse: true,
+		anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
+		position: true, lookAround: useOtherSyntax,
+		limits: documented.with(func(l *limits) { l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens }),
+	}
 }
 
 // briefly are tools whose parameters of these names are understood and not listed,
@@ -57,128 +59,136 @@ func briefly(list []spec, names ...string) []spec {
 // noteLines is search_files: the vault's own knows neither counts nor files that
 // lack something, and reads JavaScript's syntax beside a replace_in_files that reads
 // Rust's. In trials agents lost a turn each to (?i), and read whole lines to count.
-var noteLines = spec{
-	name: "search_files", title: "Search files",
-	about: "Find lines by regex (Rust) in all files.",
-	params: []tool.Param{
-		orSeveral(need(str("pattern", "Regex, line by line"))),
-		boolean("literal", "pattern is plain text"),
-		str("path", "File or folder"),
-		orList(str("glob", "Files: *.md, Projects/**, !*draft*")),
-		boolean("ignore_case", "Any case"),
-		oneOf(str("show", "files: path and count; or count alone"), "lines", "files", "count"),
-		paramAlso, paramAll, paramLacking,
-		unlisted(integer("context_lines", "Default 0", 0)), unlisted(integer("offset", "Lines to skip", 0)),
-		unlisted(paramBudget), unlisted(integer("max_results", "Maximum number of lines", 1)),
-	},
-	action: searchByLines,
+func noteLines() spec {
+	return spec{
+		name: "search_files", title: "Search files",
+		about: "Find lines by regex (Rust) in all files.",
+		params: []tool.Param{
+			orSeveral(need(str("pattern", "Regex, line by line"))),
+			boolean("literal", "pattern is plain text"),
+			str("path", "File or folder"),
+			orList(str("glob", "Files: *.md, Projects/**, !*draft*")),
+			boolean("ignore_case", "Any case"),
+			oneOf(str("show", "files: path and count; or count alone"), "lines", "files", "count"),
+			paramAlso, paramAll, paramLacking,
+			unlisted(integer("context_lines", "Default 0", 0)), unlisted(integer("offset", "Lines to skip", 0)),
+			unlisted(paramBudget), unlisted(integer("max_results", "Maximum number of lines", 1)),
+		},
+		action: searchByLines,
+	}
 }
 
 // noteMoving is move_file, which says that links follow: agents tried it to learn that.
-var noteMoving = spec{
-	name: "move_file", title: "Move or rename",
-	about:  "Move or rename a file or folder; links to it follow. Never overwrites.",
-	params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramTexts, unlisted(paramLinks), unlisted(paramDryRun), paramQuiet, paramDiff},
-	action: moveFile,
+func noteMoving() spec {
+	return spec{
+		name: "move_file", title: "Move or rename",
+		about:  "Move or rename a file or folder; links to it follow. Never overwrites.",
+		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramTexts, unlisted(paramLinks), unlisted(paramDryRun), paramQuiet, paramDiff},
+		action: moveFile,
+	}
 }
 
 // noteReading is read_file: a part of a note is named as a link names it.
-var noteReading = spec{
-	name: "read_file", title: "Read notes",
-	about: "Read notes or other files, whole or in part, several at once.",
-	params: []tool.Param{
-		optional(required("path", "a.md, a.md:10-40, a.md#Heading")), // or paths
-		{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
-		boolean("fold", "Headings only"),
-		boolean("numbers", "With line numbers"),
-		unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
-		unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this heading")),
-		unlisted(str("expand", "Of a folded file, the parts to open")), unlisted(paramBudget), unlisted(integer("lines", "Number of lines", 1)),
-	},
-	action: readFile,
+func noteReading() spec {
+	return spec{
+		name: "read_file", title: "Read notes",
+		about: "Read notes or other files, whole or in part, several at once.",
+		params: []tool.Param{
+			optional(required("path", "a.md, a.md:10-40, a.md#Heading")), // or paths
+			{Name: "paths", Kind: tool.Strings, Description: "Several of these"},
+			boolean("fold", "Headings only"),
+			boolean("numbers", "With line numbers"),
+			unlisted(integer("start_line", "First line", 1)), unlisted(integer("end_line", "Last line", 1)),
+			unlisted(integer("tail", "Number of last lines", 1)), unlisted(str("symbol", "Only this heading")),
+			unlisted(str("expand", "Of a folded file, the parts to open")), unlisted(paramBudget), unlisted(integer("lines", "Number of lines", 1)),
+		},
+		action: readFile,
+	}
 }
 
 // noteTools are the tools for the parts of notes. The profile notes has them
 // always, quarry only if a root is a vault, so that other workspaces don't pay
 // for them.
-var noteTools = []spec{
-	{
-		name: "read_section", title: "Read part of a note",
-		about:  "Read a section, block or property of a note; without one, its outline.",
-		params: []tool.Param{required("path", "Note"), paramHeading, paramBlock, paramProperty},
-		action: readSection,
-	},
-	{
-		name: "edit_section", title: "Edit part of a note",
-		about: "Change a section, block or property of a note, or add to its beginning or end; all else stays.",
-		params: []tool.Param{
-			required("path", "Note"),
-			oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
-			text("content", "Text; of a property, YAML"),
-			paramHeading, paramBlock, paramProperty,
-			boolean("create", "Make what is missing"), paramTexts,
-			paramVersion, paramDryRun, paramQuiet, paramDiff,
+func noteTools() []spec {
+	return []spec{
+		{
+			name: "read_section", title: "Read part of a note",
+			about:  "Read a section, block or property of a note; without one, its outline.",
+			params: []tool.Param{required("path", "Note"), paramHeading, paramBlock, paramProperty},
+			action: readSection,
 		},
-		action: editSection,
-	},
-	{
-		name: "properties", title: "Properties of notes",
-		about: "Properties of a note, of those that where selects (set, delete) or of all (get, rename).",
-		params: []tool.Param{
-			str("path", "Note"), str("name", "Property"),
-			oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
-			str("value", "For set, YAML; for rename, the new name"), paramWhere, paramVersion, paramDryRun, paramQuiet, paramDiff,
+		{
+			name: "edit_section", title: "Edit part of a note",
+			about: "Change a section, block or property of a note, or add to its beginning or end; all else stays.",
+			params: []tool.Param{
+				required("path", "Note"),
+				oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
+				text("content", "Text; of a property, YAML"),
+				paramHeading, paramBlock, paramProperty,
+				boolean("create", "Make what is missing"), paramTexts,
+				paramVersion, paramDryRun, paramQuiet, paramDiff,
+			},
+			action: editSection,
 		},
-		action: properties,
-		reading: &spec{
+		{
 			name: "properties", title: "Properties of notes",
-			about:  "Read properties of a note; without path, list those of all notes.",
-			params: []tool.Param{str("path", "Note"), str("name", "Property")},
-			action: properties.reading(),
+			about: "Properties of a note, of those that where selects (set, delete) or of all (get, rename).",
+			params: []tool.Param{
+				str("path", "Note"), str("name", "Property"),
+				oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
+				str("value", "For set, YAML; for rename, the new name"), paramWhere, paramVersion, paramDryRun, paramQuiet, paramDiff,
+			},
+			action: properties,
+			reading: &spec{
+				name: "properties", title: "Properties of notes",
+				about:  "Read properties of a note; without path, list those of all notes.",
+				params: []tool.Param{str("path", "Note"), str("name", "Property")},
+				action: properties.reading(),
+			},
 		},
-	},
-	{
-		name: "tags", title: "Tags of notes",
-		about: "List tags with counts, or the notes with a tag or one nested in it; rename it; add it to notes.",
-		params: []tool.Param{
-			str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"),
-			boolean("add", "To path, or to the notes that where selects"), paramWhere, paramDryRun, paramQuiet, paramDiff,
-		},
-		action: tags,
-		reading: &spec{
+		{
 			name: "tags", title: "Tags of notes",
-			about:  "List tags with counts; with tag, the notes that have it or one nested in it.",
-			params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag")},
-			action: tags.reading(),
+			about: "List tags with counts, or the notes with a tag or one nested in it; rename it; add it to notes.",
+			params: []tool.Param{
+				str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"),
+				boolean("add", "To path, or to the notes that where selects"), paramWhere, paramDryRun, paramQuiet, paramDiff,
+			},
+			action: tags,
+			reading: &spec{
+				name: "tags", title: "Tags of notes",
+				about:  "List tags with counts; with tag, the notes that have it or one nested in it.",
+				params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag")},
+				action: tags.reading(),
+			},
 		},
-	},
-	{
-		name: "links", title: "Links of notes",
-		about: "Links to or from a note, links that lead nowhere, or notes nothing links to.",
-		params: []tool.Param{
-			str("path", "Note; all for unresolved and orphans"),
-			oneOf(str("kind", "Default backlinks"), "backlinks", "outgoing", "unresolved", "orphans"),
-			oneOf(str("show", "files: notes and counts; or count alone"), "lines", "files", "count"), paramOffset,
+		{
+			name: "links", title: "Links of notes",
+			about: "Links to or from a note, links that lead nowhere, or notes nothing links to.",
+			params: []tool.Param{
+				str("path", "Note; all for unresolved and orphans"),
+				oneOf(str("kind", "Default backlinks"), "backlinks", "outgoing", "unresolved", "orphans"),
+				oneOf(str("show", "files: notes and counts; or count alone"), "lines", "files", "count"), paramOffset,
+			},
+			action: links,
 		},
-		action: links,
-	},
-	{
-		name: "daily_note", title: "Daily note",
-		about:  "The note of a day or other period, where the vault keeps it.",
-		params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
-		action: dailyNote,
-		reading: &spec{
+		{
 			name: "daily_note", title: "Daily note",
 			about:  "The note of a day or other period, where the vault keeps it.",
-			params: dailyParams, action: dailyNote.reading(),
+			params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
+			action: dailyNote,
+			reading: &spec{
+				name: "daily_note", title: "Daily note",
+				about:  "The note of a day or other period, where the vault keeps it.",
+				params: dailyParams, action: dailyNote.reading(),
+			},
 		},
-	},
-	{
-		name: "merge_notes", title: "Merge notes",
-		about:  "Append a note to another and delete it; links follow.",
-		params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun, paramQuiet, paramDiff},
-		action: mergeNotes,
-	},
+		{
+			name: "merge_notes", title: "Merge notes",
+			about:  "Append a note to another and delete it; links follow.",
+			params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun, paramQuiet, paramDiff},
+			action: mergeNotes,
+		},
+	}
 }
 
 var (

@@ -57,7 +57,7 @@ const defaultTime = 30 * time.Second
 // Names lists the profiles, the default first.
 func Names() []string {
 	var names []string
-	for _, d := range dialects {
+	for _, d := range dialects() {
 		names = append(names, d.name)
 	}
 	return names
@@ -122,7 +122,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	if e.o.Worker != nil {
 		e.scripts = &worker.Pool{Command: e.o.Worker, Limits: worker.Limits{Time: e.o.Time}}
 	} else {
-		specs = slices.DeleteFunc(specs, func(s spec) bool { return s.name == lookSpec.name || s.name == changeSpec.name })
+		specs = slices.DeleteFunc(specs, func(s spec) bool { return s.name == lookSpec().name || s.name == changeSpec().name })
 	}
 	if len(d.inVault) > 0 && hasVault(ws) {
 		specs = slices.Concat(specs, d.inVault)

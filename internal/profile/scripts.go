@@ -22,26 +22,30 @@ const maxScript = 128 << 10
 
 // lookSpec and changeSpec are the tools that run scripts. A registry has them only
 // if it was given a worker.
-var lookSpec = spec{
-	name: "look", title: "Look with a script",
-	about: `Answer several questions in one call with a Starlark script (Python's look; no imports, no f-strings, no try). Only what it prints comes back. Functions give values; show(x) prints any of them tersely, definitions in full.
+func lookSpec() spec {
+	return spec{
+		name: "look", title: "Look with a script",
+		about: `Answer several questions in one call with a Starlark script (Python's look; no imports, no f-strings, no try). Only what it prints comes back. Functions give values; show(x) prints any of them tersely, definitions in full.
 search(regex, path=, glob=, exclude=, literal=, ignore_case=, multiline=, limit=1000) → hits: .path .line .text .symbol (the definition around)
 definition("Store.Open") → .path .start .end .text .others; symbols(name or path=, kind=) → definitions; references(name), callers(name, path=, exclude="*_test.go") → uses in code: .path .line .text .symbol .test
 rank("words", k=10) → relevant pieces; files("*.go", path=) → paths; exists(path); read(path, start, end, symbol=) → text; lines(…) → numbered lines; findall(regex, text); value("ci.yml", "jobs.build.steps[2].run") of JSON, YAML, TOML, ini
 Notes: links(path), backlinks(path), tags(path), tagged(tag), properties(path)
 help("search") says more. Example: for h in search("Deprecated", glob="*.go"): show(definition(h.symbol))`,
-	params: []tool.Param{need(str("script", "Starlark"))},
-	action: action{anySchema, readOnly, runLook},
+		params: []tool.Param{need(str("script", "Starlark"))},
+		action: action{anySchema, readOnly, runLook},
+	}
 }
 
-var changeSpec = spec{
-	name: "change", title: "Change with a script",
-	about: `Change any number of files with a Starlark script, as one change that is made whole or not at all: an error changes nothing. Has look's functions, which see what the script changed before, and
+func changeSpec() spec {
+	return spec{
+		name: "change", title: "Change with a script",
+		about: `Change any number of files with a Starlark script, as one change that is made whole or not at all: an error changes nothing. Has look's functions, which see what the script changed before, and
 replace(path, old, new, count=1, within="Store.Open"): the text must occur exactly count times; sub(regex, new, path=, glob=, count=) in all files, $1 is a group; insert(path, text, after=line); set_value(path, at, value, delete=); rename(name, new, doubtful=); write(path, text); move(path, to); delete(path)
 Notes: add_tag(path, tag), set_property(path, name, value), rename_heading(path, old, new)
 Shows the changed lines. Example: for u in references("OldName"): …; sub(r"\bOldName\b", "NewName", glob="*.go")`,
-	params: []tool.Param{need(str("script", "Starlark")), paramDryRun},
-	action: action{setSchema, tool.Hints{Destructive: true}, runChange},
+		params: []tool.Param{need(str("script", "Starlark")), paramDryRun},
+		action: action{setSchema, tool.Hints{Destructive: true}, runChange},
+	}
 }
 
 // runScript runs the script of a call and says what went wrong in it.

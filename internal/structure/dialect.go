@@ -1,6 +1,9 @@
 package structure
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // How tightly things bind, loosest first. What lies between assignment and unary is
 // in the tables of a dialect.
@@ -64,68 +67,67 @@ func table(levels ...any) map[string]int {
 
 const assigns = "= += -= *= /= %= &= |= ^= <<= &^= **= &&= ||= ??= //= :="
 
-var (
-	opsC = table(assign, assigns, levelArrow, "=>", ternary, "? ?:", 8, "??", 10, "||", 20, "&&", 30, "|", 40, "^", 50, "&",
+// dialects are by language, "" for those that have no entry: brackets, words and
+// operators. They are made when first used: most commands read no structure.
+var dialects = sync.OnceValue(func() map[string]*dialect {
+	opsC := table(assign, assigns, levelArrow, "=>", ternary, "? ?:", 8, "??", 10, "||", 20, "&&", 30, "|", 40, "^", 50, "&",
 		60, "== != === !== <=>", 70, "< > <= >=", 80, "<<", 90, "+ -", 100, "* / %", 110, "**", 5, "..")
-	opsGo = table(assign, assigns+" <- ++ --", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
-	opsPy = table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", comparison, "== != < > <= >= === !== ~= <=>",
+	opsGo := table(assign, assigns+" <- ++ --", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
+	opsPy := table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", comparison, "== != < > <= >= === !== ~= <=>",
 		40, "|", 50, "^", 60, "&", 80, "<<", 90, "+ -", 100, "* / % // @", 125, "**")
 
-	wordsC  = table(70, "instanceof in")
-	wordsTS = table(70, "instanceof in as satisfies is")
-	wordsPy = table(ternary, "if else", 10, "or", 20, "and", comparison, "in is not", levelArrow, "for async")
-	wordsRs = table(115, "as")
-	wordsSw = table(30, "is as in", 10, "or", 20, "and xor", 28, "until downTo step to")
-)
+	wordsC := table(70, "instanceof in")
+	wordsTS := table(70, "instanceof in as satisfies is")
+	wordsPy := table(ternary, "if else", 10, "or", 20, "and", comparison, "in is not", levelArrow, "for async")
+	wordsRs := table(115, "as")
+	wordsSw := table(30, "is as in", 10, "or", 20, "and xor", 28, "until downTo step to")
 
-var (
-	startsC   = words("return throw case else do if while for switch assert default goto co_return")
-	startsPHP = words("return throw case else do if while for switch default in foreach elseif elsif unless until echo print and or")
-	startsJS  = words("return throw case else do in of if while for switch default yield await extends")
-	startsGo  = words("return case go defer else if for switch goto range select default")
-	startsPy  = words("return raise else in if elif while for assert del with except and or is import as from")
-	startsRs  = words("return else in if while for match loop break")
-	startsAny = words("return throw raise case else do in of if elif while for switch when unless until yield and or not then guard defer match")
+	startsC := words("return throw case else do if while for switch assert default goto co_return")
+	startsPHP := words("return throw case else do if while for switch default in foreach elseif elsif unless until echo print and or")
+	startsJS := words("return throw case else do in of if while for switch default yield await extends")
+	startsGo := words("return case go defer else if for switch goto range select default")
+	startsPy := words("return raise else in if elif while for assert del with except and or is import as from")
+	startsRs := words("return else in if while for match loop break")
+	startsAny := words("return throw raise case else do in of if elif while for switch when unless until yield and or not then guard defer match")
 
-	prefixesC   = words("new sizeof await delete typeof co_await clone alignof")
-	prefixesJS  = words("await typeof void delete new yield async")
-	prefixesTS  = words("await typeof void delete new yield async keyof readonly infer unique asserts")
-	prefixesGo  = words("chan")
-	prefixesPy  = words("not await yield async")
-	prefixesRs  = words("mut ref dyn move async box unsafe try comptime")
-	prefixesAny = words("await typeof new not try async")
-)
+	prefixesC := words("new sizeof await delete typeof co_await clone alignof")
+	prefixesJS := words("await typeof void delete new yield async")
+	prefixesTS := words("await typeof void delete new yield async keyof readonly infer unique asserts")
+	prefixesGo := words("chan")
+	prefixesPy := words("not await yield async")
+	prefixesRs := words("mut ref dyn move async box unsafe try comptime")
+	prefixesAny := words("await typeof new not try async")
 
-var dialects = map[string]*dialect{
-	"C":          {starts: startsC, prefixes: words("sizeof alignof"), ops: opsC, casts: true, arrow: true, question: true},
-	"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true, generics: true},
-	"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "is as in"), casts: true, question: true, generics: true, fresh: true},
-	"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
-	"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "instanceof", 10, "or", 20, "and xor"), casts: true, arrow: true, question: true, dollar: true},
-	"JavaScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsC, question: true, dollar: true},
-	"TypeScript": {power: true, starts: startsJS, prefixes: prefixesTS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
-	"Go":         {elseIf: true, starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
-	"Python":     {power: true, starts: startsPy, prefixes: prefixesPy, newlines: indented, ops: opsPy, words: wordsPy, lists: true, tuples: true, blocks: true},
-	"Rust":       {elseIf: true, starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
-	"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(10, "or", 20, "and", 8, "orelse catch"), blocks: true, keeps: true},
-	"Swift":      {elseIf: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
-	"Kotlin":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: withArrow(opsPy), words: wordsSw, generics: true, blocks: true, trailing: true},
-	"Scala":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, words: wordsSw, blocks: true, trailing: true, dollar: true},
-	"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(3, "or and", 2, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
-	"Perl":       {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, arrow: true, question: true, dollar: true},
-	"Lua":        {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and"), lists: true, blocks: true},
-	"Elixir":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and", 30, "in"), blocks: true},
-	"Shell":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, blocks: true, dollar: true},
-}
-
-// plain is for languages that have no entry: brackets, words and operators.
-var plain = &dialect{starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, question: true, blocks: true}
+	return map[string]*dialect{
+		"C":          {starts: startsC, prefixes: words("sizeof alignof"), ops: opsC, casts: true, arrow: true, question: true},
+		"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true, generics: true},
+		"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "is as in"), casts: true, question: true, generics: true, fresh: true},
+		"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
+		"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "instanceof", 10, "or", 20, "and xor"), casts: true, arrow: true, question: true, dollar: true},
+		"JavaScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsC, question: true, dollar: true},
+		"TypeScript": {power: true, starts: startsJS, prefixes: prefixesTS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
+		"Go":         {elseIf: true, starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
+		"Python":     {power: true, starts: startsPy, prefixes: prefixesPy, newlines: indented, ops: opsPy, words: wordsPy, lists: true, tuples: true, blocks: true},
+		"Rust":       {elseIf: true, starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
+		"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(10, "or", 20, "and", 8, "orelse catch"), blocks: true, keeps: true},
+		"Swift":      {elseIf: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
+		"Kotlin":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: withArrow(opsPy), words: wordsSw, generics: true, blocks: true, trailing: true},
+		"Scala":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, words: wordsSw, blocks: true, trailing: true, dollar: true},
+		"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(3, "or and", 2, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
+		"Perl":       {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, arrow: true, question: true, dollar: true},
+		"Lua":        {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and"), lists: true, blocks: true},
+		"Elixir":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and", 30, "in"), blocks: true},
+		"Shell":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, blocks: true, dollar: true},
+		"":           {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, question: true, blocks: true},
+	}
+})
 
 func dialectOf(language string) *dialect {
-	if d := dialects[language]; d != nil {
+	all := dialects()
+	if d := all[language]; d != nil {
 		return d
 	}
-	return plain
+	return all[""]
 }
 
 func withArrow(ops map[string]int) map[string]int {
