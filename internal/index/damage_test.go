@@ -286,6 +286,7 @@ func TestForgedSegments(t *testing.T) {
 		}
 		s.Close()
 	}
+	t.Logf("600 forged segments, %d opened and asked", opened)
 	if opened < 50 {
 		t.Errorf("only %d forged segments were opened: the test shows little", opened)
 	}

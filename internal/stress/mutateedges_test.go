@@ -37,4 +37,19 @@ var edgeMutations = []mutation{
 		"./internal/stress", "TestHostileNamesOfCallers"},
 	{"edge 14: resources follow --tools", "internal/cli/agents/open.go", "	return !f.noResources && (len(f.tools) == 0 || slices.Contains(f.tools, \"read_file\"))\n",
 		"	return !f.noResources || slices.Contains(f.tools, \"read_file\")\n", "./internal/cli", "TestResourcesAreExact"},
+
+	// A planted bug for each regime of the issue that has none above.
+	{"regime requests: a question without a path", "internal/searcher/textsindexed.go", "	if len(q.Paths) != 1 { // another process may ask anything\n", "	if false {\n",
+		"./internal/owner", "FuzzRequest"},
+	{"regime forged segments: a panic is an error", "internal/index/segment.go", "		if r := recover(); r != nil {\n			err = damaged(", "		if r := any(nil); r != nil {\n			err = damaged(",
+		"./internal/index", "TestForgedSegments"},
+	{"regime floods: sessions are bounded", "internal/mcpserver/http.go", "	for len(sessions) >= maxSessions {\n", "	for false {\n", "./internal/mcpserver", "TestSessionFlood"},
+	{"regime denied names: a name less", "internal/policy/names.go", `"id_ecdsa", `, "", "./internal/profile", "TestSecretNames"},
+	{"regime twins: the first of several", "internal/rootfs/fold.go", "	switch len(matches) {\n", "	switch min(len(matches), 1) {\n", "./internal/stress", "TestTwins"},
+	{"regime many roots: one is left out", "internal/backend/jointsearch.go", "	for i := range targets {\n		if more, err := j.part(", "	for i := range targets[1:] {\n		if more, err := j.part(",
+		"./internal/stress", "TestThirtyRoots"},
+	{"regime cancel: reading definitions goes on", "internal/symbols/parse.go", "p.budget < 0 || p.stop != nil && p.stop() {", "p.budget < 0 {",
+		"./internal/stress", "TestCancelEveryTool"},
+	{"regime git's folder: a .git file leads anywhere", "internal/gitdir/gitdir.go", "	d, err := verify(top, own)\n", "	d, err := &Dir{own, own}, error(nil)\n	_ = verify\n",
+		"./internal/stress", "TestHostileGitFolder"},
 }

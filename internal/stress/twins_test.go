@@ -46,6 +46,7 @@ func TestTwins(t *testing.T) {
 				{"apply_changes", `{"changes":[{"path":` + path + `,"old_text":"text of","new_text":"edited"}]}`, ""},
 				{"move_file", `{"source":` + path + `,"destination":"moved.md"}`, ""}, {"organize_note", `{"source":` + path + `,"destination":"elsewhere.md"}`, ""}, {"delete_file", `{"path":` + path + `}`, ""},
 				{"move_file", `{"source":"third.md","destination":` + path + `}`, "already exists"}, {"create_note", `{"path":` + path + `,"content":"new"}`, ""},
+				{"read_file", `{"path":"CAFE\u0301.md"}`, "AMBIGUOUS_PATH"}, // which of the two?
 			} {
 				for _, n := range []string{nfc, nfd} {
 					put(t, filepath.Join(dir, n), "# "+n+"\n\ntext of "+n+"\n")
