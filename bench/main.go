@@ -4,6 +4,7 @@
 //	go run ./bench                 everything
 //	go run ./bench -only match     one table
 //	go run ./bench -only texts -write   and into docs/FIGURES.md
+//	go run ./bench -against OLDER       this program against an older build of it
 //
 // The corpus is the Linux 6.1 source tree of Debian's linux-source-6.1 package,
 // taken from -tree, or unpacked from /usr/src when the package is installed.
@@ -24,6 +25,7 @@ type bench struct {
 	many   string // one of 300,000 files
 	work   string // where the corpus and binaries go
 	rg     string
+	older  string // an older build of quarry
 	rounds int
 	env    []string // of processes; nil is ours
 
@@ -38,6 +40,7 @@ func main() {
 	flag.StringVar(&b.many, "many", "", "tree of about 300,000 files; \"\" makes one of pieces of -tree")
 	flag.StringVar(&b.work, "work", "bench/corpus", "folder for the corpus")
 	flag.StringVar(&b.rg, "rg", os.Getenv("QUARRY_RG"), "ripgrep to compare with")
+	flag.StringVar(&b.older, "against", "", "an older build of quarry: compare this one with it, and with itself")
 	flag.IntVar(&b.rounds, "rounds", 5, "take the best of this many")
 	flag.BoolVar(&b.write, "write", false, "put the tables into docs/FIGURES.md")
 	flag.Parse()
@@ -50,6 +53,9 @@ func main() {
 func (b *bench) run(only string) error {
 	if err := b.prepare(); err != nil {
 		return err
+	}
+	if b.older != "" {
+		return b.against()
 	}
 	version, err := exec.Command(b.rg, "--version").Output()
 	if err != nil {

@@ -65,7 +65,10 @@ func names(text string, closed func(string) bool) bool {
 		return false
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`,;|(){}[]<>=:", r) })
-	for _, w := range append(words, text) {
+	if len(words) != 1 || words[0] != text {
+		words = append(words, text)
+	}
+	for _, w := range words {
 		w = strings.Trim(strings.TrimPrefix(strings.ReplaceAll(w, `\`, "/"), "./"), "/*^$!")
 		if w != "" && closed(w) {
 			return true

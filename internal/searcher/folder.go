@@ -91,6 +91,11 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()
 	}
+	return d.present(ctx)
+}
+
+// present is here for a file that is named: no rule hides it, so none is looked at.
+func (d *Folder) present(ctx context.Context) (followed bool, err error) {
 	followed, err = d.Root.Follow()
 	if errors.Is(err, rootfs.ErrClosed) {
 		return false, rootfs.ErrClosed

@@ -17,7 +17,7 @@ var errRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
 func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
-	if _, err := d.here(ctx); err != nil {
+	if _, err := d.present(ctx); err != nil {
 		return nil, err
 	}
 	p, err := d.Root.ResolveFold(path)
@@ -55,7 +55,7 @@ func (d *Folder) Read(ctx context.Context, path string, opts *search.ReadOptions
 	if err != nil {
 		return nil, err
 	}
-	if _, err := d.here(ctx); err != nil {
+	if _, err := d.present(ctx); err != nil {
 		return nil, err
 	}
 	p, err := d.Root.ResolveFold(path)
@@ -144,7 +144,7 @@ func cutText(s string, most int) string {
 // ReadBytes returns the bytes of a file as they are, text or not. One over max
 // bytes is refused; 0 is 1 GiB.
 func (d *Folder) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
-	if _, err := d.here(ctx); err != nil {
+	if _, err := d.present(ctx); err != nil {
 		return nil, err
 	}
 	p, err := d.Root.ResolveFold(path)

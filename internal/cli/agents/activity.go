@@ -36,12 +36,12 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 		return
 	}
 	closed := func(path string) bool { // or everything in it is
-		for _, p := range []string{path, path + "/x"} {
-			if _, err := ws.Stat(context.Background(), p); fault.CodeOf(err) == fault.ProtectedPath {
-				return true
-			}
+		info, err := ws.Stat(context.Background(), path)
+		if fault.CodeOf(err) == fault.ProtectedPath || err == nil && !info.Folder {
+			return err != nil
 		}
-		return false
+		_, err = ws.Stat(context.Background(), path+"/x")
+		return fault.CodeOf(err) == fault.ProtectedPath
 	}
 	set.answered = func(a mcpserver.Answer) {
 		about := activity.About(a.Arguments, closed)
