@@ -48,8 +48,4 @@ var edgeMutations = []mutation{
 	{"regime twins: the first of several", "internal/rootfs/fold.go", "	switch len(matches) {\n", "	switch min(len(matches), 1) {\n", "./internal/stress", "TestTwins"},
 	{"regime many roots: one is left out", "internal/backend/jointsearch.go", "	for i := range targets {\n		if more, err := j.part(", "	for i := range targets[1:] {\n		if more, err := j.part(",
 		"./internal/stress", "TestThirtyRoots"},
-	{"regime cancel: reading definitions goes on", "internal/symbols/parse.go", "p.budget < 0 || p.stop != nil && p.stop() {", "p.budget < 0 {",
-		"./internal/stress", "TestCancelEveryTool"},
-	{"regime git's folder: a .git file leads anywhere", "internal/gitdir/gitdir.go", "	d, err := verify(top, own)\n", "	d, err := &Dir{own, own}, error(nil)\n	_ = verify\n",
-		"./internal/stress", "TestHostileGitFolder"},
 }
