@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"runtime/debug"
 	"slices"
 	"unicode/utf8"
 
@@ -127,7 +128,8 @@ func (f *file) blocks(t *text) error {
 			alone = true
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = roomier(buf, longest)
+			f.buf = nil
+			buf = roomier(buf, t.size, longest)
 			f.buf = buf[:0]
 			if cap(buf)-len(buf) < 16 { // context lines fill it
 				f.out.Skip = TooLarge
@@ -140,14 +142,29 @@ func (f *file) blocks(t *text) error {
 // roomier moves a line that is still incomplete to a larger buffer, up to longest
 // and a block. From 1 MB on it is 8 MB at once, in large pages: the memory that
 // isn't written to costs nothing, but each move does, and so does each small page.
-func roomier(buf []byte, longest int) []byte {
-	size := 2*cap(buf) + blockSize
-	if size > 1<<20 {
-		size = max(size, 4*hugePage+blockSize)
+//
+// A text that can't be cut ends up there as a whole. While it is moved it is held
+// twice, so a large one is moved once to where all of it fits, if its size is known
+// (0 if not), and else not a last time shortly before longest. What it leaves is given
+// back at once.
+func roomier(buf []byte, size int64, longest int) []byte {
+	next := 2*cap(buf) + blockSize
+	if next > 1<<20 {
+		next = max(next, 4*hugePage+blockSize)
 	}
-	room := make([]byte, 0, min(size, longest+blockSize))
+	if next > 4*MaxLine {
+		if next = max(next, int(min(size, int64(longest)))+blockSize); 2*next > longest {
+			next = longest + blockSize
+		}
+	}
+	room := make([]byte, 0, min(next, longest+blockSize))
 	huge(room)
-	return append(room, buf...)
+	left := cap(buf)
+	buf = append(room, buf...)
+	if left > 2*MaxLine {
+		debug.FreeOSMemory()
+	}
+	return buf
 }
 
 // hugePage is the size of a large page of amd64 and of most arm64.

@@ -201,10 +201,11 @@ func (g *group) widen(b *share, line []byte, longest int) []byte {
 	if b.wide == nil {
 		wide = <-g.wide // who has it does not wait for who reads
 	}
+	b.wide = nil
 	if cap(wide)-len(line) >= blockSize/2 {
 		line = append(wide[:0], line...)
 	} else {
-		line = roomier(line, longest)
+		line = roomier(line, g.text.size, longest)
 	}
 	b.wide = line[:0]
 	return line

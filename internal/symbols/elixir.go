@@ -100,12 +100,12 @@ func (p *parser) elixirDef(i int, kind Kind) (int, bool) {
 	} else if !p.toks[min(k, len(p.toks)-1)].first && p.operator(k) && !p.is(k, "\\") && kind != Function || p.operator(k) && k < len(p.toks) && !p.toks[k].first && p.byteAt(k) != '=' && p.byteAt(k) != '\\' && p.byteAt(k) != ':' {
 		return p.elixirOperator(i, k, kind)
 	}
-	p.named(kind, name, at, i, at)
+	def := p.named(kind, name, at, i, at)
 	// Without "do" at the end of a line there is no block: clauses with "do:",
 	// heads, delegates.
 	if block := p.elixirBlock(i); block < 0 {
 		end := p.elixirLineEnd(i)
-		p.out[len(p.out)-1].End = int(p.toks[end].end)
+		def.End = int(p.toks[end].end)
 		return k, false
 	}
 	scopeName, scopeKind := name, Function

@@ -248,18 +248,16 @@ func (p *parser) rubyDef(i int) (int, bool) {
 	if name == "" {
 		return at, false
 	}
-	p.named(p.callable(), name, at, i, at)
+	def := p.named(p.callable(), name, at, i, at)
 	if p.scopeKind() == Module || p.scopeKind() == Class {
-		p.out[len(p.out)-1].Kind = Method
+		def.Kind = Method
 	}
 	// def name(args) = expression
 	if p.is(k, "(") {
 		k = p.after(k)
 	}
 	if p.is(k, "=") && p.toks[k].start > p.toks[k-1].end && !p.toks[k].first {
-		if n := len(p.out); n > 0 {
-			p.out[n-1].End = int(p.toks[p.lineLast(k)].end)
-		}
+		def.End = int(p.toks[p.lineLast(k)].end)
 		return k + 1, false
 	}
 	p.open(i, name, Function)

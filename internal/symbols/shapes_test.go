@@ -117,7 +117,7 @@ func TestTokensInAnyOrder(t *testing.T) {
 		t.Fatalf("%d samples: %v", len(files), err)
 	}
 	signs := strings.Fields("{ } ( ) [ ] < > ; : , . = => -> == :: / // /* */ # ## @ $ % & * + - _ ! ? | ~ ^ \\ \" ' ` `` \"\" \"\"\" ''' :\" x A 0 --")
-	signs = append(signs, " ", "\n", "\n\n", "\n  ", "\t")
+	signs = append(signs, strings.Repeat("long", maxName), " ", "\n", "\n\n", "\n  ", "\t")
 	each := stress.Size(1_000, 200_000)
 	tried, found := 0, 0
 	for i, file := range files {
