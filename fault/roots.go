@@ -16,7 +16,7 @@ type RootError struct {
 }
 
 func (e *RootError) Error() string {
-	return fmt.Sprintf("%q begins with no root's name; the roots: %s", e.Path, strings.Join(e.Names, ", "))
+	return fmt.Sprintf("%q does not begin with the name of a root; the roots: %s", e.Path, strings.Join(e.Names, ", "))
 }
 
 // Unwrap gives the code: OutsideRoot for a path that leads out of all roots, else

@@ -64,7 +64,7 @@ func (s *smart) pattern(expr string) {
 		case r == '(':
 			size = groupPrefix(expr)
 		case r == '{':
-			// A count, or in ECMAScript itself.
+			// A count, as {2,3}. In ECMAScript it may also be a brace of the text.
 			if i := strings.IndexByte(expr, '}'); i > 0 && strings.Trim(expr[1:i], "0123456789, ") == "" {
 				size = i + 1
 			}

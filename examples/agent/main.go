@@ -1,9 +1,9 @@
-// Command agent is an agent loop of one screen around the tools of Quarry.
+// Command agent is a small agent loop around the tools of Quarry.
 //
-// The model is a script, so that it runs without network and gives the same
-// transcript each time. It looks for a text, edits the file it is in, learns that
-// someone was faster, reads again, edits, and takes the change back. To talk to
-// a real model, write a function of type Model that sends the definitions and
+// The model is a script, so the example needs no network and prints the same
+// transcript each time. The script looks for a text, edits the file it is in, gets a
+// conflict because the file has changed meanwhile, reads it again, edits it, and
+// undoes the change. To talk to a real model, write a function of type Model that sends the definitions and
 // the history to its API.
 package main
 

@@ -267,7 +267,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A glob from the top that begins with no root's name could match nothing.
+// A glob from the top that does not begin with the name of a root could match nothing.
 func TestGlobWithoutRoot(t *testing.T) {
 	set, _, _ := pair(t, tree())
 	for _, g := range []string{"src/**", "/main.go", "!src/**", "lib/api/y.go"} {

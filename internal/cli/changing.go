@@ -169,7 +169,7 @@ func (c *changer) also(given string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// openAll opens the workspace of the first path, which must contain the others.
+// openAll opens the workspace of the first path. The other paths must be in it too.
 func (c *changer) openAll(given []string) (paths []string, err error) {
 	find := c.openFor
 	for _, g := range given {

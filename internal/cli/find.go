@@ -68,12 +68,12 @@ func newFind(s env.Streams) *cobra.Command {
 		Use:   "find [PATTERN] [PATH...]",
 		Short: "List files by name",
 		Long: `List the files below a folder, without hidden and ignored ones. A PATTERN is a
-part of their names, in any letter case unless it has a capital letter. One with
-*, ?, [ or { is a glob: without a slash it matches names at any depth, with one
-paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes. What
--g is given is always a glob, and matches exactly. A lone argument that is a
-folder here is both: its files are listed, and those with that name. With a slash,
-as src/, it is a PATH alone.
+part of their names, in any letter case unless it has a capital letter. A PATTERN
+with *, ?, [ or { is a glob: without a slash it matches names at any depth, with a
+slash paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes.
+The value of -g is always a glob. Letter case counts in globs. If the only argument
+is the name of a folder here, it is both: the files in the folder are listed, and
+all files with that name. With a slash, as src/, it is only a PATH.
 
 Exit code 0 when something was found, 1 when nothing was, 2 for an error or when
 --timeout ended it: then not everything was listed.`,

@@ -25,18 +25,19 @@ type valueFlags struct {
 func newValue(s env.Streams) *cobra.Command {
 	f := &valueFlags{changer: changer{s: s}}
 	cmd := command.New("value FILE PATH [NEW]", "Show or change a value of a configuration file",
-		`Show the value at a path of a JSON, YAML, TOML or ini file, or of the front
-matter of a note, or change it. Only the bytes of that value change: comments,
-order, quotes, indentation and line endings stay. What can't be changed so is
-refused with the reason. The change can be undone with quarry undo.
+		`Show or change one value of a JSON, YAML, TOML or ini file, or of the front
+matter of a note. Only the bytes of that value change: comments, order, quotes,
+indentation and line endings stay. If that is not possible, the change is refused
+with the reason. quarry undo undoes it.
 
-A path is keys with dots between them; [2] is an item, [-1] the last one,
-[name=x] the item with that field, [+] the place after the last. A key with dots
-is quoted: paths."/a.b".get. In a file of several YAML documents it begins with
-[0], or [kind=Service]. A text is shown as it is, all else as JSON.
+A path is keys with dots between them. [2] is an item, counted from 0, [-1] the
+last one, [name=x] the item with that field; [+] adds an item at the end. A key
+with dots is quoted: paths."/a.b".get. In a file of several YAML documents the
+path begins with the document: [0], or [kind=Service]. A text is shown as it is,
+all else as JSON.
 
-NEW is JSON, or text if it is not: true, 12, '["a"]', hello. What is missing on
-the way to the value is made.`,
+NEW is read as JSON, and as text if it is not JSON: true, 12, '["a"]', hello. Keys
+on the way to the value that are missing are made.`,
 		`  quarry value package.json dependencies.react
   quarry value package.json version 1.2.3
   quarry value .github/workflows/ci.yml 'jobs.build.steps[2].run' 'make test'

@@ -121,7 +121,7 @@ func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data [
 			}
 		}
 	}
-	return nil, 0, nil, errors.New("the repository lacks an object; a partial clone has not fetched it yet")
+	return nil, 0, nil, errors.New("the repository lacks an object; a partial clone may not have fetched it yet")
 }
 
 // loose reads an object that has a file of its own.

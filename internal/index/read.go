@@ -324,8 +324,8 @@ func (r *reader) open(path string) (*rootfs.File, error) {
 
 var errLongLine = errors.New("line too long")
 
-// text reads a file as a scan does: the first block shows its type, UTF-16 is
-// decoded, and everything else is used as it is.
+// text reads a file as a scan does. The first block shows its type: a binary file is
+// not read further, UTF-16 is decoded, other text is used as it is, without its BOM.
 func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	src := &source{f: f, size: size}
 	defer func() { r.bytes += src.read }()

@@ -200,7 +200,7 @@ func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typ
 	return above && along(r.lo[n], true, false) || below && along(r.hi[n], false, true)
 }
 
-// goesOn reports whether one of the letters can follow without another edit.
+// goesOn reports whether a letter from from to to can come next without another edit.
 func (r *typoRange) goesOn(from, to int, prev byte, before, last *typoRow) bool {
 	for j := range len(r.key) {
 		if c := int(r.key[j]); c < from || c > to {

@@ -246,8 +246,8 @@ func (o *owned) start(ctx context.Context) error {
 	}
 	o.gate.remove()
 	o.begun = true
-	// If there were few changes since the last time, searches can begin now, and
-	// the rest is read in the background.
+	// Many changes since the index was stored are read before it answers. A few are
+	// read in the background, while it answers already.
 	st := o.ix.Status()
 	if st.Dirty > 1000+st.Documents/10 {
 		o.open()

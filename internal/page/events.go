@@ -34,9 +34,9 @@ type pulse struct {
 	s    *Server
 	wake chan struct{}
 
-	stamp   string    // of the proposals, when they were counted last; of run alone
-	waiting int       // the proposals that waited then; of run alone
-	called  time.Time // when the calls were looked at; of run alone
+	stamp   string    // of the proposals when they were last counted; only run uses it
+	waiting int       // how many proposals waited then; only run uses it
+	called  time.Time // when the activity was last looked at; only run uses it
 
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu

@@ -85,7 +85,7 @@ func rootProblem(err error) error {
 		if name.Outside || strings.HasPrefix(name.Path, "/") && len(name.Near) == 0 {
 			return &tool.Error{Code: fault.OutsideRoot, Message: "Access denied: " + quoted(name.Path) + " is outside the roots " + list, Hint: "Write " + name.Names[0] + "/…"}
 		}
-		e := &tool.Error{Code: fault.NotFound, Message: quoted(name.Path) + " begins with no root's name. The roots: " + list}
+		e := &tool.Error{Code: fault.NotFound, Message: quoted(name.Path) + " does not begin with the name of a root. The roots: " + list}
 		e.Hint = "Write " + name.Names[0] + "/… for a path in " + name.Names[0] + "."
 		if len(name.Near) > 0 {
 			e.Hint = "Maybe " + strings.Join(names(name.Near), " or ") + " is meant."

@@ -102,7 +102,7 @@ func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte
 // referencesRoom is the least that uses get of an answer, in bytes.
 const referencesRoom = 2 << 10
 
-// usesText counts uses in words.
+// usesText says how many uses there are, as "3 uses in 2 files".
 func usesText(name string, r *usage.Result, files int) string {
 	text := fault.Count(r.Total, "use")
 	switch {

@@ -177,7 +177,7 @@ func (q *Query) has(k terms.Key) bool {
 	return ok
 }
 
-// forms are the term itself and those that stand for it.
+// forms returns the term and its other forms, as a short one and a long one.
 func (t *term) forms() []string { return append([]string{t.text}, t.alts...) }
 
 // Pattern matches any text that has a term, and some that have none: what a

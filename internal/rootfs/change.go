@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Edit and Edits are changes of a content, in order.
+// Edit is one replacement in the content of a file, Edits are several, in order.
 type (
 	Edit  = version.Edit
 	Edits = version.Edits

@@ -52,8 +52,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
 }
 
-// Asker answers a function: its name and arguments by name. An *Error is what
-// the script's author is told.
+// Asker answers a call of a function from a script. args is a JSON object with the
+// arguments by name. If the error is an *Error, the script's author is told its text.
 type Asker func(name string, args json.RawMessage) (json.RawMessage, error)
 
 // Run runs a script.

@@ -27,7 +27,7 @@ type shape struct {
 	at    map[string]int
 }
 
-// get is a field, nil if there is none.
+// get returns the field with this name, or nil.
 func (r *Record) get(name string) starlark.Value {
 	if i, ok := r.at[name]; ok {
 		return r.values[i]

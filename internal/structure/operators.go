@@ -19,7 +19,7 @@ func (s *source) binary(i int) int {
 	return level0
 }
 
-// memberOp reports an operator after which a name of the operand's stands.
+// memberOp reports whether token i comes before the name of a member, as in a.b or a::b.
 func (s *source) memberOp(i int) bool {
 	if s.kindAt(i) != op {
 		return false

@@ -48,7 +48,7 @@ type agent struct {
 	force    bool
 	review   bool     // changes wait for a person
 	reviewed []string // of these clients alone
-	noGate   bool     // this process is the person's
+	noGate   bool     // no review: a person runs this process, not an agent
 	stays    bool     // the process outlives its calls, as a server does
 	secret   string   // the file with the server's own token: no tool opens it
 	servers  servers.Flags

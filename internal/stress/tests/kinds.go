@@ -8,8 +8,8 @@ type kind struct {
 	texts *regexp.Regexp // of Skip
 }
 
-// inside is the kind of the halves of tests that start themselves again. They are
-// not counted: their other half runs them.
+// inside is for tests that another test starts in a process of its own, and that skip
+// in an ordinary run. They are not counted as skipped, since the other test runs them.
 var inside = kind{"runs in a process that another test starts", regexp.MustCompile(`^runs as a `)}
 
 // kinds are all kinds; the first that fits counts. TestSkipsHaveAKind reads the
