@@ -117,7 +117,7 @@ var regimes = []regime{
 	{name: "exact bytes: notes", pkg: "./internal/vault", test: "TestMoveEveryNote|TestPartsLeaveTheRest"},
 	{name: "patches", pkg: "./internal/changer", test: "TestAgainstGNUPatch|TestMutatedPatches|TestLinesOfAVersion"},
 	{name: "speed of changes", pkg: "./internal/changer", test: "TestSmallEditSpeed|TestVaultMoveSpeed"},
-	{name: "symbols as attack", pkg: "./internal/symbols", test: "TestLinear|TestShapes|TestCutTexts"},
+	{name: "symbols as attack", pkg: "./internal/symbols", test: "TestLinear|TestShapes|TestCutTexts|TestTokensInAnyOrder"},
 	{name: "structures as attack", pkg: "./internal/structure", test: "TestHostileTexts"},
 	{name: "protocol: random requests", pkg: "./internal/mcpserver", test: "TestFuzzedRequests"},
 	{name: "browser", pkg: "./internal/page", test: "TestBrowser"},

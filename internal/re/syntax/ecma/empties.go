@@ -1,5 +1,7 @@
 package ecma
 
+import "slices"
+
 // empties describes the ways a node can match the empty string.
 type empties struct {
 	may  bool // there is one
@@ -54,6 +56,21 @@ func emptyRepeat(n *Node) empties {
 	}
 	fixed := n.Max == n.Min
 	return empties{may: true, last: (n.Greedy || fixed) && (n.Min == 0 || e.last)}
+}
+
+// emptyAnywhere reports whether a node matches the empty string at every place.
+func emptyAnywhere(n *Node) bool {
+	switch n.Kind {
+	case KindEmpty:
+		return true
+	case KindRepeat:
+		return n.Min == 0 || emptyAnywhere(n.Subs[0])
+	case KindGroup, KindConcat:
+		return !slices.ContainsFunc(n.Subs, func(s *Node) bool { return !emptyAnywhere(s) })
+	case KindAlt:
+		return slices.ContainsFunc(n.Subs, emptyAnywhere)
+	}
+	return false
 }
 
 // always reports whether every way through n sets every group in it.

@@ -184,8 +184,9 @@ const longestText = 1 << 30
 
 // repeat lowers a repetition. Counts that no text can reach are legal in
 // JavaScript: as a maximum they are none, and as a minimum nothing matches,
-// unless an iteration may be empty. Then one of them is, at least; where all are,
-// they stand at one place and one of them says the same.
+// unless an iteration may be empty. If it may be so anywhere, no minimum is needed.
+// If an assertion decides, one of them is empty, at least; where all are, they stand
+// at one place and one of them says the same.
 func (l *lowering) repeat(n *Node) *hir.Node {
 	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
 	if max > longestText {
@@ -195,9 +196,12 @@ func (l *lowering) repeat(n *Node) *hir.Node {
 		if !sub.CanBeEmpty() {
 			return hir.Concat(hir.Repeat(sub, 0, 0, true), hir.Fail())
 		}
-		if min = 1; n.body.only {
+		switch min = 1; {
+		case emptyAnywhere(n.Subs[0]):
+			min = 0
+		case n.body.only:
 			max = 1
-		} else {
+		default:
 			l.superset = true
 		}
 	}
