@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"quarry"
 	"quarry/change"
 	"quarry/internal/profile"
@@ -55,15 +57,17 @@ var fullCalls = map[string][]string{
 	"write_file":       {`{"path":"new.txt","content":"` + strings.Repeat("new ", 2000) + `"}`, `{"path":"a.txt","content":"` + strings.Repeat("other ", 2000) + `"}`},
 	"edit_file":        {`{"path":"a.txt","old_text":"needle 7","new_text":"` + strings.Repeat("long ", 2000) + `"}`, `{"path":"a.txt","old_text":"needle 7","new_text":"needle 8"}`},
 	"replace_in_files": {`{"regex":"needle","replacement":"a much longer word"}`},
-	"apply_changes":    {`{"changes":[{"path":"a.txt","old_text":"needle 7","new_text":"x"},{"path":"b.md","old_text":"needle","new_text":"y"},{"path":"c.txt","content":"new"}]}`},
-	"apply_patch":      {`{"patch":"--- a/b.md\n+++ b/b.md\n@@ -1,3 +1,3 @@\n # b\n \n-[[a]] needle\n+[[a]] thread\n"}`},
-	"move_file":        {`{"source":"b.md","destination":"deep/er/c.md"}`, `{"source":"d","destination":"e"}`},
-	"delete_file":      {`{"path":"a.txt"}`, `{"path":"d"}`},
-	"undo_change":      {`{}`},
-	"create_folder":    {`{"path":"f/g/h"}`},
-	"create_note":      {`{"content":"# New\n\n` + strings.Repeat("text ", 2000) + `"}`},
-	"modify_note":      {`{"path":"b.md","operation":"append","content":"` + strings.Repeat("more ", 2000) + `"}`},
-	"organize_note":    {`{"source":"b.md","destination":"deep/b.md"}`},
+	"apply_changes": {`{"changes":[{"path":"a.txt","old_text":"needle 7","new_text":"x"},{"path":"b.md","old_text":"needle","new_text":"y"},{"path":"c.txt","content":"new"}]}`,
+		// The first needs no room, so it is done when the second fails.
+		`{"changes":[{"path":"d/e.go","move_to":"d/f.go"},{"path":"c.txt","content":"` + strings.Repeat("new ", 2000) + `"}]}`},
+	"apply_patch":   {`{"patch":"--- a/b.md\n+++ b/b.md\n@@ -1,3 +1,3 @@\n # b\n \n-[[a]] needle\n+[[a]] thread\n"}`},
+	"move_file":     {`{"source":"b.md","destination":"deep/er/c.md"}`, `{"source":"d","destination":"e"}`},
+	"delete_file":   {`{"path":"a.txt"}`, `{"path":"d"}`},
+	"undo_change":   {`{}`},
+	"create_folder": {`{"path":"f/g/h"}`},
+	"create_note":   {`{"content":"# New\n\n` + strings.Repeat("text ", 2000) + `"}`},
+	"modify_note":   {`{"path":"b.md","operation":"append","content":"` + strings.Repeat("more ", 2000) + `"}`},
+	"organize_note": {`{"source":"b.md","destination":"deep/b.md"}`},
 }
 
 func fullDisks(t *testing.T, dir string) {
@@ -77,7 +81,13 @@ func fullDisks(t *testing.T, dir string) {
 	for _, full := range [][]string{{ws}, {state}, {ws, state}} {
 		for name, list := range allCalls(t) {
 			for _, args := range list {
-				res, changed := onFullDisk(t, ws, state, full, name, args)
+				res, changed, got := onFullDisk(t, ws, state, full, name, args)
+				if res != nil && !res.IsError && fullCalls[name] != nil {
+					_, _, want := onFullDisk(t, ws, state, nil, name, args)
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("%s %.80s with %v full leaves something else than with room (-room +full): %s", name, args, full, diff)
+					}
+				}
 				switch {
 				case name == "" || res == nil:
 				case fullCalls[name] == nil:
@@ -119,8 +129,8 @@ func allCalls(t *testing.T) map[string][]string {
 }
 
 // onFullDisk makes a workspace, fills disks, makes a call, and says what is different
-// afterwards. Every file system is 512 KB.
-func onFullDisk(t *testing.T, dir, state string, full []string, name, args string) (res *tool.Result, changed string) {
+// afterwards, and what there is. Every file system is 512 KB.
+func onFullDisk(t *testing.T, dir, state string, full []string, name, args string) (res *tool.Result, changed string, after map[string]string) {
 	t.Helper()
 	for _, p := range []string{dir, state} {
 		if err := syscall.Mount("tmpfs", p, "tmpfs", 0, "size=512k,mode=700"); err != nil {
@@ -166,7 +176,7 @@ func onFullDisk(t *testing.T, dir, state string, full []string, name, args strin
 	}
 	before := tree(t, dir)
 	res = reg.Lookup(name).Execute(t.Context(), json.RawMessage(args))
-	after := tree(t, dir)
+	after = tree(t, dir)
 	for p, text := range after {
 		if was, ok := before[p]; !ok || was != text {
 			changed += " +" + p
@@ -177,7 +187,7 @@ func onFullDisk(t *testing.T, dir, state string, full []string, name, args strin
 			changed += " -" + p
 		}
 	}
-	return res, changed
+	return res, changed, after
 }
 
 // fillUp takes all of a file system.

@@ -48,7 +48,7 @@ var edgeMutations = []mutation{
 		"./internal/stress", "TestHostileGitFolder"},
 	{"regime cancel: reading definitions ends with its call", "internal/symbols/parse.go", "p.budget < 0 || p.stop != nil && p.stop() {", "p.budget < 0 {",
 		"./internal/stress", "TestCancelEveryTool"},
-	{"regime full disks: a set that fails is rolled back", "internal/changer/apply.go", "			err = w.rollBack(ctx, tx, i, err)\n", "			_ = w.rollBack\n",
+	{"regime full disks: a short write is an error", "internal/rootfs/writer_linux.go", "	err := w.calls.PwriteAll(w.fd, b, w.off)\n", "	err := w.calls.PwriteAll(w.fd, b, w.off)\n	err = nil\n",
 		"./internal/stress", "TestFullDisk"},
 	{"regime denied names: a name less", "internal/policy/names.go", `"id_ecdsa", `, "", "./internal/profile", "TestSecretNames"},
 	{"regime twins: the first of several", "internal/rootfs/fold.go", "	switch len(matches) {\n", "	switch min(len(matches), 1) {\n", "./internal/stress", "TestTwins"},
