@@ -147,10 +147,13 @@ fuzzy:
 	QUARRY_FUZZY_REPORT=1 $(GO) test ./internal/fuzzy -run TestReport -count=1 -v -timeout 30m
 	$(GO) test ./internal/fuzzy -run '^$$' -bench Rank -benchtime 20x
 
+# Every system and every processor is vetted once, not each pair: with empty caches
+# a pair takes a minute and a half.
 cross:
 	@for t in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/arm64; do \
 		echo "build $$t"; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quarry || exit 1; \
+		case $$t in darwin/amd64 | windows/arm64) continue ;; esac; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
 	done
 
