@@ -34,7 +34,7 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 	}
 	c, err := do(ctx, o.Set(name, op))
 	if c != nil {
-		c.Files, c.Digest = nil, "" // lists for sets: Path and Text say the same of one file
+		c.Files, c.Digest = nil, "" // they are for sets: Paths and Diff say it of one file
 	}
 	return c, err
 }

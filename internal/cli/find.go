@@ -196,7 +196,7 @@ func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 		}
 		fold := f.letters == "ignore-case" || f.letters == "" && p == strings.ToLower(p)
 		p = asText.Replace(p)
-		if fold && len(f.excludes) > 0 { // --exclude works only on globs of its own kind, with exact letters
+		if fold && len(f.excludes) > 0 { // what excludes must come later, and FoldedGlobs come after all Globs
 			p, fold = anyCase(p), false
 		}
 		parts := []string{"*" + p + "*"}

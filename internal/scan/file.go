@@ -153,7 +153,9 @@ func roomier(buf []byte, size int64, longest int) []byte {
 		next = max(next, 4*hugePage+blockSize)
 	}
 	if next > 4*MaxLine {
-		if next = max(next, int(min(size, int64(longest)))+blockSize); 2*next > longest {
+		if size > 0 && size <= int64(longest) {
+			next = max(next, int(size)+blockSize)
+		} else if 2*next > longest {
 			next = longest + blockSize
 		}
 	}
