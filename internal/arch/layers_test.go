@@ -168,7 +168,7 @@ var roads = map[string][]string{
 	"internal/cli":            {"cmd/quarry"},
 	"internal/cli/...":        {"internal/cli", "internal/cli/..."},
 	"internal/profile":        {"toolset", "internal/cli/..."},
-	"internal/re/...":         {"match", "internal/re/...", "internal/scan"},
+	"internal/re/...":         {"match", "internal/re/...", "internal/scan", "internal/terms"},
 }
 
 // opensUserFiles are the only packages that may call os functions that take a

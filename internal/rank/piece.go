@@ -154,8 +154,8 @@ func (q *Query) nearPairs(occ []occurrence, idf []float64) float64 {
 	sum := 0.0
 	found := make([]bool, len(q.terms))
 	for k := 1; k < len(occ); k++ {
-		a, b := occ[k-1], occ[k]
-		if q.terms[a.term].next == int(b.term) && b.part-a.part <= 2 && !found[a.term] {
+		a, near := occ[k-1], occ[k].near
+		if (near == 1 || near == 2) && !found[a.term] {
 			found[a.term] = true
 			sum += idf[a.term]
 		}

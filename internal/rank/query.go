@@ -37,6 +37,7 @@ type Query struct {
 	keys   map[terms.Key]keyed
 	begins [1 << 10]uint64 // pairs of bytes that a term begins with
 	last   [256]bool       // bytes that the names in idents end with
+	finder *terms.Finder
 }
 
 // term is a word to look for.
@@ -83,8 +84,10 @@ func NewQuery(query string) *Query {
 			q.ends[id.terms[len(id.terms)-1]] = true
 		}
 	}
+	var all []string
 	for i := range q.terms {
 		t := &q.terms[i]
+		all = append(all, t.forms()...)
 		for n, s := range t.forms() {
 			if _, ok := q.lookup[s]; !ok {
 				q.lookup[s] = int32(i)
@@ -96,6 +99,7 @@ func NewQuery(query string) *Query {
 			q.begins[i>>6] |= 1 << (i & 63)
 		}
 	}
+	q.finder = terms.NewFinder(all)
 	for _, id := range q.idents {
 		if id.folded != "" {
 			q.last[id.folded[len(id.folded)-1]] = true

@@ -139,19 +139,30 @@ func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
 // occurrence is a place of a term in a text.
 type occurrence struct {
 	at   int32
-	part int32
 	term int32
+	// near is how many parts it is after the occurrence before it, if the two follow each
+	// other in the query: 1 is the next part; 0 is far away, or another term.
+	near int32
 }
+
+// nearParts is how many parts are near.
+const nearParts = 3
 
 // occurrences lists where the terms stand, in order.
 func (q *Query) occurrences(text []byte) []occurrence {
 	var out []occurrence
-	n := int32(0)
-	terms.EachPart(text, func(start, end int, _ bool) {
-		n++
-		if i, ok := q.termOf(text[start:end]); ok {
-			out = append(out, occurrence{int32(start), n, i})
+	q.finder.Each(text, func(start, end int) {
+		i, ok := q.termOf(text[start:end])
+		if !ok {
+			return
 		}
+		o := occurrence{at: int32(start), term: i}
+		if n := len(out); n > 0 && q.terms[out[n-1].term].next == int(i) {
+			if d := terms.Distance(text[out[n-1].at:start], nearParts+1); d <= nearParts {
+				o.near = int32(d)
+			}
+		}
+		out = append(out, o)
 	})
 	return out
 }
@@ -161,14 +172,12 @@ func (q *Query) occurrences(text []byte) []occurrence {
 func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
 	found := make([]float64, len(q.terms))
 	for k := 1; k < len(occ); k++ {
-		a, b := occ[k-1], occ[k]
-		if q.terms[a.term].next == int(b.term) {
-			switch b.part - a.part {
-			case 1:
-				found[a.term] = 1
-			case 2, 3:
-				found[a.term] = max(found[a.term], 0.5)
-			}
+		a := occ[k-1]
+		switch occ[k].near {
+		case 1:
+			found[a.term] = 1
+		case 2, 3:
+			found[a.term] = max(found[a.term], 0.5)
 		}
 	}
 	sum, all := 0.0, 0.0
