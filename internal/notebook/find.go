@@ -124,6 +124,7 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	out.Notes = make([]Found, len(best)) // the rest may be large
 	for i := range best {
 		out.Notes[i] = best[i].Found
+		out.Notes[i].Path = strings.Clone(out.Notes[i].Path) // a part of a text with all paths
 	}
 	return out, nil
 }

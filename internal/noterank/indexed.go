@@ -79,7 +79,10 @@ func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []strin
 		f.docs, f.counts = make([]Doc, many), make([][fields]uint16, many*len(q.terms))
 	}
 	d := &f.docs[0]
-	d.counts, d.length = f.counts[:len(q.terms):len(q.terms)], lengths
+	d.counts = f.counts[:len(q.terms):len(q.terms)]
+	for field, n := range lengths {
+		d.length[field] = int32(n)
+	}
 	f.docs, f.counts = f.docs[1:], f.counts[len(q.terms):]
 	for t := range q.terms {
 		for field := range fields {

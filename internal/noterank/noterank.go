@@ -137,9 +137,9 @@ func (q *Query) term(term []byte) (int, bool) {
 // Doc is what a note has of a query.
 type Doc struct {
 	counts [][fields]uint16 // by term
-	length [fields]int
-	pairs  int  // neighbours in the query that are neighbours in the text
-	named  bool // the name is the query
+	length [fields]int32
+	pairs  int32 // neighbours in the query that are neighbours in the text
+	named  bool  // the name is the query
 	// Near are the first places of words in the text, at most one a term.
 	Near []vault.Span
 }
@@ -207,7 +207,7 @@ func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	add := func(field int, list ...string) {
 		for _, s := range list {
 			folded := foldCase([]byte(s))
-			d.length[field] += 1 + bytes.Count(folded, []byte(" "))
+			d.length[field] += int32(1 + bytes.Count(folded, []byte(" ")))
 			for t, w := range q.terms {
 				if ctx.Err() != nil {
 					return

@@ -76,7 +76,12 @@ func (d *Folder) textsIndexed(ctx context.Context, q *search.TextQuery, sum *sea
 		others, err := d.readTexts(ctx, read, sum, work)
 		found = append(found, others...)
 		slices.SortFunc(found, func(a, b foundText) int { return strings.Compare(a.path, b.path) })
-		if all, ended = append(all, found...), err; ended != nil {
+		if all == nil {
+			all = found
+		} else {
+			all = append(all, found...)
+		}
+		if ended = err; ended != nil {
 			break
 		}
 	}
@@ -169,8 +174,10 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	if err != nil {
 		return err
 	}
-	var ids, binary []int
-	var paths []string
+	var binary []int
+	ids := make([]int, 0, rows.n)
+	var paths []byte // of ids, one after the other
+	ends := make([]int, 0, rows.n)
 	err = v.Each(func(id int, path []byte, flags index.Flags) bool {
 		if !v.Shows(id) {
 			return true
@@ -189,7 +196,8 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 		default:
 			r.sum.Stats.Searched++
 			if r.q.Fields != nil && rows.has(id) {
-				ids, paths = append(ids, id), append(paths, string(path))
+				ids, paths = append(ids, id), append(paths, path...)
+				ends = append(ends, len(paths))
 			}
 		}
 		return true
@@ -205,10 +213,11 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	for _, p := range skipped {
 		addSkip(r.sum, search.Skip{Path: p, Reason: search.Binary})
 	}
-	n := 0
+	names := string(paths) // one text for all, of which each is a part
+	n, start := 0, 0
 	return v.Fields(ids, r.want(), func(id int, values index.Values) bool {
-		path := paths[n]
-		n++
+		path := names[start:ends[n]]
+		n, start = n+1, ends[n]
 		if len(values) == 0 { // nothing is kept of such files
 			r.sum.Stats.Searched--
 			r.read = append(r.read, path)
@@ -242,6 +251,7 @@ func (r *textsRun) named(path []byte) bool {
 // keyRows are how often documents have the keys of a query.
 type keyRows struct {
 	all    bool // there are no keys
+	n      int  // documents that have one
 	row    []int32
 	counts []uint8
 	keys   int
@@ -249,8 +259,11 @@ type keyRows struct {
 
 // rows looks up the keys in a segment.
 func (r *textsRun) rows(v *index.CountedView) (*keyRows, error) {
-	if r.q.Fields == nil || len(r.q.Fields.Keys) == 0 {
-		return &keyRows{all: true}, nil
+	if r.q.Fields == nil {
+		return &keyRows{}, nil
+	}
+	if len(r.q.Fields.Keys) == 0 {
+		return &keyRows{all: true, n: v.Documents()}, nil
 	}
 	k := &keyRows{row: make([]int32, v.Documents()), keys: len(r.q.Fields.Keys)}
 	var ids []uint32
@@ -262,8 +275,11 @@ func (r *textsRun) rows(v *index.CountedView) (*keyRows, error) {
 		}
 		for n, id := range ids {
 			if k.row[id] == 0 {
-				k.counts = append(k.counts, make([]uint8, k.keys)...)
-				k.row[id] = int32(len(k.counts) / k.keys)
+				k.n++
+				k.row[id] = int32(k.n)
+				if need := k.n * k.keys; need > len(k.counts) {
+					k.counts = append(k.counts, make([]uint8, max(need, 4096))...)
+				}
 			}
 			k.counts[int(k.row[id]-1)*k.keys+i] = counts[n]
 		}
