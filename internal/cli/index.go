@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,27 +61,12 @@ func (f *indexFlags) keep(s env.Streams) (*quarry.Workspace, error) {
 	if err := env.MakeIndexDir(opts.Index); err != nil {
 		return nil, err
 	}
-	opts.Index.Progress = thrifty(f.progress(s, "indexing"))
+	opts.Index.Progress = f.progress(s, "indexing")
 	ws, err := quarry.Open(root, opts)
 	if err != nil {
 		f.endProgress()
 	}
 	return ws, err
-}
-
-// thrifty collects garbage more often while files are read for an index. A build
-// makes garbage fast: with 25 % the Linux tree peaks at 230 MB, mapped files
-// included, with 50 % at 280 MB. Most of that heap has no pointers, so
-// collections are cheap. A restart reads few files and has a small heap, so it
-// would collect too often: it took a fifth of the time.
-func thrifty(show func(search.Progress)) func(search.Progress) {
-	var once sync.Once
-	return func(p search.Progress) {
-		once.Do(func() { debug.SetGCPercent(25) })
-		if show != nil {
-			show(p)
-		}
-	}
 }
 
 // progress shows how the reading of files goes, on a terminal, until

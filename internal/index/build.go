@@ -68,7 +68,7 @@ const (
 	blockBudget = maxDocs / 4
 	// jobBudget is how many files a segment takes at most, since each needs some
 	// memory during the build.
-	jobBudget = 1 << 17
+	jobBudget = 1 << 16
 )
 
 // run has the grams of consecutive blocks, separately for each part, so that the

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -131,6 +132,52 @@ func (w *world) table(snap *Snapshot) (names, kinds []string) {
 	slices.Sort(names)
 	slices.Sort(kinds)
 	return names, kinds
+}
+
+// Where runs end does not show in the table: not even the definitions that a file has
+// of one name change their order.
+func TestDefinitionsInSeveralRuns(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	const jobs = 40
+	table := func(seed uint64, cuts bool) []byte {
+		r := rand.New(rand.NewPCG(seed, seed))
+		b := &build{outcomes: make([]outcome, jobs)}
+		var d defCollector
+		end := func() {
+			if len(d.items) > 0 {
+				b.defRuns = append(b.defRuns, d.finish())
+			}
+		}
+		for job := range jobs {
+			b.outcomes[job].state = indexed
+			for range r.IntN(30) {
+				d.take(job, []string{"open", "Open", "close", "o_pen"}[r.IntN(4)], symbols.Kind(1+r.IntN(6)), []string{"", "file", "pipe"}[r.IntN(3)])
+				if r.IntN(4) == 0 && cuts {
+					end()
+				}
+			}
+		}
+		end()
+		if n := len(b.defRuns); cuts && n < jobs || !cuts && n != 1 {
+			t.Fatalf("%d runs", n)
+		}
+		var out bytes.Buffer
+		w, err := newSegmentWriter(&out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.defs(w, jobs, jobs); err != nil {
+			t.Fatal(err)
+		}
+		return append(append(out.Bytes(), w.defs.counts...), w.defs.containerData...)
+	}
+	for range 20 {
+		seed := r.Uint64()
+		whole, cut := table(seed, false), table(seed, true)
+		if len(whole) < 500 || !bytes.Equal(whole, cut) {
+			t.Errorf("seed %d: %d bytes of one run, %d of many, or others", seed, len(whole), len(cut))
+		}
+	}
 }
 
 // The tables of definitions say of each file what its text defines: after it was

@@ -166,11 +166,12 @@ func (w *defWriter) definition(list []definition, i int) {
 // kindCounts is how many definitions of each kind a document has.
 type kindCounts [symbols.KindEnd]uint32
 
-// take returns the groups that ended since the last call.
+// take returns the groups that ended since the last call. They are valid until the
+// next name is added.
 func (w *defWriter) take() []byte {
 	out := w.data
 	w.at += uint64(len(out))
-	w.data = nil
+	w.data = w.data[:0]
 	return out
 }
 

@@ -93,6 +93,8 @@ type section struct {
 	sum       uint32
 }
 
+func (s section) in(data []byte) []byte { return data[s.off : s.off+s.size] }
+
 // footer is the end of a segment. It says where the other sections are.
 type footer struct {
 	docs, grams uint32

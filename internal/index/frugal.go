@@ -1,30 +1,39 @@
 package index
 
 import (
+	"math"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 )
 
 const (
-	// frugalFrom is the number of files from which a build collects garbage more
-	// often.
+	// frugalFrom is the number of files from which a build minds its memory.
 	frugalFrom = 10_000
 	// gcPercent bounds the garbage of a build to a quarter of its live memory;
 	// the default is as much again. Most of what it needs are bytes that the
 	// collector doesn't look at, so it costs little: Linux took 22.0 s of
 	// processor time with it, 23.1 before.
 	gcPercent = 25
+	// A segment takes its runs and, for each worker, postings being sorted, a text
+	// with its terms and definitions. The limit is what the process had before and
+	// this; it is for the moments when all that is large at once, and for free memory that
+	// the runtime would keep: 40 to 100 MB of the 300 that four copies of Linux took.
+	workerMemory = 26 << 20
 )
 
-// builds counts the builds in this process, which share one garbage collector.
+// builds are those in this process, which share one garbage collector.
 var builds struct {
 	sync.Mutex
-	n   int
-	was int // the setting before the first one
+	n        int
+	was      int // the settings before the first one
+	wasLimit int64
 }
 
-// frugal lets the collector run more often until the returned function is called.
-func frugal() (done func()) {
+// frugal lets the collector run more often until done is called. next is called
+// before each segment, with the memory that it will need: what another part of the
+// process came to hold meanwhile is not counted against the build.
+func frugal() (next func(need int64), done func()) {
 	builds.Lock()
 	defer builds.Unlock()
 	if builds.n++; builds.n == 1 {
@@ -32,12 +41,30 @@ func frugal() (done func()) {
 		if builds.was >= 0 && builds.was < gcPercent { // somebody is more frugal
 			debug.SetGCPercent(builds.was)
 		}
+		builds.wasLimit = debug.SetMemoryLimit(-1)
 	}
-	return func() {
+	debug.FreeOSMemory() // what listing the files left
+	next = func(need int64) {
+		builds.Lock()
+		defer builds.Unlock()
+		debug.SetMemoryLimit(min(builds.wasLimit, inUse()+int64(builds.n)*need))
+	}
+	return next, func() {
 		builds.Lock()
 		defer builds.Unlock()
 		if builds.n--; builds.n == 0 {
 			debug.SetGCPercent(builds.was)
+			debug.SetMemoryLimit(builds.wasLimit)
 		}
 	}
+}
+
+// inUse is what counts for a memory limit.
+func inUse() int64 {
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 || s[1].Value.Kind() != metrics.KindUint64 {
+		return math.MaxInt64 / 2 // no limit
+	}
+	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }

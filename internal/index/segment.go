@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"runtime/debug"
 	"sync/atomic"
@@ -99,15 +98,12 @@ func (s *segment) parse(data []byte) error {
 	}
 	var part [sections][]byte
 	for i, sec := range f.table {
-		part[i] = data[sec.off : sec.off+sec.size]
+		part[i] = sec.in(data)
 		if i == secPostings || i == secTerms || i == secDefs || i == secFields || i == secFieldTerms {
 			continue // their blocks have sums
 		}
-		if i != secStamps {
-			part[i] = keep(part[i])
-		}
-		if crc32.Checksum(part[i], castagnoli()) != sec.sum {
-			return damaged("checksum of section %d", i)
+		if part[i], err = s.readTable(i, sec); err != nil {
+			return err
 		}
 	}
 	s.sum, s.text = sum, f.text
@@ -157,6 +153,7 @@ func (s *segment) parse(data []byte) error {
 	if err := s.blocks.check(&s.docs); err != nil {
 		return err
 	}
+	s.docs.stamps = f.table[secStamps].in(data) // they stay in the file
 	for id := range s.docs.n {
 		flags := s.docs.flag(id)
 		if flags == 0 {

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-	"slices"
 )
 
 // The tables of a segment are checked and copied into memory when it is opened:
-// later damage of the file can't affect them. Postings stay in the file, nine
+// later damage of the file can't affect them. Whatever is checked then is read from
+// the file: mapped pages that were touched count as memory of the process, and a
+// build opens what it has just written. Postings stay in the file, nine
 // tenths of it, and every stretch of sumBlock bytes has a sum, checked each time
 // a list in it is read. So bytes that are damaged later are never part of an
 // answer. Stamps stay in the file too and need no check: a wrong stamp differs
@@ -61,9 +62,19 @@ func intact(data, sums []byte, from, to int) bool {
 	return true
 }
 
-// readIntact checks all blocks of a section, which begins at off in the file. It
-// reads them: mapped pages that were touched count as memory of the process, and a
-// build opens what it has just written.
+// readTable reads and checks a section that has one sum.
+func (s *segment) readTable(id int, sec section) ([]byte, error) {
+	table := make([]byte, sec.size)
+	if n, err := s.mapping.ReadAt(table, int64(sec.off)); n < len(table) {
+		return nil, damaged("section %d can't be read: %v", id, err)
+	}
+	if crc32.Checksum(table, castagnoli()) != sec.sum {
+		return nil, damaged("checksum of section %d", id)
+	}
+	return table, nil
+}
+
+// readIntact checks all blocks of a section, which begins at off in the file.
 func (s *segment) readIntact(off int64, size int, want []byte) error {
 	buf := make([]byte, min(size, 64*sumBlock))
 	var sums blockSums
@@ -92,6 +103,3 @@ func (s *segment) untouched() error {
 	}
 	return nil
 }
-
-// keep copies a table out of the file.
-func keep(table []byte) []byte { return slices.Clone(table) }
