@@ -180,6 +180,45 @@ func TestDefinitionsInSeveralRuns(t *testing.T) {
 	}
 }
 
+// The largest texts that have definitions in the index: the mark of UTF-8 is no part of
+// the text.
+func TestDefinitionsOfLargeTexts(t *testing.T) {
+	w := newWorld(t, 3, true)
+	text := func(size int) string { return "#define same 1\n" + strings.Repeat("\n", size-15) }
+	const most = symbols.MaxText - 1
+	for name, content := range map[string]string{"fits.c": text(most), "marked.c": "\ufeff" + text(most), "over.c": text(most + 1), "markedover.c": "\ufeff" + text(most+1), "far.c": text(2 * most)} {
+		w.write(name, content)
+	}
+	w.open()
+	w.calm()
+	snap, err := w.ix.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	counted, err := snap.Counted(Ask{Hidden: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, v := range counted.Views {
+		for id := range v.Documents() {
+			paths, err := v.Paths([]int{id})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[paths[0]] = -1
+			known, err := v.Kinds(id, func(k symbols.Kind, n int) { got[paths[0]] = n })
+			if err != nil || known != (got[paths[0]] > 0) {
+				t.Errorf("%s: %v, %v", paths[0], known, err)
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"fits.c": 1, "marked.c": 1, "over.c": -1, "markedover.c": -1, "far.c": -1}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // The tables of definitions say of each file what its text defines: after it was
 // read, after merges and after the index is opened again.
 func TestDefinitions(t *testing.T) {
