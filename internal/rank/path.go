@@ -1,6 +1,8 @@
 package rank
 
 import (
+	"path"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -42,6 +44,55 @@ func pathWeight(dir, base string) float64 {
 		weight *= 0.45
 	}
 	return weight
+}
+
+// Beside puts candidates lower that another one goes before: a C header whose source is
+// there, which has what it declares, and files of a version when there are some of a newer
+// one (v3 beside v4).
+func Beside(list []Candidate) {
+	sources, newest := map[string]bool{}, map[string]int{}
+	for i := range list {
+		switch stem, ext := cutExtension(list[i].Path); ext {
+		case ".c", ".cc", ".cpp", ".cxx", ".m":
+			sources[stem] = true
+		}
+		eachVersion(list[i].Path, func(folder string, n int) { newest[folder] = max(newest[folder], n) })
+	}
+	for i := range list {
+		switch stem, ext := cutExtension(list[i].Path); ext {
+		case ".h", ".hh", ".hpp", ".hxx":
+			if sources[stem] {
+				list[i].weight *= besideWeight
+			}
+		}
+		eachVersion(list[i].Path, func(folder string, n int) {
+			if n < newest[folder] {
+				list[i].weight *= besideWeight
+			}
+		})
+	}
+}
+
+// besideWeight is what such a candidate counts.
+const besideWeight = 0.85
+
+func cutExtension(p string) (stem, ext string) {
+	ext = path.Ext(p)
+	return strings.TrimSuffix(p, ext), ext
+}
+
+// eachVersion calls f with the folders of a path that have another one called v and a
+// number in them, and with the number.
+func eachVersion(p string, f func(folder string, n int)) {
+	at := 0
+	for name := range strings.SplitSeq(path.Dir(p), "/") {
+		if digits, ok := strings.CutPrefix(name, "v"); ok {
+			if n, err := strconv.Atoi(digits); err == nil {
+				f(p[:at], n)
+			}
+		}
+		at += len(name) + 1
+	}
 }
 
 // isCode tells code from prose and data by the file's name.

@@ -33,8 +33,9 @@ type pathWord struct {
 
 // pathDir has the words of a folder's path; the last ones are the folder's own.
 type pathDir struct {
-	words []int32
-	near  int // where its own begin
+	words   []int32
+	near    int // where its own begin
+	shallow float64
 }
 
 // NewPaths returns an empty table.
@@ -87,7 +88,7 @@ func (p *Paths) folder(dir string) int32 {
 	if i, ok := p.byName[dir]; ok {
 		return i
 	}
-	d := pathDir{}
+	d := pathDir{shallow: shallow(dir)}
 	near := len(dir) - len(dir[strings.LastIndexByte(dir, '/')+1:])
 	terms.EachPart([]byte(dir), func(s, e int, _ bool) {
 		if s < near {
@@ -98,6 +99,15 @@ func (p *Paths) folder(dir string) int32 {
 	p.dirs = append(p.dirs, d)
 	p.byName[dir] = int32(len(p.dirs) - 1)
 	return int32(len(p.dirs) - 1)
+}
+
+// shallow is 1 for the files of the workspace itself, and less for each folder that a
+// file is in: what is central is rarely deep.
+func shallow(dir string) float64 {
+	if dir == "" {
+		return 1
+	}
+	return 1 / float64(2+strings.Count(dir, "/"))
 }
 
 func (p *Paths) word(part string) int32 {
@@ -190,6 +200,7 @@ func (pq *pathQuery) inDir(d *pathDir) float64 {
 // alone makes it a candidate.
 func (pq *pathQuery) features(f *Features, file int) bool {
 	f[fDir] = pq.dirs[pq.p.dir[file]]
+	f[fShallow] = pq.p.dirs[pq.p.dir[file]].shallow
 	base := pq.p.base[pq.p.start[file]:pq.p.start[file+1]]
 	any := false
 	for _, w := range base {

@@ -67,8 +67,8 @@ func NewQuery(query string) *Query {
 	q := &Query{lookup: map[string]int32{}, keys: map[terms.Key]keyed{}, most: maxTerms}
 	title, body := cutTitle(query)
 	words := splitWords(title)
-	for _, w := range contentOf(words) {
-		q.addWord(w)
+	for i, w := range contentOf(words) {
+		q.addWord(w, placeWeight(i))
 	}
 	if body != "" {
 		q.addBody(body)
@@ -132,16 +132,17 @@ func cutTitle(query string) (title, body string) {
 // addBody adds the words of a long text after its title. Identifiers there are words
 // only: those of code to reproduce a bug say little about where it is.
 func (q *Query) addBody(body string) {
-	title, idents := len(q.terms), q.idents
+	idents := q.idents
 	q.most = longTerms
 	for _, w := range contentOf(splitWords(body)) {
-		q.addWord(w)
-	}
-	for i := range q.terms[title:] {
-		q.terms[title+i].weight = 0
+		q.addWord(w, 0)
 	}
 	q.idents = idents
 }
+
+// placeWeight is what a word counts by its place in the query: what a question is about
+// comes first, and what it says of it after that.
+func placeWeight(place int) float64 { return max(1-0.2*float64(place), 0.4) }
 
 // beginning2 are the first two bytes of a part, in lower case.
 func beginning2(part []byte) uint32 {
@@ -229,8 +230,8 @@ func isPlain(w string) bool {
 	return true
 }
 
-// addWord adds the terms of a word and, if it may be one, the identifier.
-func (q *Query) addWord(w queryWord) {
+// addWord adds the terms of a word, which count so much, and, if it may be one, the identifier.
+func (q *Query) addWord(w queryWord, weight float64) {
 	components := strings.FieldsFunc(w.text, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
 	var all []int
 	for ci, comp := range components {
@@ -238,7 +239,7 @@ func (q *Query) addWord(w queryWord) {
 		var folded []string
 		terms.EachPart([]byte(comp), func(start, end int, _ bool) {
 			folded = append(folded, string(terms.AppendFolded(nil, []byte(comp[start:end]))))
-			if i := q.addTerm(comp[start:end]); i >= 0 {
+			if i := q.addTerm(comp[start:end], weight); i >= 0 {
 				mine = append(mine, i)
 			}
 		})
@@ -265,7 +266,7 @@ func (q *Query) addWord(w queryWord) {
 }
 
 // addTerm adds a part of a word, or finds it, and returns its place.
-func (q *Query) addTerm(part string) int {
+func (q *Query) addTerm(part string, weight float64) int {
 	text := string(terms.Append(nil, []byte(part)))
 	if text == "" {
 		return -1
@@ -277,7 +278,7 @@ func (q *Query) addTerm(part string) int {
 			return -1
 		}
 		word := strings.ToLower(part)
-		q.terms = append(q.terms, term{text: text, word: word, alts: alternatives(word, text), weight: 1, next: -1})
+		q.terms = append(q.terms, term{text: text, word: word, alts: alternatives(word, text), weight: weight, next: -1})
 		i = len(q.terms) - 1
 	}
 	if last >= 0 && last != i && q.terms[last].next < 0 {

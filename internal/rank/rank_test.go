@@ -53,6 +53,7 @@ func order(query string, files map[string]string) []string {
 	}
 	c := q.NewCorpus(tally)
 	list, _ := c.Short()
+	Beside(list)
 	for i := range list {
 		c.Examine(context.Background(), &list[i], []byte(files[list[i].Path]))
 	}
@@ -106,6 +107,25 @@ func TestOrder(t *testing.T) {
 		{"short forms of words", "authentication", map[string]string{
 			"auth.py": "def auth():\n    pass\n", "b.py": "x = 1\n",
 		}, "auth.py:1"},
+		{"a source before its header", "open file", map[string]string{
+			"file.h": "/* Opens a file. */\nint open_file(const char *name)\n{\n\treturn 0;\n}\n", "file.c": "/* Opens. */\nint open_file(const char *name)\n{\n\treturn 0;\n}\n",
+		}, "file.c:1"},
+		{"a newer version before an older one", "parse date", map[string]string{
+			"api/v9/date.js": "function parseDate(s) {}\n", "api/v8/date.js": "function parseDate(s) {}\n",
+		}, "api/v9/date.js:1"},
+		{"what the query begins with counts more", "jump to folders", map[string]string{
+			"folders.sh": "jump folders\n", "jump.sh": "jump folders\n",
+		}, "jump.sh:1"},
+		{"what is less deep", "parse date", map[string]string{
+			"a/b/c/date.js": "function parseDate(s) {}\n", "z/date.js": "function parseDate(s) {}\n",
+		}, "z/date.js:1"},
+		{"text that documents", "retry after failure", map[string]string{
+			"z.py": "def run():\n    \"\"\"Retry after a failure.\"\"\"\n    x = 1\n    pass\n", "b.py": "def run():\n    x = 'retry after a failure.'\n    pass\n",
+		}, "z.py:1"},
+		// The line of the package was shown, as a definition that the query names.
+		{"more than the name of a package", "binding", map[string]string{
+			"form.go": "package binding\n\n// Bind is the binding of a form.\nfunc Bind() {\n}\n",
+		}, "form.go:3"},
 		{"a qualified name", "Session.close", map[string]string{
 			"a.py": "class File:\n    def close(self):\n        pass\n", "b.py": "class Session:\n    def close(self):\n        pass\n",
 		}, "b.py:2"},

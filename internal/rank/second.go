@@ -21,12 +21,12 @@ const (
 	fDefs     // BM25 over the names of definitions
 	fPair     // words that follow each other in the query and in the file
 	fSize     // of the file, by its logarithm
-	fWindow   // share that the best piece of the file has
 	fHead     // share that the head of the file has
 	fWordDef  // a plain word of the query is exactly the name of a definition
 	fDocs     // BM25 over comments
 	fChunk    // BM25 of the best piece
 	fText     // BM25 of a long text, with its title
+	fShallow  // how few folders it is in
 	numFeatures
 )
 
@@ -194,6 +194,9 @@ func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
 	}
 }
 
+// docsHalf is how often a word is in comments that counts half of what it can.
+const docsHalf = 5
+
 // docs fills in what the comments say.
 func (q *Query) docs(f *Features, occ []occurrence, comments [][2]int, idf []float64) {
 	tf := make([]float64, len(q.terms))
@@ -209,11 +212,11 @@ func (q *Query) docs(f *Features, occ []occurrence, comments [][2]int, idf []flo
 			tf[o.term]++
 		}
 	}
-	f[fDocs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + 2) })
+	f[fDocs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + docsHalf) })
 }
 
-// window fills in the best piece of the file, about 40 lines: which terms it
-// has, and how often, and which the head of the file has.
+// window fills in the best piece of the file, about 40 lines: how often it has the
+// terms; and which of them the head of the file has.
 func (q *Query) window(f *Features, occ []occurrence, idf []float64) {
 	const span, headSpan = 1500, 2000
 	all := 0.0
@@ -225,15 +228,10 @@ func (q *Query) window(f *Features, occ []occurrence, idf []float64) {
 	}
 	count := make([]float64, len(q.terms))
 	head := make([]float64, len(q.terms))
-	has, often, from := 0.0, 0.0, 0
+	often, from := 0.0, 0
 	change := func(i int32, by float64) {
 		often -= idf[i] * count[i] / (count[i] + 1)
-		if count[i] == 0 {
-			has += idf[i]
-		}
-		if count[i] += by; count[i] == 0 {
-			has -= idf[i]
-		}
+		count[i] += by
 		often += idf[i] * count[i] / (count[i] + 1)
 	}
 	for _, o := range occ {
@@ -242,7 +240,6 @@ func (q *Query) window(f *Features, occ []occurrence, idf []float64) {
 			change(occ[from].term, -1)
 			from++
 		}
-		f[fWindow] = max(f[fWindow], has/all)
 		f[fChunk] = max(f[fChunk], often/all)
 		if o.at <= headSpan {
 			head[o.term] = 1

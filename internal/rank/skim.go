@@ -71,7 +71,7 @@ func (c *Corpus) atMost(k *Candidate, s *seen) float64 {
 	for _, o := range s.occ {
 		count[o.term]++
 	}
-	f[fDocs] = share(c.idf, func(i int) float64 { return count[i] / (count[i] + 2) })
+	f[fDocs] = share(c.idf, func(i int) float64 { return count[i] / (count[i] + docsHalf) })
 	f[fDefs] = share(c.idf, func(i int) float64 { return 2 * count[i] / (2*count[i] + 1.5) })
 	f[fDefName] = c.oneName(s)
 	named := c.q.Asks() && c.names(s.text)

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io/fs"
@@ -26,8 +27,8 @@ func TestCrossValidate(t *testing.T) {
 	}
 	all := loadBenchmark(t, annotations, trees)
 	t.Logf("the weights in use: %.4f", measure(all, &weights))
-	tuned := tune(all, plainWeights)
-	t.Logf("tuned on all:       %.4f %.3v", measure(all, &tuned), tuned)
+	fitted := fit(all, plainWeights)
+	t.Logf("fitted on all:      %.4f %.3v", measure(all, &fitted), fitted)
 
 	names := repoNames(all)
 	const folds = 8
@@ -41,20 +42,20 @@ func TestCrossValidate(t *testing.T) {
 				train = append(train, k)
 			}
 		}
-		w := tune(train, plainWeights)
+		w := fit(train, plainWeights)
 		sum += measure(held, &w) * float64(len(repoNames(held)))
 	}
 	got := sum / float64(len(names))
 	t.Logf("cross-validated:    %.4f over %d repositories", got, len(names))
-	if got < 0.865 {
-		t.Errorf("cross-validated NDCG@10 %.4f, want at least 0.865", got)
+	if got < 0.89 {
+		t.Errorf("cross-validated NDCG@10 %.4f, want at least 0.89", got)
 	}
 }
 
 // plainWeights are those of the design, before any tuning.
 var plainWeights = Features{
 	fBM25: 0.5, fNameFull: 0.4, fName: 0.25, fPrefix: 0.3, fDir: 0.6, fSymbol: 2, fIdent: 0.5, fDefName: 0.25,
-	fDefs: 0.2, fPair: 0.8, fSize: 0.2, fWindow: 0.1, fHead: 0.1, fWordDef: 0.1, fDocs: 0.1, fChunk: 0.1,
+	fDefs: 0.2, fPair: 0.8, fSize: 0.2, fHead: 0.1, fWordDef: 0.1, fDocs: 0.1, fChunk: 0.1,
 }
 
 // task is one question with the features of every candidate.
@@ -73,25 +74,111 @@ func repoNames(list []*task) []string {
 	return slices.Compact(names)
 }
 
-// tune climbs: one weight at a time, while it helps.
-func tune(list []*task, w Features) Features {
-	best := measure(list, &w)
-	for range 5 {
-		before := best
-		for i := range w {
-			for _, v := range []float64{0, w[i] * 0.5, w[i] * 0.75, w[i] * 1.33, w[i] * 2, w[i] + 0.1} {
-				try := w
-				try[i] = v
-				if got := measure(list, &try); got > best+1e-5 {
-					best, w = got, try
-				}
-			}
-		}
-		if best-before < 2e-4 {
-			break
+// fit finds weights by gradient descent: of the candidates of a question those that
+// answer it should have all of the probability that a softmax of the scores gives. Its
+// weights are worth as much on repositories that they were not found on as on those they
+// were (0.900 and 0.901); climbing by NDCG itself is not (0.894 and 0.904).
+func fit(list []*task, start Features) Features {
+	const (
+		scale  = 6      // of scores in the softmax
+		pull   = 0.0002 // towards the start
+		most   = 150    // candidates of a question, besides those that answer it
+		rounds = 400
+	)
+	questions := map[string]float64{}
+	for _, k := range list {
+		questions[k.repo]++
+	}
+	var data []*sample
+	for _, k := range list {
+		if s := k.sample(&start, most); s != nil {
+			s.weight = 1 / questions[k.repo] / float64(len(questions))
+			data = append(data, s)
 		}
 	}
+	var w, from, mean, square Features
+	for i := range w {
+		from[i] = start[i] * scale
+	}
+	w = from
+	for range rounds {
+		var g Features
+		for _, s := range data {
+			s.gradient(&w, &g)
+		}
+		for i := range w { // Adam
+			g[i] += pull * (w[i] - from[i])
+			mean[i] = 0.9*mean[i] + 0.1*g[i]
+			square[i] = 0.99*square[i] + 0.01*g[i]*g[i]
+			w[i] = max(0, w[i]-0.1*mean[i]/(math.Sqrt(square[i])+1e-4))
+		}
+	}
+	for i := range w {
+		w[i] /= scale
+	}
 	return w
+}
+
+// sample is a question for fit.
+type sample struct {
+	f      []Features // of candidates, times what their paths count
+	answer []float64  // what is wanted of each, 1 in all
+	weight float64    // of the question
+}
+
+// sample takes the best candidates of a question and those that answer it; nil if none
+// does.
+func (k *task) sample(w *Features, most int) *sample {
+	wanted, all := make([]float64, len(k.list)), 0.0
+	for n, found := range k.targets {
+		for _, i := range found {
+			if wanted[i] == 0 {
+				wanted[i] = 1 / math.Log2(float64(n+2))
+				all += wanted[i]
+			}
+		}
+	}
+	if all == 0 {
+		return nil
+	}
+	order := make([]int, len(k.list))
+	for i := range order {
+		order[i] = i
+	}
+	score := func(i int) float64 { return w.dot(&k.list[i].f) * k.list[i].weight }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
+	s := &sample{}
+	for n, i := range order {
+		if n >= most && wanted[i] == 0 {
+			continue
+		}
+		f := k.list[i].f
+		for j := range f {
+			f[j] *= k.list[i].weight
+		}
+		s.f, s.answer = append(s.f, f), append(s.answer, wanted[i]/all)
+	}
+	return s
+}
+
+// gradient adds that of the question to g.
+func (s *sample) gradient(w, g *Features) {
+	p := make([]float64, len(s.f))
+	most, sum := math.Inf(-1), 0.0
+	for i := range s.f {
+		p[i] = w.dot(&s.f[i])
+		most = max(most, p[i])
+	}
+	for i := range p {
+		p[i] = math.Exp(p[i] - most)
+		sum += p[i]
+	}
+	for i := range p {
+		d := (p[i]/sum - s.answer[i]) * s.weight
+		for j, v := range s.f[i] {
+			g[j] += d * v
+		}
+	}
 }
 
 // measure is the mean over repositories of the mean NDCG@10 over questions. It
@@ -189,6 +276,7 @@ func examineAll(query string, docs map[string][]byte) []Candidate {
 	}
 	c := q.NewCorpus(tally)
 	list, _ := c.best(len(docs))
+	Beside(list)
 	for i := range list {
 		c.Examine(context.Background(), &list[i], docs[list[i].Path])
 		list[i].Pieces = nil

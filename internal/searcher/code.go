@@ -105,6 +105,7 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 			best = append(best, k)
 		}
 	}
+	rank.Beside(best)
 	if best, err = skimmed(ctx, from, corpus, best); err != nil {
 		return nil, 0, err
 	}

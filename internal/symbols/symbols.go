@@ -140,14 +140,32 @@ func Until(stop func() bool, path string, text []byte) (list []Symbol, whole boo
 }
 
 // Read returns the symbols of a text and where its comments are, as pairs of
-// offsets in order. A stop that returns true ends it early; nil never does.
+// offsets in order. Strings of several lines are comments where a language documents with
+// them. A stop that returns true ends it early; nil never does.
 func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [][2]int) {
 	p := readText(stop, path, text)
 	comments = make([][2]int, len(p.comments))
 	for i, c := range p.comments {
 		comments[i] = [2]int{c.start, c.end}
 	}
+	if p.lang != nil && (p.lang.name == "Python" || p.lang.name == "Elixir") {
+		before := len(comments)
+		for _, t := range p.toks {
+			if p.isDocString(t) {
+				comments = append(comments, [2]int{int(t.start), int(t.end)})
+			}
+		}
+		if len(comments) > before {
+			slices.SortFunc(comments, func(a, b [2]int) int { return a[0] - b[0] })
+		}
+	}
 	return p.out, comments
+}
+
+// isDocString reports whether a token is a string between three quotes.
+func (p *parser) isDocString(t token) bool {
+	s := p.text[t.start:t.end]
+	return t.kind == text && len(s) >= 6 && (bytes.HasSuffix(s, []byte(`"""`)) || bytes.HasSuffix(s, []byte(`'''`)))
 }
 
 func readText(stop func() bool, path string, text []byte) *parser {
