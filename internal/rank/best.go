@@ -125,7 +125,7 @@ func (c *Corpus) naming() [][]bool {
 					continue
 				}
 				for _, h := range t.hits[term] {
-					if h.own > 0 && has[h.file] == need {
+					if has[h.file] == need {
 						has[h.file]++
 					}
 				}

@@ -77,13 +77,6 @@ func NewQuery(query string) *Query {
 		return nil
 	}
 	q.symbol = len(words) == 1 && len(q.idents) == 1 && body == ""
-	q.ends = make([]bool, len(q.terms))
-	for _, id := range q.idents {
-		if q.asks(&id) {
-			q.asked = append(q.asked, id.folded)
-			q.ends[id.terms[len(id.terms)-1]] = true
-		}
-	}
 	var all []string
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -100,12 +93,36 @@ func NewQuery(query string) *Query {
 		}
 	}
 	q.finder = terms.NewFinder(all)
+	q.countOnce()
+	q.ends = make([]bool, len(q.terms))
+	for _, id := range q.idents {
+		if q.asks(&id) {
+			q.asked = append(q.asked, id.folded)
+			q.ends[id.terms[len(id.terms)-1]] = true
+		}
+	}
 	for _, id := range q.idents {
 		if id.folded != "" {
 			q.last[id.folded[len(id.folded)-1]] = true
 		}
 	}
 	return q
+}
+
+// countOnce lets terms that are other forms of one before them, as cfg of config, count as
+// that one and no more: so they are found in texts.
+func (q *Query) countOnce() {
+	for i := range q.terms {
+		if int(q.lookup[q.terms[i].text]) != i {
+			q.terms[i].weight = 0
+		}
+	}
+	for i := range q.idents {
+		list := q.idents[i].terms
+		for k, t := range list {
+			list[k] = int(q.lookup[q.terms[t].text])
+		}
+	}
 }
 
 // contentOf are the words that say something; all of them if none does.

@@ -170,6 +170,24 @@ func TestOrderIsStable(t *testing.T) {
 	}
 }
 
+// A word may be another form of one before it in the query; a name that has it is found.
+func TestNamedByOtherForms(t *testing.T) {
+	text := []byte("func parse_cfg() {}\n")
+	for _, query := range []string{"parse_cfg", "config parse_cfg", "cfg parse_config parse_cfg"} {
+		q := NewQuery(query)
+		k := q.Look(context.Background(), text)
+		if !k.Named {
+			t.Errorf("%q is not named", query)
+		}
+		tally := q.ReadTally()
+		tally.Add("a.go", k)
+		list, _ := q.NewCorpus(tally).Naming(func(int, int) bool { return true })
+		if len(list) != 1 {
+			t.Errorf("%q: %d files may define it, want 1", query, len(list))
+		}
+	}
+}
+
 func FuzzLook(f *testing.F) {
 	f.Add("open file", "a.go", "func openFile() {}\n")
 	f.Add("Größe", "ü.c", "int \xff größe;")

@@ -13,7 +13,7 @@ import (
 
 // randomCode is a text with definitions, comments and plain lines of a few words.
 func randomCode(r *rand.Rand, ext string) string {
-	words := []string{"user", "name", "parse", "lock", "config", "open", "file", "read", "queue", "index"}
+	words := []string{"user", "name", "parse", "lock", "config", "open", "file", "read", "queue", "index", "cfg"}
 	name := func() string {
 		var parts []string
 		for range 1 + r.IntN(3) {
@@ -53,7 +53,8 @@ func TestBestEqualsAll(t *testing.T) {
 			ext := []string{".go", ".py", ".md"}[r.IntN(3)]
 			files[fmt.Sprintf("%s%d%s", []string{"a/", "tests/", "lock/", ""}[r.IntN(4)], i, ext)] = randomCode(r, ext)
 		}
-		query := []string{"parse user name", "how is a file opened and read", "lock_queue", "config.open user", "index of the user names in a queue", "readFile"}[r.IntN(6)]
+		query := []string{"parse user name", "how is a file opened and read", "lock_queue", "config.open user", "index of the user names in a queue", "readFile",
+			"config_index cfg", "config of a cfgFile", "cfg config"}[r.IntN(9)]
 		q := NewQuery(query)
 		tally := q.ReadTally()
 		for _, p := range slices.Sorted(func(yield func(string) bool) {
@@ -82,6 +83,14 @@ func TestBestEqualsAll(t *testing.T) {
 		want = want[:min(n, len(want))]
 		for i := range list {
 			c.Skim(&list[i], []byte(files[list[i].Path]))
+		}
+		for i := range list { // whatever is read of it, it is no better than was said
+			k := list[i]
+			c.judge(ctx, &k)
+			if k.Score > list[i].most+1e-9 {
+				t.Fatalf("seed %d, %q: %s has %.3f, at most %.3f was said: %q", seed, query, k.Path, k.Score, list[i].most, files[k.Path])
+			}
+			list[i].seen.syms, list[i].seen.comments = nil, nil
 		}
 		all += len(list)
 		got := c.Best(ctx, list, n, 1+r.IntN(4))
