@@ -26,13 +26,17 @@ type place struct {
 
 // pieces finds what to show of a file: the definitions the query names, then
 // the stretches of lines that have most of it.
-func (q *Query) pieces(text []byte, syms []symbols.Symbol, occ []occurrence, idf []float64) []Piece {
+func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, occ []occurrence, idf []float64) []Piece {
 	lines := lineStarts(text)
+	licence := licenceLines(text, comments)
 	places := q.defined(syms, idf)
 	places = append(places, q.stretches(lines, syms, occ, idf)...)
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.score, a.score) })
 	var out []Piece
 	for _, p := range places {
+		if p.First <= licence && p.Last > licence && said(occ, lines, licence, p.Last) {
+			p.First = licence + 1
+		}
 		p.Last = min(p.Last, p.First+maxPiece-1, len(lines))
 		if p.First < 1 || p.Last < p.First || len(out) == maxPieces {
 			continue
@@ -42,9 +46,41 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, occ []occurrence, idf
 		}
 	}
 	if len(out) == 0 && len(lines) > 0 { // only the path speaks for it
-		out = append(out, Piece{First: 1, Last: min(maxPiece, len(lines))})
+		first := min(licence+1, len(lines))
+		out = append(out, Piece{First: first, Last: min(first+maxPiece-1, len(lines))})
 	}
 	return out
+}
+
+// licenceLines is how many lines the comment takes at the head of a text that says whose it
+// is, with what is before it and empty lines after it: nobody asks for that.
+func licenceLines(text []byte, comments [][2]int) int {
+	const head = 5 // lines that may be before it
+	if len(comments) == 0 || bytes.Count(text[:comments[0][0]], []byte("\n")) >= head {
+		return 0
+	}
+	end := comments[0][1]
+	for _, c := range comments[1:] {
+		if between := text[end:max(c[0], end)]; len(bytes.TrimSpace(between)) > 0 || bytes.Count(between, []byte("\n")) > 1 {
+			break
+		}
+		end = c[1]
+	}
+	block := bytes.ToLower(text[comments[0][0]:end])
+	if !bytes.Contains(block, []byte("copyright")) && !bytes.Contains(block, []byte("license")) {
+		return 0
+	}
+	rest := bytes.TrimLeft(text[end:], " \t\r\n")
+	return bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
+}
+
+// said reports whether a word of the query is in the lines after one, up to another.
+func said(occ []occurrence, lines []int, after, last int) bool {
+	end := 1 << 62
+	if last < len(lines) {
+		end = lines[last]
+	}
+	return after < len(lines) && slices.ContainsFunc(occ, func(o occurrence) bool { return int(o.at) >= lines[after] && int(o.at) < end })
 }
 
 func lineStarts(text []byte) []int {

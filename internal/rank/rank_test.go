@@ -126,6 +126,15 @@ func TestOrder(t *testing.T) {
 		{"more than the name of a package", "binding", map[string]string{
 			"form.go": "package binding\n\n// Bind is the binding of a form.\nfunc Bind() {\n}\n",
 		}, "form.go:3"},
+		{"what follows a licence", "date", map[string]string{
+			"a.c": "#ifndef A\n/*\n * Copyright 2020 Date Ltd.\n */\n\nint date;\n",
+		}, "a.c:6"},
+		{"a licence that is asked for", "licence of date", map[string]string{
+			"a.go": "// Copyright 2020 Date Ltd.\n// Licence: none.\n\npackage a\n",
+		}, "a.go:1"},
+		{"the comment after a licence", "dates", map[string]string{
+			"a.go": "// Copyright 2020\n\n// Package a has dates.\npackage a\n",
+		}, "a.go:3"},
 		{"a qualified name", "Session.close", map[string]string{
 			"a.py": "class File:\n    def close(self):\n        pass\n", "b.py": "class Session:\n    def close(self):\n        pass\n",
 		}, "b.py:2"},

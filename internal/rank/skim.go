@@ -48,7 +48,7 @@ func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 // show finds the pieces of a candidate that was judged.
 func (c *Corpus) show(k *Candidate) {
 	s := k.seen
-	k.Pieces = c.q.pieces(s.text, s.syms, s.occ, c.idf)
+	k.Pieces = c.q.pieces(s.text, s.syms, s.comments, s.occ, c.idf)
 	for i := range k.Pieces {
 		k.Pieces[i].First += s.lines
 		k.Pieces[i].Last += s.lines
