@@ -30,7 +30,7 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, oc
 	lines := lineStarts(text)
 	licence := licenceLines(text, comments)
 	places := q.defined(syms, idf)
-	places = append(places, q.stretches(lines, syms, occ, idf)...)
+	places = append(places, q.stretches(lines, syms, elsewhere(occ, lines, syms), idf)...)
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.score, a.score) })
 	var out []Piece
 	for _, p := range places {
@@ -50,6 +50,31 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, oc
 		out = append(out, Piece{First: first, Last: min(first+maxPiece-1, len(lines))})
 	}
 	return out
+}
+
+// belongs reports a line that only says where a file belongs: package, namespace.
+func belongs(s *symbols.Symbol) bool { return s.Kind == symbols.Module && s.Last == s.First }
+
+// elsewhere are the occurrences that are not in such lines.
+func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrence {
+	for i := range syms {
+		if s := &syms[i]; belongs(s) && s.First < len(lines) {
+			from, to := int32(lines[s.First-1]), int32(lines[s.First])
+			first := slices.IndexFunc(occ, func(o occurrence) bool { return o.at >= from })
+			if first < 0 || occ[first].at >= to {
+				continue
+			}
+			last := first
+			for last < len(occ) && occ[last].at < to {
+				last++
+			}
+			occ = slices.Concat(occ[:first], occ[last:])
+			if first < len(occ) {
+				occ[first].near = 0
+			}
+		}
+	}
+	return occ
 }
 
 // licenceLines is how many lines the comment takes at the head of a text that says whose it
@@ -111,7 +136,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
 		q.identifiers(&f, s, KindWeight(s.Kind))
 		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
-		if v == 0 || s.Kind == symbols.Module && s.Last == s.First { // a line that only says where the file belongs
+		if v == 0 || belongs(s) {
 			continue
 		}
 		out = append(out, place{Piece{s.DocFirst(), s.Last, s.Qualified(), s.Kind}, v})
