@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // scored is a candidate with its score of the first stage.
@@ -51,10 +52,27 @@ func (c *Corpus) features(f *Features, tally, file int) bool {
 	}
 	if v > 0 {
 		f[fBM25] = v / c.top
-		f[fSize] = math.Log(float64(1+c.tallies[tally].parts[file])) / math.Log(float64(1+c.most))
+		f[fSize] = logOf(c.tallies[tally].parts[file]) / logOf(c.most)
 	}
 	return named || v > 0 || f[fText] > 0
 }
+
+// logOf is the logarithm of n+1. Most texts have less than logs parts, and every candidate
+// is asked.
+func logOf(n uint32) float64 {
+	if n < uint32(len(logs())) {
+		return float64(logs()[n])
+	}
+	return math.Log(float64(n) + 1)
+}
+
+var logs = sync.OnceValue(func() *[1 << 15]float32 {
+	var t [1 << 15]float32
+	for n := range t {
+		t[n] = float32(math.Log(float64(n) + 1))
+	}
+	return &t
+})
 
 func (t *Tally) weight(file int) float64 { return t.paths.weights[t.paths.weight[file]] }
 
