@@ -34,6 +34,10 @@ type IndexOptions struct {
 	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000. If
 	// there are more, it holds none, and a search for ignored files scans.
 	MaxIgnored int
+	// Frugal lets a build of many files set how often this process collects garbage, and
+	// its memory limit (debug.SetGCPercent, SetMemoryLimit), until it is done. It is for
+	// programs that do little else: 314,316 files take 236 MB with it.
+	Frugal bool
 	// Progress is called with the progress of a build, from any goroutine.
 	Progress func(search.Progress)
 	// Version and Program are the version and the file of the program that opens
@@ -43,7 +47,7 @@ type IndexOptions struct {
 
 func (o *IndexOptions) owner() *owner.Options {
 	return &owner.Options{
-		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Progress: o.Progress,
+		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Frugal: o.Frugal, Progress: o.Progress,
 		Version: o.Version, Program: o.Program, Fields: notefields.Extractor(),
 	}
 }

@@ -19,12 +19,8 @@ func (ix *Index) Flush(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
 	jobs := ix.takeJobs()
-	next := func(int64) {}
-	if len(jobs) >= frugalFrom {
-		var done func()
-		next, done = frugal()
-		defer done()
-	}
+	next, done := ix.opts.minding(len(jobs))
+	defer done()
 	for all := len(jobs); len(jobs) > 0; {
 		next(ix.opts.budget + int64(ix.opts.Workers)*workerMemory)
 		n, err := ix.flushSome(ctx, jobs)

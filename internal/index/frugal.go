@@ -30,6 +30,15 @@ var builds struct {
 	wasLimit int64
 }
 
+// minding sets the collector for a build of so many files, if the process may be set. See
+// frugal.
+func (o *Options) minding(files int) (next func(need int64), done func()) {
+	if !o.Frugal || files < frugalFrom {
+		return func(int64) {}, func() {}
+	}
+	return frugal()
+}
+
 // frugal lets the collector run more often until done is called. next is called
 // before each segment, with the memory that it will need: what another part of the
 // process came to hold meanwhile is not counted against the build.

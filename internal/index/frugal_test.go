@@ -45,6 +45,18 @@ func TestFrugal(t *testing.T) {
 	if percent, limit := settings(); percent != 80 || limit != math.MaxInt64 {
 		t.Errorf("percent %d, limit %d after the builds", percent, limit)
 	}
+	for _, o := range []*Options{{}, {Frugal: true}} { // of a library, and for few files
+		files := frugalFrom
+		if o.Frugal {
+			files--
+		}
+		next, done := o.minding(files)
+		next(need)
+		if percent, limit := settings(); percent != 80 || limit != math.MaxInt64 {
+			t.Errorf("percent %d, limit %d for %d files, %+v", percent, limit, files, o.Frugal)
+		}
+		done()
+	}
 	debug.SetMemoryLimit(48 << 20) // of somebody who is more frugal
 	next, done = frugal()
 	next(need)

@@ -50,6 +50,8 @@ type Options struct {
 	Workers int
 	// Fields takes the fields out of texts; nil for none.
 	Fields *Extractor
+	// Frugal lets a flush of many files set the garbage collector of this process.
+	Frugal bool
 	// Progress, if set, is called during a flush, from any goroutine, with the
 	// number of further files read and the bytes read so far.
 	Progress func(files int, bytes int64)

@@ -39,6 +39,8 @@ type Options struct {
 	MaxWatches int
 	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000.
 	MaxIgnored int
+	// Frugal lets a build set the garbage collector of this process.
+	Frugal bool
 	// Progress is called with the progress of a build, from any goroutine.
 	Progress func(search.Progress)
 	// Version and Program are the version and the file of this process's program.

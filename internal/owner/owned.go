@@ -119,7 +119,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 		o.watching <- watching{watcher, err}
 	})
 	o.ix, err = index.Open(root, state, &index.Options{
-		Walk: walking, MaxIgnored: m.opts.maxIgnored(), Source: o, Fields: m.opts.Fields, Workers: m.opts.Workers, Progress: o.progress, Logger: m.log,
+		Walk: walking, MaxIgnored: m.opts.maxIgnored(), Frugal: m.opts.Frugal, Source: o, Fields: m.opts.Fields, Workers: m.opts.Workers, Progress: o.progress, Logger: m.log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, o.unwatch(), o.lease.Release(), state.Close(), root.Close())

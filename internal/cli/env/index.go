@@ -37,6 +37,7 @@ func IndexPlace(root string) (*quarry.IndexOptions, error) {
 		Home:    home,
 		Dir:     filepath.Join(home, id),
 		Socket:  filepath.Join(runtime, id+".sock"),
+		Frugal:  true,
 		Version: Version(), Program: ThisProgram(),
 	}, nil
 }
