@@ -55,9 +55,9 @@ func TestDistance(t *testing.T) {
 }
 
 func BenchmarkFinder(b *testing.B) {
-	text, err := os.ReadFile(os.Getenv("QUARRY_TEXT"))
+	text, err := os.ReadFile(os.Getenv("QUARRY_CORPUS"))
 	if err != nil {
-		b.Skip("QUARRY_TEXT names no text")
+		b.Skip("set QUARRY_CORPUS to a large source text to measure how fast terms are found")
 	}
 	d := NewFinder([]string{"rout", "match", "path", "get", "dev"})
 	b.Run("find", func(b *testing.B) {
