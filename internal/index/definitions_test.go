@@ -180,8 +180,8 @@ func TestDefinitionsInSeveralRuns(t *testing.T) {
 	}
 }
 
-// The largest texts that have definitions in the index: the mark of UTF-8 is no part of
-// the text.
+// The largest texts that have definitions in the index. Their size is counted without the
+// byte order mark of UTF-8.
 func TestDefinitionsOfLargeTexts(t *testing.T) {
 	w := newWorld(t, 3, true)
 	text := func(size int) string { return "#define same 1\n" + strings.Repeat("\n", size-15) }

@@ -57,8 +57,8 @@ func (c *Corpus) features(f *Features, tally, file int) bool {
 	return named || v > 0 || f[fText] > 0
 }
 
-// logOf is the logarithm of n+1. Most texts have less than logs parts, and every candidate
-// is asked.
+// logOf is the logarithm of n+1. It is needed for every candidate, and nearly all texts
+// have fewer parts than the table has numbers.
 func logOf(n uint32) float64 {
 	if n < uint32(len(logs())) {
 		return float64(logs()[n])

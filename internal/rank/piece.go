@@ -3,6 +3,7 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"slices"
 
 	"quarry/internal/symbols"
@@ -57,24 +58,31 @@ func belongs(s *symbols.Symbol) bool { return s.Kind == symbols.Module && s.Last
 
 // elsewhere are the occurrences that are not in such lines.
 func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrence {
+	var without [][2]int // offsets of the lines, in order
 	for i := range syms {
-		if s := &syms[i]; belongs(s) && s.First < len(lines) {
-			from, to := int32(lines[s.First-1]), int32(lines[s.First])
-			first := slices.IndexFunc(occ, func(o occurrence) bool { return o.at >= from })
-			if first < 0 || occ[first].at >= to {
-				continue
-			}
-			last := first
-			for last < len(occ) && occ[last].at < to {
-				last++
-			}
-			occ = slices.Concat(occ[:first], occ[last:])
-			if first < len(occ) {
-				occ[first].near = 0
-			}
+		if s := &syms[i]; belongs(s) && s.First <= len(lines) {
+			without = append(without, [2]int{lines[s.First-1], lineEnd(lines, s.First)})
 		}
 	}
-	return occ
+	if len(without) == 0 {
+		return occ
+	}
+	var out []occurrence
+	k, left := 0, false
+	for _, o := range occ {
+		for k < len(without) && without[k][1] <= int(o.at) {
+			k++
+		}
+		if k < len(without) && without[k][0] <= int(o.at) {
+			left = true
+			continue
+		}
+		if left { // the one before it is not there
+			o.near, left = 0, false
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // licenceLines is how many lines the comment takes at the head of a text that says whose it
@@ -101,11 +109,16 @@ func licenceLines(text []byte, comments [][2]int) int {
 
 // said reports whether a word of the query is in the lines after one, up to another.
 func said(occ []occurrence, lines []int, after, last int) bool {
-	end := 1 << 62
-	if last < len(lines) {
-		end = lines[last]
-	}
+	end := lineEnd(lines, last)
 	return after < len(lines) && slices.ContainsFunc(occ, func(o occurrence) bool { return int(o.at) >= lines[after] && int(o.at) < end })
+}
+
+// lineEnd is the offset after a line, which is counted from 1; nothing is after the last.
+func lineEnd(lines []int, line int) int {
+	if line < len(lines) {
+		return lines[line]
+	}
+	return math.MaxInt
 }
 
 func lineStarts(text []byte) []int {
@@ -160,10 +173,7 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 	o, k := 0, 0
 	for c := 0; c+1 < len(cuts) && o < len(occ); c++ {
 		first, next := cuts[c].line, cuts[c+1].line
-		end := 1 << 62
-		if next <= len(lines) {
-			end = lines[next-1]
-		}
+		end := lineEnd(lines, next-1)
 		clear(count)
 		start := o
 		for o < len(occ) && int(occ[o].at) < end {

@@ -126,6 +126,9 @@ func TestOrder(t *testing.T) {
 		{"more than the name of a package", "binding", map[string]string{
 			"form.go": "package binding\n\n// Bind is the binding of a form.\nfunc Bind() {\n}\n",
 		}, "form.go:3"},
+		{"more than the names of modules", "retry limits", map[string]string{
+			"lib.rs": "mod retry;\nmod limits;\nmod other;\n" + strings.Repeat("\n", 50) + "// retry\nfn f() {}\n",
+		}, "lib.rs:41"},
 		{"what follows a licence", "date", map[string]string{
 			"a.c": "#ifndef A\n/*\n * Copyright 2020 Date Ltd.\n */\n\nint date;\n",
 		}, "a.c:6"},

@@ -44,8 +44,9 @@ const (
 )
 
 // weights of the features, fitted on the benchmark of docs/FIGURES.md as TestCrossValidate
-// does, and rounded; that of fSymbol is left higher than fitted, since names that are the
-// whole query are few there, and that of fText is found by TestLongTexts.
+// does, and rounded. Two are higher than fitted: that of fSymbol, since names that are the
+// whole query are few there, and that of fPair, which costs nothing there and helps
+// sentences about Linux. That of fText is found by TestLongTexts.
 var weights = Features{
 	fBM25: 0.33, fNameFull: 0.4, fName: 0.53, fPrefix: 0.38, fDir: 0.94, fSymbol: 1, fIdent: 0.28, fDefName: 0.43,
 	fDefs: 0.14, fPair: 0.2, fSize: 0.11, fHead: 0.09, fWordDef: 0.08, fDocs: 0.55, fChunk: 0.21, fText: 0.5,

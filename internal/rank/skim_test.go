@@ -84,7 +84,7 @@ func TestBestEqualsAll(t *testing.T) {
 		for i := range list {
 			c.Skim(&list[i], []byte(files[list[i].Path]))
 		}
-		for i := range list { // whatever is read of it, it is no better than was said
+		for i := range list { // no score is above its bound
 			k := list[i]
 			c.judge(ctx, &k)
 			if k.Score > list[i].most+1e-9 {
