@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -350,21 +351,48 @@ func TestBrowserCountsAll(t *testing.T) {
 	b.until(`["0", "1", "2", "3", "4", "5", "6"].every((i) => document.querySelector(".changes-bar")?.textContent.includes("client-" + i))`)
 }
 
-// Going back leads to where the reader was.
+// Going back leads to where the reader was: the same file at the same place, whatever
+// the browser has drawn above it.
 func TestBrowserBackKeepsPlace(t *testing.T) {
 	files := map[string]string{}
 	for i := range 120 {
-		files[fmt.Sprintf("d%03d.txt", i)] = "needle\n"
+		files[fmt.Sprintf("d%03d.txt", i)] = strings.Repeat("needle\n", i%2+1)
 	}
 	s := serve(t, files, nil)
 	b := s.open(t, "/search?q=needle", 1600, 800, "light")
-	b.until(`document.querySelectorAll("article.file").length === 120`)
+	const all = `document.querySelectorAll("article.file").length === 120`
+	const top = `(() => {
+		const f = [...document.querySelectorAll("article.file")].find((f) => f.getBoundingClientRect().bottom > 0);
+		return f ? f.textContent.slice(0, 8) + " at " + Math.round(f.getBoundingClientRect().top) : "";
+	})()`
+	b.until(all)
 	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // once there is so much to scroll
 	b.keys(kb.Escape)
-	b.click(`[data-view="health"]`)
+	was := eval[string](b, `((was) => (document.querySelector('[data-view="health"]').click(), was))(`+top+`)`)
+	if was == "" || strings.HasPrefix(was, "d000") {
+		t.Fatalf("nothing was scrolled: %q", was)
+	}
 	b.until(`location.pathname === "/health" && scrollY === 0`)
 	b.do(chromedp.NavigateBack())
-	b.until(`location.pathname === "/search" && document.querySelectorAll("article.file").length === 120 && scrollY === 2500`)
+	b.until(`location.pathname === "/search" && ` + all + ` && ` + top + ` === ` + quote(was))
+}
+
+// A file that is not drawn yet has the height that it will have, so that nothing moves
+// under who scrolls.
+func TestBrowserScrollsEvenly(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("d%03d.txt", i)] = strings.Repeat("needle\n", i%7+1)
+	}
+	s := serve(t, files, nil)
+	b := s.open(t, "/search?q=needle", 1600, 800, "light")
+	b.until(`document.querySelectorAll("article.file").length === 40`)
+	const height = `document.querySelector("article.file:last-child").getBoundingClientRect().bottom + scrollY`
+	before := eval[float64](b, height)
+	drawn := eval[float64](b, `(document.querySelectorAll("article.file").forEach((f) => { f.style.contentVisibility = "visible"; }), `+height+`)`)
+	if math.Abs(before-drawn) > 2 {
+		t.Errorf("the list ends at %.0f before it is drawn and at %.0f after", before, drawn)
+	}
 }
 
 // Keys reach a file that is shown, and find finds lines that are not drawn.

@@ -23,6 +23,7 @@ export function article(one, ranked) {
   const el = h("article", { class: "file" },
     h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), f.kind ? h("span", { class: "tag" }, f.kind) : null, f.in ? h("span", { class: "dim sm" }, "in ", safe(f.in, true)) : null, odd ? h("span", { class: "tag warn" }, odd) : null),
     h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
+  el.style.setProperty("--lines", f.lines.length); // its height before it is drawn: what is below stays where it is
   el.file = f;
   return el;
 }

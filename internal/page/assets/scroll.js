@@ -1,17 +1,19 @@
-// Where a reader was: each entry of the history keeps how far the page and its list
-// were scrolled, and going back leads there again.
+// Where a reader was: each entry of the history keeps which row stood at the top of
+// the page and of its list, and going back leads there again. A number of pixels would
+// not do: the browser guesses the height of rows that it has not drawn, so the same
+// number shows another row each time.
 
 // patience is how long, in ms, content may take to come. Whoever scrolls or presses a
 // key meanwhile stays where that leads.
 const patience = 15_000;
+const rows = ".file, .dfile, .call, .entry";
 
 export function keepScroll() {
   history.scrollRestoration = "manual";
   const places = new Map();
   let serial = 0, key = history.state?.key ?? "0", restoring = false;
-  const list = () => document.querySelector(".list");
-  const note = () => { if (!restoring) places.set(key, { y: scrollY, list: list()?.scrollTop ?? 0 }); };
-  document.addEventListener("scroll", note, { passive: true, capture: true });
+  // note is called while what is left still shows.
+  const note = () => { if (!restoring) places.set(key, scrollers().map(placeOf)); };
   for (const own of ["wheel", "touchstart", "keydown", "pointerdown"]) addEventListener(own, () => { restoring = false; }, { passive: true, capture: true });
   return {
     push(path) {
@@ -22,21 +24,56 @@ export function keepScroll() {
     // back shows another entry of the history, and scrolls to its place as soon as
     // there is enough to scroll.
     back(show) {
+      note();
       key = history.state?.key ?? "0";
       const to = places.get(key), since = performance.now();
       restoring = !!to;
       show();
       const step = () => {
         if (!restoring) return;
-        if (scrollY !== to.y) scrollTo(0, to.y);
-        const el = list();
-        if (el && el.scrollTop !== to.list) el.scrollTop = to.list;
-        const there = Math.abs(scrollY - to.y) < 2 && (!to.list || Math.abs((el?.scrollTop ?? 0) - to.list) < 2);
+        const all = scrollers();
+        const there = to.map((place, i) => !all[i] || scrollBackTo(all[i], place)).every(Boolean);
         // What is above may still grow: it stays in place for a while.
-        if (performance.now() - since > (there ? 600 : patience)) { restoring = false; note(); return; }
+        if (performance.now() - since > (there ? 600 : patience)) { restoring = false; return; }
         setTimeout(step, 16); // a frame may never come: the tab is hidden
       };
       if (to) setTimeout(step, 16);
     },
   };
+}
+
+// scrollers are the page and, where there is room for both, its list.
+function scrollers() {
+  const list = document.querySelector(".list");
+  const own = list && getComputedStyle(list).overflowY !== "visible";
+  return own ? [document.scrollingElement, list] : [document.scrollingElement];
+}
+
+// rowsOf are the rows that move with a scroller.
+function rowsOf(el) {
+  const [page, list] = scrollers(), all = [...el.querySelectorAll(rows)];
+  return el === page && list ? all.filter((row) => !list.contains(row)) : all;
+}
+
+// topOf is where a scroller begins in the window.
+const topOf = (el) => (el === document.scrollingElement ? 0 : el.getBoundingClientRect().top);
+const nameOf = (row) => row.file?.path ?? row.dataset.id ?? row.id;
+
+function placeOf(el) {
+  const y = el.scrollTop;
+  if (!y) return { y };
+  const top = topOf(el), all = rowsOf(el), i = all.findIndex((row) => row.getBoundingClientRect().bottom > top);
+  return i < 0 ? { y } : { y, i, name: nameOf(all[i]), from: all[i].getBoundingClientRect().top - top };
+}
+
+// scrollBackTo scrolls as far as it can, and says whether that is the place.
+function scrollBackTo(el, { y, i, name, from }) {
+  let by = y - el.scrollTop, known = true;
+  if (name !== undefined) {
+    const all = rowsOf(el);
+    const row = all[i] && nameOf(all[i]) === name ? all[i] : all.find((r) => nameOf(r) === name) ?? all[i];
+    if (row) by = row.getBoundingClientRect().top - topOf(el) - from; else known = false;
+  }
+  if (Math.abs(by) >= 1) el.scrollTop += by;
+  return known && Math.abs(by) < 2;
 }
