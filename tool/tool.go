@@ -146,7 +146,11 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 	defer func() {
 		if p := recover(); p != nil {
 			if panicked != nil {
-				panicked(t.Name, p, debug.Stack())
+				stack := debug.Stack()
+				if other, ok := p.(interface{ Stack() []byte }); ok { // of a goroutine that worked for this call
+					stack = other.Stack()
+				}
+				panicked(t.Name, p, stack)
 			}
 			res = t.errorResult(&Error{
 				Code: fault.IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),

@@ -121,6 +121,7 @@ var layers = []layer{
 		{"internal/splice", "byte splices, pure"},
 		{"internal/lineage", "where the bytes of a file come from, through its changes"},
 		{"internal/textfile", "encodings, binary test, lines"},
+		{"internal/crew", "goroutines whose panics are their caller's"},
 	}},
 	{"contracts", "Data that every layer may use. They import each other, and match its engine.", []pkg{
 		{"search", "contract of searching: queries and their answers"},

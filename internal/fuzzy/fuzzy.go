@@ -18,12 +18,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"quarry/internal/crew"
 )
 
 // Limits of a query; no name is longer.
@@ -159,7 +160,7 @@ func (q *Query) fitting(paths []string, workers int) []Match {
 	workers = max(1, min(workers, len(paths)/chunk))
 	parts := make([][]Match, workers)
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for w := range workers {
 		wg.Go(func() {
 			var p path

@@ -3,8 +3,8 @@ package index
 import (
 	"encoding/binary"
 	"runtime/debug"
-	"sync"
 
+	"quarry/internal/crew"
 	"quarry/internal/trigram"
 )
 
@@ -128,11 +128,13 @@ func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) er
 	wave := make([]P, max(1, workers))
 	for from := 0; from < parts; from += len(wave) {
 		n := min(len(wave), parts-from)
-		var wg sync.WaitGroup
+		var wg crew.Group
 		for i := range n {
 			wg.Go(func() { fill(from+i, &wave[i]) })
 		}
-		wg.Wait()
+		if err := wg.WaitErr(); err != nil {
+			return err
+		}
 		for i := range n {
 			if err := pass(&wave[i]); err != nil {
 				return err

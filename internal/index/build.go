@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/crew"
 	"quarry/internal/rootfs"
 	"quarry/internal/trigram"
 )
@@ -88,7 +90,7 @@ const (
 // read reads jobs until all are done or the budget is spent, and returns how
 // many it took.
 func (b *build) read(ctx context.Context) (int, error) {
-	var wg sync.WaitGroup
+	var wg crew.Group
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
 	for range workers {
 		wg.Go(func() {
@@ -107,7 +109,9 @@ func (b *build) read(ctx context.Context) (int, error) {
 			}
 		})
 	}
-	wg.Wait()
+	if err := wg.WaitErr(); err != nil {
+		return 0, fmt.Errorf("reading files for the index: %w", err)
+	}
 	sort.Slice(b.runs, func(i, j int) bool { return cmp.Or(b.runs[i].job-b.runs[j].job, b.runs[i].skip-b.runs[j].skip) < 0 })
 	return min(int(b.next.Load()), len(b.jobs)), ctx.Err()
 }

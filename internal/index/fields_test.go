@@ -3,12 +3,15 @@ package index
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"quarry/internal/crew"
+	"quarry/internal/rootfs"
 	"quarry/internal/terms"
 	"quarry/internal/textfile"
 )
@@ -155,4 +158,42 @@ func TestExtractorVersion(t *testing.T) {
 		ix.Close()
 	}
 	w.open()
+}
+
+// A file that the extractor panics on fails the build, and not the program: what is to be
+// read stays so, and searches read it themselves.
+func TestExtractorPanics(t *testing.T) {
+	w := newWorld(t, 5, true)
+	for _, name := range []string{"aa", "bb", "cc"} {
+		w.write(name, "some text")
+	}
+	bad := *wordFields
+	bad.Extract = func(path string, text []byte, out *Fields) {
+		if path == "bb" {
+			panic("planted")
+		}
+		wordFields.Extract(path, text, out)
+	}
+	ix, err := Open(w.root, w.state, &Options{Fields: &bad})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Sweep(t.Context(), rootfs.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	var p *crew.Panic
+	if err := ix.Flush(t.Context()); !errors.As(err, &p) || p.Value != "planted" {
+		t.Errorf("flush: %v", err)
+	}
+	if s := ix.Status(); s.Dirty != 3 || s.Segments != 0 {
+		t.Errorf("%d files are dirty and there are %d segments, want 3 and 0", s.Dirty, s.Segments)
+	}
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	w.calm()
+	if s := w.ix.Status(); s.Segments == 0 || s.Dirty != 0 {
+		t.Errorf("after it was mended: %+v", s)
+	}
 }

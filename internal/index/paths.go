@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"quarry/internal/crew"
 	"quarry/internal/rootfs"
 )
 
@@ -73,7 +74,7 @@ func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens,
 	parts := make([][]string, (in.hi-in.lo+pathStretch-1)/pathStretch)
 	errs := make([]error, max(1, min(s.ix.opts.Workers, len(parts))))
 	var next atomic.Int64
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for i := range errs {
 		wg.Go(func() {
 			p := pathLister{view: v, unseen: unseen, names: names, reader: pathReader{t: &v.seg.docs}}

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/crew"
 	"quarry/internal/rootfs"
 )
 
@@ -87,7 +87,7 @@ func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]stal
 	var next atomic.Int64 // first document nobody has taken
 	workers := make([]restamper, max(1, min(ix.opts.Workers, (n+stretch/4-1)/(stretch/4))))
 	errs := make([]error, len(workers))
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for i := range workers {
 		wg.Go(func() {
 			w := &workers[i]

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/trigram"
 )
 
@@ -48,7 +49,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 	for _, view := range snap.views {
 		var next atomic.Int64 // first document nobody has taken
 		errs := make([]error, ix.opts.Workers)
-		var wg sync.WaitGroup
+		var wg crew.Group
 		for i := range errs {
 			wg.Go(func() {
 				taken := &takenBlocks{}

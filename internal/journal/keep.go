@@ -9,10 +9,9 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
 )
@@ -317,16 +316,7 @@ func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 		}
 	}
 	done := make([]stored, len(todo))
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(todo)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(todo) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				done[i].data, done[i].codec = squeeze(todo[i].OldData)
-			}
-		})
-	}
-	wait.Wait()
+	crew.Each(ctx, len(todo), runtime.GOMAXPROCS(0), func(i int) { done[i].data, done[i].codec = squeeze(todo[i].OldData) })
 	all := make(map[rootfs.Version]stored, len(todo))
 	for i, op := range todo {
 		if done[i].data != nil {

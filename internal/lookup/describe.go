@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/symbols"
 	"quarry/search"
 )
@@ -56,7 +56,7 @@ func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResul
 	for i := range r.Symbols {
 		files[r.Symbols[i].Path] = append(files[r.Symbols[i].Path], &r.Symbols[i])
 	}
-	var wg sync.WaitGroup
+	var wg crew.Group
 	slots := make(chan struct{}, 4)
 	for path, list := range files {
 		wg.Go(func() {

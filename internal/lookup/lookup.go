@@ -13,8 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
+	"quarry/internal/crew"
 	"quarry/internal/symbols"
 	"quarry/internal/terms"
 	"quarry/match"
@@ -113,29 +113,15 @@ func (l *lookup) outline(ctx context.Context) (*search.SymbolResult, error) {
 // could not be read, and those of which work says that they were not read whole.
 func (l *lookup) each(ctx context.Context, files []string, sum *search.Summary, work func(i int, text []byte) (whole bool)) error {
 	skips := make([]search.Skip, len(files))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), max(len(files), 1)) {
-		wg.Go(func() {
-			for i := range next {
-				text, err := textOf(ctx, l.from, files[i])
-				switch {
-				case err == nil && !work(i, text):
-					skips[i] = search.Skip{Path: files[i], Reason: search.TooLarge, Detail: InPart}
-				case err != nil:
-					skips[i] = skipOf(ctx, files[i], err)
-				}
-			}
-		})
-	}
-	for i := range files {
-		if ctx.Err() != nil {
-			break
+	crew.Each(ctx, len(files), runtime.GOMAXPROCS(0), func(i int) {
+		text, err := textOf(ctx, l.from, files[i])
+		switch {
+		case err == nil && !work(i, text):
+			skips[i] = search.Skip{Path: files[i], Reason: search.TooLarge, Detail: InPart}
+		case err != nil:
+			skips[i] = skipOf(ctx, files[i], err)
 		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	})
 	for _, s := range skips {
 		if s.Reason == "" {
 			continue

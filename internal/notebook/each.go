@@ -7,10 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/notefields"
 	"quarry/match"
 	"quarry/search"
@@ -114,16 +113,10 @@ func inParallel[T any](ctx context.Context, paths []string, work func(path strin
 	for len(paths) > 0 {
 		batch := paths[:min(ahead, len(paths))]
 		paths = paths[len(batch):]
-		var next atomic.Int64
-		var wg sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), len(batch)) {
-			wg.Go(func() {
-				for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
-					made[i], errs[i] = work(batch[i])
-				}
-			})
+		crew.Each(ctx, len(batch), runtime.GOMAXPROCS(0), func(i int) { made[i], errs[i] = work(batch[i]) })
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		wg.Wait()
 		for i := range batch {
 			if err := errs[i]; err != nil {
 				if errors.Is(err, fault.NotFound) || errors.Is(err, fault.NotText) {
@@ -135,9 +128,6 @@ func inParallel[T any](ctx context.Context, paths []string, work func(path strin
 				return err
 			}
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 	}
-	return nil
+	return ctx.Err()
 }

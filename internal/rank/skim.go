@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/crew"
 	"quarry/internal/symbols"
 	"quarry/match"
 )
@@ -179,7 +180,7 @@ func (c *Corpus) Best(ctx context.Context, list []Candidate, n, workers int) []C
 		next++
 		return next - 1, true
 	}
-	var wg sync.WaitGroup
+	var wg crew.Group
 	for range max(1, min(workers, len(list))) {
 		wg.Go(func() {
 			for i, ok := take(); ok; i, ok = take() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/remote"
 )
 
@@ -43,7 +44,8 @@ func (q *Question) Batches(ctx context.Context, files []File) iter.Seq[*Batch] {
 		ahead, cancel := context.WithCancel(ctx)
 		defer cancel()
 		batches := make(chan *Batch)
-		go func() {
+		var fetching crew.Group
+		fetching.Go(func() {
 			defer close(batches)
 			size := fetchFirst
 			for from := 0; from < len(files); {
@@ -56,7 +58,7 @@ func (q *Question) Batches(ctx context.Context, files []File) iter.Seq[*Batch] {
 				}
 				from, size = to, min(2*size, fetchMost)
 			}
-		}()
+		})
 		for b := range batches {
 			if ctx.Err() != nil {
 				return
@@ -66,6 +68,7 @@ func (q *Question) Batches(ctx context.Context, files []File) iter.Seq[*Batch] {
 				return
 			}
 		}
+		fetching.Wait()
 	}
 }
 
@@ -89,7 +92,7 @@ func (t *Tree) fetch(ctx context.Context, files []File) *Batch {
 		wanted[f.Repo.Server][f.Repo.Name] = append(wanted[f.Repo.Server][f.Repo.Name], f.Rel)
 	}
 	var mu sync.Mutex
-	var all sync.WaitGroup
+	var all crew.Group
 	b := &Batch{Files: files, docs: map[string]*remote.Doc{}}
 	for server, repos := range wanted {
 		all.Go(func() {

@@ -1,10 +1,12 @@
 package repos
 
 import (
+	"cmp"
 	"context"
 	"sort"
 	"strings"
 
+	"quarry/internal/crew"
 	"quarry/internal/remote"
 	"quarry/internal/walk"
 )
@@ -189,8 +191,11 @@ func (q *Question) scatter(ctx context.Context, repos []*remote.Repo, work func(
 	results := make(chan outcome, len(byServer))
 	for server, mine := range byServer {
 		go func() {
-			done, err := work(server, mine)
-			results <- outcome{server, done, err}
+			o := outcome{server: server}
+			var one crew.Group
+			one.Do(func() { o.done, o.err = work(server, mine) })
+			o.err = cmp.Or(one.WaitErr(), o.err)
+			results <- o
 		}()
 	}
 	for range byServer {

@@ -3,11 +3,13 @@ package scan
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"quarry/internal/crew"
 	"quarry/internal/re/vec"
 	"quarry/match"
 	"quarry/search"
@@ -44,10 +46,10 @@ func Together(all []*Scanner, r io.Reader, size int64, view View, req *Request) 
 }
 
 func together(all []*Scanner, r io.Reader, size int64, view View, req *Request) (Result, error) {
-	g := &group{req: req, view: view, wide: make(chan []byte, 1), text: text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: all[0].raw}}
+	g := &group{req: req, view: view, wide: make(chan []byte, 1), broken: make(chan struct{}), text: text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: all[0].raw}}
 	g.turned.L = &g.order
 	g.wide <- nil
-	var done sync.WaitGroup
+	done := crew.Group{Stop: g.abandon}
 	for _, s := range all {
 		done.Go(func() { g.work(s) })
 	}
@@ -101,6 +103,9 @@ type group struct {
 	over   bool // a match was only mentioned, and nothing after it is
 	out    Result
 	err    error
+
+	broken chan struct{} // closed when a scanner panicked
+	breaks sync.Once
 }
 
 // share is one block of a group.
@@ -199,7 +204,10 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 func (g *group) widen(b *share, line []byte, longest int) []byte {
 	var wide []byte
 	if b.wide == nil {
-		wide = <-g.wide // who has it does not wait for who reads
+		select {
+		case wide = <-g.wide: // who has it does not wait for who reads
+		case <-g.broken:
+		}
 	}
 	b.wide = nil
 	if cap(wide)-len(line) >= blockSize/2 {
@@ -254,6 +262,11 @@ func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
 // search searches a block and delivers the result when its turn comes.
 func (g *group) search(s *Scanner, b *share) {
 	mine := false // it is the turn of this block
+	defer func() {
+		if mine { // a panic: it is not the turn of the next one, see abandon
+			g.order.Unlock()
+		}
+	}()
 	req := *g.req
 	if req.Emit != nil {
 		req.Emit = func(part *Result) error {
@@ -283,6 +296,7 @@ func (g *group) search(s *Scanner, b *share) {
 	f.emit()
 	if !mine {
 		g.await(b.no)
+		mine = true
 	}
 	err := cmp.Or(f.failed, s.m.Err(), b.err)
 	if g.err == nil && !g.over {
@@ -296,9 +310,13 @@ func (g *group) search(s *Scanner, b *share) {
 	g.lines += f.line
 	g.turn++
 	g.turned.Broadcast()
+	mine = false
 	g.order.Unlock()
 	if b.wide != nil {
-		g.wide <- b.wide
+		select {
+		case g.wide <- b.wide:
+		case <-g.broken:
+		}
 	}
 	f.end()
 	if ends {
@@ -328,9 +346,22 @@ func (f *file) all(text []byte) {
 // await waits for the turn of a block, and keeps it until order is unlocked.
 func (g *group) await(no int) {
 	g.order.Lock()
-	for g.turn != no {
+	for g.turn != no && g.err != errBroken {
 		g.turned.Wait()
 	}
+}
+
+var errBroken = errors.New("another scanner of the file panicked")
+
+// abandon ends the search of the file after a panic. Its block will never have its
+// turn, so nobody waits for it, and nothing more is reported.
+func (g *group) abandon() {
+	g.breaks.Do(func() { close(g.broken) })
+	g.order.Lock()
+	g.err = errBroken
+	g.turned.Broadcast()
+	g.order.Unlock()
+	g.stop()
 }
 
 // stop lets nobody read on.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/crew"
 	"quarry/internal/stress"
 	"quarry/internal/textfile"
 	"quarry/match"
@@ -117,3 +118,40 @@ func TestTogetherEnds(t *testing.T) {
 type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+// A panic of one scanner, wherever it was, reaches the caller; the others don't wait for
+// its block.
+func TestTogetherPanics(t *testing.T) {
+	x := match.MustCompile("x", match.Options{})
+	const size = 8 << 20
+	lines, long := strings.Repeat("x\n-\n", size/4), strings.Repeat("y", size/4)+"\n"
+	for name, c := range map[string]struct {
+		text io.Reader
+		emit int // the call of Emit that panics
+	}{
+		"while it emits":     {strings.NewReader(lines), 3},
+		"while it reads":     {io.MultiReader(strings.NewReader(lines), panicReader{}), -1},
+		"within a long line": {io.MultiReader(strings.NewReader(long+long+"y"), panicReader{}), -1},
+	} {
+		calls := 0
+		got := func() (p any) {
+			defer func() { p = recover() }()
+			_, err := together(scanners(x, 3), c.text, 2*size, nil, &Request{Emit: func(*Result) error {
+				if calls++; calls == c.emit {
+					panic(errPlanted)
+				}
+				return nil
+			}})
+			return err
+		}()
+		if p, ok := got.(*crew.Panic); !ok || p.Value != errPlanted || c.emit > 0 && calls != c.emit {
+			t.Errorf("%s: %v after %d calls", name, got, calls)
+		}
+	}
+}
+
+var errPlanted = errors.New("planted")
+
+type panicReader struct{}
+
+func (panicReader) Read([]byte) (int, error) { panic(errPlanted) }

@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"quarry/fault"
+	"quarry/internal/crew"
 	"quarry/internal/rank"
 	"quarry/search"
 )
@@ -115,27 +115,13 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 
 // skimmed reads the best files. One that changed or went away since is dropped.
 func skimmed(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
-	next := make(chan int)
 	dropped := make([]bool, len(best))
-	var wg sync.WaitGroup
-	for range min(max(from.width(), 1), max(len(best), 1)) {
-		wg.Go(func() {
-			for i := range next {
-				text, err := from.wholeText(ctx, best[i].Path)
-				if dropped[i] = err != nil; err == nil {
-					corpus.Skim(&best[i], text)
-				}
-			}
-		})
-	}
-	for i := range best {
-		if ctx.Err() != nil {
-			break
+	crew.Each(ctx, len(best), max(from.width(), 1), func(i int) {
+		text, err := from.wholeText(ctx, best[i].Path)
+		if dropped[i] = err != nil; err == nil {
+			corpus.Skim(&best[i], text)
 		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package searcher
 import (
 	"context"
 	"sync"
+
+	"quarry/internal/crew"
 )
 
 const (
@@ -44,11 +46,12 @@ func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), wor
 	q.changed.L = &q.mu
 	stop := context.AfterFunc(ctx, q.halt)
 	defer stop()
-	var wg sync.WaitGroup
+	wg := crew.Group{Stop: q.halt}
 	for k := range min(workers, n) {
 		wg.Go(func() { q.run(k, work) })
 	}
-	err := q.deliver(deliver)
+	var err error
+	wg.Do(func() { err = q.deliver(deliver) })
 	q.halt()
 	wg.Wait()
 	if err == nil {

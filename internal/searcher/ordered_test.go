@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+
+	"quarry/internal/crew"
 )
 
 func TestInOrder(t *testing.T) {
@@ -58,5 +60,33 @@ func TestInOrderStops(t *testing.T) {
 	}, func(int, int) error { return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A panic of a worker, and one of who takes the results, reaches the caller, and
+// nobody waits for what will not come.
+func TestInOrderPanics(t *testing.T) {
+	for _, of := range []string{"work", "deliver"} {
+		var running atomic.Int32
+		got := func() (p any) {
+			defer func() { p = recover() }()
+			_ = inOrder(t.Context(), 5000, 3, nil, func(_, i int) (int, bool) {
+				running.Add(1)
+				defer running.Add(-1)
+				if of == "work" && i == 700 {
+					panic("in " + of)
+				}
+				return i, true
+			}, func(i, _ int) error {
+				if of == "deliver" && i == 700 {
+					panic("in " + of)
+				}
+				return nil
+			})
+			return nil
+		}()
+		if p, ok := got.(*crew.Panic); !ok || p.Value != "in "+of || running.Load() != 0 {
+			t.Errorf("%s: %v, %d still work", of, got, running.Load())
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/crew"
 	"quarry/internal/rootfs"
 )
 
@@ -56,15 +57,17 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	var report Report
 	var walkErr error
 	finished := make(chan struct{})
-	go func() {
+	walking := crew.Group{Stop: cancel}
+	walking.Go(func() {
 		defer close(finished)
 		report, walkErr = w.run(inner)
-	}()
-	err := s.read(finished, shown, top, pass)
+	})
+	var err error
+	walking.Do(func() { err = s.read(finished, shown, top, pass) })
 	if err != nil {
 		cancel()
 	}
-	<-finished
+	walking.Wait()
 	if walkErr != nil && (err == nil || err == errStopped) {
 		err = walkErr
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"quarry/internal/crew"
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
@@ -250,16 +251,19 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 
 	stopWaiting := context.AfterFunc(ctx, w.halt)
 	defer stopWaiting()
-	var others sync.WaitGroup
+	others := crew.Group{Stop: w.halt}
 	w.startOthers = sync.OnceFunc(func() {
 		for i := range w.workers[1:] {
 			others.Go(w.workers[1+i].loop)
 		}
 	})
-	first.loop()
-	others.Wait()
+	others.Do(first.loop)
+	err = others.WaitErr()
 	for i := range w.workers {
 		w.workers[i].discard()
+	}
+	if err != nil {
+		panic(err) // of a worker, on the goroutine of the caller
 	}
 	if w.err == nil {
 		w.err = ctx.Err()

@@ -1,10 +1,13 @@
 package zoekt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"quarry/internal/crew"
 )
 
 // answer is what one replica gave.
@@ -30,8 +33,11 @@ func ask[T any](ctx context.Context, c *Client, server int, do func(ctx context.
 		asked++
 		open++
 		go func() {
-			v, err := do(limited, base)
-			answers <- answer[T]{v, err}
+			var a answer[T]
+			var one crew.Group
+			one.Do(func() { a.value, a.err = do(limited, base) })
+			a.err = cmp.Or(one.WaitErr(), a.err)
+			answers <- a
 		}()
 	}
 	next()

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/internal/crew"
 	"quarry/internal/remote"
 )
 
@@ -164,7 +165,7 @@ func (c *Client) Name(server int) string { return c.servers[server].name }
 func (c *Client) List(ctx context.Context) ([]remote.Repo, []remote.Failure) {
 	lists := make([][]remote.Repo, len(c.servers))
 	errs := make([]error, len(c.servers))
-	var all sync.WaitGroup
+	var all crew.Group
 	for i := range c.servers {
 		all.Go(func() { lists[i], errs[i] = c.list(ctx, i) })
 	}
