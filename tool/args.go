@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -47,6 +48,12 @@ func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args);
 
 // Objects returns a list of objects.
 func (a Args) Objects(name string) []Args { o, _ := a.values[name].([]Args); return o }
+
+// Text is a member of a Texts parameter.
+type Text struct{ Name, Value string }
+
+// Texts returns the members of an object of strings, in their order.
+func (a Args) Texts(name string) []Text { t, _ := a.values[name].([]Text); return t }
 
 // JSON returns an Any parameter as it was given, nil when it isn't set.
 func (a Args) JSON(name string) json.RawMessage { r, _ := a.values[name].(json.RawMessage); return r }
@@ -280,6 +287,50 @@ func article(kind string) string {
 	return "a " + kind
 }
 
+// unquoted is an object or a list that came as a string, as some clients send it.
+func unquoted(raw []byte) []byte {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return []byte(s)
+	}
+	return raw
+}
+
+// textsValue reads an object of strings. A name that is given twice would lose a value.
+func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(unquoted(raw)))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, p.wrong(prefix, raw)
+	}
+	list := []Text{}
+	for d.More() {
+		name, err := d.Token()
+		var v any
+		if err == nil {
+			err = d.Decode(&v)
+		}
+		if err != nil {
+			return nil, p.wrong(prefix, raw)
+		}
+		one := Text{Name: name.(string)}
+		var ok bool
+		if one.Value, ok = v.(string); !ok {
+			return nil, Errorf(fault.InvalidArgument, "%s%s: the value of %q must be a string", prefix, p.Name, fault.Clip(one.Name, 60))
+		}
+		if slices.ContainsFunc(list, func(t Text) bool { return t.Name == one.Name }) {
+			return nil, Errorf(fault.InvalidArgument, "%s%s has %q twice", prefix, p.Name, fault.Clip(one.Name, 60))
+		}
+		list = append(list, one)
+	}
+	if _, err := d.Token(); err != nil { // the end of the object
+		return nil, p.wrong(prefix, raw)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, p.wrong(prefix, raw)
+	}
+	return list, nil
+}
+
 // value reads one argument.
 func (p *Param) value(raw []byte, prefix string) (any, error) {
 	switch p.Kind {
@@ -298,12 +349,10 @@ func (p *Param) value(raw []byte, prefix string) (any, error) {
 		return p.objectsValue(raw, prefix)
 	case Any:
 		return json.RawMessage(raw), nil
+	case Texts:
+		return p.textsValue(raw, prefix)
 	}
-	inner := raw
-	var s string
-	if json.Unmarshal(raw, &s) == nil { // the object as a string, which some clients send
-		inner = []byte(s)
-	}
+	inner := unquoted(raw)
 	var object map[string]json.RawMessage
 	if json.Unmarshal(inner, &object) != nil || object == nil {
 		return nil, p.wrong(prefix, raw)

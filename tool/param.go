@@ -16,9 +16,10 @@ const (
 	Object  // with Fields
 	Objects // a list of objects with Fields
 	Any     // any JSON value, also null
+	Texts   // an object with strings by any names
 )
 
-var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array", ""}
+var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array", "", "object"}
 
 // Param is one parameter of a tool. Its schema, its check and its text in the
 // documentation all come from here.

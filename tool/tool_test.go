@@ -83,6 +83,30 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// An object of texts keeps their order, and loses none.
+func TestTexts(t *testing.T) {
+	tl := &Tool{Name: "x", Params: []Param{{Name: "also", Kind: Texts}}, Run: func(_ context.Context, a Args) (*Result, error) {
+		return &Result{Text: fmt.Sprintf("%q", a.Texts("also"))}, nil
+	}}
+	for args, want := range map[string]string{
+		`{"also":{"z":"1","a":""}}`:         `[{"z" "1"} {"a" ""}]`,
+		`{"also":"{\"b\":\"2\"}"}`:          `[{"b" "2"}]`,
+		`{"also":{}}`:                       `[]`,
+		`{}`:                                `[]`,
+		`{"also":{"a":"1","a":"2"}}`:        `Error: also has "a" twice`,
+		`{"also":{"a":1}}`:                  `Error: also: the value of "a" must be a string`,
+		`{"also":{"a":null}}`:               `Error: also: the value of "a" must be a string`,
+		`{"also":[{"a":"1"}]}`:              `Error: also must be an object, not [{"a":"1"}]`,
+		`{"also":"a"}`:                      `Error: also must be an object, not "a"`,
+		`{"also":"{\"a\":\"1\"} and more"}`: `Error: also must be an object, not "{\"a\":\"1\"} and more"`,
+		`{"also":"{\"a\":"}`:                `Error: also must be an object, not "{\"a\":"`,
+	} {
+		if got := tl.Execute(t.Context(), json.RawMessage(args)); got.Text != want {
+			t.Errorf("%s: %s, want %s", args, got.Text, want)
+		}
+	}
+}
+
 func TestSchema(t *testing.T) {
 	var got map[string]any
 	raw := sampleTool().InputSchema()

@@ -152,6 +152,7 @@ type replaceFlags struct {
 	structure                                   bool
 	hole                                        string
 	globs                                       []string
+	also, by                                    []string // further patterns and their texts
 	expect                                      int
 }
 
@@ -166,22 +167,30 @@ func newReplace(s env.Streams) *cobra.Command {
 	cmd := command.New("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
 		`Replace every match of a regular expression in all text files below the paths,
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
-is a dollar sign; with -F both are literal, with --literal TEXT is. With
+is a dollar sign; with -F both are literal, with --literal TEXT is. Further
+patterns come with --also and --by; each is of the files as they were, and two
+that match the same text are refused. With
 --structure both are code with holes (quarry help structure); places where
 tokens can't tell what is right are left alone and counted. So are files that
 git ignores, hidden and binary ones.`,
 		`  quarry replace 'fooBar' fooBaz
   quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
   quarry replace -F 'a.b()' 'b.a()' --expect 3
+  quarry replace 'NewFoo\b' NewBar --also '\bFoo\b' --by Bar
   quarry replace --structure 'foo($A, $B)' 'bar($B, $A)' --dry-run`,
 		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("expect") && f.expect < 1 {
 				return fmt.Errorf("--expect %d: it takes a number of matches, 1 or more", f.expect)
 			}
+			if len(f.also) != len(f.by) {
+				return fmt.Errorf("--also is given %s and --by %s: each further pattern needs its text", fault.Count(len(f.also), "time"), fault.Count(len(f.by), "time"))
+			}
 			return f.run(cmd.Context(), args)
 		})
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
+	command.AddTexts(fl, &f.also, "also", "", "replace this `pattern` too, in the same change")
+	command.AddTexts(fl, &f.by, "by", "", "the `text` that replaces the pattern of --also")
 	fl.BoolVar(&f.literal, "literal", false, "TEXT is literal: $1 and \\1 mean themselves")
 	addStructure(fl, &f.structure, &f.hole)
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
@@ -210,6 +219,9 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 			return errors.New("--structure takes code with holes: -F, --literal, -i and -w mean nothing there")
 		}
 		q.Structure, q.Hole, q.Pattern = args[0], f.hole, ""
+		if len(f.also) > 0 {
+			return errors.New("--also can't be used together with --structure")
+		}
 	}
 	var err error
 	if q.Paths, err = f.openAll(args[2:]); err == nil && len(args) == 2 {
@@ -219,7 +231,13 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 		return err
 	}
 	p := f.s.Progress(f.quiet, "searching")
-	found, err := replacer.Find(ctx, f.ws, q)
+	list := []replacer.Query{q}
+	for i := range f.also {
+		one := q
+		one.Pattern, one.Replacement = f.also[i], f.by[i]
+		list = append(list, one)
+	}
+	found, err := replacer.FindAll(ctx, f.ws, list)
 	p.End()
 	if errors.Is(err, replacer.ErrNone) {
 		if !f.quiet { // also in a pipe: who asks for a change wants to know
@@ -233,7 +251,16 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	if refused := replacer.RefusedText(found.Refused, found.Places); refused != "" {
 		fmt.Fprintf(f.s.Err, "quarry: %s\n", refused)
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(args[0]), render.Quote(q.Replacement),
+	more := ""
+	if len(f.also) > 0 {
+		more = fmt.Sprintf(", and %d more", len(f.also))
+	}
+	for i, n := range found.Each {
+		if n == 0 {
+			fmt.Fprintf(f.s.Err, "quarry: nothing matches %s\n", render.Quote(list[i].Pattern))
+		}
+	}
+	summary := fmt.Sprintf("replaced %s by %s%s: %s in %s", render.Quote(args[0]), render.Quote(q.Replacement), more,
 		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
 	return f.apply(ctx, "replace", found.Ops, summary)
 }

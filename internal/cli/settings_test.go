@@ -77,7 +77,7 @@ var withoutKey = map[string]string{
 	"undo all-since": "has to be said each time", "undo client": "has to be said each time", "undo session": "has to be said each time", "undo skip-conflicts": "has to be said each time",
 	"patch strip": "is about one patch", "patch message": "is about one change",
 	"replace fixed-strings": "the pattern", "replace ignore-case": "the pattern", "replace multiline": "the pattern", "replace word-regexp": "the pattern",
-	"replace glob": "the pattern", "replace expect": "is about one change", "replace message": "is about one change", "rename message": "is about one change",
+	"replace glob": "the pattern", "replace also": "the pattern", "replace by": "the pattern", "replace expect": "is about one change", "replace message": "is about one change", "rename message": "is about one change",
 
 	"mcp http": "clients that start the server speak on stdin", "mcp allow-remote": "has to be said each time",
 	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",

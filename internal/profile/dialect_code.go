@@ -119,6 +119,7 @@ func codeDialect() *dialect {
 					str("regex", "As pattern of search_files; ${1} in replacement is a group"),
 					str("text", "Or literal text"),
 					optional(text("replacement", "")), // or digest
+					paramAlsoReplace,
 					str("path", ""),
 					orList(str("glob", "As in search_files")),
 					{Name: "lacking", Kind: tool.Strings, Description: "As in search_files"},

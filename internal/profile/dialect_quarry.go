@@ -156,7 +156,7 @@ func quarryTools() []spec {
 				required("path", "File"),
 				str("old_text", "Exact text to replace"),
 				str("new_text", "Its replacement"),
-				boolean("replace_all", "Replace all, not only the first"),
+				boolean("replace_all", "Replace all of them"),
 				integer("insert_after_line", "Insert content after this line; 0 is the top", 0),
 				integer("insert_before_line", "Insert content before this line", 1),
 				{Name: "delete_lines", Kind: tool.Object, Description: "Lines to delete", Fields: []tool.Param{
@@ -196,7 +196,7 @@ func quarryTools() []spec {
 					paramVersion,
 				}},
 				paramSummary, paramDryRun, paramQuiet, paramDiff,
-				str("digest", "Apply this dry run, without changes"),
+				str("digest", "Apply this dry run alone"),
 			},
 			action: applyChanges,
 		},
@@ -210,12 +210,13 @@ func quarryTools() []spec {
 			name: "replace_in_files", title: "Replace in files",
 			about: "Replace every match in all text files below path, as one change.",
 			params: []tool.Param{
-				str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
+				str("regex", "Rust regex; ${1} in replacement is a group"),
 				str("text", "Or literal text"),
-				str("structure", "Or code with holes, also in replacement"),
-				str("symbol", "Or a name to rename: Store.Open"), unlisted(boolean("doubtful", "Doubtful places too")), unlisted(boolean("comments", "Comments too")),
-				optional(text("replacement", "What comes instead")), // or digest
-				str("path", "Folder or file"),
+				str("structure", "Or code with holes"),
+				str("symbol", "Or a name: Store.Open"), unlisted(boolean("doubtful", "Doubtful places too")), unlisted(boolean("comments", "Comments too")),
+				optional(text("replacement", "New text")), // or digest
+				paramAlsoReplace,
+				str("path", "File or folder"),
 				orList(str("file_pattern", "As in search_files")),
 				unlisted(boolean("ignore_case", "Any case")), unlisted(boolean("multiline", "Match across lines")), // (?i), (?s)
 				integer("expected_count", "Refuse another number of matches", 1),

@@ -194,7 +194,7 @@ func writeParams(b *bytes.Buffer, prefix string, params []tool.Param) {
 		if p.Unlisted && p.Description == "" {
 			continue // of another tool
 		}
-		kind := [...]string{"text", "integer", "boolean", "list", "object", "list of objects", "any JSON"}[p.Kind]
+		kind := [...]string{"text", "integer", "boolean", "list", "object", "list of objects", "any JSON", "object of texts"}[p.Kind]
 		if len(p.Enum) > 0 {
 			kind = "`" + strings.Join(p.Enum, "`, `") + "`"
 		}

@@ -65,12 +65,14 @@ var (
 	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
 	paramAll     = boolean("all", "Only files with each")
 	paramLacking = tool.Param{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these"}
-	paramChanged = boolean("changed", "Only what differs from HEAD")
-	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
-	paramVersion = str("expected_version", "Refuse other versions")
-	paramDryRun  = boolean("dry_run", "Only preview")
-	paramLinks   = boolean("update_links", "Rewrite links to it")
-	paramTexts   = boolean("keep_texts", "Link texts after | that are the old name stay")
+	// of replace_in_files
+	paramAlsoReplace = tool.Param{Name: "also", Kind: tool.Texts, Description: `More of them: {"old": "new"}`}
+	paramChanged     = boolean("changed", "Only what differs from HEAD")
+	paramCount       = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
+	paramVersion     = str("expected_version", "Refuse other versions")
+	paramDryRun      = boolean("dry_run", "Only preview")
+	paramLinks       = boolean("update_links", "Rewrite links to it")
+	paramTexts       = boolean("keep_texts", "Link texts after | that are the old name stay")
 	// A value by its path; move_to with it is the new key.
 	paramAt    = str("at", "Path of a value: jobs.build.steps[2].run, a[name=x]; a[+] appends")
 	paramValue = tool.Param{Name: "value", Kind: tool.Any, Description: "In JSON, YAML, TOML, ini, front matter"}

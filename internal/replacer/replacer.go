@@ -206,6 +206,7 @@ type Found struct {
 	Ops     []change.Op
 	Matches int
 	Counts  []FileCount // of each of Ops
+	Each    []int       // of several replacements, how many matches each has
 	Samples []Sample    // if the replacement has groups: some of its forms
 	Forms   int         // how many there are
 	Summary *search.Summary
