@@ -218,7 +218,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	}
 	if !q.IncludeIgnored && (!known || sum.SkippedCount[search.Ignored] > 0) {
 		l.ignored(ctx, false, q, hidden)
-		if len(l.found) == 0 && filtered(&q) {
+		if len(l.found) == 0 && filtered(&q) && !onlyLeavesOut(&q) {
 			all := q
 			all.IncludeHidden = true
 			unfilter(&all)

@@ -88,6 +88,14 @@ func TestText(t *testing.T) {
 	if got := explain.After(ws, &search.Summary{}).Text(context.Background(), q, &search.Summary{}); len(got) != 0 {
 		t.Errorf("what occurs nowhere: %s", shown(got))
 	}
+	// What a filter leaves out on purpose is no finding, and not one of ignored files.
+	q = search.Query{Pattern: "milk", Scope: search.Scope{Globs: []string{"!*.md"}}}
+	for _, plan := range []search.PlanKind{search.PlanScan, search.PlanIndex} {
+		sum := &search.Summary{Stats: search.Stats{Plan: search.Plan{Kind: plan}, IgnoredIndexed: true}}
+		if got := explain.After(ws, sum).Text(context.Background(), q, sum); len(got) != 0 {
+			t.Errorf("what the filter leaves out, by %s: %s", plan, shown(got))
+		}
+	}
 }
 
 func TestPaths(t *testing.T) {

@@ -151,8 +151,12 @@ func applyText(ctx context.Context, c *call) (*answer, error) {
 }
 
 // countBytes is the room for the files of a replacement that was not made: with their
-// numbers of matches where another number was expected, or of a dry run.
+// numbers of matches where another number was expected.
 const countBytes = 1000
+
+// dryBytes is that for the files of a dry run: agents of the trials found 34 of them too
+// many, and asked for the rest by a search if they needed it.
+const dryBytes = 500
 
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
 	return c.applySummed(ctx, ops, "")
@@ -239,7 +243,7 @@ func (c *call) setText(done *change.Change) string {
 		for _, f := range done.Files {
 			paths = append(paths, f.Path)
 		}
-		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: countBytes}, nil)
+		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: dryBytes}, nil)
 		if more := len(paths) - fit; more > 0 {
 			list = fmt.Appendf(list, "\nand %d more", more)
 		}

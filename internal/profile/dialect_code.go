@@ -50,7 +50,7 @@ func codeDialect() *dialect {
 					{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
 					{Name: "names", Kind: tool.Strings, Description: "Several"},
 					str("path", "Only below it"),
-					boolean("references", "All uses in code by function; comments and strings only counted"),
+					boolean("references", "All uses of the name in code; comments and strings only counted"),
 					integer("budget", "", 100),
 					unlisted(str("kind", "function, class, ...")), unlisted(boolean("fuzzy", "")),
 				},

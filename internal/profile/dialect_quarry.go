@@ -196,7 +196,7 @@ func quarryTools() []spec {
 					paramVersion,
 				}},
 				paramSummary, paramDryRun, paramQuiet, paramDiff,
-				str("digest", "Apply this dry run alone"),
+				str("digest", "Apply a dry run"),
 			},
 			action: applyChanges,
 		},

@@ -66,7 +66,7 @@ var (
 	paramAll     = boolean("all", "Only files with each")
 	paramLacking = tool.Param{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these"}
 	// of replace_in_files
-	paramAlsoReplace = tool.Param{Name: "also", Kind: tool.Texts, Description: `More of them: {"old": "new"}`}
+	paramAlsoReplace = tool.Param{Name: "also", Kind: tool.Texts, Description: `More of the same kind: {"old": "new"}`}
 	paramChanged     = boolean("changed", "Only what differs from HEAD")
 	paramCount       = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
 	paramVersion     = str("expected_version", "Refuse other versions")

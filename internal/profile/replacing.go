@@ -107,8 +107,15 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if hidden := c.hiddenToo(ctx, list, found.Counts); hidden != "" {
 		a.receipt = append(a.receipt, hidden)
 	}
-	if omitted := c.omittedByLacking(ctx, list, found.Counts); omitted != "" {
-		a.receipt = append(a.receipt, omitted)
+	if len(q.Lacking) > 0 {
+		if left := c.leftBy(ctx, "lacking", list, found.Counts, func(q *search.Query) { q.Lacking = nil }); left != "" {
+			a.receipt = append(a.receipt, left)
+		}
+	}
+	if len(q.Globs) > 0 {
+		if left := c.leftBy(ctx, filter, list, found.Counts, func(q *search.Query) { q.Globs = nil }); left != "" {
+			a.receipt = append(a.receipt, left)
+		}
 	}
 	c.tellMissed(a, found.Summary)
 	return a, nil
@@ -155,16 +162,17 @@ func ofEach(list []replacer.Query, counts []int) string {
 	return strings.Join(out, ", ") + ". "
 }
 
-// omittedByLacking counts what would have been replaced without lacking: agents of the
-// trials searched for it after each such replacement.
-func (c *call) omittedByLacking(ctx context.Context, list []replacer.Query, replaced []replacer.FileCount) string {
-	if !c.d.shows || len(list[0].Lacking) == 0 {
+// leftBy counts what would have been replaced without an argument that leaves files out:
+// agents of the trials searched for it after each such replacement.
+func (c *call) leftBy(ctx context.Context, argument string, list []replacer.Query, replaced []replacer.FileCount, without func(*search.Query)) string {
+	if !c.d.shows {
 		return ""
 	}
 	left, matches := map[string]int{}, 0
 	for _, one := range list {
 		q := one.Query
-		q.Lacking, q.Detail, q.CountMatches, q.Limits, q.Offset = nil, search.Counts, true, search.Limits{Time: c.o.Time}, 0
+		without(&q)
+		q.Detail, q.CountMatches, q.Limits, q.Offset = search.Counts, true, search.Limits{Time: c.o.Time}, 0
 		if _, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 			if !isReplaced(replaced, f.Path) {
 				left[f.Path] += f.Matches
@@ -179,7 +187,7 @@ func (c *call) omittedByLacking(ctx context.Context, list []replacer.Query, repl
 		return ""
 	}
 	first := someOf(left, maxOmitted, func(path string) string { return fmt.Sprintf("%s %d", render.Path(path), left[path]) })
-	return fmt.Sprintf("lacking leaves %s in %s: %s", fault.Count(matches, "match", "matches"), fault.Count(len(left), "file"), first)
+	return fmt.Sprintf("%s leaves %s in %s: %s", argument, fault.Count(matches, "match", "matches"), fault.Count(len(left), "file"), first)
 }
 
 func isReplaced(list []replacer.FileCount, path string) bool {
@@ -200,7 +208,7 @@ func someOf(paths map[string]int, most int, name func(path string) string) strin
 }
 
 // maxOmitted is how many files such a remark names.
-const maxOmitted = 8
+const maxOmitted = 5
 
 // hiddenToo names hidden files that match too: "everywhere" would not be true without
 // a word of them. Agents of the trials searched for them after each replacement.

@@ -19,7 +19,9 @@ func TestWishesOfAgents(t *testing.T) {
 	for i := range 6 {
 		files[fmt.Sprintf("many/f%d.go", i)] = fmt.Sprintf("package many\n\n// Use%d is one.\nfunc Use%d() {\n\tx := 1\n\tbarrier(x)\n\treturn\n}\n", i, i)
 	}
+	files["flags.sh"] = strings.Repeat("begin\n  flag --file\nend\n\n", 3) + "begin\n  flag --file x\nend\n\n" + "begin\n\tflag --file\nend\n"
 	for _, c := range []struct{ profile, tool, args, want, not string }{
+		{"code", "search_files", `{"pattern":"--file","context_lines":1}`, "# flags.sh\n1- begin\n2:   flag --file\n3- end\nthe same lines as at 1: 5, 9\n--\n13- begin\n14:   flag --file x\n15- end\nthe same lines as at 1: 17", "6:"},
 		{"code", "search_files", `{"pattern":"barrier","show":"definitions"}`, "## many/f5.go:3-8 Use5\nfunc Use5()\n6: barrier(x)", "return"},
 		{"code", "search_files", `{"pattern":"barrier","show":"definitions","budget":4000}`, "return", "only the matching lines"},
 		{"code", "search_files", `{"pattern":"barrier","show":"definitions","path":"many/f1.go"}`, "return", "only the matching lines"},
@@ -27,7 +29,8 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":["*.go","*.ts","!*_test.go"],"show":"files"}`, "a/one.go", "one_test"},
 		{"quarry", "search_files", `{"regex":"Open","file_pattern":["*.go","!*_test.go"]}`, "one.go", "one_test"},
 		{"quarry", "file_search", `{"query":"open","include":["*.ts","*.go"]}`, "one_test.go", "Old"},
-		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "one.go", "one_test"},
+		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "; glob leaves 1 match in 1 file: a/one_test.go 1]", "TestBegin"},
+		{"code", "search_files", `{"pattern":"barrier","glob":"!*.go"}`, "No matches", "without glob"},
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":"*.{go,ts}, !*_test.go","show":"files"}`, "2 matches in 2 files\na/one.go\nb/two.ts", "one_test"},
 		{"code", "search_files", `{"pattern":"func \\w+","lacking":["barrier"],"show":"matches"}`, "2 matches in 2 files, 2 different\n1 func Open  a/one.go:3\n1 func TestOpen  a/one_test.go:3", "Use"},
 		{"code", "search_files", `{"pattern":"func (?!Zzz)\\w+","lacking":["[[:alpha:]]arrier"],"show":"matches"}`, "2 matches in 2 files, 2 different", "Use"},

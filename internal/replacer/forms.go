@@ -16,9 +16,9 @@ type Sample struct {
 
 const (
 	maxSample = 500
-	// maxForms is how many forms are told apart, and someForms how many of them have
-	// a sample.
-	maxForms, someForms = 500, 4
+	// maxForms is how many forms are told apart. All have a sample if they are at most
+	// fewForms, else someForms of them.
+	maxForms, fewForms, someForms = 500, 6, 4
 )
 
 // forms are the different forms of matches, each by its first match. Who turns round
@@ -44,12 +44,12 @@ func (f *forms) add(old, new string) {
 	s.Count++
 }
 
-// samples are the most frequent form and the rarest ones.
+// samples are all forms if they are few, else the most frequent one and the rarest.
 func (f *forms) samples() (out []Sample) {
 	list := slices.Clone(f.order)
 	slices.SortStableFunc(list, func(a, b *Sample) int { return cmp.Compare(b.Count, a.Count) })
 	for i, s := range list {
-		if i == 0 || i > len(list)-someForms {
+		if i == 0 || i > len(list)-someForms || len(list) <= fewForms {
 			out = append(out, *s)
 		}
 	}

@@ -16,8 +16,12 @@ func TestForms(t *testing.T) {
 		f.add(odd, "odd")
 	}
 	f.add(`Wrap(x, y)`, "odd")
+	if got := len(f.samples()); got != 6 {
+		t.Errorf("%d of 6 forms are shown", got)
+	}
+	f.add(`Wrap[x]`, "odd")
 	got := fmt.Sprint(f.samples(), len(f.order))
-	want := fmt.Sprint([]Sample{{`Wrap(err0, "text \"0")`, "new", 100}, {`Wrap( err,  text )`, "odd", 1}, {"Wrap(e.Err, `a`)", "odd", 1}, {`Wrap("open`, "odd", 1}}, 6)
+	want := fmt.Sprint([]Sample{{`Wrap(err0, "text \"0")`, "new", 100}, {"Wrap(e.Err, `a`)", "odd", 1}, {`Wrap("open`, "odd", 1}, {`Wrap[x]`, "odd", 1}}, 7)
 	if got != want {
 		t.Errorf("samples are\n%s\nwant\n%s", got, want)
 	}
