@@ -34,6 +34,15 @@ func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 // Stack is that of the goroutine that panicked.
 func (p *Panic) Stack() []byte { return p.stack }
 
+// StackOf is the stack of a value that was just recovered: that of the goroutine of a group
+// that panicked with it, or the caller's.
+func StackOf(v any) []byte {
+	if p, ok := v.(*Panic); ok {
+		return p.stack
+	}
+	return debug.Stack()
+}
+
 // Go calls f on another goroutine.
 func (g *Group) Go(f func()) { g.running.Go(func() { g.Do(f) }) }
 
@@ -48,7 +57,7 @@ func (g *Group) Do(f func()) {
 		if g.first == nil {
 			p, nested := v.(*Panic) // of a group that f waited for
 			if !nested {
-				p = &Panic{v, debug.Stack()}
+				p = &Panic{v, StackOf(v)}
 			}
 			g.first = p
 		}

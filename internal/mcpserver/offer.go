@@ -4,12 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/internal/crew"
 )
 
 // Offer is a page on which the user decides something that a call waits for. Its
@@ -64,7 +65,7 @@ func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run fun
 		defer close(h.over)
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.Error("a handler panicked", "method", "tools/call", "panic", p, "stack", string(debug.Stack()))
+				s.log.Error("a handler panicked", "method", "tools/call", "panic", p, "stack", string(crew.StackOf(p)))
 				h.res, h.err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "tools/call failed unexpectedly; other calls are not affected"}
 			}
 		}()

@@ -14,13 +14,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"quarry/internal/crew"
 	"quarry/tool"
 )
 
@@ -280,7 +280,7 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.Error("a handler panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+				s.log.Error("a handler panicked", "method", method, "panic", p, "stack", string(crew.StackOf(p)))
 				res, err = nil, &jsonrpc.Error{
 					Code: jsonrpc.CodeInternalError, Message: method + " failed unexpectedly; other calls are not affected",
 				}

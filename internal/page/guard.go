@@ -7,7 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"runtime/debug"
+
+	"quarry/internal/crew"
 )
 
 // tokenHeader carries the token. A header that isn't on the browser's safe
@@ -112,7 +113,7 @@ func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 			// Panics are reported and logged; net/http would only drop the
 			// connection.
 			if p := recover(); p != nil && p != http.ErrAbortHandler {
-				s.log.Error("the page failed", "path", r.URL.Path, "error", p, "stack", string(debug.Stack()))
+				s.log.Error("the page failed", "path", r.URL.Path, "error", p, "stack", string(crew.StackOf(p)))
 				respond(w, http.StatusInternalServerError, map[string]any{"error": problem{Code: "INTERNAL", Message: fmt.Sprintf("the page failed: %v", p), Hint: "the output of quarry ui says more"}})
 			}
 		}()

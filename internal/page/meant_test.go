@@ -377,6 +377,35 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 	b.until(`location.pathname === "/search" && ` + all + ` && ` + top + ` === ` + quote(was))
 }
 
+// Two steps back, one right after the other, don't lose the place of the entry between
+// them, and the page stands still.
+func TestBrowserTwoStepsBack(t *testing.T) {
+	files := map[string]string{}
+	for i := range 120 {
+		files[fmt.Sprintf("d%03d.txt", i)] = "needle\n"
+	}
+	s := serve(t, files, nil)
+	b := s.open(t, "/health", 1600, 500, "light")
+	b.until(`document.querySelector(".health")`)
+	b.click(`[data-view="search"]`)
+	b.until(`location.pathname === "/search"`)
+	eval[chromedp.Void](b, `(() => { const q = document.querySelector("#q"); q.focus(); q.value = "needle"; q.dispatchEvent(new Event("input", { bubbles: true })); })()`)
+	const all = `document.querySelectorAll("article.file").length === 120`
+	b.until(all)
+	b.until(`(scrollTo(0, 2500), scrollY === 2500)`)
+	eval[chromedp.Void](b, `document.querySelector('[data-view="activity"]').click()`)
+	b.until(`location.pathname === "/activity"`)
+	eval[chromedp.Void](b, `(addEventListener("popstate", () => setTimeout(() => history.back(), 300), { once: true }), history.back())`)
+	b.until(`location.pathname === "/health" && document.querySelector(".health")`)
+	eval[chromedp.Void](b, `(window.moved = 0, window.since = performance.now(), addEventListener("scroll", () => { window.moved++; }))`)
+	b.until(`performance.now() - window.since > 1000`) // longer than a place is kept
+	if moved := eval[int](b, "window.moved"); moved > 5 {
+		t.Errorf("the page moved %d times", moved)
+	}
+	b.do(chromedp.NavigateForward())
+	b.until(`location.pathname === "/search" && ` + all + ` && scrollY > 1500`)
+}
+
 // A file that is not drawn yet has the height that it will have, so that nothing moves
 // under who scrolls.
 func TestBrowserScrollsEvenly(t *testing.T) {

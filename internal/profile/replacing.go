@@ -28,7 +28,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	switch {
 	case !c.Given("replacement"):
 		return nil, invalid("replacement is required and must be a string.")
-	case c.Given("also") && c.String("symbol")+c.String("structure") != "":
+	case len(c.Texts("also")) > 0 && c.String("symbol")+c.String("structure") != "":
 		return nil, invalid("also can be used with regex and text alone.")
 	case c.String("symbol") != "" && c.Given("lacking"):
 		return nil, invalid("lacking can't be used together with symbol.")

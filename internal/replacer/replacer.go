@@ -324,11 +324,12 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if err := r.template.check(); err != nil {
 		return nil, err
 	}
+	var out editing
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
-		op, n, err := r.file(ctx, files, path)
+		op, n, err := r.file(ctx, files, path, &out)
 		if err != nil {
 			return nil, err
 		}
@@ -411,18 +412,15 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 	return long, nil
 }
 
-// replacing works out the edits of files, one after another.
+// replacing works out what replaces the matches of files, one after another.
 type replacing struct {
 	m        *match.Matcher
 	template *Template
-	size     int // of the new text of all files so far
 	forms    forms
 
-	// Of the file: what was found so far, and the line ending of text up to to.
-	edits []change.Edit
-	buf   []byte // new text of the last edit, while more may join it
-	eol   textfile.Ending
-	to    int
+	// Of the file: the line ending of text up to to.
+	eol textfile.Ending
+	to  int
 	// The line in hand is text[from:end], the one after it begins at next.
 	from, end, next int
 	// literal is the template's text with either line ending, once it is needed.
@@ -444,62 +442,83 @@ func textOf(ctx context.Context, files Files, path string) (*textfile.Document, 
 }
 
 // file replaces the matches of one file.
-func (r *replacing) file(ctx context.Context, files Files, path string) (change.Op, int, error) {
+func (r *replacing) file(ctx context.Context, files Files, path string, out *editing) (change.Op, int, error) {
 	op := change.Op{Verb: change.EditFile, Path: path}
 	doc, err := textOf(ctx, files, path)
 	if doc == nil {
 		return op, 0, err
 	}
-	text := doc.Text()
-	r.edits, r.buf, r.to, r.next = nil, nil, 0, 0
-	n := 0
-	r.m.Each(text, func(start, end int) bool {
+	text, n := doc.Text(), 0
+	r.each(text, func(start, end int, new string) bool {
 		n++
-		r.add(text, start, end)
-		return r.size <= maxText && (n&0xFFFF != 0 || ctx.Err() == nil)
+		out.add(text, start, end, new)
+		return out.size <= maxText && (n&0xFFFF != 0 || ctx.Err() == nil)
 	})
-	r.flush()
+	op.Edits = out.take()
 	switch {
-	case r.size > maxText:
+	case out.size > maxText:
 		return op, 0, ErrTooMuch
 	case ctx.Err() != nil:
 		return op, 0, context.Cause(ctx)
 	case n > 0:
-		op.Version, op.Edits = version.Of(doc.Raw()).String(), r.edits
+		op.Version = version.Of(doc.Raw()).String()
 	}
 	return op, n, nil
 }
 
+// each gives the matches of a text and what replaces each, until f returns false.
+func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
+	r.to, r.next = 0, 0
+	r.m.Each(text, func(start, end int) bool {
+		new := r.newText(text, start, end)
+		if !r.template.literal {
+			r.forms.add(string(text[start:min(end, start+maxSample+utf8.UTFMax)]), new)
+		}
+		return f(start, end, new)
+	})
+}
+
+// editing makes edits of replaced matches, which come in order.
+type editing struct {
+	size  int           // of the new text of all files so far
+	edits []change.Edit // of the file
+	buf   []byte        // new text of the last edit, while more may join it
+}
+
 // add replaces one match.
-func (r *replacing) add(text []byte, start, end int) {
-	new := r.newText(text, start, end)
-	r.size += len(new)
-	if !r.template.literal {
-		r.forms.add(string(text[start:min(end, start+maxSample+utf8.UTFMax)]), new)
-	}
-	if len(r.edits) >= maxEdits && len(new) < joinSize {
-		last := &r.edits[len(r.edits)-1]
-		if r.buf != nil && start-last.End <= joinGap && len(r.buf) < joinSize {
-			r.size += start - last.End
-			r.buf = append(append(r.buf, text[last.End:start]...), new...)
+func (e *editing) add(text []byte, start, end int, new string) {
+	e.size += len(new)
+	if len(e.edits) >= maxEdits && len(new) < joinSize {
+		last := &e.edits[len(e.edits)-1]
+		if e.buf != nil && start-last.End <= joinGap && len(e.buf) < joinSize {
+			e.size += start - last.End
+			e.buf = append(append(e.buf, text[last.End:start]...), new...)
 			last.End = end
 			return
 		}
-		r.flush()
-		r.buf = append(make([]byte, 0, 2*len(new)+joinGap), new...)
+		e.flush()
+		e.buf = append(make([]byte, 0, 2*len(new)+joinGap), new...)
 		new = ""
 	} else {
-		r.flush()
+		e.flush()
 	}
-	r.edits = append(r.edits, change.Edit{Verb: change.ReplaceSpan, Start: start, End: end, New: new, Verbatim: true})
+	e.edits = append(e.edits, change.Edit{Verb: change.ReplaceSpan, Start: start, End: end, New: new, Verbatim: true})
 }
 
 // flush ends the edit that others may join.
-func (r *replacing) flush() {
-	if r.buf != nil {
-		r.edits[len(r.edits)-1].New = string(r.buf)
-		r.buf = nil
+func (e *editing) flush() {
+	if e.buf != nil {
+		e.edits[len(e.edits)-1].New = string(e.buf)
+		e.buf = nil
 	}
+}
+
+// take ends the file and returns its edits.
+func (e *editing) take() []change.Edit {
+	e.flush()
+	edits := e.edits
+	e.edits = nil
+	return edits
 }
 
 // lineOf returns the text that a match was found in, and where it begins: the line

@@ -8,81 +8,99 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/rootfs/version"
+	"quarry/match"
 )
 
-// FindAll works out the edits of several replacements as one set. Each is of the files as
-// they are, not as another one leaves them. Expected of the first counts the matches of
-// all. A replacement that matches nothing is left out, if another one does; Each tells.
+// FindAll works out the edits of several replacements as one set, none of them of a
+// structure unless it is the only one. Each is of the files as they are, not as another
+// one leaves them. Expected of the first counts the matches of all. A replacement that
+// matches nothing is left out, if another one does; Each tells.
 func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 	if len(list) == 1 {
 		return Find(ctx, files, list[0])
 	}
 	all := &Found{Each: make([]int, len(list))}
-	at := map[string]int{}         // of Ops
-	places := map[string][]place{} // of the edits of a file
+	each := make([]*replacing, len(list))
+	var paths []string
 	for i, q := range list {
-		q.Expected = 0
-		found, err := Find(ctx, files, q)
-		if all.Summary == nil && found != nil {
-			all.Summary = found.Summary
-		}
-		if err == ErrNone {
-			continue
-		}
+		pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
 		if err != nil {
 			return nil, err
 		}
-		all.Each[i], all.Matches, all.Forms = found.Matches, all.Matches+found.Matches, all.Forms+found.Forms
-		all.Samples = append(all.Samples, found.Samples...)
-		for k, op := range found.Ops {
-			n, known := at[op.Path]
-			if !known {
-				n = len(all.Ops)
-				at[op.Path] = n
-				all.Ops = append(all.Ops, change.Op{Verb: op.Verb, Path: op.Path, Version: op.Version})
-				all.Counts = append(all.Counts, FileCount{Path: op.Path})
-			}
-			if all.Ops[n].Version != op.Version {
-				return nil, fault.New(fault.Conflict, fault.Printable(op.Path)+" changed while it was searched; nothing was changed", "try again")
-			}
-			all.Counts[n].Matches += found.Counts[k].Matches
-			for _, e := range op.Edits {
-				places[op.Path] = append(places[op.Path], place{e, i})
-			}
+		matching := pattern.NewSearch()
+		defer matching.StopWith(ctx)()
+		m := matching.NewMatcher()
+		each[i] = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
+		if err := each[i].template.check(); err != nil {
+			return nil, err
 		}
+		found, err := all.search(ctx, files, q)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, found...)
 	}
-	for i := range all.Ops {
-		op := &all.Ops[i]
-		var err error
-		if op.Edits, err = apart(places[op.Path], op.Path, list); err != nil {
+	slices.Sort(paths)
+	var out editing
+	for _, path := range slices.Compact(paths) {
+		if err := all.file(ctx, files, path, list, each, &out); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(all.Ops, func(a, b change.Op) int { return cmp.Compare(a.Path, b.Path) })
-	slices.SortFunc(all.Counts, func(a, b FileCount) int { return cmp.Compare(a.Path, b.Path) })
+	for _, r := range each {
+		if r.m.Err() != nil {
+			return nil, r.m.Err()
+		}
+		all.Samples, all.Forms = append(all.Samples, r.forms.samples()...), all.Forms+len(r.forms.order)
+	}
 	return all, all.asExpected(list[0].Expected)
 }
 
-// place is an edit and the replacement it is of.
-type place struct {
-	change.Edit
-	of int
+// spot is a match of one of several replacements.
+type spot struct {
+	start, end, of int
+	new            string
 }
 
-// apart puts the edits of a file into order, and refuses those that have text in common.
-func apart(list []place, path string, queries []Query) ([]change.Edit, error) {
-	slices.SortStableFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })
-	edits := make([]change.Edit, len(list))
-	for i, p := range list {
-		if i > 0 && (p.Start < list[i-1].End || p.Start == list[i-1].Start) {
-			return nil, &OverlapError{Path: path, A: queries[min(p.of, list[i-1].of)].Pattern, B: queries[max(p.of, list[i-1].of)].Pattern}
-		}
-		edits[i] = p.Edit
+// file replaces the matches of all replacements in one file.
+func (f *Found) file(ctx context.Context, files Files, path string, list []Query, each []*replacing, out *editing) error {
+	doc, err := textOf(ctx, files, path)
+	if doc == nil {
+		return err
 	}
-	return edits, nil
+	text, size := doc.Text(), out.size
+	var spots []spot
+	for i, r := range each {
+		r.each(text, func(start, end int, new string) bool {
+			size += len(new)
+			spots = append(spots, spot{start, end, i, new})
+			return size <= maxText && (len(spots)&0xFFFF != 0 || ctx.Err() == nil)
+		})
+	}
+	switch {
+	case size > maxText:
+		return ErrTooMuch
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case len(spots) == 0:
+		return nil
+	}
+	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
+	for i, s := range spots {
+		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // the same text, or the same place
+			a, b := min(s.of, spots[i-1].of), max(s.of, spots[i-1].of)
+			return &OverlapError{Path: path, A: list[a].Pattern, B: list[b].Pattern}
+		}
+		out.add(text, s.start, s.end, s.new)
+		f.Each[s.of]++
+	}
+	f.add(change.Op{Verb: change.EditFile, Path: path, Edits: out.take(), Version: version.Of(doc.Raw()).String()}, len(spots))
+	return nil
 }
 
-// OverlapError refuses replacements of which two want the same text.
+// OverlapError refuses replacements of which two want the same text, or the same place
+// between two characters.
 type OverlapError struct{ Path, A, B string }
 
 func (e *OverlapError) Error() string {

@@ -1,6 +1,7 @@
 package replacer_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	defer ws.Close()
 	const seed = 7
 	rng := stress.Rand(seed)
-	patterns := []string{`a`, `b+`, `\bab\b`, `c(\d)`, `[xy]z`, `d$`, `^e`, `ab`}
+	patterns := []string{`a`, `b+`, `\bab\b`, `c(\d)`, `[xy]z`, `d$`, `^e`, `ab`, `^`, `$`, `z*`}
 	made, refused := 0, 0
 	for n := range stress.Size(200, 3000) {
 		var text strings.Builder
@@ -85,22 +86,54 @@ func severally(text string, list []replacer.Query) (out string, overlap bool, ma
 	}
 	var all []span
 	for _, q := range list {
-		re := regexp.MustCompile("(?m)" + q.Pattern)
-		for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
-			all = append(all, span{m[0], m[1], string(re.ExpandString(nil, q.Replacement, text, m))})
+		re := regexp.MustCompile(q.Pattern)
+		at := 0
+		for line := range strings.Lines(text) {
+			inside := strings.TrimSuffix(line, "\n")
+			for _, m := range re.FindAllStringSubmatchIndex(inside, -1) {
+				all = append(all, span{at + m[0], at + m[1], string(re.ExpandString(nil, q.Replacement, inside, m))})
+			}
+			at += len(line)
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return a.from - b.from })
+	slices.SortFunc(all, func(a, b span) int { return cmp.Or(a.from-b.from, a.to-b.to) })
 	at := 0
 	var b strings.Builder
-	for _, s := range all {
-		if s.from < at {
+	for i, s := range all {
+		if s.from < at || i > 0 && s.to == all[i-1].from {
 			return "", true, 0
 		}
 		b.WriteString(text[at:s.from] + s.new)
 		at = s.to
 	}
 	return b.String() + text[at:], false, len(all)
+}
+
+// Matches that are one edit, because there are so many, leave what is between them to
+// another replacement.
+func TestSeveralOfMany(t *testing.T) {
+	dir := t.TempDir()
+	const lines = 3 * 4096
+	if err := os.WriteFile(filepath.Join(dir, "f.txt"), []byte(strings.Repeat("a b\n", lines)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	list := []replacer.Query{{Replacement: "B"}, {Replacement: "A"}}
+	list[0].Pattern, list[1].Pattern = "a", "b"
+	found, err := replacer.FindAll(t.Context(), ws, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.Apply(t.Context(), change.Set{Ops: found.Ops}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(filepath.Join(dir, "f.txt")); string(got) != strings.Repeat("B A\n", lines) {
+		t.Error("not all were replaced")
+	}
 }
 
 func TestSeveralCounts(t *testing.T) {

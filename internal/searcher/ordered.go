@@ -53,6 +53,10 @@ func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), wor
 	var err error
 	wg.Do(func() { err = q.deliver(deliver) })
 	q.halt()
+	if waiting != nil { // nothing is taken any more, so nobody waits for room
+		waiting(true)
+		defer waiting(false)
+	}
 	wg.Wait()
 	if err == nil {
 		err = ctx.Err()

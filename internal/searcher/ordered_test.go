@@ -3,10 +3,13 @@ package searcher
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"quarry/internal/crew"
+	"quarry/search"
 )
 
 func TestInOrder(t *testing.T) {
@@ -87,6 +90,58 @@ func TestInOrderPanics(t *testing.T) {
 		}()
 		if p, ok := got.(*crew.Panic); !ok || p.Value != "in "+of || running.Load() != 0 {
 			t.Errorf("%s: %v, %d still work", of, got, running.Load())
+		}
+	}
+}
+
+// After a panic nobody waits for room either: what is found is taken no more.
+func TestPanicsFreeTheBacklog(t *testing.T) {
+	panicked := func(f func()) (p any) {
+		defer func() { p = recover() }()
+		f()
+		return nil
+	}
+	for _, of := range []string{"work", "deliver"} {
+		b := newBacklog(400)
+		p := panicked(func() {
+			_ = inOrder(t.Context(), 500, 4, b.wait, func(_, i int) (int, bool) {
+				if of == "work" && i == 20 {
+					panic(of)
+				}
+				if b.take(300) {
+					return 300, true
+				}
+				return 0, true
+			}, func(i, n int) error {
+				if of == "deliver" && i == 5 {
+					panic(of)
+				}
+				b.release(n)
+				return nil
+			})
+		})
+		if p == nil {
+			t.Errorf("%s: no panic", of)
+		}
+	}
+	dir := t.TempDir()
+	for i := range 60 {
+		put(t, dir, fmt.Sprintf("d%02d/f%02d", i, i), strings.Repeat("foo\n", 5000))
+	}
+	d := openFolder(t, dir)
+	d.Workers, d.ahead = 4, 2_000_000
+	for range 10 {
+		n := 0
+		p := panicked(func() {
+			_, _ = d.SearchEach(t.Context(), search.Query{Pattern: "foo", Parts: true}, func(*search.FileMatch) error {
+				if n++; n == 3 {
+					panic("yield")
+				}
+				return nil
+			})
+		})
+		if p == nil {
+			t.Error("no panic")
 		}
 	}
 }

@@ -67,6 +67,10 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	if err != nil {
 		cancel()
 	}
+	if s.waiting != nil { // nothing is taken any more, so nobody waits for room
+		s.waiting(true)
+		defer s.waiting(false)
+	}
 	walking.Wait()
 	if walkErr != nil && (err == nil || err == errStopped) {
 		err = walkErr

@@ -71,7 +71,7 @@ function take(fresh) {
 }
 
 function line(c) {
-  const el = h("li", { class: `call${c.error ? " failed" : ""}`, "data-of": nameOf(c) }, h("time", { class: "num", datetime: c.t }, clock(c.t)), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
+  const el = h("li", { class: `call${c.error ? " failed" : ""}`, "data-of": nameOf(c), "data-id": c.t }, h("time", { class: "num", datetime: c.t }, clock(c.t)), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
     h("span", { class: "about" }, safe(c.about ?? "", true)), c.error ? h("span", { class: "tag bad" }, safe(c.error, true)) : h("span"), h("span", { class: "num r" }, c.ms < 1000 ? ms(c.ms) : `${(c.ms / 1000).toFixed(1)} s`), h("span", { class: "num r dim" }, bytes(c.bytes)));
   el.hidden = !!filter && el.dataset.of !== filter;
   return el;

@@ -11,13 +11,14 @@ const rows = ".file, .dfile, .call, .entry";
 export function keepScroll() {
   history.scrollRestoration = "manual";
   const places = new Map();
-  let serial = 0, key = history.state?.key ?? "0", restoring = false;
+  let serial = 0, key = history.state?.key ?? "0", restoring = false, steps = 0;
   // note is called while what is left still shows.
   const note = () => { if (!restoring) places.set(key, scrollers().map(placeOf)); };
   for (const own of ["wheel", "touchstart", "keydown", "pointerdown"]) addEventListener(own, () => { restoring = false; }, { passive: true, capture: true });
   return {
     push(path) {
       note();
+      restoring = false;
       key = `${Date.now()}-${++serial}`;
       history.pushState({ key }, "", path);
     },
@@ -26,11 +27,11 @@ export function keepScroll() {
     back(show) {
       note();
       key = history.state?.key ?? "0";
-      const to = places.get(key), since = performance.now();
+      const to = places.get(key), since = performance.now(), mine = ++steps; // another step back ends this one
       restoring = !!to;
       show();
       const step = () => {
-        if (!restoring) return;
+        if (!restoring || mine !== steps) return;
         const all = scrollers();
         const there = to.map((place, i) => !all[i] || scrollBackTo(all[i], place)).every(Boolean);
         // What is above may still grow: it stays in place for a while.
@@ -68,12 +69,13 @@ function placeOf(el) {
 
 // scrollBackTo scrolls as far as it can, and says whether that is the place.
 function scrollBackTo(el, { y, i, name, from }) {
-  let by = y - el.scrollTop, known = true;
+  let row;
   if (name !== undefined) {
     const all = rowsOf(el);
-    const row = all[i] && nameOf(all[i]) === name ? all[i] : all.find((r) => nameOf(r) === name) ?? all[i];
-    if (row) by = row.getBoundingClientRect().top - topOf(el) - from; else known = false;
+    row = all[i] && nameOf(all[i]) === name ? all[i] : all.find((r) => nameOf(r) === name) ?? all[i];
   }
+  const away = () => (row ? row.getBoundingClientRect().top - topOf(el) - from : y - el.scrollTop);
+  const by = away();
   if (Math.abs(by) >= 1) el.scrollTop += by;
-  return known && Math.abs(by) < 2;
+  return (row || name === undefined) && Math.abs(away()) < 2;
 }
