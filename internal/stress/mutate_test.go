@@ -62,7 +62,7 @@ var mutations = []mutation{
 		"./internal/textfile", "TestPagesAgree"},
 	{"a large file is hashed when it is written", "internal/rootfs/replace_linux.go", "	if !c.expected.IsZero() && c.got.Old != c.expected {", "	if false {",
 		"./internal/changer", "TestLargeFileChangesMeanwhile"},
-	{"many replacements are not kept", "internal/replacer/replacer.go", "	if len(r.edits) >= maxEdits && len(new) < joinSize {", "	if false {",
+	{"many replacements are not kept", "internal/replacer/replacer.go", "	if len(e.edits) >= maxEdits && len(new) < joinSize {", "	if false {",
 		"./internal/replacer", "TestManyMatchesAreCheap"},
 	{"replace says what it could not search", "internal/replacer/replacer.go", "	if missed.Count > 0 || missed.Stopped != \"\" {", "	if false {",
 		"./internal/replacer", "TestIncomplete"},
