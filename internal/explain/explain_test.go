@@ -88,7 +88,7 @@ func TestText(t *testing.T) {
 	if got := explain.After(ws, &search.Summary{}).Text(context.Background(), q, &search.Summary{}); len(got) != 0 {
 		t.Errorf("what occurs nowhere: %s", shown(got))
 	}
-	// What a filter leaves out on purpose is no finding, and not one of ignored files.
+	// Nothing is said of files that the filter leaves out, least of all that they are ignored.
 	q = search.Query{Pattern: "milk", Scope: search.Scope{Globs: []string{"!*.md"}}}
 	for _, plan := range []search.PlanKind{search.PlanScan, search.PlanIndex} {
 		sum := &search.Summary{Stats: search.Stats{Plan: search.Plan{Kind: plan}, IgnoredIndexed: true}}

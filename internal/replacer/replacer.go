@@ -308,20 +308,14 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if q.Structure != "" {
 		return findShapes(ctx, files, q)
 	}
-	pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
+	r, done, err := newReplacing(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
-	matching := pattern.NewSearch()
-	defer matching.StopWith(ctx)()
-	m := matching.NewMatcher()
+	defer done()
 	found := &Found{}
 	paths, err := found.search(ctx, files, q)
 	if err != nil {
-		return nil, err
-	}
-	r := &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
-	if err := r.template.check(); err != nil {
 		return nil, err
 	}
 	var out editing
@@ -335,8 +329,8 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 		}
 		found.add(op, n)
 	}
-	if m.Err() != nil {
-		return nil, m.Err()
+	if r.m.Err() != nil {
+		return nil, r.m.Err()
 	}
 	found.Samples, found.Forms = r.forms.samples(), len(r.forms.order)
 	return found, found.asExpected(q.Expected)
@@ -425,6 +419,21 @@ type replacing struct {
 	from, end, next int
 	// literal is the template's text with either line ending, once it is needed.
 	literal [2]string
+}
+
+// newReplacing is for the matches of a query. They end with ctx; done lets it go.
+func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
+	pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
+	if err != nil {
+		return nil, nil, err
+	}
+	matching := pattern.NewSearch()
+	m := matching.NewMatcher()
+	r = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
+	if err := r.template.check(); err != nil {
+		return nil, nil, err
+	}
+	return r, matching.StopWith(ctx), nil
 }
 
 // textOf reads a file in which the search found matches. It returns nil without an

@@ -9,7 +9,6 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs/version"
-	"quarry/match"
 )
 
 // FindAll works out the edits of several replacements as one set, none of them of a
@@ -24,17 +23,12 @@ func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 	each := make([]*replacing, len(list))
 	var paths []string
 	for i, q := range list {
-		pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
+		r, done, err := newReplacing(ctx, &q)
 		if err != nil {
 			return nil, err
 		}
-		matching := pattern.NewSearch()
-		defer matching.StopWith(ctx)()
-		m := matching.NewMatcher()
-		each[i] = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
-		if err := each[i].template.check(); err != nil {
-			return nil, err
-		}
+		defer done()
+		each[i] = r
 		found, err := all.search(ctx, files, q)
 		if err != nil {
 			return nil, err

@@ -66,8 +66,8 @@ func TestInOrderStops(t *testing.T) {
 	}
 }
 
-// A panic of a worker, and one of who takes the results, reaches the caller, and
-// nobody waits for what will not come.
+// A panic reaches the caller, whether in a worker or where results are taken, and no
+// goroutine is left waiting.
 func TestInOrderPanics(t *testing.T) {
 	for _, of := range []string{"work", "deliver"} {
 		var running atomic.Int32

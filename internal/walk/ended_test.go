@@ -54,8 +54,7 @@ func TestEndOfContextIsReported(t *testing.T) {
 	}
 }
 
-// A panic of a visitor, or of who is passed what was found, reaches the caller after all
-// workers have ended.
+// A panic in a callback reaches the caller, and by then all workers have ended.
 func TestPanicsAreTheCallers(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {
