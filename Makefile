@@ -2,6 +2,7 @@
 
 GO ?= go
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TOOL = scripts/tool
 GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
@@ -15,23 +16,27 @@ build:
 check:
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -C tools ./...
 	$(STATICCHECK) ./...
+	cd tools && $(STATICCHECK) ./...
 	$(GO) test ./internal/arch
 
-# All tests, then what was skipped, why, and how to run it. SHORT=-short takes
+# All tests, those of the module in tools/ too, then what was skipped, why, and how to run it. SHORT=-short takes
 # half a minute.
 SHORT ?=
 
 test:
-	$(GO) run ./internal/stress/tests $(SHORT) ./...
+	$(TOOL) stress/tests $(SHORT) ./...
+	$(TOOL) stress/tests -C tools $(SHORT) ./...
 
 race:
 	STRESS=brief $(GO) test -race -short ./...
+	STRESS=brief $(GO) test -C tools -race -short ./...
 
 # Every fuzz target of every package, FUZZTIME each, with its executions a second;
 # ONLY narrows.
 fuzz:
-	$(GO) run ./internal/stress/fuzz -time $(FUZZTIME) -only '$(ONLY)'
+	$(TOOL) stress/fuzz -time $(FUZZTIME) -only '$(ONLY)'
 
 # The regimes of docs/RELIABILITY.md, one after another, with what each tried:
 # "make stress" the short forms (go test takes a twelfth of them), "make stress STRESS=20m" at most 20 minutes
@@ -41,13 +46,13 @@ ONLY ?=
 WRITE ?=
 
 stress:
-	STRESS=$(STRESS) $(GO) run ./internal/stress/run -only '$(ONLY)' $(WRITE)
+	STRESS=$(STRESS) $(TOOL) stress/run -only '$(ONLY)' $(WRITE)
 
 # Calls that are meant to exhaust the program, with what each took; WRITE=-write
 # puts the table into docs/FIGURES.md.
 .PHONY: hostile
 hostile:
-	$(GO) run ./internal/stress/hostile $(WRITE)
+	$(TOOL) stress/hostile $(WRITE)
 
 # The real program under load: memory, handles, goroutines and watches over time.
 SOAK ?= 20m
@@ -61,6 +66,7 @@ mutate:
 
 vuln:
 	$(GOVULNCHECK) ./...
+	cd tools && $(GOVULNCHECK) ./...
 
 # The official MCP suite and the TypeScript clients, against this server. They
 # need Node 22; below QUARRY_NPM (a folder node_modules) are the packages that
@@ -76,15 +82,15 @@ conformance-install:
 		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@2
 
 # Every suite of others, with docs/CONFORMANCE.md. SUITES is a folder with their
-# checkouts (see bench/conformance); npm's packages are fetched into it.
+# checkouts (see tools/bench/conformance); npm's packages are fetched into it.
 SUITES ?=
 
 .PHONY: conformance-all
 conformance-all:
-	$(GO) run ./bench/conformance -suites '$(SUITES)' -fetch $(WRITE)
+	$(TOOL) bench/conformance -suites '$(SUITES)' -fetch $(WRITE)
 
 bench:
-	$(GO) run ./bench
+	$(TOOL) bench
 
 # Ranked search on an outside benchmark: TREES has a checkout of each repository
 # that ANNOTATIONS/repos.json names.
@@ -92,54 +98,54 @@ TREES ?=
 ANNOTATIONS ?= ../shared/conformance/ranking
 
 rank:
-	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)'
+	$(TOOL) bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)'
 
 # What an agent reads to see a definition.
 rank-tokens:
-	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)' -tokens
+	$(TOOL) bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)' -tokens
 
 # Definitions beside those of universal-ctags: make symbols TREES=DIR UNITS=DIR [LANG=NAME]
 symbols:
-	$(GO) run ./bench/symbols -trees '$(TREES)' -units '$(UNITS)' -lang '$(if $(filter file command\ line,$(origin LANG)),$(LANG))'
+	$(TOOL) bench/symbols -trees '$(TREES)' -units '$(UNITS)' -lang '$(if $(filter file command\ line,$(origin LANG)),$(LANG))'
 
 # Searches by structure beside ast-grep, and rewrites that must parse:
 # make structure TREES=DIR ASTGREP=PROGRAM
 ASTGREP ?= ast-grep
 .PHONY: structure
 structure:
-	$(GO) run ./bench/structure -trees '$(TREES)' -astgrep '$(ASTGREP)'
-	$(GO) run ./bench/structure -trees '$(TREES)' -rewrite
+	$(TOOL) bench/structure -trees '$(TREES)' -astgrep '$(ASTGREP)'
+	$(TOOL) bench/structure -trees '$(TREES)' -rewrite
 
 # Renames beside those of gopls: make renames TREES="A B C" GOPLS=PROGRAM
 GOPLS ?= gopls
 .PHONY: renames
 renames:
-	$(GO) run ./bench/renames -gopls '$(GOPLS)' $(TREES)
+	$(TOOL) bench/renames -gopls '$(GOPLS)' $(TREES)
 
 # Patches of real commits on files that have changed since, beside git apply and
 # GNU patch: make patches REPOS=A:B:C
 REPOS ?=
 .PHONY: patches
 patches:
-	$(GO) run ./bench/patches -repos '$(REPOS)'
+	$(TOOL) bench/patches -repos '$(REPOS)'
 
 # Edits of real commits with other white space, and stale ones: make spaces REPOS=A:B:C
 .PHONY: spaces
 spaces:
-	$(GO) run ./bench/patches -spaces -repos '$(REPOS)'
+	$(TOOL) bench/patches -spaces -repos '$(REPOS)'
 
 # Values of real configuration files changed by path, with what jq, npm's readers and
 # Python's make of them: make values REPOS=A:B:C
 .PHONY: values values-install
 values:
-	$(GO) run ./bench/values -repos '$(REPOS)' -npm '$(QUARRY_NPM)'
+	$(TOOL) bench/values -repos '$(REPOS)' -npm '$(QUARRY_NPM)'
 
 values-install:
 	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent yaml@2 smol-toml@1 jsonc-parser@3
 
 # How often the right definition comes first: make rank-golib TREES=DIR, the source of Go's library
 rank-golib:
-	$(GO) run ./bench/ranking -golib '$(TREES)'
+	$(TOOL) bench/ranking -golib '$(TREES)'
 
 # How often the path meant comes first, beside fzf, and how long 78,000 paths take:
 # make fuzzy QUARRY_BENCH_TREE=DIR QUARRY_FUZZY_TREES=DIR-OF-TREES
@@ -154,7 +160,8 @@ cross:
 		echo "build $$t"; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quarry || exit 1; \
 		case $$t in darwin/amd64 | windows/arm64) continue ;; esac; \
-		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... && \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet -C tools ./... || exit 1; \
 	done
 
 # The tests that say something about Windows, built for it and run by Wine:
@@ -163,14 +170,14 @@ cross:
 # in docs/PLATFORMS.md.
 WINE_PACKAGES ?= ./internal/rootfs/... ./internal/watch ./internal/walk ./internal/ignore ./internal/textedit ./internal/trash ./internal/owner \
 	./internal/index ./internal/scan ./internal/journal ./internal/config ./internal/changer ./internal/searcher ./internal/backend ./internal/doctor \
-	./internal/mcpserver ./internal/cli ./internal/review ./internal/script/... ./internal/stress
+	./internal/mcpserver ./internal/cli ./internal/review ./internal/stress
 WINE_FLAGS ?= -short
 WINE_SKIP ?= FuzzPaths
 
 .PHONY: test-windows
 test-windows:
 	@scripts/wine/prefix >/dev/null
-	@$(GO) build -o bin/tests ./internal/stress/tests
+	@$(GO) build -C tools -o ../bin/tests ./stress/tests
 	STRESS=brief GOOS=windows GOARCH=amd64 CGO_ENABLED=0 bin/tests -timeout 30m $(WINE_FLAGS) -skip '$(WINE_SKIP)' -exec $(CURDIR)/scripts/wine/exec $(WINE_PACKAGES)
 
 # What a person runs on a Mac, or on Windows: a report of what passes here.
@@ -186,7 +193,7 @@ ARM64_SKIP ?= TestLargeCounts
 .PHONY: test-arm64
 test-arm64:
 	@command -v qemu-aarch64 >/dev/null || { echo "qemu-aarch64 is missing (Debian: qemu-user)"; exit 3; }
-	@$(GO) build -o bin/tests ./internal/stress/tests
+	@$(GO) build -C tools -o ../bin/tests ./stress/tests
 	@echo "left out: $(ARM64_SKIP) (limits in seconds of processor time, which emulation takes twenty times)"
 	STRESS=brief GOOS=linux GOARCH=arm64 CGO_ENABLED=0 bin/tests -timeout 30m -short -skip '$(ARM64_SKIP)' -exec qemu-aarch64 $(ARM64_PACKAGES)
 
@@ -204,7 +211,7 @@ MODULE ?=
 IMAGE ?=
 
 publish-as:
-	$(GO) run ./packaging/publish -module "$(MODULE)" -image "$(IMAGE)"
+	$(TOOL) packaging/publish -module "$(MODULE)" -image "$(IMAGE)"
 
 # A release in a copy, as far as this machine has the tools: nothing is sent.
 release-check:
@@ -219,4 +226,4 @@ VERSION ?= 0.0.0
 
 npm:
 	@test -n "$(NAME)" || { echo "say what the package is called: make npm NAME=..."; exit 1; }
-	$(GO) run ./packaging/bundle -version "$(VERSION)" -npm "$(NAME)" -out bin/release
+	$(TOOL) packaging/bundle -version "$(VERSION)" -npm "$(NAME)" -out bin/release

@@ -3,9 +3,13 @@ package quarry
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/replacer"
+	"quarry/search"
 )
 
 // Apply makes a set of operations on any number of files: all of them or none,
@@ -45,6 +49,42 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 // takes the file's encoding and line ending.
 func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.EditFile, Path: path, Edits: edits}, "edit", opts)
+}
+
+// ReplaceOptions say how to replace; nil is fine.
+type ReplaceOptions struct {
+	change.Options
+	// Literal takes the new text as it is. Else $1, ${1} and ${name} in it are groups
+	// of the pattern, and $$ is a dollar sign.
+	Literal bool
+	// Expected refuses another number of matches; 0 accepts any.
+	Expected int
+}
+
+// Replace replaces all matches of a query by a text, in all files of its scope, as one
+// change. For Query.Structure the text is code with the same holes. The detail, order
+// and limits of the query don't count, and what was not searched is an error, since not
+// all matches would be replaced. It is refused with fault.NotFound if nothing matches.
+// With DryRun it is only planned: Diff shows it, and Apply with its Digest makes it.
+// Warnings name matches of a structure that can't be replaced safely.
+func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, opts *ReplaceOptions) (*change.Change, error) {
+	opts = cmp.Or(opts, &ReplaceOptions{})
+	found, err := replacer.Find(ctx, w, replacer.Query{Query: q, Replacement: text, Literal: opts.Literal, Expected: opts.Expected})
+	if err != nil {
+		return nil, err
+	}
+	set := opts.Set("replace", change.Op{})
+	set.Ops = found.Ops
+	set.Summary = cmp.Or(set.Summary, fmt.Sprintf("replaced %s in %s", fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file")))
+	do := w.Apply
+	if opts.DryRun {
+		do = w.Plan
+	}
+	c, err := do(ctx, set)
+	if left := replacer.RefusedText(found.Refused, found.Places); c != nil && left != "" {
+		c.Warnings = append(c.Warnings, left)
+	}
+	return c, err
 }
 
 // Write replaces the content of a file. The bytes are written as given, whatever
@@ -110,6 +150,19 @@ func (w *Workspace) Authors(ctx context.Context, path string) (*change.Authors, 
 // Changes lists the newest changes, newest first; a limit of 0 is all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
 	return answer(ctx, w, func(context.Context) (*change.Log, error) { return w.b.Log(limit) })
+}
+
+// PurgeRecord removes what was recorded of other programs about a file or folder, or
+// everything if the path is "". The undo log of our own changes stays.
+func (w *Workspace) PurgeRecord(ctx context.Context, path string) error {
+	_, err := answer(ctx, w, func(ctx context.Context) (bool, error) { return true, w.b.Purge(ctx, path) })
+	return err
+}
+
+// Point gives the present a name, for Options.To of an undo.
+func (w *Workspace) Point(ctx context.Context, name string) error {
+	_, err := answer(ctx, w, func(context.Context) (bool, error) { return true, w.b.Point(name) })
+	return err
 }
 
 // Clean searches the whole workspace for temporary files that dead processes left

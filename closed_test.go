@@ -72,6 +72,12 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 		_, _, err := w.Trashed(ctx)
 		return err
 	},
+	"Point":       func(ctx context.Context, w *quarry.Workspace) error { return w.Point(ctx, "a name") },
+	"PurgeRecord": func(ctx context.Context, w *quarry.Workspace) error { return w.PurgeRecord(ctx, "") },
+	"Replace": func(ctx context.Context, w *quarry.Workspace) error {
+		return second(w.Replace(ctx, search.Query{Pattern: "x"}, "y", nil))
+	},
+	"Recording": func(ctx context.Context, w *quarry.Workspace) error { return second(w.Recording(ctx)) },
 	"Remember": func(ctx context.Context, w *quarry.Workspace) error {
 		return second(w.Remember(ctx, "a key", func(context.Context) (any, error) { return 1, nil }))
 	},

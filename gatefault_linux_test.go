@@ -16,9 +16,7 @@ import (
 	"quarry/internal/review"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/layer"
-	"quarry/internal/script/workertest"
 	regime "quarry/internal/stress"
-	"quarry/tool"
 	"quarry/toolset"
 )
 
@@ -43,7 +41,6 @@ func gated(undo string) map[string][]string {
 		"tags":             {`{"tag":"old","new_name":"new"}`},
 		"daily_note":       {`{"date":"2026-01-02","create":true}`},
 		"merge_notes":      {`{"source":"notes/m.md","destination":"notes/n.md"}`},
-		"change":           {`{"script":"sub(\"old\", \"new\", literal=True)\nwrite(\"b.txt\", \"b\")\nmove(\"a.txt\", \"c.txt\")\ndelete(\"notes/n.md\")"}`},
 	}
 }
 
@@ -95,7 +92,10 @@ func TestGateFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	tools := withScripts(t, agent)
+	tools, err := toolset.New(agent, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	g.before = snapshot(t, dir)
 	for _, tool := range tools.Tools() {
 		if tool.Hints.ReadOnly {
@@ -110,24 +110,6 @@ func TestGateFaults(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", tool.Name, i), func(t *testing.T) { g.t = t; g.everyFault(run, execute) })
 		}
 	}
-}
-
-// withScripts are all tools, and change, which is there for who asks.
-func withScripts(t *testing.T, ws *quarry.Workspace) *tool.Registry {
-	t.Helper()
-	usual, err := toolset.New(ws, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := []string{"change"}
-	for _, tool := range usual.Tools() {
-		names = append(names, tool.Name)
-	}
-	all, err := toolset.New(ws, &toolset.Options{Tools: names, Worker: workertest.Command(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // gateTrial fails system calls of a workspace behind a gate.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notefields"
 	"quarry/internal/owner"
@@ -26,6 +27,10 @@ type IndexOptions struct {
 	Home string
 	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
 	MaxBytes int64
+	// Record lets the process that owns the index record what other programs change, so
+	// that it is listed and undone as changes of our own. It goes on as long as one
+	// process asks for it.
+	Record *RecordOptions
 	// Ask makes the workspace a client only: it uses an index that another
 	// process owns and scans if there is none. It is for short-lived programs.
 	Ask bool
@@ -45,8 +50,19 @@ type IndexOptions struct {
 	Version, Program string
 }
 
-func (o *IndexOptions) owner() *owner.Options {
-	return &owner.Options{
+// RecordOptions bound what is kept of changes of other programs. It is kept beside the
+// undo log, in Options.StateDir, and never takes room of it.
+type RecordOptions struct {
+	MaxBytes int64         // contents and changes together; 0 is 512 MB
+	KeepAge  time.Duration // 0 is 14 days
+}
+
+func (o *IndexOptions) owner(state string) *owner.Options {
+	var record *owner.Record
+	if o.Record != nil && state != "" {
+		record = &owner.Record{StateDir: state, MaxBytes: o.Record.MaxBytes, KeepAge: o.Record.KeepAge}
+	}
+	return &owner.Options{Record: record,
 		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Frugal: o.Frugal, Progress: o.Progress,
 		Version: o.Version, Program: o.Program, Fields: notefields.Extractor(),
 	}
@@ -108,4 +124,18 @@ func (x *Index) Verify(ctx context.Context, fault func(path, what string), progr
 	return answer(ctx, x.w, func(ctx context.Context) (*search.Verification, error) {
 		return x.w.b.Index().Verify(ctx, fault, progress)
 	})
+}
+
+// SendMark tells the process that owns the index of a workspace that a tool of another
+// program begins or has ended; change.Mark has the rules. Only Socket of the options is
+// used, and nothing is opened or started, so that a hook of a client can call it before
+// and after each tool. It is an error if no process owns the index.
+func SendMark(ctx context.Context, opts *IndexOptions, mark change.Mark) (*change.Marked, error) {
+	return owner.SendMark(ctx, opts.Socket, &mark)
+}
+
+// Recording reports on the recording of changes that other programs make; nil if no
+// process has an index.
+func (w *Workspace) Recording(ctx context.Context) (*change.Recording, error) {
+	return answer(ctx, w, w.b.Index().Recording)
 }

@@ -5,14 +5,12 @@ import (
 	"os"
 	"testing"
 
-	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 )
 
 // The whole suite is run on a disk: here are the tests of all layers together. The
 // short one has half a minute.
 func TestMain(m *testing.M) {
-	workertest.Main()
 	flag.Parse()
 	if testing.Short() {
 		stress.InMemory()

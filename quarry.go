@@ -11,8 +11,15 @@
 //	res, err := ws.Search(ctx, search.Query{Pattern: `\bTODO\b`})
 //
 // Changing needs Options.StateDir, where the old contents are kept, so that every
-// change is an entry of a journal and Undo undoes it as a whole. A change that
-// names the version it read is refused if the file was changed since.
+// change is an entry of a journal and Undo undoes it as a whole. Function StateDir has
+// the folder that the program uses, so that "quarry log" shows the changes and "quarry
+// undo" undoes them:
+//
+//	state, err := quarry.StateDir(dir, os.Getenv)
+//	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
+//	c, err := ws.Replace(ctx, search.Query{Pattern: `\bfoo\b`}, "bar", nil)
+//
+// A change that names the version it read is refused if the file was changed since.
 //
 // Paths are relative to the workspace and have slashes.
 //
@@ -37,6 +44,7 @@ import (
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
 	"quarry/internal/vaultdir"
 )
 
@@ -65,7 +73,8 @@ type Options struct {
 	// StateDir is a folder that keeps what is needed to undo changes: old
 	// contents of files. Without it nothing can be changed. It must exist, lie
 	// outside the workspace, and nobody else may be able to write to it. It
-	// belongs to one folder, wherever that is moved; another one is refused.
+	// belongs to one folder, wherever that is moved; another one is refused. Function
+	// StateDir returns the program's.
 	StateDir string
 	// MaxSize is how large an edit may make a file; 0 is 256 MB.
 	MaxSize int64
@@ -131,7 +140,14 @@ func (o *Options) closed() []string {
 	if o.Index != nil {
 		places = append(places, o.Index.Dir, o.Index.Home, o.Index.Socket)
 	}
-	return places
+	return slices.DeleteFunc(places, func(p string) bool { return p == "" })
+}
+
+// StateDir makes the folder in which the program keeps the undo log of a folder, and
+// returns it for Options.StateDir. Where it is depends on the environment: pass
+// os.Getenv. The program works on the top of a git repository or vault, so pass that.
+func StateDir(dir string, env func(string) string) (string, error) {
+	return outside.JournalDir(env, rootfs.RealPath(dir))
 }
 
 // Open opens a folder as a workspace.
@@ -143,14 +159,17 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	f := &backend.FolderOptions{
 		Root: rootfs.Options{
 			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: slices.Concat(opts.Deny, rootfs.DenyPlaces(dir, opts.closed()))},
-			AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
+			Own: opts.closed(), AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
 		},
-		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outside(opts.Outside),
+		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outsideRules(opts.Outside),
 		Changes: changer.Options{
 			StateDir: opts.StateDir, MaxSize: opts.MaxSize, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
 			Trash: opts.Trash, TrashDir: opts.TrashDir, Guard: opts.Guard, Layer: opts.layer,
 		},
 		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
+	}
+	if opts.Trusted {
+		f.Root.Own = nil
 	}
 	var vault *vaultdir.Dir
 	f.Extend = func(root *rootfs.Root) changer.Extension {
@@ -158,7 +177,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		return vault
 	}
 	if opts.Index != nil {
-		f.Index = opts.Index.owner()
+		f.Index = opts.Index.owner(opts.StateDir)
 	}
 	if opts.Review != nil {
 		f.Reviews = opts.Review.Dir
@@ -213,8 +232,8 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// outside converts the option Outside to what a backend takes.
-func outside(ask func() ([]byte, []IgnoreFile, bool)) func() ([]ignore.File, bool) {
+// outsideRules converts the option Outside to what a backend takes.
+func outsideRules(ask func() ([]byte, []IgnoreFile, bool)) func() ([]ignore.File, bool) {
 	if ask == nil {
 		return nil
 	}

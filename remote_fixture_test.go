@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/stress"
 	"quarry/internal/zoekt"
 	"quarry/internal/zoekt/zoekttest"
 )
@@ -191,13 +192,13 @@ func serveZoekt(t *testing.T, program, index string) (address string, kill func(
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if repos, failures := c.List(context.Background()); len(failures) == 0 && len(repos) > 0 {
-			return address, kill
-		}
+	if !stress.Becomes(func() bool {
+		repos, failures := c.List(context.Background())
+		return len(failures) == 0 && len(repos) > 0
+	}) {
+		t.Fatal("zoekt-webserver does not answer")
 	}
-	t.Fatal("zoekt-webserver does not answer")
-	return "", nil
+	return address, kill
 }
 
 func (w *remoteWorld) open(t *testing.T, opts quarry.ServersOptions) *quarry.Workspace {

@@ -49,7 +49,8 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	if err != nil {
 		return nil, err
 	}
-	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Rules: o.Rules, OnlyRules: o.OnlyRules, Progress: o.Waiting, Offer: o.Offer, OnEnd: o.OnEnd}, nil
+	g := &review.Gate{Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Rules: o.Rules, OnlyRules: o.OnlyRules, Progress: o.Waiting, Offer: o.Offer, OnEnd: o.OnEnd}
+	return g.Guard(b), nil
 }
 
 // Reviewed reports whether changes of the workspace may have to wait for a

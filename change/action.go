@@ -30,6 +30,11 @@ const (
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
+	// Outside is a change of another program, which was recorded: Count files, Files of
+	// them new and Broken deleted; Path is the first. Text says when it was made.
+	Outside Verb = "outside"
+	// WentBack undid Count changes of Files files, all after the point Text.
+	WentBack Verb = "go back"
 )
 
 // Action is what a change did: a verb and its operands. String words it.
@@ -105,8 +110,34 @@ func (a Action) String() string {
 		return s
 	case Applied:
 		return "changed " + fault.Count(a.Count, "file")
+	case WentBack:
+		return fmt.Sprintf("went back to %s: undid %s of %s", fault.Printable(a.Text), fault.Count(a.Count, "change"), fault.Count(a.Files, "file"))
+	case Outside:
+		return a.outside(name)
 	}
 	return a.Text
+}
+
+func (a Action) outside(name string) string {
+	s := "changed " + name
+	switch {
+	case a.Count > 1:
+		s = fmt.Sprintf("changed %d files", a.Count)
+		if a.Files > 0 {
+			s += fmt.Sprintf(", %d of them new", a.Files)
+		}
+		if a.Broken > 0 {
+			s += fmt.Sprintf(", %d deleted", a.Broken)
+		}
+	case a.Files > 0:
+		s = "created " + name
+	case a.Broken > 0:
+		s = "deleted " + name
+	}
+	if a.Text != "" {
+		s += ", " + fault.Printable(a.Text)
+	}
+	return s
 }
 
 func (a Action) moved(name string) string {

@@ -1,6 +1,12 @@
 package change
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"quarry/fault"
+)
 
 // Change is what one call changed, or, in a dry run, would change. All of it is
 // one entry of the journal and is undone as one.
@@ -15,6 +21,9 @@ type Change struct {
 	Proposal string `json:"proposal,omitempty"`
 	// Rule is the rule of the owner that accepted it, if nobody looked at it.
 	Rule string `json:"rule,omitempty"`
+	// Outside says that another program made it, and that it was recorded. Client and
+	// Tool are those of a tool that ran, if a hook told of one; else Tool is "outside".
+	Outside bool `json:"outside,omitempty"`
 	// Paths are the files and folders it concerns, the one asked for first; a
 	// move has the old and the new one.
 	Paths []string `json:"paths"`
@@ -33,6 +42,10 @@ type Change struct {
 	// Kept is what text that overwrote a file took from it: "CRLF", or an
 	// encoding.
 	Kept string `json:"kept,omitempty"`
+
+	// Authors made the changes that are undone, if it went back to a point. The diff of
+	// a dry run is then what they did, not the way back.
+	Authors []Author `json:"authors,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
 	Unchanged bool `json:"unchanged,omitempty"` // everything was so already
@@ -72,6 +85,8 @@ type Change struct {
 	// NoPlan says why the digest of a dry run can't be given instead of the
 	// changes; "" when it can.
 	NoPlan string `json:"no_plan,omitempty"`
+	// Broken lists the files that parsed before the change and do not after it.
+	Broken []Broken `json:"broken,omitempty"`
 	// Warnings are what the caller should know although the change succeeded.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -91,6 +106,17 @@ type File struct {
 	// Ops are the operations of the set that are about this file, by their
 	// place in it.
 	Ops []int `json:"-"`
+}
+
+// Broken is a file whose syntax a change broke.
+type Broken struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	Problem string `json:"problem"`
+}
+
+func (b Broken) String() string {
+	return fmt.Sprintf("%s no longer parses: line %d: %s", fault.Printable(b.Path), b.Line, b.Problem)
 }
 
 // LinkReport tells what a move did to links.
@@ -132,6 +158,11 @@ type Log struct {
 	// Lost counts changes that are missing although they were not dropped: files
 	// of the journal were truncated or deleted.
 	Lost int `json:"lost,omitempty"`
+	// Points are the named points, the newest first.
+	Points []Point `json:"points,omitempty"`
+	// Unrecorded says why changes of other programs are not recorded, although a
+	// process should record them.
+	Unrecorded string `json:"unrecorded,omitempty"`
 }
 
 // Cleaned reports what Clean found.
@@ -163,6 +194,10 @@ func (c *Change) Under(folder, mark string) *Change {
 	for i, f := range c.Files {
 		f.Path, f.To = at.path(f.Path), at.given(f.To)
 		out.Files[i] = f
+	}
+	out.Broken = slices.Clone(c.Broken)
+	for i := range out.Broken {
+		out.Broken[i].Path = at.path(out.Broken[i].Path)
 	}
 	if c.Links != nil {
 		links := *c.Links

@@ -19,7 +19,7 @@ const (
 	DeleteLines                  // lines First to Last are deleted, with their line endings
 	InsertAfter                  // New is inserted as lines after line First; 0 is the beginning
 	InsertBefore                 // New is inserted as lines before line First
-	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
+	ReplaceSpan                  // the bytes Start to End of the text become New
 	AppendText                   // New is appended, after a line break if the last line has none
 	ApplyHunk                    // Hunk is applied where its context matches exactly
 	SetValue                     // the value At becomes New, which is JSON
@@ -50,8 +50,9 @@ type Edit struct {
 	Lenient bool
 	// First and Last are lines, counted from 1, both included.
 	First, Last int
-	// Start and End are offsets in bytes; an empty span inserts. With Verbatim the
-	// line endings of New stay as they are.
+	// Start and End are offsets in bytes of the text, decoded to UTF-8 and without a
+	// byte order mark, as search.Line has them; an empty span inserts. With Verbatim
+	// the line endings of New stay as they are.
 	Start, End int
 	Verbatim   bool
 

@@ -62,10 +62,17 @@ func (e *NotFoundError) Hint() string {
 	return "nothing in the file resembles the text; read the file again"
 }
 
-// AlreadyError says that the text to be replaced is not there, and the new text is.
-type AlreadyError struct{ Line int }
+// AlreadyError says that the text to be replaced is not there, and the new text is. With
+// Added the old text is there as a part of the new one.
+type AlreadyError struct {
+	Line  int
+	Added bool
+}
 
 func (e *AlreadyError) Error() string {
+	if e.Added {
+		return fmt.Sprintf("already made: the lines to add are beside their context, on line %d", e.Line)
+	}
 	return fmt.Sprintf("already so: the old text is not there, and the new text stands on line %d", e.Line)
 }
 
@@ -263,6 +270,9 @@ func (e *PartialError) Hint() string {
 	}
 	return fmt.Sprintf("when the cause is gone, quarry undo %s, or undo_change with this id, brings the old files back; the next start tries it too", e.ID)
 }
+
+// ErrRolledBack is returned for a change whose caller has cancelled it half-way.
+var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
 
 // Partly tells what is on disk of a change that failed half-way and could not be
 // rolled back.

@@ -1,5 +1,7 @@
 package change
 
+import "context"
+
 // Set is a list of operations that are made as one change: all of them or none,
 // also across a crash.
 type Set struct {
@@ -20,6 +22,10 @@ type Set struct {
 	// FullDiff lets a plan show whole diffs, for a person who decides: up to
 	// 20,000 lines of a file and 200,000 in all instead of 400; with AllLines, all.
 	FullDiff, AllLines bool
+	// Again, if set, makes the set anew: it is called if files have changed since Ops
+	// were worked out, and the set is applied with the Ops and the Summary of the
+	// answer. Without it, a set whose versions don't fit any more is refused.
+	Again func(context.Context) (Set, error) `json:"-"`
 }
 
 // OpVerb says what an Op does.
@@ -124,6 +130,8 @@ type Options struct {
 	// Parts are what an undo is about; none is the whole change. What is undone of
 	// a change in part is a change of its own.
 	Parts []UndoPart
+	// To makes an undo go back to a point. The id is then ignored, and Parts too.
+	To *Back
 	// SkipConflicts lets an undo skip files that have changed since. The other
 	// files are undone by a separate change, and the original change does not
 	// count as undone.

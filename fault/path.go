@@ -12,7 +12,7 @@ type PathError struct {
 	Op   string // "open", "resolve", "replace", …
 	Path string // as the user wrote it, or relative to the root; never our absolute path
 	Kind Code   // may be finer than CodeOf
-	Name string // ProtectedPath: what is protected, as ".obsidian/" or "id_rsa"
+	Name string // ProtectedPath: what is protected, as ".git/" or "id_rsa"
 	// Rule is the rule of the policy that closes a ProtectedPath: "secret",
 	// "denied" or "protected".
 	Rule    string

@@ -13,12 +13,12 @@ func (p *Pattern) ByLine() bool {
 	return f != nil && f.lineFeed
 }
 
-// OneLine reports that no match of a pattern in Multiline mode is empty, and none
-// contains a line ending or a part of one. In Lines mode the matches of its
-// expression are the same, unless \r stands in the middle of a line.
+// OneLine reports that no match of a pattern in Multiline mode contains a line ending
+// or a part of one. In Lines mode the matches of its expression are the same, unless
+// \r stands in the middle of a line; but none is empty within a line ending.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
-	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR) && !p.plan.prog().Nullable
+	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR)
 }
 
 // Cut returns where buf may be cut so that in Multiline mode both parts have the
@@ -65,8 +65,11 @@ type cutter struct {
 
 // newCutter returns nil if texts can't be cut.
 func (p *Pattern) newCutter() *cutter {
+	if p.opts.Mode != Multiline {
+		return nil
+	}
 	f := p.lineFence()
-	if f == nil || p.opts.Mode != Multiline {
+	if f == nil {
 		return nil
 	}
 	c := &cutter{fence: f}

@@ -1,12 +1,11 @@
 package match
 
 import (
+	"context"
 	"fmt"
-	"sync"
 
 	"quarry/internal/re/backref"
 	"quarry/internal/re/hir"
-	"quarry/internal/re/literal"
 	"quarry/internal/re/syntax/rust"
 )
 
@@ -90,7 +89,8 @@ type Options struct {
 	// ripgrep: $ does not match before it. Otherwise \r\n is one line ending.
 	KeepCR bool
 
-	// SizeLimit bounds the memory of the compiled pattern in bytes; 0 is 64 MB.
+	// SizeLimit bounds the memory of the compiled pattern in bytes, or of all
+	// patterns of one Compiler; 0 is 64 MB.
 	SizeLimit int
 }
 
@@ -108,48 +108,10 @@ func Compile(expr string, opts Options) (*Pattern, error) {
 	return CompileAny([]string{expr}, opts)
 }
 
-// CompileEach compiles each of several expressions into its own pattern. Case
-// Smart considers all of them together, as in CompileAny.
-func CompileEach(exprs []string, opts Options) ([]*Pattern, error) {
-	if opts.Case == Smart {
-		opts.Case = Sensitive
-		if foldCase(exprs, Options{Case: Smart, Syntax: opts.Syntax}) {
-			opts.Case = Insensitive
-		}
-	}
-	list := make([]*Pattern, len(exprs))
-	for i, expr := range exprs {
-		p, err := Compile(expr, opts)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = p
-	}
-	return list, nil
-}
-
 // CompileAny compiles several expressions into one pattern that matches where
 // any of them does; at the same place the earlier one wins.
 func CompileAny(exprs []string, opts Options) (*Pattern, error) {
-	if len(exprs) == 0 {
-		return nil, &Error{Reason: "no pattern given"}
-	}
-	src, err := parseAll(exprs, opts)
-	if err != nil {
-		return nil, err
-	}
-	found := literal.Extract(src.root)
-	plan, err := newPlan(src, found, opts)
-	if err != nil {
-		return nil, err
-	}
-	p := &Pattern{opts: opts, exprs: exprs, names: src.names, plan: plan}
-	plan.cutter = sync.OnceValue(p.newCutter)
-	p.need = publicNeed(found.Need)
-	if opts.Syntax == Words {
-		p.need = allOf(found.Exact)
-	}
-	return p, nil
+	return NewCompiler(context.Background(), opts).Any(exprs)
 }
 
 // MustCompile is Compile for patterns known to be good; it panics otherwise.

@@ -108,7 +108,10 @@ var ErrBudget = fault.New(fault.InvalidPattern, "the pattern takes too many step
 
 // Err returns why the matcher stopped early: the search was stopped or its budget
 // was spent. The matches reported before are correct but not complete.
-func (m *Matcher) Err() error { return m.err }
+func (m *Matcher) Err() error {
+	m.poll()
+	return m.err
+}
 
 func (m *Matcher) fail(err error) {
 	if errors.Is(err, backref.ErrBudget) {
@@ -141,6 +144,9 @@ func (m *Matcher) poll() {
 	if err := m.search.stop.Load(); err != nil {
 		m.fail(*err)
 	}
+	if err := m.p.plan.ended.Load(); err != nil {
+		m.fail(*err)
+	}
 }
 
 // MatchLine reports whether the pattern matches in one line, given without its
@@ -167,7 +173,7 @@ func (m *Matcher) MatchLine(line []byte) bool {
 // decide is MatchLine without prefilter.
 func (m *Matcher) decide(line []byte) bool {
 	pl := m.p.plan
-	if pl.bounded != nil {
+	if pl.bounded != nil && pl.bounded.strings {
 		if _, _, ok, known := m.boundedSpan(line, 0, len(line)); known {
 			return ok
 		}
@@ -301,13 +307,21 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
 	}
-	if m.p.plan.bounded != nil {
+	// In ASCII the automata decide Unicode's word assertions; where they meet another
+	// byte they give up.
+	b := m.p.plan.bounded
+	if b != nil && b.strings {
 		if start, end, ok, known := m.boundedSpan(text, from, to); known {
 			return start, end, ok
 		}
 	}
 	if start, end, found, known := m.findFast(text, from, to); known {
 		return start, end, found
+	}
+	if b != nil && !b.strings {
+		if start, end, ok, known := m.boundedSpan(text, from, to); known {
+			return start, end, ok
+		}
 	}
 	ok = m.run(text, from, to, false, m.slots[:])
 	return m.slots[0], m.slots[1], ok

@@ -155,7 +155,7 @@ func nodeCases(n int) []*nodeCase {
 // explodes reports a pattern that takes so many steps by backtracking that
 // node, which has no limit, might not come back.
 func (c *nodeCase) explodes() bool {
-	tree, err := ecma.ParseTree(c.P, ecmaFlags(c.opts.Case == Insensitive, c.opts))
+	tree, err := ecma.ParseTree(c.P, ecmaFlags(c.opts.Case == Insensitive, c.opts), nil)
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -14,12 +15,15 @@ import (
 )
 
 // parseAll parses the expressions and joins them into one tree.
-func parseAll(exprs []string, opts Options) (*source, error) {
+func (c *Compiler) parseAll(exprs []string, opts Options) (*source, error) {
 	src := &source{names: []string{""}}
 	fold := foldCase(exprs, opts)
 	var alts []*hir.Node
 	for _, expr := range exprs {
-		parsed, err := parseOne(expr, fold, opts)
+		if !c.trees.Take(syntax.NodeBytes) {
+			return nil, c.trees.Err()
+		}
+		parsed, err := c.parseOne(expr, fold, opts)
 		if err != nil {
 			return nil, wrapError(expr, err)
 		}
@@ -48,7 +52,7 @@ func parseAll(exprs []string, opts Options) (*source, error) {
 		src.root = hir.WholeWord(src.root, true)
 	}
 	if src.superset || src.groupsDiffer {
-		engine, err := compileBackref(exprs, fold, opts)
+		engine, err := c.compileBackref(exprs, fold, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +61,7 @@ func parseAll(exprs []string, opts Options) (*source, error) {
 	return src, nil
 }
 
-func parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
+func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
 	switch opts.Syntax {
 	case Rust:
 		return rust.Parse(expr, rust.Flags{
@@ -65,9 +69,10 @@ func parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
 			MultiLine:         opts.Mode != Text,
 			DotMatchesNewLine: opts.DotAll,
 			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // by lines the ending is not part of the text
+			Budget:            c.trees,
 		})
 	case ECMAScript:
-		return ecma.Parse(expr, ecmaFlags(fold, opts))
+		return ecma.Parse(expr, ecmaFlags(fold, opts), c.trees)
 	case Literal:
 		return &syntax.Parsed{Root: literalTree(expr, fold), Names: []string{""}}, nil
 	case Words:
@@ -84,6 +89,20 @@ func parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
 		return &syntax.Parsed{Root: hir.Alt(alts...), Names: []string{""}}, nil
 	}
 	return nil, errors.New("unknown pattern syntax")
+}
+
+// Demands reports that one of the expressions has a part that matches only the byte b:
+// \x00 demands NUL, [^\x00-\x7F] does not. Invalid expressions demand nothing.
+func Demands(exprs []string, opts Options, b byte) bool {
+	fold, c := foldCase(exprs, opts), NewCompiler(context.Background(), opts)
+	return slices.ContainsFunc(exprs, func(expr string) bool {
+		parsed, err := c.parseOne(expr, fold, opts)
+		return err == nil && demands(parsed.Root, b)
+	})
+}
+
+func demands(n *hir.Node, b byte) bool {
+	return slices.Contains(n.Lit, b) || slices.ContainsFunc(n.Subs, func(sub *hir.Node) bool { return demands(sub, b) })
 }
 
 func ecmaFlags(fold bool, opts Options) ecma.Flags {
@@ -106,10 +125,10 @@ func ecmaFlags(fold bool, opts Options) ecma.Flags {
 }
 
 // compileBackref compiles the expressions together for the backtracking engine.
-func compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, error) {
+func (c *Compiler) compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, error) {
 	trees := make([]*ecma.Tree, len(exprs))
 	for i, expr := range exprs {
-		tree, err := ecma.ParseTree(expr, ecmaFlags(fold, opts))
+		tree, err := ecma.ParseTree(expr, ecmaFlags(fold, opts), c.trees)
 		if err != nil {
 			return nil, wrapError(expr, err)
 		}

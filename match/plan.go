@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"quarry/internal/re/backref"
 	"quarry/internal/re/backtrack"
@@ -75,14 +76,24 @@ type plan struct {
 
 	back     *backref.Program
 	superset bool // back decides matches too, not only groups
+
+	// size is what the first automaton takes, in bytes. ended is set when prog
+	// could not be built because the call that the pattern belongs to has ended:
+	// then it matches nothing, and a Matcher reports the error.
+	size  int
+	ended atomic.Pointer[error]
 }
 
-func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
+// limits are those of a plan.
+type limits struct {
+	size  int          // bytes of an automaton
+	cache int          // bytes of a matcher's states; 0 is the default
+	stop  func() error // returns an error when the work is to end
+}
+
+func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan, error) {
 	p := &plan{back: src.exact, superset: src.superset}
-	limit := opts.SizeLimit
-	if limit <= 0 {
-		limit = nfa.DefaultSizeLimit
-	}
+	caches := dfa.Options{CacheSize: lim.cache}
 	var first *nfa.Prog
 	var err error
 	if opts.Mode == Lines {
@@ -91,41 +102,46 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		if !opts.KeepCR {
 			wide = mapLooks(wide, looseLineEnd)
 		}
-		if first, err = nfa.Compile(wide, nfa.Options{NoCaptures: true, UTF8: true, SizeLimit: limit}); err != nil {
-			return nil, tooLarge(err)
+		if first, err = nfa.Compile(wide, nfa.Options{NoCaptures: true, UTF8: true, SizeLimit: lim.size, Stop: lim.stop}); err != nil {
+			return nil, err
 		}
-		p.lines = dfa.NewLines(first, nil)
+		p.lines = dfa.NewLines(first, &caches)
 		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
 		p.free = first.Looks == 0
 		p.prog = sync.OnceValue(func() *nfa.Prog {
 			// The tree fitted with its groups. Alternatives may share less
 			// without them, so the limit is a little larger.
-			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * limit})
-			if err != nil {
+			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * lim.size, Stop: lim.stop})
+			if errors.Is(err, nfa.ErrTooLarge) {
 				panic("match: " + err.Error())
+			}
+			if err != nil {
+				p.ended.Store(&err)
+				prog, _ = nfa.Compile(hir.Fail(), nfa.Options{UTF8: true})
 			}
 			return prog
 		})
 	} else {
-		if first, err = nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: limit}); err != nil {
-			return nil, tooLarge(err)
+		if first, err = nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: lim.size, Stop: lim.stop}); err != nil {
+			return nil, err
 		}
 		p.prog = func() *nfa.Prog { return first }
 		if !p.superset {
 			p.fence = newFence(first)
 		}
 	}
+	p.size = first.Size
 	if first.Looks.HasAny(nfa.LooksUnicode) && !p.superset {
-		p.bounded = newBounded(src.root, opts)
+		p.bounded = newBounded(src.root, opts, lim)
 	}
 	p.short = sync.OnceValue(func() *backtrack.Engine { return backtrack.New(p.prog()) })
 	p.onePass = sync.OnceValue(func() *onepass.Engine { return onepass.New(p.prog()) })
 	p.find = sync.OnceValue(func() *dfa.Finder {
-		reverse, err := nfa.Compile(src.root, nfa.Options{UTF8: true, Reverse: true, SizeLimit: limit})
+		reverse, err := nfa.Compile(src.root, nfa.Options{UTF8: true, Reverse: true, SizeLimit: lim.size, Stop: lim.stop})
 		if err != nil {
 			return nil
 		}
-		return dfa.NewFinder(p.prog(), reverse, &dfa.Options{Next: nextStart(found.Prefix, opts.Mode)})
+		return dfa.NewFinder(p.prog(), reverse, &dfa.Options{CacheSize: lim.cache, Next: nextStart(found.Prefix, opts.Mode)})
 	})
 	if found.Exact != nil && !hasEmptyText(found.Exact) {
 		p.pre = newPrefilter(found.Exact)
@@ -172,14 +188,6 @@ func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 		}
 		return len(text)
 	}
-}
-
-func tooLarge(err error) error {
-	e := &Error{Reason: err.Error()}
-	if errors.Is(err, nfa.ErrTooLarge) {
-		e.Hint = "Use smaller repetition counts, or (?-u) where Unicode classes aren't needed."
-	}
-	return e
 }
 
 // looksAhead are the assertions that ask nothing about what comes before.

@@ -16,11 +16,12 @@ import (
 // that place alone.
 type bounded struct {
 	before, after hir.Look // LookNone where there is none
+	strings       bool     // the inside is a set of strings, which are found faster than by an automaton
 	inside        func() *Pattern
 }
 
 // newBounded takes a tree apart; nil when it isn't of that form.
-func newBounded(root *hir.Node, opts Options) *bounded {
+func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	if root.Op != hir.OpConcat || opts.Syntax == Words {
 		return nil
 	}
@@ -36,11 +37,13 @@ func newBounded(root *hir.Node, opts Options) *bounded {
 	if b.before == hir.LookNone && b.after == hir.LookNone || hasLook(inside, nfa.LooksUnicode) || holdsAt(inside, ^nfa.LookSet(0)) {
 		return nil
 	}
+	found := literal.Extract(inside)
+	b.strings = found.Exact != nil && !found.Loose
 	// Made when first needed: Unicode classes take a millisecond.
 	b.inside = sync.OnceValue(func() *Pattern {
-		plan, err := newPlan(&source{root: inside, names: []string{""}}, literal.Extract(inside), opts)
+		plan, err := newPlan(&source{root: inside, names: []string{""}}, found, opts, lim)
 		if err != nil {
-			return nil // the whole fitted, so this does
+			return nil // the call has ended: the whole fitted, so this does
 		}
 		return &Pattern{opts: opts, names: []string{""}, plan: plan}
 	})

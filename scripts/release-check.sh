@@ -12,7 +12,7 @@ cd "$copy"
 left_out=()
 
 echo "== a source without a place is refused"
-if go run ./packaging/publish -check 2>refusal; then
+if scripts/tool packaging/publish -check 2>refusal; then
   echo "packaging/publish -check passes without a place"
   exit 1
 fi
@@ -23,8 +23,10 @@ make --no-print-directory publish-as MODULE=github.com/acme/quarry
 unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { echo "not formatted: $unformatted"; exit 1; }
 go vet ./...
-go test -short . ./search ./change ./fault ./match ./tool ./toolset ./internal/arch ./packaging/... ./examples/...
-STRESS=short go test -timeout 60m -run '^TestReproducible$' ./packaging
+go vet -C tools ./...
+go test -short . ./search ./change ./fault ./match ./tool ./toolset ./internal/arch ./examples/...
+go test -C tools -short ./packaging/...
+STRESS=short go test -C tools -timeout 60m -run '^TestReproducible$' ./packaging
 go doc github.com/acme/quarry Open >/dev/null
 go build -o "$copy/bin/quarry" ./cmd/quarry && bin/quarry --version
 
@@ -46,7 +48,7 @@ elif command -v goreleaser >/dev/null; then
   fi
 else
   left_out+=("archives, packages and images: no goreleaser")
-  go run ./packaging/bundle -version 0.0.1 -out bin/release
+  scripts/tool packaging/bundle -version 0.0.1 -out bin/release
 fi
 
 [ ${#left_out[@]} -eq 0 ] || printf 'not tried: %s\n' "${left_out[@]}"

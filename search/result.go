@@ -41,9 +41,16 @@ type Hole struct {
 }
 
 // Line is a line of an answer: a match, or its context.
+//
+// All offsets count bytes of the file's text, decoded to UTF-8 and without a byte
+// order mark, as Workspace.Read gives it. A change.Edit takes them as they are: the
+// first match of a line is from Offset+CutBefore+Spans[0].Start on. A file that is
+// neither UTF-8 nor marked as UTF-16 is decoded from Windows-1252. With
+// Query.RawLines, Query.Raw or Query.Text, and in SearchText, its lines are the bytes
+// that were searched, and offsets count those.
 type Line struct {
 	Number int   // from 1
-	Offset int64 // of its first byte in the text, after decoding
+	Offset int64 // of its first byte
 	Text   []byte
 	Ending string // "\n", "\r\n", or "" at the end of the file
 	Hit    bool   // it matches; context otherwise

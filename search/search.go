@@ -55,6 +55,7 @@ type Query struct {
 	NUL NULRule
 
 	Raw            bool // search the bytes as they are; ignore byte order marks
+	RawLines       bool // give lines of a file in Windows-1252 as the bytes they are; see Line
 	AllFiles       bool // give files without a match too
 	Passthru       bool // give all lines: those that don't match are context
 	StopOnNonmatch bool // after a match, stop reading the file at the first line that doesn't match
@@ -72,8 +73,8 @@ type Query struct {
 
 	// Parts lets SearchEach deliver the lines of a file in parts; see
 	// FileMatch.More. The memory of the search is then bounded, whatever it
-	// finds. It has an effect only with Detail Lines, in path order, without
-	// Offset, and with no limits except Lines, LineBytes and Time.
+	// finds. It has an effect only with RawLines and Detail Lines, in path order,
+	// without Offset, and with no limits except Lines, LineBytes and Time.
 	Parts bool
 
 	// Offset omits the first matching lines; with Detail Files it counts files,

@@ -86,8 +86,16 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 		}
 		return Args{}, &Error{Code: fault.InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: hint}
 	}
+	for _, name := range addedByClients {
+		if !slices.ContainsFunc(t.Params, func(p Param) bool { return p.Name == name }) {
+			delete(object, name)
+		}
+	}
 	return decodeObject(t.Params, object, "")
 }
+
+// addedByClients are parameters that clients add to every tool and pass on.
+var addedByClients = []string{"wait_for_previous"} // Gemini CLI
 
 // invalidText says what of a JSON text is no character; "" if all is. Decoding it would
 // put U+FFFD there: another path, another text.

@@ -43,8 +43,7 @@ type Param struct {
 	Missing string
 	// Several says what to do where a list is given for a String.
 	Several string
-	// OrList takes a list of strings for a String too, as models write it. The schema
-	// doesn't say so. Args.Strings has either.
+	// OrList takes a list of strings for a String too. Args.Strings has either.
 	OrList bool
 	// Also are other names that are understood for it, in any style (old_string,
 	// oldString, old-string), and not listed: those that similar tools have. Its
@@ -73,6 +72,7 @@ func (t *Tool) InputSchema() json.RawMessage {
 // schema is the part of JSON schema that tools need, in the order it prints.
 type schema struct {
 	Type        string     `json:"type,omitempty"`
+	AnyOf       []schema   `json:"anyOf,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Properties  properties `json:"properties,omitempty"`
 	Required    []string   `json:"required,omitempty"`
@@ -136,7 +136,9 @@ func (p *Param) schema() schema {
 	if p.Kind == Object {
 		s = objectSchema(p.Fields)
 	}
-	s.Type = kindNames[p.Kind]
+	if s.Type = kindNames[p.Kind]; p.OrList {
+		s.Type, s.AnyOf = "", []schema{{Type: "string"}, {Type: "array", Items: &schema{Type: "string"}}}
+	}
 	s.Description = p.Description
 	s.Default = p.Default
 	switch p.Kind {

@@ -61,6 +61,8 @@ type Result struct {
 	Images []Image
 	// IsError says that the call failed; Text then begins with "Error: ".
 	IsError bool
+	// Code is the code of a failed call, and "" otherwise.
+	Code fault.Code
 }
 
 // Image is a picture for the model to look at.
@@ -112,7 +114,7 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	if word == nil {
 		word = func(e *Error, _ bool) string { return e.Text() }
 	}
-	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true}
+	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true, Code: e.Code}
 }
 
 // maxErrorLine bounds a line of an error, in bytes. Many errors quote an argument,

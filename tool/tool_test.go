@@ -62,6 +62,7 @@ func TestArguments(t *testing.T) {
 		{"empty", `{"path":""}`, "Error: path is required and must be a non-empty string."},
 		{"null", `{"path":null}`, "Error: path is required and must be a non-empty string."},
 		{"unknown key", `{"path":"a","maxResults":3}`, "Error: unknown parameter \"maxResults\"; did you mean \"max_results\"?\nKnown parameters: path, max_results, top_k, ignore_case, globs, mode, delete_lines."},
+		{"added by a client", `{"wait_for_previous":true,"zz":1}`, "Error: unknown parameter \"zz\"\nKnown parameters: path, max_results, top_k, ignore_case, globs, mode, delete_lines."},
 		{"unlike any key", `{"path":"a","zzzzzz":3}`, "Error: unknown parameter \"zzzzzz\"\nKnown parameters: path, max_results, top_k, ignore_case, globs, mode, delete_lines."},
 		{"unknown key inside", `{"path":"a","delete_lines":{"start":1,"ende":2}}`, "Error: unknown parameter \"delete_lines.ende\"; did you mean \"end\"?\nKnown parameters: start, end."},
 		{"missing inside", `{"path":"a","delete_lines":{"start":1}}`, "Error: delete_lines.end is required and must be an integer."},

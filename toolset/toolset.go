@@ -13,12 +13,10 @@ package toolset
 
 import (
 	"cmp"
-	"io"
 	"time"
 
 	"quarry"
 	"quarry/internal/profile"
-	"quarry/internal/script/worker"
 	"quarry/tool"
 )
 
@@ -35,17 +33,7 @@ type Options struct {
 	MaxBytes int
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
-	// Worker is a command that calls ServeWorker: the tools look and change run
-	// scripts in that process. Without one they are not there. They have to be
-	// named in Tools.
-	Worker []string
 }
-
-// ServeWorker runs the scripts of look and change: it is all that the program
-// named in Options.Worker does, with its standard input and output. It returns
-// when in ends. It opens no file; limits of memory and time are set for the whole
-// process.
-func ServeWorker(in io.Reader, out io.Writer) error { return worker.Main(in, out) }
 
 // New makes the tools of a workspace. Without one (nil) they can be described
 // but not called.
@@ -53,7 +41,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	opts = cmp.Or(opts, &Options{})
 	return profile.New(ws, &profile.Options{
 		Profile: opts.Profile, Tools: opts.Tools, ReadOnly: opts.ReadOnly,
-		Budget: opts.MaxBytes, Zone: opts.Zone, Worker: opts.Worker,
+		Budget: opts.MaxBytes, Zone: opts.Zone,
 	})
 }
 

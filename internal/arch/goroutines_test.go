@@ -9,6 +9,7 @@ import (
 // themselves, with the reason. All others take internal/crew: a panic on a plain
 // goroutine ends the program, whoever else it serves.
 var startGoroutines = map[string]string{
+	"internal/backend/asked.go":         "queries of other processes, which recover",
 	"internal/journal/keep.go":          "calculates a hash",
 	"internal/owner/owned.go":           "the owner's own life",
 	"internal/owner/owner.go":           "connections, whose requests recover",

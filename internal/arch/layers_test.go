@@ -5,17 +5,34 @@ package arch
 // missing here fails the test: a new package is put into a layer first.
 // go test ./internal/arch -update writes the list into docs/ARCHITECTURE.md.
 var layers = []layer{
+	{"tools", "A module of its own, `quarry/tools`: they may import everything; nothing imports them.", []pkg{
+		{"tools/bench", "Quarry beside ripgrep, and beside an older Quarry"},
+		{"tools/bench/agents", "tasks for fresh agents, and their judges"},
+		{"tools/bench/checks", "syntax checks beside the languages' own parsers"},
+		{"tools/bench/compiled", "the tests of ripgrep and fd, compiled and run against quarry"},
+		{"tools/bench/conformance", "runs every suite of others, writes docs/CONFORMANCE.md"},
+		{"tools/bench/patches", "patches of real commits beside git apply and GNU patch"},
+		{"tools/bench/ranking", "ranked search on outside benchmarks"},
+		{"tools/bench/rebar", "patterns of rebar, beside Rust's engine"},
+		{"tools/bench/renames", "renames beside gopls"},
+		{"tools/bench/structure", "searches by structure beside ast-grep"},
+		{"tools/bench/symbols", "definitions beside universal-ctags"},
+		{"tools/bench/values", "values of real configuration files beside other readers"},
+		{"tools/packaging/bundle", "builds the MCP bundles and server.json"},
+		{"tools/packaging/publish", "gives the source the place it is published at"},
+		{"tools/picture", "makes the pictures of the README from real runs"},
+		{"tools/stress/fuzz", "runs all fuzz targets"},
+		{"tools/stress/hostile", "what hostile calls of the built program take"},
+		{"tools/stress/lines", "draws random comments and messages to be read"},
+		{"tools/stress/run", "runs all regimes"},
+		{"tools/stress/tests", "go test with a summary of what was skipped"},
+		{"tools/ucd", "writes the tables of internal/re/ucd"},
+	}},
 	{"tests", "They may import everything; nothing imports them.", []pkg{
 		{"internal/arch", "this plan"},
 		{"internal/powercut", "the disks a power cut may leave"},
 		{"internal/quarrytest", "workspaces for tests"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports"},
-		{"internal/script/workertest", "a test's program as the worker of scripts"},
-		{"internal/stress/fuzz", "runs all fuzz targets"},
-		{"internal/stress/hostile", "what hostile calls of the built program take"},
-		{"internal/stress/lines", "draws random comments and messages to be read"},
-		{"internal/stress/run", "runs all regimes"},
-		{"internal/stress/tests", "go test with a summary of what was skipped"},
 		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns"},
 		{"internal/re/hir/hirtest", "shows, compares and checks trees, for tests"},
 		{"internal/re/nfa/nfatest", "trees for the engines' tests"},
@@ -25,14 +42,12 @@ var layers = []layer{
 		{"cmd/quarry", "main: signals, cli.Run, os.Exit"},
 		{"examples/agent", "an agent loop with a scripted model"},
 		{"examples/todo", "the program of the README"},
-		{"packaging/bundle", "builds the MCP bundles and server.json"},
-		{"packaging/publish", "gives the source the place it is published at"},
-		{"docs/picture", "makes the pictures of the README from real runs"},
 	}},
 	{"faces", "What people, models and programs see.", []pkg{
 		{"toolset", "Quarry's tools for a Go program that talks to a model"},
 		{"internal/cli", "the commands of a person: their flags and exit codes"},
 		{"internal/cli/agents", "quarry mcp, call, tools, ui and install: what serves agents"},
+		{"internal/cli/hook", "what the hooks of other agents' clients get to hear"},
 		{"internal/cli/manual", "help, manual pages and completions, from the command tree"},
 		{"internal/cli/servers", "flags that choose servers instead of folders"},
 		{"internal/cli/command", "what commands are made of: texts, groups of flags, kinds of values"},
@@ -45,18 +60,14 @@ var layers = []layer{
 		{"internal/activity", "a line for each call of a tool, kept for a day"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace"},
 		{"internal/profile", "a record a dialect: arguments → query → text"},
-		{"internal/script", "the language of scripts: Starlark, its functions, values and errors; opens nothing"},
-		{"internal/script/worker", "scripts in a process of their own, with limits"},
-		{"internal/script/host", "the functions of scripts, answered on a workspace"},
-		{"internal/staged", "a workspace with changes that are not made yet"},
 		{"internal/usage", "where a name is used in code"},
 		{"internal/rename", "what a new name for a definition changes: sure, doubtful, left"},
 		{"internal/explain", "why a search found nothing, and which other one would"},
 		{"internal/doctor", "what is wrong with what we keep; changes nothing"},
+		{"internal/strangers", "connections that have not shown a token, bounded"},
 		{"internal/clients", "settings of programs that use MCP servers"},
 		{"internal/render", "results in words, pure"},
 		{"internal/patch", "patches as operations: Codex, unified, git; pure"},
-		{"internal/replacer", "what replaces every match of a search, as operations"},
 		{"internal/content", "the text of a file: unpacked, decoded, made by a program"},
 		{"internal/config", "the environment, git's configuration, quarry.toml, the root"},
 	}},
@@ -68,6 +79,7 @@ var layers = []layer{
 		{"internal/notebook", "notes: searched, their parts, properties, tags and links"},
 		{"internal/notes", "what changing a note means: which operation on which file"},
 		{"internal/noterank", "how well a note answers words"},
+		{"internal/notefilter", "reads queries for notes: words and filters"},
 		{"internal/notefields", "what an index keeps of a note"},
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan; pure"},
 	}},
@@ -76,9 +88,10 @@ var layers = []layer{
 		{"internal/review", "changes that wait for a person: proposals, decisions"},
 		{"internal/searcher", "one search: of a folder, by index or walk, or of servers"},
 		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash"},
+		{"internal/recorder", "changes of other programs: baseline, comparison, entries of a second log"},
 		{"internal/owner", "the process that holds the index of a root, and its clients"},
 		{"internal/lookup", "definitions by name, and of files"},
-		{"internal/progress", "what a call has done so far, in its context"},
+		{"internal/replacer", "replaces every match of a search: the operations of a set"},
 	}},
 	{"middle", "The parts of a search and of a change.", []pkg{
 		{"internal/index", "which files could match: segments, sweeps, snapshots"},
@@ -93,9 +106,11 @@ var layers = []layer{
 		{"internal/fuzzy", "paths by what is remembered of one"},
 		{"internal/pcre", "patterns of PCRE2 in JavaScript's syntax"},
 		{"internal/symbols", "definitions of a text, without a language server"},
+		{"internal/check", "whether a change broke the syntax of a file"},
 		{"internal/structure", "code with holes: patterns on tokens, and what replaces a match"},
 		{"internal/trigram", "grams of texts and patterns, posting lists"},
 		{"internal/journal", "the undo log"},
+		{"internal/progress", "what a call has done so far, in its context"},
 		{"internal/trash", "system trash, .trash, permanent"},
 		{"internal/repos", "repositories of servers as one tree of paths"},
 		{"internal/remote", "what can be asked of servers: conditions on documents"},
@@ -133,7 +148,6 @@ var layers = []layer{
 	{"patterns", "The engine of match.", []pkg{
 		{"internal/re/hir", "the tree every pattern becomes"},
 		{"internal/re/ucd", "Unicode 17 tables (generated)"},
-		{"internal/re/ucd/gen", "writes them"},
 		{"internal/re/syntax", "what the parsers have in common"},
 		{"internal/re/syntax/rust", "parser of the Rust syntax"},
 		{"internal/re/syntax/ecma", "parser of the ECMAScript syntax"},
@@ -157,7 +171,8 @@ var roads = map[string][]string{
 	"internal/changer":        {".", "internal/backend", "internal/vaultdir"},
 	"internal/owner":          {".", "internal/backend", "internal/doctor"},
 	"internal/index":          {"internal/searcher", "internal/owner", "internal/doctor", "internal/notefields"},
-	"internal/journal":        {"internal/changer", "internal/doctor"},
+	"internal/journal":        {"internal/changer", "internal/doctor", "internal/recorder"},
+	"internal/recorder":       {"internal/owner"},
 	"internal/watch":          {"internal/owner"},
 	"internal/trash":          {"internal/changer", "internal/doctor"},
 	"internal/vaultdir":       {"."},
@@ -169,7 +184,7 @@ var roads = map[string][]string{
 	"internal/cli":            {"cmd/quarry"},
 	"internal/cli/...":        {"internal/cli", "internal/cli/..."},
 	"internal/profile":        {"toolset", "internal/cli/..."},
-	"internal/re/...":         {"match", "internal/re/...", "internal/scan", "internal/terms"},
+	"internal/re/...":         {"match", "internal/pcre", "internal/re/...", "internal/scan", "internal/terms"},
 }
 
 // opensUserFiles are the only packages that may call os functions that take a
@@ -184,20 +199,14 @@ var opensUserFiles = map[string]bool{
 	"internal/cli":            true,
 	"internal/cli/agents":     true, // tokens, the page's address
 	"internal/clients":        true, // settings of clients
+	"internal/cli/hook":       true, // which process works where
 	"internal/cli/env":        true, // folders that a person names, and its own
 	"internal/cli/manual":     true, // the pages it writes
 	"internal/cli/servers":    true, // credentials
 	"internal/config":         true,
 	"internal/doctor":         true, // folders and settings it examines
 	"internal/owner":          true, // its own socket
-	"internal/re/ucd/gen":     true,
 	"internal/stress":         true, // tries whether symlinks can be made
-	"internal/stress/fuzz":    true, // the programs that it builds
-	"internal/stress/hostile": true, // its workspace, and the table of docs/FIGURES.md
-	"internal/stress/run":     true, // the table of docs/FIGURES.md
 	"cmd/quarry":              true,
 	"examples/agent":          true, // its demonstration folder
-	"packaging/bundle":        true, // what it ships
-	"packaging/publish":       true, // the source it rewrites
-	"docs/picture":            true, // its demonstration folders and the pictures
 }

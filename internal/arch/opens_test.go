@@ -61,22 +61,21 @@ var fileReaders = map[string]bool{"Open": true, "ReadFile": true, "OpenFile": tr
 // readsByPath are the files, or folders with all of theirs, that may call
 // fileReaders, with the reason.
 var readsByPath = map[string]string{
-	"internal/rootfs/":               "the door",
-	"internal/powercut/":             "a model of a disk, for tests",
-	"internal/stress/":               "tests",
-	"internal/quarrytest/":           "tests",
-	"internal/re/":                   "generators",
-	"internal/config/write.go":       "makes a file that must not exist",
-	"internal/cli/agents/ui.go":      "makes the page's address file",
-	"internal/cli/agents/scripts.go": "a script that a person names, which may be a pipe",
-	"internal/cli/sets.go":           "a patch that a person names, which may be a pipe",
-	"internal/cli/content.go":        "rules that a person names, which may be a pipe",
-	"internal/cli/query.go":          "patterns that a person names, which may be a pipe",
-	"internal/cli/search.go":         "a pipe that a person names",
-	"internal/doctor/checks.go":      "the kernel's limits in /proc",
-	"examples/":                      "its demonstration folder",
-	"docs/picture/":                  "its demonstration folders",
-	"packaging/":                     "what it ships",
+	"internal/rootfs/":                  "the door",
+	"internal/powercut/":                "a model of a disk, for tests",
+	"internal/stress/":                  "tests",
+	"internal/quarrytest/":              "tests",
+	"internal/re/":                      "generators",
+	"internal/config/write.go":          "makes a file that must not exist",
+	"internal/cli/agents/ui.go":         "makes the page's address file",
+	"internal/cli/sets.go":              "a patch that a person names, which may be a pipe",
+	"internal/cli/content.go":           "rules that a person names, which may be a pipe",
+	"internal/cli/query.go":             "patterns that a person names, which may be a pipe",
+	"internal/cli/search.go":            "a pipe that a person names",
+	"internal/doctor/checks.go":         "the kernel's limits in /proc",
+	"internal/cli/hook/parent_linux.go": "a process in /proc",
+	"examples/":                         "its demonstration folder",
+	"tools/":                            "sources, corpora and what they ship",
 }
 
 func mayRead(file string) bool {

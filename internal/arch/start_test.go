@@ -11,7 +11,7 @@ import (
 // named finds files and folders that a page names, and identifiers said to be in
 // one: `checks` in `internal/doctor/doctor.go`.
 var (
-	named   = regexp.MustCompile("`((?:internal|search|change|fault|match|tool|docs|cmd|bench)/[\\w./-]+)`")
+	named   = regexp.MustCompile("`((?:internal|search|change|fault|match|tool|docs|cmd|tools)/[\\w./-]+)`")
 	namedIn = regexp.MustCompile("`(\\w+)`(?: and `(\\w+)`)? (?:in|of) `([\\w/]+\\.go)`")
 )
 

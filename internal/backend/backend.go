@@ -19,6 +19,14 @@ import (
 // Backend searches and changes the files of a workspace. It is safe for
 // concurrent use.
 type Backend interface {
+	Reader
+	Changes
+	Close() error
+}
+
+// Reader searches and reads files. No method of it changes one: an agent's calls
+// reach it without review.
+type Reader interface {
 	// SearchEach answers a query file by file, in the query's order, as soon as
 	// files are known. An error of yield ends the search and is returned.
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
@@ -35,39 +43,51 @@ type Backend interface {
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
-
-	Changes
 	Index() Index
 
 	// Dir is the absolute path of the folder; "" if there is no single folder.
 	Dir() string
 	// Inside converts an absolute path to one in the workspace.
 	Inside(path string) (string, bool)
-	Close() error
 }
 
 // Changes are made, listed, shown and undone.
 type Changes interface {
-	// Apply makes all changes of a set or none. Plan computes what Apply would do
-	// and changes nothing. A set with the digest of a plan applies exactly that
-	// plan, or is refused.
+	History
+	Changer
+}
+
+// Changer changes files. An agent's changes are reviewed by a gate that implements
+// every method of it.
+type Changer interface {
+	// Apply makes all changes of a set or none. A set with the digest of a plan
+	// applies exactly that plan, or is refused.
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
-	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 	// Undo undoes a change; "" is the last one that was not undone.
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
+	Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error)
+	EmptyTrash(ctx context.Context, before time.Time) (int, error)
+	Clean(ctx context.Context) (*change.Cleaned, error)
+}
+
+// History shows changes that were made, and plans. It changes no file.
+type History interface {
+	// Plan computes what Apply would do.
+	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 	// Diff shows a change as the journal has it.
 	Diff(id string, o *change.Options) (*change.Change, error)
 	// DiffAll shows several as one.
 	DiffAll(ids []string) (*change.Change, error)
 	// Authors says which change touched each line of a file last.
 	Authors(ctx context.Context, path string) (*change.Authors, error)
+	// Purge removes what was recorded of other programs about a path, or everything if it
+	// is "".
+	Purge(ctx context.Context, path string) error
+	// Point gives the present a name, to go back to.
+	Point(name string) error
 	// Log lists the newest changes, newest first; a limit of 0 is all.
 	Log(limit int) (*change.Log, error)
-
 	Trashed() (items []change.Trashed, problems []string, err error)
-	Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error)
-	EmptyTrash(ctx context.Context, before time.Time) (int, error)
-	Clean(ctx context.Context) (*change.Cleaned, error)
 }
 
 // Index is the index of a backend.
@@ -79,6 +99,9 @@ type Index interface {
 	Follow(ctx context.Context, report func(search.Progress)) error
 	// Idle is how long ago another process last asked something.
 	Idle() time.Duration
+	// Recording reports on the recording of what other programs change; nil without
+	// an index.
+	Recording(ctx context.Context) (*change.Recording, error)
 	// Verify compares it with the files and calls fault for every difference.
 	Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error)
 }

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/changer"
 	"quarry/internal/ignore"
 	"quarry/internal/owner"
-	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/searcher"
 	"quarry/search"
@@ -23,6 +24,7 @@ type Folder struct {
 	Changes
 	journal *changer.Changer
 	member  *owner.Member // nil without an index
+	asked   asked
 }
 
 // FolderOptions of OpenFolder.
@@ -51,14 +53,16 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	f := &Folder{Folder: &searcher.Folder{Root: root, Workers: opts.Workers, Logger: opts.Logger}}
+	f.asked.folder = f
 	view := owner.View{Trusted: opts.Root.Trusted, Allow: opts.Root.Rules.Allow, Deny: opts.Root.Rules.Deny, Rules: opts.Rules}
 	if f.Rules, err = ParseRules(opts.Rules); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	if opts.Index != nil {
 		o := *opts.Index
-		o.View, o.As, o.Workers, o.Logger = view, f.seenBy, opts.Workers, opts.Logger
-		f.member = owner.New(root, o, f.Folder)
+		o.View, o.Workers, o.Logger = view, opts.Workers, opts.Logger
+		f.member = owner.New(root, o)
+		f.asked.serve(f.member.Requests())
 	}
 	f.Folder.Index = f.member.FilteredBy(owner.NewFilter(&view, root, f.Rules))
 	if opts.Outside != nil {
@@ -121,29 +125,6 @@ func (f *Folder) refresh(view owner.View, outside func() ([]ignore.File, bool)) 
 	f.Renew(rules, f.member.FilteredBy(owner.NewFilter(&view, f.Root, rules)))
 }
 
-// seenBy returns the searches for another process, with its view of the folder and
-// the index of this one. Nothing that the view denies is opened, counted or
-// named.
-func (f *Folder) seenBy(v *owner.View) (owner.Searches, func() error, error) {
-	rules, err := ParseRules(v.Rules)
-	if err != nil {
-		return nil, nil, err
-	}
-	root, err := rootfs.Open(f.Dir(), &rootfs.Options{
-		Rules: policy.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	here, err := f.Root.Place()
-	if there, errThere := root.Place(); err != nil || errThere != nil || here != there {
-		return nil, nil, errors.Join(rootfs.ErrReplaced, err, errThere, root.Close())
-	}
-	files := &searcher.Folder{Root: root, Rules: rules, Workers: f.Workers, Logger: f.Logger}
-	files.Index = f.member.FilteredBy(owner.NewFilter(v, root, rules))
-	return files, root.Close, nil
-}
-
 // ParseRules reads ignore rules from outside a folder.
 func ParseRules(files []ignore.File) ([]ignore.Set, error) {
 	var sets []ignore.Set
@@ -157,10 +138,58 @@ func ParseRules(files []ignore.File) ([]ignore.Set, error) {
 	return sets, nil
 }
 
+// flushWait bounds how long a listing waits for the recorder.
+const flushWait = 10 * time.Second
+
+// flush records what other programs have changed up to now, if a process records.
+func (f *Folder) flush() error {
+	ctx, cancel := context.WithTimeout(context.Background(), flushWait)
+	defer cancel()
+	return f.member.Flush(ctx)
+}
+
+// Undo is that of the changer. What happened until now is after every point.
+func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+	if o.To != nil {
+		if err := f.flush(); err != nil {
+			return nil, err
+		}
+	}
+	return f.Changes.Undo(ctx, id, o)
+}
+
+// Point is that of the changer. What happened until now is before it.
+func (f *Folder) Point(name string) error {
+	if err := f.flush(); err != nil {
+		return err
+	}
+	return f.Changes.Point(name)
+}
+
+// Purge removes what was recorded of other programs about a path, or everything.
+func (f *Folder) Purge(ctx context.Context, path string) error {
+	if done, err := f.member.Purge(ctx, path); done || err != nil {
+		return err
+	}
+	return f.journal.Purge(ctx, path)
+}
+
+// Log lists the newest changes, also what other programs have changed up to now.
+func (f *Folder) Log(limit int) (*change.Log, error) {
+	err := f.flush()
+	log, errLog := f.Changes.Log(limit)
+	if log != nil && err != nil {
+		log.Unrecorded = err.Error()
+	}
+	return log, errLog
+}
+
 // Close releases the index and closes the journal and the folder. Calls in
 // progress end with an error.
 func (f *Folder) Close() error {
-	return errors.Join(f.member.Close(), f.journal.Close(), f.Root.Close())
+	err := f.member.Close()
+	f.asked.close()
+	return errors.Join(err, f.journal.Close(), f.Root.Close())
 }
 
 // Dir is the absolute path of the folder.

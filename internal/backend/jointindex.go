@@ -1,9 +1,11 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"quarry/change"
 	"quarry/search"
 )
 
@@ -93,6 +95,29 @@ func (s *jointIndex) Verify(ctx context.Context, fault func(path, what string), 
 		out.Searches += v.Searches
 		out.Faults += v.Faults
 		out.Remote = out.Remote || v.Remote
+	}
+	return out, nil
+}
+
+// Recording adds up the recordings of the parts. It is on if all are recorded.
+func (s *jointIndex) Recording(ctx context.Context) (*change.Recording, error) {
+	var out *change.Recording
+	for _, p := range s.parts {
+		st, err := p.Index().Recording(ctx)
+		if err != nil {
+			return nil, p.located(err)
+		}
+		if st == nil {
+			st = &change.Recording{}
+		}
+		if out == nil {
+			out = &change.Recording{On: true}
+		}
+		out.On = out.On && st.On
+		out.Files, out.TooLarge, out.OverBudget, out.Unreadable = out.Files+st.Files, out.TooLarge+st.TooLarge, out.OverBudget+st.OverBudget, out.Unreadable+st.Unreadable
+		out.Omitted, out.Unwatched = out.Omitted+st.Omitted, out.Unwatched+st.Unwatched
+		out.Bytes, out.MaxBytes = out.Bytes+st.Bytes, out.MaxBytes+st.MaxBytes
+		out.Problem = cmp.Or(out.Problem, st.Problem)
 	}
 	return out, nil
 }

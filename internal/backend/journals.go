@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,6 @@ func (j *journals) apply(set change.Set, locate func(path string) (*Part, string
 			return nil, err
 		}
 	}
-	set.Ops = slices.Clone(set.Ops)
 	move := func(path *string) error {
 		p, rest, err := locate(*path)
 		switch {
@@ -77,14 +77,30 @@ func (j *journals) apply(set change.Set, locate func(path string) (*Part, string
 		*path = rest
 		return nil
 	}
-	for i := range set.Ops {
-		op := &set.Ops[i]
-		err := move(&op.Path)
-		if err == nil && op.Verb == change.MovePath {
-			err = move(&op.To)
+	moveAll := func(set *change.Set) error {
+		set.Ops = slices.Clone(set.Ops)
+		for i := range set.Ops {
+			op := &set.Ops[i]
+			err := move(&op.Path)
+			if err == nil && op.Verb == change.MovePath {
+				err = move(&op.To)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return nil, err
+		return nil
+	}
+	if err := moveAll(&set); err != nil {
+		return nil, err
+	}
+	if again := set.Again; again != nil {
+		set.Again = func(ctx context.Context) (change.Set, error) {
+			next, err := again(ctx)
+			if err == nil {
+				err = moveAll(&next)
+			}
+			return next, err
 		}
 	}
 	if in == nil {
@@ -128,6 +144,7 @@ func (j *journals) Log(limit int) (*change.Log, error) {
 		out.Dropped += log.Dropped
 		out.Damaged += log.Damaged
 		out.Lost += log.Lost
+		out.Unrecorded = cmp.Or(out.Unrecorded, log.Unrecorded)
 		if log.DroppedTo.After(out.DroppedTo) {
 			out.DroppedTo = log.DroppedTo
 		}
@@ -141,6 +158,16 @@ func (j *journals) Log(limit int) (*change.Log, error) {
 
 // Undo undoes a change; "" is the last one of all parts that was not undone.
 func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+	if o.To != nil {
+		p, after, err := j.find(o.To.After)
+		if o.To.After == "" || err != nil {
+			return nil, cmp.Or(err, errPointOfAll)
+		}
+		to := *o.To
+		to.After, o.To = after, &to
+		c, err := p.Undo(ctx, "", o)
+		return j.changed(p, c, err)
+	}
 	p, id, err := j.find(id)
 	if err != nil {
 		return nil, err
@@ -151,6 +178,34 @@ func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*chan
 	}
 	c, err := p.Undo(ctx, id, o)
 	return j.changed(p, c, err)
+}
+
+var errPointOfAll = fault.New(fault.InvalidArgument, "each folder has its own points", "name a change of the folder that is to go back")
+
+// Purge removes what was recorded in one part, or in all.
+func (j *journals) Purge(ctx context.Context, path string) error {
+	for _, p := range j.parts {
+		rest, ok := strings.CutPrefix(path, p.Name+"/")
+		if path == "" || path == p.Name {
+			rest, ok = "", true
+		}
+		if ok {
+			if err := p.Purge(ctx, rest); err != nil {
+				return p.located(err)
+			}
+		}
+	}
+	return nil
+}
+
+// Point names the present of each part.
+func (j *journals) Point(name string) error {
+	for _, p := range j.parts {
+		if err := p.Point(name); err != nil {
+			return p.located(err)
+		}
+	}
+	return nil
 }
 
 // Diff shows a change.

@@ -118,3 +118,5 @@ func (s serverIndex) Idle() time.Duration { return 0 }
 func (s serverIndex) Verify(context.Context, func(path, what string), func(search.Progress)) (*search.Verification, error) {
 	return nil, owner.ErrNotOwner
 }
+
+func (s serverIndex) Recording(context.Context) (*change.Recording, error) { return nil, nil }

@@ -3,11 +3,13 @@ package changer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/journal"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
 )
@@ -42,7 +44,12 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	}
 	defer w.touched(record.Ops)
 	var results []journal.Result
+	watch := progress.Of(ctx)
 	for i := range steps {
+		if ctx.Err() != nil {
+			return w.cancelled(ctx, tx, i)
+		}
+		watch.Step()
 		if err := steps[i].do(tx); err != nil {
 			err = w.rollBack(ctx, tx, i, err)
 			if steps[i].shared && errors.Is(err, fault.AlreadyExists) && !partial(err) {
@@ -64,6 +71,15 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
 	}
 	return nil
+}
+
+// cancelled rolls back the first done operations of a change that its caller has given up.
+func (w *Changer) cancelled(ctx context.Context, tx *journal.Tx, done int) error {
+	cause := context.Cause(ctx)
+	if err := w.rollBack(ctx, tx, done, cause); partial(err) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", change.ErrRolledBack, cause)
 }
 
 func opsOf(steps []step) []journal.Op {

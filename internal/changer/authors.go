@@ -35,6 +35,7 @@ func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, er
 	}
 	out := &change.Authors{Path: p.String(), Version: version.String()}
 	t := &traced{}
+	hidden := map[journal.ID]bool{}
 	if w.state != nil {
 		if err := w.belongs(); err != nil {
 			return nil, err
@@ -42,6 +43,9 @@ func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, er
 		entries, err := w.state.journal.List(0)
 		if err != nil {
 			return nil, err
+		}
+		for i, hides := range w.hidden(entries, 0) {
+			hidden[entries[i].ID] = hides
 		}
 		for _, d := range slices.Backward(touching(entries, p)) {
 			if err := ctx.Err(); err != nil {
@@ -57,7 +61,7 @@ func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, er
 	for _, e := range t.seen {
 		if slices.Contains(out.Lines, string(e.ID)) {
 			c := changeOf(e)
-			if w.hidden(e) {
+			if hidden[e.ID] {
 				c = masked(c)
 			}
 			out.Changes = append(out.Changes, c)

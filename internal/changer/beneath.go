@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/lineage"
 	"quarry/internal/rootfs"
@@ -50,7 +51,7 @@ type past struct {
 	content []byte // the content now, nil if it is not known
 	version rootfs.Version
 	steps   map[deed][]*lineage.Step
-	deeds   map[journal.ID]deed
+	deeds   map[journal.ID]deed // known so far, of all files
 	// touched has the later change that touched an edit of the target first, ""
 	// for one from outside.
 	touched map[int]journal.ID
@@ -60,12 +61,12 @@ type past struct {
 var errUnknownPast = errors.New("what the change did to the file is not known exactly")
 
 // replay follows the file of an operation up to now.
-func (w *Changer) replay(e journal.Entry, i int, since *journal.Since) (*past, error) {
+func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map[journal.ID]deed) (*past, error) {
 	spans, err := w.spans(e, i)
 	if err != nil {
 		return nil, errors.Join(errUnknownPast, err)
 	}
-	h := &past{w: w, of: e, op: i, since: since, steps: map[deed][]*lineage.Step{}, deeds: map[journal.ID]deed{}, touched: map[int]journal.ID{}}
+	h := &past{w: w, of: e, op: i, since: since, steps: map[deed][]*lineage.Step{}, deeds: deeds, touched: map[int]journal.ID{}}
 	h.text = lineage.New(e.BeforeSize(i))
 	h.target = h.text.Apply(spans)
 	h.left, h.version = h.text.Clone(), e.Ops[i].New
@@ -196,7 +197,7 @@ func (h *past) blame(by journal.ID) {
 // carry works out the undo of the i-th operation of an entry, a replacement, on
 // the file as it is now. only picks edits; nil is all. If some can't be undone, the
 // conflict says which.
-func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool) (*carried, *change.Conflict, error) {
+func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool, deeds map[journal.ID]deed) (*carried, *change.Conflict, error) {
 	c := &carried{path: since.Now}
 	changed := &change.Conflict{Path: since.Now.String(), Reason: change.ContentChanged}
 	var err error
@@ -204,7 +205,7 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 	if c.before, c.old, size, err = w.readNow(since.Now); err != nil {
 		return nil, nil, err
 	}
-	h, err := w.replay(e, i, since)
+	h, err := w.replay(e, i, since, deeds)
 	if err == nil && h.version != c.old {
 		err = h.outside(c.before)
 	}
@@ -237,6 +238,56 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 	slices.SortFunc(c.edits, func(a, b rootfs.Edit) int { return cmp.Compare(a.Off, b.Off) })
 	err = c.finish(w)
 	return c, nil, err
+}
+
+// revertBeneath rolls back the k-th operation of a plan, a replacement, in a file that
+// someone else has changed since.
+func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) (err error) {
+	i, p := plan.Undoes(k), plan.Change.Ops[k].Path
+	for range maxPlans {
+		var c *carried
+		var conflict *change.Conflict
+		c, conflict, err = w.carry(ctx, plan.Of, i, &journal.Since{Left: p, Now: p}, nil, map[journal.ID]deed{})
+		switch {
+		case err != nil:
+			return err
+		case conflict != nil && w.isWithout(plan.Of, i, p):
+			return nil
+		case conflict != nil:
+			return &change.UndoError{ID: string(plan.Of.ID), Paths: []change.Conflict{*conflict}}
+		case len(c.edits) == 0:
+			return nil
+		}
+		if _, err = w.root.Splice(p, c.edits, c.old, &rootfs.ReplaceOptions{Want: c.new}); !errors.Is(err, fault.Conflict) {
+			return err
+		}
+	}
+	return err
+}
+
+// isWithout reports whether a file has nothing of a replacement: an editor that had read
+// it before has saved it after the change.
+func (w *Changer) isWithout(e journal.Entry, i int, p rootfs.Path) bool {
+	old, errOld := w.state.journal.Before(e, i)
+	spans, err := w.spans(e, i)
+	now, _, size, errNow := w.readNow(p)
+	if errOld != nil || err != nil || errNow != nil || now == nil || max(size, int64(len(old))) > maxAligned {
+		return false
+	}
+	shift := int64(0)
+	for k, x := range spans {
+		spans[k] = lineage.Edit{Off: x.Off + shift, Was: x.Data, Data: x.Was}
+		shift += int64(len(x.Data) - len(x.Was))
+	}
+	text := lineage.New(int64(len(old)) + shift)
+	back := text.Apply(spans)
+	text.Align(old, now)
+	for k := range back.Len() {
+		if state, _ := text.Find(back, k); state != lineage.Whole {
+			return false
+		}
+	}
+	return true
 }
 
 // readNow reads a file; of a large one only its version.

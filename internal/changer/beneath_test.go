@@ -550,7 +550,7 @@ func TestRecoveryIsNotBeneath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.undoRest(t.Context(), e, "rolled back"); err != nil {
+	if err := w.undoRest(t.Context(), e, false, "rolled back"); err != nil {
 		t.Fatal(err)
 	}
 	if now := tree(t, w.root.RealDir()); now["a"] != changed || now["b"] != "b\n" {

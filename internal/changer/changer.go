@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -67,7 +68,10 @@ func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 		return w, nil
 	}
 	var err error
-	if w.state, err = openState(opts); err != nil {
+	if w.state, err = openState(opts, root); err != nil {
+		if k := rootfs.KindOf(err); root.ReadOnly() && (k == fault.ReadOnly || k == fault.Permission) {
+			err = nil // searching needs no log
+		}
 		return w, err
 	}
 	if err := w.belongs(); err != nil || root.ReadOnly() {

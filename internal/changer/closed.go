@@ -17,7 +17,7 @@ import (
 // reach of the policy: if docs/private is denied, docs can't become docs2. Files
 // that are denied by name stay denied and may move.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
-	if p := w.root.Policy(); !p.ByPlace() && (p == nil || !policy.ByFolder(from.Base())) {
+	if p := w.root.Policy(); !p.ByPlace() && (p == nil || !policy.ByFolder(from.Base()) && !policy.InTrash(from.String())) {
 		return nil
 	}
 	opens, err := w.opens(ctx, from, to)
@@ -45,8 +45,8 @@ func (w *Changer) opens(ctx context.Context, from, to rootfs.Path) (bool, error)
 		}
 		isDir := e.Type == rootfs.TypeDir
 		switch {
-		case p.Path(a.String(), isDir).Refused():
-			if !p.Path(b.String(), isDir).Refused() {
+		case p.Path(a.String(), isDir).Refused(), !isDir && p.ByContent(a.String()):
+			if !p.Path(b.String(), isDir).Refused() && (isDir || !p.ByContent(b.String())) {
 				return true, nil
 			}
 		case isDir:
@@ -80,18 +80,83 @@ func holdsClosed(dir rootfs.Path) error {
 		"move or delete what may be accessed, one by one")
 }
 
-// hidden reports whether an entry affects files that the policy of this workspace
-// hides: a person or another client may have changed secret or denied files. A
-// folder all of whose files are denied counts as denied.
-func (w *Changer) hidden(e journal.Entry) bool {
+// hidden reports which entries affect files that the policy of this workspace hides: a
+// person or another client may have changed secret or denied files. Entries on a file
+// that was moved to a hidden path later count too, so the list begins with the newest of
+// the log. The first entries are only looked through, and not judged.
+func (w *Changer) hidden(entries []journal.Entry, first int) []bool {
+	hides := make([]bool, len(entries))
+	if w.root.Policy() == nil {
+		return hides
+	}
+	var moved []rootfs.Path // what older entries call files that are hidden now
+	gone := func(p rootfs.Path) bool { return slices.ContainsFunc(moved, p.Beneath) }
+	for i, e := range entries {
+		for k, op := range slices.Backward(e.Ops) {
+			hides[i] = hides[i] || i >= first && (w.hides(op) || gone(op.Path) || w.keepsSecret(e, k))
+			switch {
+			case e.Status != journal.Committed:
+			case op.Kind == journal.Rename:
+				for _, m := range moved {
+					if from, err := journal.Rebase(m, op.To, op.Path); err == nil && m.Beneath(op.To) {
+						moved = append(moved, from)
+					}
+				}
+				if gone(op.To) || w.closed(op.To) {
+					moved = append(moved, op.Path)
+				}
+			case op.Kind == journal.Create && e.Undoes == "":
+				moved = slices.DeleteFunc(moved, func(p rootfs.Path) bool { return p == op.Path })
+			}
+		}
+	}
+	return hides
+}
+
+// hides reports whether an operation names a hidden path.
+func (w *Changer) hides(op journal.Op) bool {
+	return w.closedPath(op.Path) || op.Kind == journal.Rename && w.closedPath(op.To) || slices.ContainsFunc(op.Nodes, func(n journal.Node) bool {
+		return n.Rel != "" && w.root.Policy().Path(op.Path.String()+"/"+n.Rel, n.Type == rootfs.TypeDir).Refused()
+	})
+}
+
+// closedPath reports whether a path is refused. A folder all of whose files are denied
+// counts as denied.
+func (w *Changer) closedPath(path rootfs.Path) bool {
 	p := w.root.Policy()
-	closed := func(path string) bool { return p.Path(path, false).Refused() || p.Path(path+"/\x01", false).Refused() }
-	return slices.ContainsFunc(e.Paths(), func(path rootfs.Path) bool { return closed(path.String()) }) ||
-		slices.ContainsFunc(e.Ops, func(op journal.Op) bool {
-			return slices.ContainsFunc(op.Nodes, func(n journal.Node) bool {
-				return n.Rel != "" && p.Path(op.Path.String()+"/"+n.Rel, n.Type == rootfs.TypeDir).Refused()
-			})
-		})
+	return p.Path(path.String(), false).Refused() || p.Path(path.String()+"/\x01", false).Refused()
+}
+
+// closed reports whether a file can't be read for its path or its content.
+func (w *Changer) closed(path rootfs.Path) bool {
+	if w.closedPath(path) || !w.root.Policy().ByContent(path.String()) {
+		return w.closedPath(path)
+	}
+	f, err := w.root.OpenFile(path)
+	if err == nil {
+		f.Close()
+	}
+	return fault.CodeOf(err) == fault.ProtectedPath
+}
+
+// keepsSecret reports whether an operation found or left a credential in a file that
+// is judged by its content, or may have.
+func (w *Changer) keepsSecret(e journal.Entry, i int) bool {
+	op := e.Ops[i]
+	if !w.root.Policy().ByContent(op.Path.String()) || op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
+		return false
+	}
+	switch op.Kind {
+	case journal.Trash:
+		return policy.IsSecretText(w.binned(op))
+	case journal.Create, journal.Remove, journal.Replace:
+		if w.large(e, i) {
+			return true
+		}
+		old, data, err := w.contents(e, i)
+		return err != nil || policy.IsSecretText(old) || policy.IsSecretText(data)
+	}
+	return false
 }
 
 // errHidden refuses to undo or show such a change: its names are secrets too.

@@ -95,7 +95,7 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 		}
 		edits = all
 	}
-	edited, err := textedit.ApplyTo(file.path.String(), doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
+	edited, err := textedit.ApplyTo(file.path.String(), doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), &pl.effort, edits...)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", fault.Printable(file.path.String()), err)
 	}

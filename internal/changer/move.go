@@ -91,7 +91,17 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	root := p.w.root
 	p.moves = append(p.moves, step{
 		op: journal.Op{Kind: journal.Rename, Path: t.path, To: t.to, Nodes: []journal.Node{{Type: info.Type}}},
-		do: func(*journal.Tx) error { return root.Rename(t.path, t.to) },
+		do: func(*journal.Tx) error {
+			err := root.Rename(t.path, t.to)
+			if err != nil {
+				return err
+			}
+			// Another process may have changed what was judged before the move.
+			if err = p.w.guardTree(context.WithoutCancel(ctx), t.to, t.to.String()); err != nil {
+				return errors.Join(err, root.Rename(t.to, t.path))
+			}
+			return nil
+		},
 	})
 	return true, nil
 }

@@ -48,18 +48,19 @@ func (w *Changer) leaveOthers(ctx context.Context, tx *journal.Tx, left int, tra
 	err := tx.CommitPart(left, trashed...)
 	if err == nil {
 		e.Ops = e.Ops[:min(left, len(e.Ops))]
-		err = w.undoRest(ctx, e, "rolled back change "+string(e.ID)+", which failed; files that were changed since are left as they are")
+		err = w.undoRest(ctx, e, true, "rolled back change "+string(e.ID)+", which failed; files that were changed since are left as they are")
 	}
 	u, failed := w.state.journal.Progress(w.root, tx.Entry())
 	return &change.PartialError{ID: string(e.ID), Partly: *u.Partly(), Cause: cause, Stuck: errors.Join(stuck, err, failed)}
 }
 
-// undoRest undoes what is still as a change left it.
-func (w *Changer) undoRest(ctx context.Context, e journal.Entry, summary string) error {
-	_, err := w.undoUnlocked(ctx, e, change.Options{Tool: journal.Recovery, SkipConflicts: true, Summary: summary})
+// undoRest undoes what is still as a change left it, or can be undone beneath what
+// others have changed since.
+func (w *Changer) undoRest(ctx context.Context, e journal.Entry, beneath bool, summary string) error {
+	_, err := w.undoUnlocked(ctx, e, change.Options{Tool: journal.Recovery, SkipConflicts: true, Summary: summary}, beneath)
 	var nothing *change.UndoError
-	if errors.As(err, &nothing) {
-		return nil // no file is as the change left it
+	if errors.As(err, &nothing) || errors.Is(err, errNothingLeft) {
+		return nil // no file has anything of the change that can be undone
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	"quarry/change"
 	"quarry/internal/journal"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 )
@@ -36,6 +37,7 @@ type planner struct {
 	relinks                                     map[string][]change.Edit // of the Extension, by path, in files that a task edits too
 	opened                                      []*rootfs.File           // large files, read until the plan is carried out
 	held                                        int64                    // bytes of small files in memory
+	effort                                      textedit.Effort
 }
 
 // close releases the files that the plan is about.
@@ -105,10 +107,13 @@ func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 	if err := p.planMoves(ctx, tasks); err != nil {
 		return err
 	}
+	watch := progress.Of(ctx)
+	watch.Expect(3 * len(tasks)) // they are read, kept and carried out
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
+		watch.Step()
 		var err error
 		switch t.Verb {
 		case change.EditFile:

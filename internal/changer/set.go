@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"quarry/change"
 	"quarry/fault"
@@ -50,9 +51,16 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	if err != nil {
 		return nil, err
 	}
+	if !dry {
+		done, err := w.state.journal.Turn(ctx, len(tasks) > 1)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
 	var also []rootfs.Path // to be locked from the start
 	var busy *lockError
-	conflicts := 0
+	retry := &retry{}
 	for i := 0; i < maxPlans; i++ {
 		c, err := w.once(ctx, &set, tasks, also, dry)
 		busy = nil
@@ -62,9 +70,19 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 				also = []rootfs.Path{{}} // everything: no other change of this process can interfere
 			}
 		case errors.Is(err, errReplan):
-		case conflicts < maxConflicts && mayReplan(&set) && errors.Is(err, fault.Conflict) && !partial(err) && ctx.Err() == nil:
-			conflicts++
+		case mayReplan(&set) && retry.after(ctx, err):
 			i-- // it has a limit of its own
+			if set.Again == nil {
+				continue
+			}
+			again, err := set.Again(ctx)
+			if err == nil {
+				set.Ops, set.Summary = again.Ops, again.Summary
+				tasks, err = w.resolve(&set)
+			}
+			if err != nil || len(tasks) == 0 {
+				return nil, cmp.Or(err, error(ErrNoEdits))
+			}
 		default:
 			return settled(c, err)
 		}
@@ -76,18 +94,35 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	return nil, &fault.PathError{Op: "mkdir", Path: last.target().Dir().String(), Kind: fault.Conflict, Err: errReplan}
 }
 
-// maxConflicts is how often a set is planned again because another process changed one
-// of its files between reading and writing it. Each time someone else has made
-// progress.
-const maxConflicts = 64
+// A change that others hinder, by changing one of its files between reading and writing
+// it, is worked out again on the files as they are, so often and so long. Each time
+// someone else has made progress.
+const (
+	maxConflicts = 64
+	maxRetrying  = 30 * time.Second
+)
+
+type retry struct {
+	conflicts int
+	began     time.Time
+}
+
+// after reports whether a change that failed with err may be worked out again.
+func (r *retry) after(ctx context.Context, err error) bool {
+	if r.began.IsZero() {
+		r.began = time.Now()
+	}
+	r.conflicts++
+	return errors.Is(err, fault.Conflict) && !partial(err) && ctx.Err() == nil && r.conflicts <= maxConflicts && time.Since(r.began) < maxRetrying
+}
 
 // mayReplan reports whether a set may be planned again on files that have changed.
 // Whoever named a version, or applies a plan, asked for that very content. To
 // overwrite or delete what someone has just written would lose it.
 func mayReplan(set *change.Set) bool {
-	return set.Digest == "" && !slices.ContainsFunc(set.Ops, func(op change.Op) bool {
+	return set.Digest == "" && (set.Again != nil || !slices.ContainsFunc(set.Ops, func(op change.Op) bool {
 		return op.Version != "" || op.Verb == change.WriteFile || op.Verb == change.DeletePath
-	})
+	}))
 }
 
 // verbName is the name of the operation in errors about the whole workspace.
@@ -288,6 +323,7 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also
 		return nil, err
 	}
 	c := p.c
+	c.Broken = broken(opsOf(p.steps()))
 	digest := p.digest()
 	if dry && textOf(set) > maxPlan {
 		c.Digest, c.NoPlan = digest, fmt.Sprintf("the plan has over %d MB of text and is not kept; to apply it, give the changes again", maxPlan>>20)

@@ -29,13 +29,12 @@ const setFiles = 200
 // setModel is what the files are after some sets: content and mode by path. The
 // child that is killed and the test that judges it make the same sets of a seed.
 type setModel struct {
-	rng     *rand.Rand
-	files   map[string]string
-	scripts bool // only what a script can do: it knows no executable bit
+	rng   *rand.Rand
+	files map[string]string
 }
 
-func newSetModel(seed uint64, scripts bool) *setModel {
-	m := &setModel{rng: rand.New(rand.NewPCG(seed, 19)), files: map[string]string{}, scripts: scripts}
+func newSetModel(seed uint64) *setModel {
+	m := &setModel{rng: rand.New(rand.NewPCG(seed, 19)), files: map[string]string{}}
 	for i := range setFiles {
 		if i%4 != 3 { // the others are to be created
 			m.files[m.name(i, false)] = fmt.Sprintf("-first content of %d\n", i)
@@ -85,7 +84,7 @@ func (m *setModel) op(i, gen int) change.Op {
 		m.files[here] = have[:1] + fresh
 		return change.Op{Verb: change.WriteFile, Path: here, Content: []byte(fresh)}
 	case 1:
-		if runtime.GOOS == "windows" || m.scripts {
+		if runtime.GOOS == "windows" {
 			break // no executable bit
 		}
 		x := have[0] == '-'
@@ -139,7 +138,7 @@ func setTree(t *testing.T, dir string) map[string]string {
 // and tells of each that was acknowledged.
 func TestSetChild(t *testing.T) {
 	ws, seed := openAsChild(t, "QUARRY_SETS", "TestSetKill")
-	makeSets(newSetModel(seed, false), func(set change.Set) error {
+	makeSets(newSetModel(seed), func(set change.Set) error {
 		_, err := ws.Apply(ctx, set)
 		return err
 	})
@@ -162,19 +161,13 @@ func makeSets(m *setModel, apply func(change.Set) error) {
 // gives back the first tree.
 func TestSetKill(t *testing.T) {
 	run := regime.Start(t, "kill -9 while sets of 2 to 200 files are applied", 100, 2000)
-	killWhileSets(t, run, "TestSetChild", false)
-}
-
-// killWhileSets kills a child that makes sets, at random moments of as many rounds as the run has.
-func killWhileSets(t *testing.T, run *regime.Run, child string, scripts bool) {
-	t.Helper()
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	outcome := map[string]int{}
 	for range 2 {
 		wait.Go(func() {
 			for seed := range run.Cases() {
-				what, problem := setKillRound(t, seed, child, scripts)
+				what, problem := setKillRound(t, seed)
 				if problem != "" {
 					run.Violation(seed, "%s", problem)
 				}
@@ -191,11 +184,11 @@ func killWhileSets(t *testing.T, run *regime.Run, child string, scripts bool) {
 	}
 }
 
-func setKillRound(t *testing.T, seed uint64, child string, scripts bool) (what, problem string) {
+func setKillRound(t *testing.T, seed uint64) (what, problem string) {
 	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
-	m := newSetModel(seed, scripts)
+	m := newSetModel(seed)
 	files := map[string]string{}
 	for name, text := range m.files {
 		files[name] = text[1:]
@@ -204,7 +197,7 @@ func setKillRound(t *testing.T, seed uint64, child string, scripts bool) (what, 
 		return "", err.Error()
 	}
 	first := setTree(t, dir)
-	done, err := killSets(t, base, seed, child)
+	done, err := killSets(t, base, seed)
 	if err != nil {
 		return "", err.Error()
 	}
@@ -241,9 +234,9 @@ func setKillRound(t *testing.T, seed uint64, child string, scripts bool) (what, 
 
 // killSets lets the child make sets and kills it at a random moment of one. It
 // returns how many were acknowledged.
-func killSets(t *testing.T, base string, seed uint64, name string) (done int, err error) {
+func killSets(t *testing.T, base string, seed uint64) (done int, err error) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	cmd := child(t, name, "QUARRY_SETS="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
+	cmd := child(t, "TestSetChild", "QUARRY_SETS="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -267,9 +260,6 @@ func killSets(t *testing.T, base string, seed uint64, name string) (done int, er
 		}
 	}
 	moment := time.Duration(rng.IntN(60_000)) * time.Microsecond // it is what is random here
-	if name == "TestScriptChild" {
-		moment *= 4 // a script runs first
-	}
 	if regime.UnderWine() {
 		moment *= 40 // so much longer takes a set there
 	}

@@ -25,28 +25,30 @@ type state struct {
 	moves   pathLocks   // of the top only: see moveTurn
 	claimed atomic.Bool // it is on record which folder it belongs to
 	left    atomic.Bool // a change of ours was left half-way
+	outside outside
 
 	mu         sync.Mutex
 	rolledBack journal.ID // guarded by mu: the newest that recovery rolled back; "" once an undo has told
 }
 
-func openState(opts *Options) (*state, error) {
+func openState(opts *Options, files *rootfs.Root) (*state, error) {
 	root, err := rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Private: opts.Layer == nil, Layer: opts.Layer})
 	if err != nil {
 		return nil, fmt.Errorf("open state folder: %w", err)
 	}
-	j, err := journal.Open(root, &journal.Options{MaxBytes: opts.KeepBytes, MaxAge: opts.KeepAge})
+	s := &state{root: root, outside: outside{state: root, files: files}}
+	s.journal, err = journal.Open(root, &journal.Options{MaxBytes: opts.KeepBytes, MaxAge: opts.KeepAge, Beside: s.outside.log})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("undo log in %s: %w", opts.StateDir, err), root.Close())
 	}
-	return &state{root: root, journal: j}, nil
+	return s, nil
 }
 
 func (s *state) close() error {
 	if s == nil {
 		return nil
 	}
-	return errors.Join(s.journal.Close(), s.root.Close())
+	return errors.Join(s.journal.Close(), s.outside.close(), s.root.Close())
 }
 
 // changeable says why nothing can be changed, if so.
@@ -226,7 +228,7 @@ func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error
 		return err
 	}
 	u.Entry.Ops = u.Entry.Ops[:done]
-	return w.undoRest(ctx, u.Entry, fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign))
+	return w.undoRest(ctx, u.Entry, false, fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign))
 }
 
 // reached returns how many operations of a change were begun, according to the
@@ -286,12 +288,13 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 		return nil, err
 	}
 	log := &change.Log{Changes: []change.Change{}}
-	for _, e := range entries {
+	hidden := w.hidden(entries, 0)
+	for i, e := range entries {
 		c := changeOf(e)
 		if c.Partly, err = w.partly(e); err != nil {
 			return nil, err
 		}
-		if w.hidden(e) {
+		if hidden[i] {
 			c = masked(c)
 		}
 		log.Changes = append(log.Changes, c)
@@ -300,6 +303,9 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 		return nil, err
 	}
 	if log.Damaged, err = w.state.journal.Damage(); err != nil {
+		return nil, err
+	}
+	if log.Points, err = w.points(); err != nil {
 		return nil, err
 	}
 	log.Lost, err = w.state.journal.Lost()
@@ -346,6 +352,8 @@ func changeOf(e journal.Entry) change.Change {
 	case e.Status == journal.Damaged:
 		c.Did = change.Action{Verb: change.Noted, Text: "the journal's record of this change is damaged"}
 		c.NoUndo = journal.ErrDamaged.Error()
+	case e.ID.Outside():
+		c.Outside = true
 	case c.Did.Verb == "":
 		c.Did = change.Action{Verb: change.Noted, Text: e.Summary}
 	}

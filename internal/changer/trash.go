@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/journal"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
 	"quarry/internal/trash"
@@ -273,10 +274,31 @@ func (w *Changer) items() (items []item, problems []string, err error) {
 			if it.Inside {
 				found.Path, found.original = it.Path.String(), it.Path
 			}
+			if w.closedItem(bin, it) {
+				continue
+			}
 			items = append(items, found)
 		}
 	}
 	return items, problems, nil
+}
+
+// closedItem reports whether the policy hides what is in a trash, by the path that it
+// had or else by its name there.
+func (w *Changer) closedItem(bin *trash.Bin, it trash.Item) bool {
+	p := w.root.Policy()
+	path := ".trash/" + it.Name
+	if it.Inside {
+		path = it.Path.String()
+	}
+	if p.Path(path, it.Info.Type == rootfs.TypeDir).Refused() || p.ClosesTrash(path) {
+		return true
+	}
+	if it.Info.Type != rootfs.TypeFile || !p.ByContent(path) {
+		return false
+	}
+	data, err := bin.Read(it, policy.MaxJudged)
+	return err != nil || policy.IsSecretText(data)
 }
 
 // Restore moves something from a trash to where it was, or to another

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
+	"strings"
 
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/journal"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 )
@@ -25,6 +28,9 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	defer leave()
+	if o.To != nil {
+		return w.undoTo(ctx, o)
+	}
 	if c, err := w.undoInterrupted(ctx, id, o); c != nil || err != nil {
 		return c, err
 	}
@@ -32,11 +38,29 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	if err != nil {
 		return nil, err
 	}
+	progress.Of(ctx).Expect(3 * len(entry.Ops)) // they are read, kept and carried out
+	if !o.DryRun {
+		done, err := w.state.journal.Turn(ctx, len(entry.Ops) > 1)
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
 	c, err := w.undoEntry(ctx, entry, o)
+	for again := (&retry{}); hindered(err) && again.after(ctx, err); {
+		c, err = w.undoEntry(ctx, entry, o)
+	}
 	if c != nil && id == "" {
 		c.Warnings = append(c.Warnings, w.maybeNotLast()...)
 	}
 	return c, err
+}
+
+// hindered reports that a file was changed between reading and writing it.
+func hindered(err error) bool {
+	var at *fault.PathError
+	var refused *change.UndoError
+	return errors.As(err, &at) && at.Kind == fault.Conflict && !errors.As(err, &refused)
 }
 
 // undoEntry undoes an entry that may be undone.
@@ -51,23 +75,24 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 		return nil, err
 	}
 	defer unlock()
-	return w.undoUnlocked(ctx, entry, o)
+	return w.undoUnlocked(ctx, entry, o, true)
 }
 
 // undoUnlocked is undoEntry for a caller that has locked the paths, or needs no
-// lock because it makes the workspace ready.
-func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o change.Options) (*change.Change, error) {
+// lock because it makes the workspace ready. Unless beneath is set, it leaves alone files
+// that were changed since.
+func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o change.Options, beneath bool) (*change.Change, error) {
 	plan, err := w.state.journal.Plan(ctx, entry.ID)
 	if err != nil {
 		return nil, err
 	}
 	defer plan.Close()
 	var warnings []string
-	fits, err := &fitted{}, error(nil)
-	if o.Tool == journal.Recovery { // it leaves alone what was changed since
+	fits := &fitted{}
+	if !beneath {
 		err = w.fitPlan(plan)
 	} else {
-		fits, err = w.fit(ctx, plan, o.Parts)
+		fits, err = w.fit(ctx, plan, o)
 	}
 	if err != nil {
 		if !o.SkipConflicts || fits == nil {
@@ -91,11 +116,11 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 	}
 	record(c, plan.Change.Did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
-	limits := diffLimits()
+	limits, most := diffLimits(), maxDiffLines
 	if o.FullDiff && o.DryRun {
-		limits = fullDiff(o.AllLines)
+		limits, most = fullDiff(o.AllLines), math.MaxInt // a rule may judge them
 	}
-	diffs, err := w.undoDiff(plan.Of, fits, limits)
+	diffs, err := w.undoDiff(plan.Of, fits, limits, most)
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}
@@ -137,8 +162,12 @@ func (w *Changer) maybeNotLast() []string {
 // entry finds the change an id names, or the last one.
 func (w *Changer) entry(id string) (journal.Entry, error) {
 	e, err := w.anyEntry(id)
-	if err == nil && w.hidden(e) {
-		return journal.Entry{}, errHidden
+	if err != nil || w.root.Policy() == nil {
+		return e, err
+	}
+	entries, err := w.state.journal.From(e.ID)
+	if last := len(entries) - 1; err == nil && w.hidden(entries, last)[last] {
+		err = errHidden
 	}
 	return e, err
 }
@@ -248,7 +277,12 @@ func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan
 	}
 	defer w.touched(plan.Change.Ops)
 	var results []journal.Result
+	watch := progress.Of(ctx)
 	for i, op := range plan.Change.Ops {
+		if ctx.Err() != nil {
+			return w.cancelled(ctx, tx, i)
+		}
+		watch.Step()
 		var err error
 		switch op.Kind {
 		case journal.Trash, journal.Restore:
@@ -313,6 +347,7 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 		return left, err
 	}
 	defer plan.Close()
+	plan.Beneath = func(k int) error { return w.revertBeneath(ctx, plan, k) }
 	again := map[rootfs.Path]journal.Result{} // in the trash
 	err = plan.TakeBack(ctx, w.root, func(ctx context.Context, op journal.Op) error {
 		went, err := w.applyTrash(ctx, op)
@@ -371,23 +406,23 @@ func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 	return &c, nil
 }
 
-// undoDiff shows what an undo does. Files that it carries to later contents are
-// shown as they are now.
-func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
+// undoDiff shows what an undo does, up to about so many lines. Files that it carries
+// to later contents are shown as they are now.
+func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions, lines int) ([]change.PathDiff, error) {
 	var diffs []change.PathDiff
-	for i := range e.Ops {
+	for i := 0; i < len(e.Ops) && lines > 0; i++ {
 		if fits.left[i] {
 			continue
 		}
+		var d change.PathDiff
+		var err error
 		if c := fits.carried[i]; c != nil {
-			diffs = append(diffs, c.diff(opts))
-			continue
-		}
-		d, err := w.stepDiff(e, i, true, opts)
-		if err != nil {
+			d = c.diff(opts)
+		} else if d, err = w.stepDiff(e, i, true, opts); err != nil {
 			return nil, err
 		}
 		diffs = append(diffs, d)
+		lines -= strings.Count(d.Hunks, "\n") + 2
 	}
 	return diffs, nil
 }

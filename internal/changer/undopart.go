@@ -22,17 +22,20 @@ import (
 type fitted struct {
 	carried map[int]*carried // undone in a file that was changed since
 	left    map[int]bool     // not undone by the plan
+	deeds   map[journal.ID]deed
+	// recovery is set for a change that was cut short or failed.
+	recovery bool
 }
 
 // fit makes a plan fit the disk: files that were changed since are undone beneath
 // the later changes, where that is possible.
-func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.UndoPart) (*fitted, error) {
-	f := &fitted{carried: map[int]*carried{}, left: map[int]bool{}}
+func (w *Changer) fit(ctx context.Context, plan *journal.Plan, o change.Options) (*fitted, error) {
+	f := &fitted{carried: map[int]*carried{}, left: map[int]bool{}, deeds: map[journal.ID]deed{}, recovery: o.Tool == journal.Recovery}
 	if err := w.dropUndone(plan, f); err != nil {
 		return nil, err
 	}
-	if len(parts) > 0 {
-		if err := w.pick(ctx, plan, parts, f); err != nil {
+	if len(o.Parts) > 0 {
+		if err := w.pick(ctx, plan, o.Parts, f); err != nil {
 			return nil, err
 		}
 	}
@@ -41,20 +44,23 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.Un
 	if !errors.As(cause, &conflict) {
 		return f, cause
 	}
-	var ops []int
+	changed := map[string]bool{}
+	for _, c := range conflict.Paths {
+		changed[c.Path] = c.Reason == change.ContentChanged || c.Reason == change.IsGone
+	}
+	var ops []int // of the entry
+	at := map[int]int{}
 	for k, op := range plan.Change.Ops {
 		i := plan.Undoes(k)
 		if op.Kind != journal.Replace || i < 0 || f.carried[i] != nil {
 			continue
 		}
-		at, err := plan.Of.LeftAt(i)
+		left, err := plan.Of.LeftAt(i)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(conflict.Paths, func(c change.Conflict) bool {
-			return c.Path == at.String() && (c.Reason == change.ContentChanged || c.Reason == change.IsGone)
-		}) {
-			ops = append(ops, i)
+		if changed[left.String()] {
+			ops, at[i] = append(ops, i), k
 		}
 	}
 	if len(ops) == 0 {
@@ -66,7 +72,7 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.Un
 	}
 	found := map[string]*change.Conflict{}
 	for _, i := range ops {
-		c, err := w.carryOp(ctx, plan, i, since[i], nil, f)
+		c, err := w.carryOp(ctx, plan, at[i], since[i], nil, f)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +80,7 @@ func (w *Changer) fit(ctx context.Context, plan *journal.Plan, parts []change.Un
 			found[since[i].Left.String()] = c
 		}
 	}
-	if len(plan.Change.Ops) == 0 {
+	if plan.Drop(f.left); len(plan.Change.Ops) == 0 {
 		return nil, errNothingLeft
 	}
 	cause = w.fitPlan(plan)
@@ -96,43 +102,55 @@ func (w *Changer) dropUndone(plan *journal.Plan, f *fitted) error {
 		if err != nil {
 			return err
 		}
-		for k := len(plan.Change.Ops) - 1; k >= 0; k-- {
-			op := &plan.Change.Ops[k]
-			if !slices.ContainsFunc(part.Ops, func(done journal.Op) bool {
-				return done.Kind == op.Kind && done.Path == op.Path && done.To == op.To && (op.Kind != journal.Replace || done.New == op.New)
-			}) {
-				continue
+		type deed struct {
+			kind     journal.Kind
+			path, to rootfs.Path
+			new      rootfs.Version
+		}
+		did := func(op *journal.Op) deed {
+			if op.Kind != journal.Replace {
+				return deed{op.Kind, op.Path, op.To, rootfs.Version{}}
 			}
-			f.left[plan.Undoes(k)] = true
-			if !plan.Drop(k) {
-				return errNothingLeft
+			return deed{op.Kind, op.Path, op.To, op.New}
+		}
+		undone := map[deed]bool{}
+		for i := range part.Ops {
+			undone[did(&part.Ops[i])] = true
+		}
+		for k := range plan.Change.Ops {
+			if undone[did(&plan.Change.Ops[k])] {
+				f.left[plan.Undoes(k)] = true
 			}
 		}
+	}
+	if len(f.left) > 0 && !plan.Drop(f.left) {
+		return errNothingLeft
 	}
 	return nil
 }
 
 var errNothingLeft = fault.New(fault.Conflict, "nothing of it is left to undo: it was undone in part before, or by hand", "the log has the changes since")
 
-// carryOp carries one operation of a plan to the file as it is now. only picks its
+// carryOp carries the k-th operation of a plan to the file as it is now. only picks its
 // edits; nil is all. The conflict is nil unless that is impossible.
-func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, i int, since *journal.Since, only func(*past, int) bool, f *fitted) (*change.Conflict, error) {
-	k := 0
-	for k < len(plan.Change.Ops) && plan.Undoes(k) != i {
-		k++
-	}
-	if since.Gone || k == len(plan.Change.Ops) || since.Now != since.Left && since.Left != plan.Of.Ops[i].Path {
+func (w *Changer) carryOp(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, only func(*past, int) bool, f *fitted) (*change.Conflict, error) {
+	i := plan.Undoes(k)
+	if since.Gone || since.Now != since.Left && since.Left != plan.Of.Ops[i].Path {
 		return nil, nil // the check of the plan tells
 	}
-	c, conflict, err := w.carry(ctx, plan.Of, i, since, only)
+	c, conflict, err := w.carry(ctx, plan.Of, i, since, only, f.deeds)
 	switch kind := rootfs.KindOf(err); {
 	case err != nil && (kind == fault.NotFound || kind == fault.NotFolder || kind == fault.NotRegular):
 		return nil, nil
-	case err != nil || conflict != nil:
-		return conflict, err
-	case len(c.edits) == 0:
-		plan.Drop(k)
+	case err != nil:
+		return nil, err
+	case conflict != nil && f.recovery && w.isWithout(plan.Of, i, since.Now):
 		f.left[i] = true
+		return nil, nil
+	case conflict != nil:
+		return conflict, nil
+	case len(c.edits) == 0:
+		f.left[i] = true // the caller drops it
 		return nil, nil
 	}
 	at := plan.Change.Ops[k].Path
@@ -194,14 +212,16 @@ func (w *Changer) pick(ctx context.Context, plan *journal.Plan, parts []change.U
 		}
 	}
 	plan.Only(func(k int) bool { return keep[k] })
-	for i, chosen := range hunks {
-		if whole[i] {
+	for k := range plan.Change.Ops {
+		i := plan.Undoes(k)
+		if hunks[i] == nil || whole[i] {
 			continue
 		}
-		if err := w.pickHunks(ctx, plan, i, since[i], chosen, f); err != nil {
+		if err := w.pickHunks(ctx, plan, k, since[i], hunks[i], f); err != nil {
 			return err
 		}
 	}
+	plan.Drop(f.left)
 	if len(plan.Change.Ops) == 0 {
 		return errNothingLeft
 	}
@@ -225,8 +245,9 @@ func (w *Changer) notInChange(e journal.Entry, part change.UndoPart) error {
 	return fault.New(fault.NotFound, fmt.Sprintf("change %s has not changed %s", e.ID, what), "it changed "+strings.Join(names, ", "))
 }
 
-// pickHunks leaves of an operation the chosen hunks.
-func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, i int, since *journal.Since, chosen []change.UndoPart, f *fitted) error {
+// pickHunks leaves of the k-th operation of a plan the chosen hunks.
+func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, k int, since *journal.Since, chosen []change.UndoPart, f *fitted) error {
+	i := plan.Undoes(k)
 	name := fault.Printable(plan.Of.Ops[i].Path.String())
 	d, err := w.opDiff(plan.Of, i, false, &textedit.DiffOptions{MaxLines: -1, MaxLine: 1})
 	if err != nil {
@@ -248,7 +269,7 @@ func (w *Changer) pickHunks(ctx context.Context, plan *journal.Plan, i int, sinc
 		picked[n] = true
 	}
 	var split error
-	conflict, err := w.carryOp(ctx, plan, i, since, func(h *past, k int) bool {
+	conflict, err := w.carryOp(ctx, plan, k, since, func(h *past, k int) bool {
 		first, last := h.lines(k)
 		n := 0 // the hunk of the edit
 		for n+1 < len(hunks) && hunks[n+1][0] <= first {

@@ -36,7 +36,9 @@ type changer struct {
 	quiet   bool
 	force   bool
 	entries bool // a symlink is moved or deleted, not what it leads to
-	skip    bool // files that have changed since, of an undo
+	// recorded lists what other programs changed, up to now
+	recorded bool
+	skip     bool // files that have changed since, of an undo
 
 	ws  *quarry.Workspace
 	dir string // that paths of errors are relative to; "" if none is
@@ -148,6 +150,9 @@ func (c *changer) openAt(root string) error {
 	if err := c.s.Journal(root, opts); err != nil {
 		return err
 	}
+	if c.recorded { // the recorder is asked for what happened just now
+		env.Asking(root, opts)
+	}
 	c.ws, err = quarry.Open(root, opts)
 	c.dir = root
 	return err
@@ -212,7 +217,7 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		err = errors.Join(err, c.ws.Close())
 	}
 	var pattern *match.Error
-	if err == nil || errors.Is(err, env.ErrNone) || errors.As(err, &pattern) && !c.json {
+	if err == nil || errors.Is(err, env.ErrNone) || errors.Is(err, change.ErrRolledBack) && !c.json || errors.As(err, &pattern) && !c.json {
 		return err
 	}
 	text, hint := c.words(action, path, err)
@@ -369,6 +374,9 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 	}
 	if ch.NoUndo != "" {
 		fmt.Fprintf(&b, "This can't be undone: %s.\n", ch.NoUndo)
+	}
+	for _, broken := range ch.Broken {
+		b.WriteString(broken.String() + "\n")
 	}
 	for _, w := range ch.Warnings {
 		fmt.Fprintf(&b, "Note: %s.\n", w)

@@ -15,12 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/change"
 	"quarry/internal/cli/agents"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
+	"quarry/internal/cli/hook"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
-	"quarry/internal/script/worker"
 )
 
 // Exit codes.
@@ -37,16 +38,14 @@ type Streams = env.Streams
 
 // Run runs one command line and returns the process's exit code.
 func Run(ctx context.Context, args []string, s env.Streams) int {
-	if len(args) == 1 && args[0] == agents.WorkerCommand {
-		if err := worker.Main(s.In, s.Out); err != nil {
-			fmt.Fprintf(s.Err, "quarry: %v\n", err)
-			return exitError
-		}
+	if isHook(args) { // before anything else: a hook fails silently
+		s.Conf = &env.Settings{}
+		hook.Answer(args[1:], s)
 		return exitFound
 	}
 	s.Conf = &env.Settings{Completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
 	root := newRoot(s, only(args))
-	args, err := withRipgrepConfig(args, s.Env())
+	args, err := withRipgrepConfig(args, s.Env(), s.Err)
 	if err != nil {
 		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 		return exitError
@@ -72,6 +71,9 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 		return exitFound
 	case ctx.Err() != nil:
 		fmt.Fprintln(s.Err, "quarry: interrupted")
+		if errors.Is(err, change.ErrRolledBack) {
+			fmt.Fprintln(s.Err, "  what the change had done is rolled back: nothing was changed")
+		}
 		return exitInterrupted
 	}
 	if !errors.Is(err, env.ErrReported) {
@@ -113,13 +115,12 @@ type maker struct {
 // commands are all commands of the program by name, in the order of the help.
 func commands() []maker {
 	return []maker{
-		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
+		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"rank", agents.NewRank}, {"refs", agents.NewRefs}, {"index", newIndex}, {"serve", newServe},
 		{"read", newRead}, {"edit", newEdit}, {"value", newValue}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace}, {"rename", newRename},
-		{"look", agents.NewLook}, {"change", agents.NewChange},
-		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
+		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"point", newPoint}, {"record", newRecord}, {"trash", newTrash},
 		{"tools", agents.NewTools}, {"call", agents.NewCall},
-		{"mcp", agents.NewMCP}, {"agents-md", agents.NewAgentsMD}, {"ui", newPage}, {"review", newReview},
+		{"mcp", agents.NewMCP}, {"hook", agents.NewHook}, {"agents-md", agents.NewAgentsMD}, {"skill", agents.NewSkill}, {"ui", newPage}, {"review", newReview},
 		{"config", newConfig}, {"doctor", newDoctor}, {"completion", manual.NewCompletion}, {"man", manual.NewMan}, {"version", newVersion},
 	}
 }
@@ -138,7 +139,13 @@ func only(args []string) string {
 }
 
 // ChangesNothing reports a command line that only reads, whatever its flags.
-func ChangesNothing(args []string) bool { return only(args) != "" }
+func ChangesNothing(args []string) bool { return only(args) != "" || isHook(args) }
+
+// isHook reports a command line by which a client runs a hook, of whatever event. What
+// people type has another word or a flag after "hook".
+func isHook(args []string) bool {
+	return len(args) > 1 && args[0] == "hook" && args[1] != "install" && args[1] != "uninstall" && !strings.HasPrefix(args[1], "-")
+}
 
 // newRoot makes the command tree, or with a name the part of it that this command
 // needs.

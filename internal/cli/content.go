@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"quarry/internal/cli/env"
+	"quarry/internal/cli/printing"
 	"quarry/internal/content"
 	"quarry/internal/glob"
 )
@@ -56,14 +57,7 @@ type swapped struct{ io.ReadCloser }
 
 func (s *swapped) Read(b []byte) (int, error) {
 	n, err := s.ReadCloser.Read(b)
-	for i, c := range b[:n] {
-		switch c {
-		case 0:
-			b[i] = '\n'
-		case '\n':
-			b[i] = 0
-		}
-	}
+	printing.SwapNUL(b[:n])
 	return n, err
 }
 

@@ -188,7 +188,14 @@ func TestDoctor(t *testing.T) {
 			p.must("quarry mcp install --client cursor --scope user --root . --write && echo '{' > ~/.cursor/mcp.json")
 		}, ""},
 		{"a client in TOML that serves a folder that is gone", "client-root", func(p *patient) {
-			p.must("mkdir old && quarry mcp install --client codex --root old --write && rmdir old")
+			p.must("mkdir old && quarry mcp install --client codex --command quarry --name old --root old --write && rmdir old")
+		}, ""},
+		{"shared settings with an absolute root", "client-fixed", func(p *patient) {
+			p.must("quarry mcp install --client claude-code --write")
+			p.replaceIn("work/.mcp.json", `"mcp"`, `"mcp", "--root", "`+p.dir+`"`)
+		}, ""},
+		{"a client's only entry with the root of another project", "client-fixed", func(p *patient) {
+			p.must("mkdir ~/.codex ~/app && printf '[mcp_servers.quarry]\ncommand = \"%s\"\nargs = [\"mcp\", \"--root\", \"%s\"]\n' $(command -v quarry) ~/app > ~/.codex/config.toml")
 		}, ""},
 		{"a damaged index", "index-damaged", func(p *patient) {
 			p.must(`quarry index build -q && for f in ~/.cache/quarry/index/*/seg*; do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)

@@ -78,6 +78,7 @@ func runEdit(cmd *cobra.Command, f *editFlags, given string) error {
 
 var (
 	errMixed = errors.New("cannot mix search/replace with line operations: give one of --old, --insert-after, --insert-before and --delete")
+	errNoNew = errors.New("--old needs --new; --new '' removes the text")
 	errNoOp  = errors.New("nothing to do: give one of --old, --insert-after, --insert-before and --delete")
 )
 
@@ -95,6 +96,8 @@ func (f *editFlags) edit(cmd *cobra.Command) (change.Edit, error) {
 		return change.Edit{}, errMixed
 	case n == 0:
 		return change.Edit{}, errNoOp
+	case given("old") && !given("new"):
+		return change.Edit{}, errNoNew
 	case f.all && given("nth"):
 		return change.Edit{}, errors.New("give --all or --nth, not both")
 	case given("nth") && f.nth < 1:
@@ -155,7 +158,10 @@ var errPairs = errors.New("several edits are pairs of --old and --new, in this o
 // not the only one are refused, unless all are meant.
 func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 	given := cmd.Flags().Changed
-	if len(f.old) == 0 || len(f.new) > 0 && len(f.new) != len(f.old) ||
+	if len(f.old) > 0 && len(f.new) == 0 {
+		return errNoNew
+	}
+	if len(f.old) == 0 || len(f.new) != len(f.old) ||
 		given("insert-after") || given("insert-before") || given("delete") || given("content") || given("nth") {
 		return errPairs
 	}
@@ -164,10 +170,7 @@ func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 	}
 	var edits []change.Edit
 	for i, old := range f.old {
-		e := change.Edit{Old: old, Lenient: true}
-		if len(f.new) > 0 {
-			e.New = f.new[i]
-		}
+		e := change.Edit{Old: old, New: f.new[i], Lenient: true}
 		if f.all {
 			e.Occurrence = change.All
 		}
@@ -214,16 +217,20 @@ func pathAndDash(cmd *cobra.Command, args []string) error {
 
 func newWrite(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	content := "-"
+	content, empty := "-", false
 	cmd := command.New("write PATH", "Write a file, new or over the old one",
 		`Write content from standard input, or from --content, to a file, byte for byte.
-A file that exists keeps its mode; folders that are missing are made.`,
+A file that exists keeps its mode; folders that are missing are made. An empty
+input is refused without --empty: often the command before it has failed.`,
 		`  generate | quarry write out/report.md
   quarry write note.txt --content 'one line'`,
 		pathAndDash, func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err
+			}
+			if text == "" && content == "-" && !empty {
+				return errors.New("standard input is empty: add --empty to write an empty file")
 			}
 			path, err := c.openFor(args[0])
 			if err != nil {
@@ -240,6 +247,7 @@ A file that exists keeps its mode; folders that are missing are made.`,
 			return c.run(render.Writing, path, err)
 		})
 	cmd.Flags().StringVar(&content, "content", "-", "the `text`; - is standard input")
+	cmd.Flags().BoolVar(&empty, "empty", false, "write an empty file if the input is empty")
 	c.flags(cmd.Flags(), true)
 	return cmd
 }

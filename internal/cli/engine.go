@@ -3,10 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"quarry/internal/pcre"
 	"quarry/match"
@@ -49,12 +47,8 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 			q.Patterns[i] = "(?-u:" + p + ")"
 		}
 	}
-	if f.rg && !f.text && !f.nulData && q.Match.Syntax == match.Rust {
-		for _, p := range q.Patterns {
-			if nulInPattern().MatchString(p) {
-				return errors.New("the pattern has a NUL byte, and a file with one is binary\n  -a (--text) searches binary files as text")
-			}
-		}
+	if f.rg && !f.text && !f.nulData && q.Match.Syntax != match.ECMAScript && match.Demands(q.Patterns, q.Match, 0) {
+		return errors.New("the pattern has a NUL byte, and a file with one is binary\n  -a (--text) searches binary files as text")
 	}
 	if f.nulData {
 		for _, p := range q.Patterns {
@@ -66,11 +60,6 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	return nil
 }
 
-// nulInPattern is a NUL, or an escape of one, that no backslash precedes.
-var nulInPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\x00|(?:^|[^\\])(?:\\\\)*\\(?:x00|x\{0+\}|u0000|U00000000)`)
-})
-
 func compiles(patterns []string, o match.Options) bool {
 	_, err := match.CompileAny(patterns, o)
 	return err == nil
@@ -79,13 +68,17 @@ func compiles(patterns []string, o match.Options) bool {
 // pcrePatterns writes patterns of PCRE2 in JavaScript's syntax, or says which part of
 // one can't be.
 func (f *searchFlags) pcrePatterns(q *search.Query) error {
+	if f.noUnicode {
+		return errors.New("-P: patterns are always Unicode: without --no-unicode, write [A-Za-z0-9_] for \\w and [0-9] for \\d")
+	}
 	fold := q.Match.Case == match.Insensitive
 	if q.Match.Case == match.Smart {
 		fold = !slices.ContainsFunc(q.Patterns, func(p string) bool { return hasUpper(p, false) })
 	}
+	f.pcre = true
 	out := make([]string, len(q.Patterns))
 	for i, p := range q.Patterns {
-		made, err := pcre.Translate(p, fold, f.dotAll, !f.multiline)
+		made, err := pcre.Translate(p, pcre.Options{Fold: fold, DotAll: f.dotAll, ByLine: !f.multiline, CRLF: f.crlf || f.multiline && !q.Match.KeepCR})
 		if err != nil {
 			return fmt.Errorf("-P: %w", err)
 		}

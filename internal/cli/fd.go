@@ -239,6 +239,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	if err != nil {
 		return err
 	}
+	targets = withinDepth(targets, (given("max-depth") || given("maxdepth")) && f.maxDepth == 0)
 	out := &fdOutput{f: f, s: s, w: bufio.NewWriterSize(s.Out, 64<<10), implicit: len(paths) == 0}
 	for i := range targets {
 		t := &targets[i]
@@ -374,10 +375,18 @@ func (f *fdFlags) isKind(ctx context.Context, t *target, e *search.Entry, kinds 
 	switch {
 	case e.Folder && !dir, e.Link && !kinds["symlink"], !e.Folder && !e.Link && !file:
 		return false
-	case exe && (e.Link || e.Mode&0o111 == 0):
+	case exe && !t.executable(e):
 		return false
 	}
 	return !kinds["empty"] || t.empty(ctx, e)
+}
+
+// executable reports a file that this user may execute.
+func (t *target) executable(e *search.Entry) bool {
+	if e.Link || t.root == "" {
+		return !e.Link && e.Mode&0o111 != 0
+	}
+	return mayExecute(t.abs(e), e.Mode)
 }
 
 // abs is where an entry is.

@@ -2,7 +2,13 @@
 
 package cli
 
-import "errors"
+import (
+	"errors"
+	"io/fs"
+)
+
+// mayExecute reports a mode by which somebody may execute a file.
+func mayExecute(_ string, mode fs.FileMode) bool { return mode&0o111 != 0 }
 
 // ownerTest refuses -o: files have no such owners here.
 func ownerTest(s string) (func(path string) bool, error) {

@@ -4,12 +4,20 @@ package cli
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
+
+// mayExecute reports that this user may execute a file.
+func mayExecute(path string, _ fs.FileMode) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) == nil
+}
 
 // ownerTest reads user:group of -o, each with a leading ! to exclude; nil lets all
 // pass.

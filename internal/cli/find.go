@@ -170,7 +170,8 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	if pass, err = f.test(kinds); err != nil {
 		return q, nil, err
 	}
-	q.Stat = f.json || f.long || pass != nil || kinds["empty"]
+	own := kinds["empty"] || kinds["executable"] // each entry is looked at
+	q.Stat = f.json || f.long || pass != nil || own
 	switch f.sort {
 	case "path":
 	case "mtime":
@@ -180,7 +181,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	default:
 		return q, nil, fmt.Errorf("--sort %q: path, mtime or size", f.sort)
 	}
-	if pass == nil && !kinds["empty"] && f.minDepth == 0 {
+	if pass == nil && !own && f.minDepth == 0 {
 		q.Limit = f.limit
 	}
 	return q, pass, nil
@@ -261,6 +262,9 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	began, stopped := time.Now(), false
 	var near []string // what another call would find
 	found, err := list(cmd.Context(), s, &f.servers, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
+		if f.maxDepth == 0 && cmd.Flags().Changed("max-depth") && !t.isFile {
+			return 0, nil, nil
+		}
 		if q.Paths = []string{t.path}; f.timeout > 0 {
 			q.Time = max(f.timeout-time.Since(began), 1)
 		}
@@ -273,7 +277,8 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 		}
 		stopped = stopped || res.Stopped == search.StopTime
 		res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
-			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) || !t.deep(e.Path, f.minDepth)
+			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) ||
+				kinds["executable"] && !t.executable(&e) || !t.deep(e.Path, f.minDepth)
 		})
 		if len(res.Entries) == 0 && len(near) == 0 && s.OutTerminal() && s.ErrTerminal() {
 			near = f.nearPaths(cmd.Context(), t, q, pattern, &res.Summary)

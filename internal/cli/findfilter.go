@@ -113,9 +113,6 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		}
 		add(func(e *search.Entry) bool { return e.ModTime.Before(to) })
 	}
-	if kinds["executable"] {
-		add(func(e *search.Entry) bool { return !e.Link && e.Mode&0o111 != 0 })
-	}
 	if kinds["symlink"] && !kinds["file"] {
 		add(func(e *search.Entry) bool { return e.Link || e.Folder && kinds["dir"] })
 	}

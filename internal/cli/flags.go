@@ -92,7 +92,7 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	if !f.rg {
 		addStructure(fl, &f.structure, &f.hole)
 	}
-	fl.StringVar(&f.syntax, "syntax", "rust", "pattern `language`: rust (the default),\njavascript or literal")
+	fl.StringVar(&f.syntax, "syntax", "rust", "pattern `language`: rust (the default), literal,\njavascript, javascript/u or /v for RegExp's flags")
 	command.AddChoice(fl, &f.letters, "ignore-case", "i", "letters match in either case")
 	command.AddChoice(fl, &f.letters, "smart-case", "S", "-i unless the pattern has a capital letter")
 	command.AddChoice(fl, &f.letters, "case-sensitive", "s", "case counts (the default)")

@@ -28,6 +28,7 @@ import (
 // chosen picks changes of the log.
 type chosen struct {
 	file, since, client, session string
+	mine, outside                bool
 }
 
 func (p *chosen) flags(fl *pflag.FlagSet) {
@@ -51,7 +52,7 @@ func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (
 	}
 	kept := log.Changes[:0]
 	for _, ch := range log.Changes {
-		if ch.Time.Before(from) || p.client != "" && !strings.EqualFold(ch.Client.Name, p.client) || p.session != "" && !strings.EqualFold(ch.Client.Session, p.session) || p.file != "" && !touches(&ch, p.file) {
+		if ch.Time.Before(from) || p.mine && ch.Outside || p.outside && !ch.Outside || p.client != "" && !strings.EqualFold(ch.Client.Name, p.client) || p.session != "" && !strings.EqualFold(ch.Client.Session, p.session) || p.file != "" && !touches(&ch, p.file) {
 			continue
 		}
 		if kept = append(kept, ch); len(kept) == limit {
@@ -77,6 +78,11 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 			return ch.Time, nil
 		}
 	}
+	for _, point := range log.Points {
+		if point.Name == p.since {
+			return point.Time, nil
+		}
+	}
 	if days, ok := strings.CutSuffix(p.since, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
 			return time.Now().AddDate(0, 0, -n), nil
@@ -90,11 +96,11 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
+	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, a point, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
 }
 
 func newLog(s env.Streams) *cobra.Command {
-	c, which := &changer{s: s}, &chosen{}
+	c, which := &changer{s: s, recorded: true}, &chosen{}
 	limit, diffs := 20, false
 	cmd := command.New("log [FILE]", "List the changes made, newest first",
 		`List the changes made in the workspace, newest first, or those of a file or
@@ -118,6 +124,8 @@ folder. The first word of a line is the id for quarry undo and quarry diff.`,
 	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "list at most `n`; 0 is all")
 	cmd.Flags().BoolVarP(&diffs, "patch", "p", false, "show each as a diff")
 	cmd.Flags().StringVar(&which.since, "since", "", "only changes since a `time`: an id, 90m, 2h, 3d or a date")
+	cmd.Flags().BoolVar(&which.mine, "mine", false, "only changes made with quarry")
+	cmd.Flags().BoolVar(&which.outside, "outside", false, "only changes of other programs, which were recorded")
 	which.flags(cmd.Flags())
 	c.commonFlags(cmd.Flags())
 	return cmd
@@ -161,7 +169,13 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	paint := c.s.Paint()
 	for _, ch := range log.Changes {
 		by := ""
-		if ch.Client.Name != "" {
+		switch during := strings.HasPrefix(ch.Did.Text, "during "); {
+		case ch.Outside && during: // it says whose command ran
+		case ch.Outside && ch.Client.Name == "":
+			by = ", by another program"
+		case ch.Outside:
+			by = ", by " + ch.Tool + " of " + ch.Client.String()
+		case ch.Client.Name != "":
 			by = " by " + ch.Client.String()
 		}
 		if ch.Client.Session != "" {
@@ -180,6 +194,9 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	if log.Dropped > 0 {
 		fmt.Fprintf(&b, "%s up to %s no longer kept\n", fault.Count(log.Dropped, "older change"), log.DroppedTo.Local().Format(time.DateTime))
 	}
+	if log.Unrecorded != "" {
+		fmt.Fprintf(&b, "changes of other programs may be missing: %s\n", c.s.Safe(log.Unrecorded))
+	}
 	if log.Damaged > 0 {
 		fmt.Fprintf(&b, "%s of the journal can't be read\n", fault.Count(log.Damaged, "record"))
 	}
@@ -191,7 +208,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	}
 	if len(log.Changes) == 0 {
 		switch {
-		case which.since != "" || which.client != "" || which.session != "":
+		case which.since != "" || which.client != "" || which.session != "" || which.mine || which.outside:
 			return c.s.Nothing("no change fits these flags\n  quarry log without them lists all")
 		case which.file != "":
 			return c.s.Nothing("no changes: " + printing.Escape(which.file) + " was not changed with quarry so far")
@@ -219,7 +236,8 @@ func fate(ch *change.Change) string {
 }
 
 func newUndo(s env.Streams) *cobra.Command {
-	c, which := &changer{s: s}, &chosen{}
+	c, which := &changer{s: s, recorded: true}, &chosen{}
+	to, by, all := "", "", false
 	cmd := command.New("undo [ID [FILE[:LINE]]...]", "Undo a change, the last one unless an id is given",
 		`Undo a change with all it did: an edit, a move with its links, a deletion.
 Or only what it did to a file, or the hunk of quarry diff ID that shows a line
@@ -232,16 +250,30 @@ or next to it, the undo is refused, shows both, and changes nothing. With
 
 An undo is a change too: undo its id to have the first change again.
 
+With --to the files become what they were at a point: right after a change (its
+id), at a time, or at a point that quarry point has named. All changes since are
+undone as one change, also those of other programs that were recorded. It lists
+them by author first. At a terminal it asks; elsewhere it needs --all, or --by
+with the name of one author: a client, "another program" or you.
+
 With --all-since all changes since then are undone, the newest first, and
 with --client those of one program, with --session those of one session of it;
 the first that is refused ends it.`,
 		`  quarry undo
   quarry undo 2pm9tp00 main.go:120
+  quarry undo --to 10m --dry-run
+  quarry undo --to before-refactoring --all
   quarry undo --all-since 1h --client codex
   quarry undo --session k3v9x2qa`,
 		command.Args(0, command.Any), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
+			}
+			if to != "" {
+				if len(args) > 0 || *which != (chosen{}) {
+					return c.run(render.Undoing, "", errors.New("--to goes with --by, --all and --dry-run, not with an id or other changes"))
+				}
+				return c.run(render.Undoing, "", c.undoTo(cmd.Context(), to, by, all))
 			}
 			if *which != (chosen{}) {
 				if len(args) > 0 {
@@ -260,7 +292,7 @@ the first that is refused ends it.`,
 				o.Parts = append(o.Parts, part)
 			}
 			p := s.Progress(c.quiet, "undoing")
-			ch, err := c.ws.Undo(cmd.Context(), id, &o)
+			ch, err := c.ws.Undo(p.Watch(cmd.Context()), id, &o)
 			p.End()
 			if fault.CodeOf(err) == fault.NotFound && len(args) > 1 {
 				err = withoutLine(err, args[1:])
@@ -272,6 +304,9 @@ the first that is refused ends it.`,
 			}
 			return c.run(render.Undoing, id, err)
 		})
+	cmd.Flags().StringVar(&to, "to", "", "go back to a `point`: an id, a named point, 90m, 2h, 3d or a date")
+	cmd.Flags().StringVar(&by, "by", "", "with --to: undo only the changes of this `author`")
+	cmd.Flags().BoolVar(&all, "all", false, "with --to: undo the changes of all authors, without asking")
 	cmd.Flags().StringVar(&which.since, "all-since", "", "undo all changes since a `time`: an id, 90m, 2h, 3d or a date")
 	cmd.Flags().BoolVar(&c.skip, "skip-conflicts", false, "leave files that have changed since, and undo the others")
 	which.flags(cmd.Flags())
@@ -321,7 +356,9 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		if ch.UndoneBy != "" || ch.Undoes != "" || ch.PartOf != "" || ch.Pending && ch.Partly == nil {
 			continue
 		}
-		done, err := c.ws.Undo(ctx, ch.ID, &o)
+		p := c.s.Progress(c.quiet, "undoing "+ch.ID)
+		done, err := c.ws.Undo(p.Watch(ctx), ch.ID, &o)
+		p.End()
 		var conflict *change.UndoError
 		if c.skip && errors.As(err, &conflict) {
 			fmt.Fprintf(c.s.Err, "quarry: %v\n", err)
@@ -342,15 +379,25 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 }
 
 func newDiff(s env.Streams) *cobra.Command {
-	c := &changer{s: s}
+	c := &changer{s: s, recorded: true}
+	since := ""
 	cmd := command.New("diff [ID]", "Show what a change did",
-		"Show a change as a unified diff, whatever became of its files since; without an\nid the last one that was not undone.", "",
+		`Show a change as a unified diff, whatever became of its files since; without an
+id the last one that was not undone. With --since all that happened after a
+point as one diff.`, `  quarry diff
+  quarry diff --since 1h`,
 		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
 			id := strings.Join(args, "")
-			ch, err := c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
+			var ch *change.Change
+			var err error
+			if since != "" {
+				ch, err = c.diffSince(cmd.Context(), since)
+			} else {
+				ch, err = c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
+			}
 			if err == nil {
 				if c.json {
 					err = c.s.Encode(ch)
@@ -360,6 +407,7 @@ func newDiff(s env.Streams) *cobra.Command {
 			}
 			return c.run(render.Undoing, id, err)
 		})
+	cmd.Flags().StringVar(&since, "since", "", "all changes after a `point`: an id, a named point, 90m, 2h, 3d or a date")
 	c.commonFlags(cmd.Flags())
 	return cmd
 }

@@ -49,9 +49,13 @@ func (f *indexFlags) open(s env.Streams) (root string, opts *quarry.Options, err
 	return root, opts, err
 }
 
-// keep opens the workspace as the owner of its index.
-func (f *indexFlags) keep(s env.Streams) (*quarry.Workspace, error) {
+// keep opens the workspace as the owner of its index. with, if set, completes the
+// options.
+func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Options) error) (*quarry.Workspace, error) {
 	root, opts, err := f.open(s)
+	if err == nil && with != nil {
+		err = with(root, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +116,7 @@ answers the command line; without one, searches read the files.`,
 
 func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	started := time.Now()
-	ws, err := f.keep(s)
+	ws, err := f.keep(s, nil)
 	if err != nil {
 		return err
 	}
@@ -252,7 +256,7 @@ func indexAdvice(st *search.IndexStatus) string {
 
 // verify compares the index with the files and with what scans find.
 func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
-	ws, err := f.keep(s)
+	ws, err := f.keep(s, nil)
 	if err != nil {
 		return err
 	}

@@ -100,21 +100,113 @@ func TestMCPStdio(t *testing.T) {
 		rpc(3, "resources/read", `{"uri":"`+fileURL(real)+`/sub/b.txt"}`),
 		rpc(4, "resources/read", `{"uri":"`+fileURL(real)+`/.git/config"}`),
 		rpc(5, "resources/read", `{"uri":"file:///etc/passwd"}`),
-		rpc(6, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":"s"}}`),
+		rpc(6, "completion/complete", `{"ref":{"type":"ref/resource","uri":"`+fileURL(real)+`/{+path}"},"argument":{"name":"path","value":"s"}}`),
 		rpc(7, "resources/list", `{}`),
 		rpc(8, "tools/list", `{}`),
 		"garbage",
 	)
 	for id, want := range map[string]string{
 		"0": "Every change can be undone", "1": "needle", "2": `"isError":true`, "3": `"text":"two\n"`, "4": `"error"`, "5": "Resource not found",
-		"6": `["sub/"]`, "7": "a.txt", "8": `"edit_file"`, "null": "-32700",
+		"6": `["sub/"]`, "7": `"resources":[]`, "8": `"edit_file"`, "null": "-32700",
 	} {
 		if !strings.Contains(got[id], want) {
 			t.Errorf("%s: %s, want %q", id, got[id], want)
 		}
 	}
-	if strings.Contains(got["7"], ".env") || strings.Contains(got["4"], "secret") {
-		t.Errorf("hidden files show: %s %s", got["7"], got["4"])
+	if strings.Contains(got["4"], "secret") {
+		t.Errorf("hidden files show: %s", got["4"])
+	}
+}
+
+// Without --root a server serves the worktree it is started in, and the first answer
+// of a connection that changes a file says which.
+func TestMCPWorktree(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	top := t.TempDir()
+	main, tree := filepath.Join(top, "main"), filepath.Join(top, "tree")
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "trunk", main}, {"-C", main, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"},
+		{"-C", main, "worktree", "add", "-q", "-b", "topic", tree},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	for _, dir := range []string{main, tree} {
+		writeFile(t, filepath.Join(dir, "a.txt"), "one\n")
+		writeFile(t, filepath.Join(dir, "sub", "b.txt"), "one\n")
+	}
+	state := t.TempDir()
+	run := func(dir string, args ...string) *exec.Cmd {
+		cmd := program(t, dir, args...)
+		cmd.Env = append(cmd.Environ(), "XDG_STATE_HOME="+state, "XDG_CACHE_HOME="+state)
+		return cmd
+	}
+	edit := func(id int, old, new string) string {
+		return rpc(id, "tools/call", fmt.Sprintf(`{"name":"edit_file","arguments":{"path":"a.txt","old_text":%q,"new_text":%q}}`, old, new))
+	}
+	got := answers(t, run(filepath.Join(tree, "sub"), "mcp", "--profile", "code"), edit(1, "one", "two"))
+	again := answers(t, run(tree, "mcp", "--profile", "vault"), edit(1, "two", "three"))
+	if !strings.Contains(got["1"], "tree on branch topic") || strings.Contains(again["1"], "branch") {
+		t.Errorf("%s\n%s", got["1"], again["1"])
+	}
+	status := answers(t, run(main, "mcp"), rpc(1, "tools/call", `{"name":"get_index_status","arguments":{}}`), edit(2, "nowhere", "x"))
+	if !strings.Contains(status["1"], "not_found") && !strings.Contains(status["1"], `\"branch\": \"trunk\"`) {
+		t.Errorf("status: %s", status["1"])
+	}
+	for dir, want := range map[string]string{main: "one\n", tree: "three\n"} {
+		if data, err := os.ReadFile(filepath.Join(dir, "a.txt")); err != nil || string(data) != want {
+			t.Errorf("%s has %q, %v, want %q", dir, data, err, want)
+		}
+	}
+	// After the hooks have told of another checkout, the old one is not changed.
+	before := func(dir string) {
+		cmd := run(dir, "hook", "before-tool")
+		event, err := json.Marshal(map[string]string{"cwd": filepath.Join(dir, "sub"), "hook_event_name": "PreToolUse", "tool_name": "mcp__quarry__edit_file"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdin = bytes.NewReader(event)
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("hook: %v %s", err, out)
+		}
+	}
+	moving := func(to string) string {
+		server := run(tree, "mcp", "--profile", "code")
+		in, err := server.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := server.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		fmt.Fprintln(in, helloLine)
+		if _, err := lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		before(to)
+		fmt.Fprintln(in, edit(1, "three", "four"))
+		answer, _ := lines.ReadString('\n')
+		in.Close()
+		server.Wait()
+		return answer
+	}
+	if got := moving(main); !strings.Contains(got, filepath.Base(main)+" now, but this server changes files of") || !strings.Contains(got, "tree, another checkout") {
+		t.Errorf("the client has moved: %s", got)
+	}
+	if got := moving(tree); !strings.Contains(got, "[change ") {
+		t.Errorf("the client is back: %s", got)
+	}
+	log := func(dir string) string { out, _ := run(dir, "log").CombinedOutput(); return string(out) }
+	if in, other := log(tree), log(main); !strings.Contains(in, "a.txt") || strings.Contains(other, "a.txt") {
+		t.Errorf("logs of the worktree and the main checkout:\n%s\n%s", in, other)
 	}
 }
 
@@ -125,9 +217,7 @@ func TestMCPFlags(t *testing.T) {
 		rpc(1, "tools/list", `{}`),
 		rpc(2, "tools/call", `{"name":"read_file","arguments":{"path":"y/a.txt"}}`),
 		rpc(3, "tools/call", `{"name":"read_file","arguments":{"path":"a.txt"}}`),
-		rpc(4, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`),
-		rpc(5, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":"y/s"}}`),
-		rpc(6, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":""}}`))
+		rpc(4, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`))
 	if strings.Contains(got["1"], "edit_file") || strings.Contains(got["1"], `"root"`) {
 		t.Errorf("tools: %s", got["1"])
 	}
@@ -136,7 +226,6 @@ func TestMCPFlags(t *testing.T) {
 	}
 	for id, want := range map[string]string{
 		"2": "needle", "3": "Maybe x/a.txt or y/a.txt is meant", "4": `# x/a.txt\n  1 | one\n  2 | needle\n----\n\n# y/a.txt`,
-		"5": `["y/sub/"]`, "6": `["x/","y/"]`,
 	} {
 		if !strings.Contains(got[id], want) {
 			t.Errorf("call %s: %s, want %q", id, got[id], want)
@@ -192,7 +281,7 @@ func TestMCPResources(t *testing.T) {
 		rpc(8, "resources/read", `{"uri":"`+base+`/.env"}`),
 	)
 	for id, want := range map[string]string{
-		"1": `"name":"y/pic.png"`, "2": `"name":"files of y"`, "3": `"blob":"` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"`,
+		"1": `"resources":[]`, "2": `"name":"files of y"`, "3": `"blob":"` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"`,
 		"4": "large.bin is over 4 MB", "5": `"blob":"//5oAGkA"`, "6": `"pic.png"`, "7": `["sub/b.txt"]`, "8": `"error"`,
 	} {
 		if !strings.Contains(got[id], want) {
@@ -241,10 +330,10 @@ func TestResourcesAreExact(t *testing.T) {
 	}
 	for _, flags := range []string{"--tools get_index_status", "--tools search_files,list_files", "--no-resources", "--tools read_file", ""} {
 		args := append([]string{"mcp", "--no-index", "--root", dir}, strings.Fields(flags)...)
-		got := answers(t, program(t, dir, args...), calls[0], rpc(20, "resources/list", `{}`), rpc(21, "resources/templates/list", `{}`),
+		got := answers(t, program(t, dir, args...), calls[0], rpc(21, "resources/templates/list", `{}`),
 			rpc(22, "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":""}}`, fileURL(real))))
 		open := flags == "" || flags == "--tools read_file"
-		for id, want := range map[string]string{"1": "one", "20": "f0.txt", "21": "file://", "22": "f0.txt"} {
+		for id, want := range map[string]string{"1": "one", "21": "file://", "22": "f0.txt"} {
 			if strings.Contains(got[id], want) != open {
 				t.Errorf("mcp %s, answer %s: %.200s", flags, id, got[id])
 			}

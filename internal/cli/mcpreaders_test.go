@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -123,11 +124,29 @@ var noteReadings = []reading{
 	{"undo_change", `{}`, []string{"Notes/n.md"}},
 }
 
+// readingsOf are the readings of a profile, and the first call of the golden file of each
+// tool that has none.
 func readingsOf(name string) []reading {
+	list := slices.Clone(readings[name])
 	if name == "notes" {
 		return append(slices.Clone(readings["vault"]), noteReadings...)
 	}
-	return readings[name]
+	registry, err := profile.New(nil, &profile.Options{Profile: name})
+	if err != nil {
+		panic(err)
+	}
+	for _, tl := range registry.Tools() {
+		if slices.ContainsFunc(list, func(r reading) bool { return r.tool == tl.Name }) {
+			continue
+		}
+		golden, _ := os.ReadFile(filepath.Join("../profile/testdata", name, tl.Name+".golden"))
+		_, args, _ := strings.Cut(string(golden), "\n> "+tl.Name+" ")
+		args, _, _ = strings.Cut(args, "\n")
+		if args != "" { // else readAll says that it was not read
+			list = append(list, reading{tool: tl.Name, args: args})
+		}
+	}
+	return list
 }
 
 // namedTools are the tools of the profile notes that are read here: some of them answer

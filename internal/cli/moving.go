@@ -18,6 +18,7 @@ import (
 	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	"quarry/internal/render"
+	"quarry/internal/vault"
 )
 
 func newMv(s env.Streams) *cobra.Command {
@@ -195,6 +196,9 @@ note that exists is never overwritten.`,
 				return err
 			}
 			n := notes.New{Content: text, Title: title}
+			if (len(args) == 0 || strings.HasSuffix(args[0], "/")) && vault.NameIn(title, text) == "" {
+				return errors.New("the note has no name: give a path, --title, or a text that begins with one")
+			}
 			if len(args) == 1 {
 				n.Path, err = c.openFor(args[0])
 			} else {

@@ -266,7 +266,7 @@ func (c *noteChanger) showPaths(paths []string, err error) error {
 	return showList(c, "none found", func(path string) string { return path })(paths, err)
 }
 
-const whereFlag = "notes that `filters` select: tag:, property:name=value, path:, heading:,\nlink:note; with a minus in front, those without"
+const whereFlag = "notes that `filters` select: tag:, property:name>=value, has:, path:,\nheading:, link:note, task:todo, modified:>date; -filter for those without, OR, ( )"
 
 func newNoteTag(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"quarry/internal/stress"
 	"quarry/search"
@@ -101,8 +100,8 @@ func TestOneIndexForEveryFace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = serve.Process.Signal(os.Interrupt); _ = serve.Wait() }()
-	for s.status().State != "ready" {
-		time.Sleep(10 * time.Millisecond) // for another process
+	if !stress.Becomes(func() bool { return s.status().State == "ready" }) {
+		t.Fatal("the index of the other process is never ready")
 	}
 	if got, want := s.run("search", "needle"), s.run("search", "--no-index", "needle"); got != want || !strings.Contains(got, "k.pem") {
 		t.Errorf("the command line finds %q, without an index %q", got, want)

@@ -4,7 +4,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
+
+	"quarry/internal/stress"
 )
 
 // doctor says that a root is an overlay, and what is not seen there.
@@ -66,11 +67,8 @@ exec "$@"`, "sh", cmd.Path}
 				l.call(id, name, args)
 				return answer()
 			}
-			for end := time.Now().Add(30 * time.Second); !strings.Contains(ask("get_index_status", "{}"), `"event`); {
-				if time.Now().After(end) {
-					t.Fatalf("no index that rests on events after 30 s: %s", ask("get_index_status", "{}"))
-				}
-				time.Sleep(50 * time.Millisecond)
+			if !stress.Becomes(func() bool { return strings.Contains(ask("get_index_status", "{}"), `"event`) }) {
+				t.Fatalf("no index that rests on events: %s", ask("get_index_status", "{}"))
 			}
 			first, second := ask("search_files", `{"regex":"needle"}`), ask("search_files", `{"regex":"needle"}`)
 			for _, text := range []string{first, second} {

@@ -43,7 +43,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 		return q, nil, err
 	}
 	q.Binary = f.text || f.binary || f.nulData || f.unrestricted >= 3
-	q.Raw = f.encoding == "none"
+	q.Raw, q.RawLines = f.encoding == "none", true
 	q.Invert, q.Each, q.Lacking = f.invert, f.every, f.lacking
 	q.Symbols = f.symbol && f.mode == ""
 	q.Passthru, q.StopOnNonmatch, q.MaxFileSize = f.passthru, f.stopOnNonmatch, int64(f.maxFileSize)
@@ -219,14 +219,15 @@ func (f *searchFlags) contextLines() (before, after int) {
 
 func (f *searchFlags) matchOptions() (match.Options, error) {
 	o := match.Options{WholeWord: f.whole == "word-regexp", WholeLine: f.whole == "line-regexp", DotAll: f.dotAll, SizeLimit: int(f.regexSize)}
-	switch f.syntax {
-	case "rust":
-	case "javascript", "js", "ecmascript":
+	language, flag, _ := strings.Cut(f.syntax, "/")
+	o.Unicode, o.UnicodeSets = flag == "u", flag == "v"
+	switch js := language == "javascript" || language == "js" || language == "ecmascript"; {
+	case js && (flag == "" || flag == "u" || flag == "v"):
 		o.Syntax = match.ECMAScript
-	case "literal":
+	case f.syntax == "literal":
 		o.Syntax = match.Literal
-	default:
-		return o, fmt.Errorf("--syntax %q: rust, javascript or literal", f.syntax)
+	case f.syntax != "rust":
+		return o, fmt.Errorf("--syntax %q: rust, literal, javascript, or javascript/u and javascript/v for its flags", f.syntax)
 	}
 	if f.fixed {
 		o.Syntax = match.Literal

@@ -15,7 +15,7 @@ import (
 
 type renameFlags struct {
 	setter
-	doubtful, comments bool
+	doubtful, decided, comments bool
 }
 
 func newRename(s env.Streams) *cobra.Command {
@@ -25,13 +25,16 @@ func newRename(s env.Streams) *cobra.Command {
 used: Open, Store.Open, or store.go#Store.Open where several have the name.
 Names are compared as tokens, by the table of definitions; in Go by the types of
 the module too. Places where these don't tell whether it is this definition are
-doubtful: they are listed, and renamed only with --doubtful. Strings are never
-changed.`,
+doubtful: they are listed and nothing is changed, until --doubtful renames them
+too or --doubtful=false leaves them. Strings are never changed.`,
 		`  quarry rename Store.Open Begin --dry-run
   quarry rename store.go#Open Begin --comments`,
-		command.Args(2, 2), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
+		command.Args(2, 2), func(cmd *cobra.Command, args []string) error {
+			f.decided = cmd.Flags().Changed("doubtful")
+			return f.run(cmd.Context(), args)
+		})
 	fl := cmd.Flags()
-	fl.BoolVar(&f.doubtful, "doubtful", false, "doubtful places too")
+	fl.BoolVar(&f.doubtful, "doubtful", false, "doubtful places too; =false leaves them")
 	fl.BoolVar(&f.comments, "comments", false, "the name in comments too")
 	f.setFlags(fl)
 	return cmd
@@ -41,10 +44,13 @@ func (f *renameFlags) run(ctx context.Context, args []string) error {
 	if err := f.open(); err != nil {
 		return err
 	}
-	q := rename.Query{Old: args[0], New: args[1], Doubtful: f.doubtful, Comments: f.comments}
+	q := rename.Query{Old: args[0], New: args[1], Doubtful: f.doubtful, Sure: f.decided && !f.doubtful, Comments: f.comments}
 	p := f.s.Progress(f.quiet, "searching")
 	plan, err := rename.Find(ctx, f.ws, q)
 	p.End()
+	if err == nil && !f.dryRun {
+		err = plan.Undecided(&q, 20, "look at them; --doubtful renames them too, --doubtful=false leaves them")
+	}
 	if err != nil {
 		return f.changer.run(render.Editing, "", err)
 	}

@@ -73,7 +73,7 @@ func generate(cmd *cobra.Command, s env.Streams, what string) error {
 		_, err := manual.WritePage(cmd.Root(), "rg", s.Out)
 		return err
 	case isShell && slices.Contains([]string{"bash", "zsh", "fish", "powershell"}, shell):
-		return manual.WriteCompletion(cmd.Root(), shell, s.Out)
+		return manual.WriteCompletionOf(cmd.Root(), "rg", shell, s.Out)
 	}
 	return fmt.Errorf("--generate %q: man, complete-bash, complete-zsh, complete-fish or complete-powershell", what)
 }

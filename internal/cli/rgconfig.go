@@ -2,10 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"quarry/internal/cli/env"
+	"quarry/internal/cli/printing"
 	"quarry/internal/rootfs/outside"
 )
 
@@ -14,14 +16,16 @@ import (
 // file is not read otherwise, since it was written for another program.
 // It can't name a program to run, since such a file may have come with a
 // workspace.
-func withRipgrepConfig(args []string, getenv func(string) string) ([]string, error) {
+// One that can't be read is reported to w, and the search goes on, as in ripgrep.
+func withRipgrepConfig(args []string, getenv func(string) string, w io.Writer) ([]string, error) {
 	name := getenv("RIPGREP_CONFIG_PATH")
 	if name == "" || len(args) == 0 || args[0] != "rg" && (args[0] != "search" || getenv("QUARRY_RIPGREP_CONFIG") != "1") || slices.Contains(args, "--no-config") {
 		return args, nil
 	}
 	data, _, err := outside.Read(name, 1<<20)
 	if err != nil {
-		return nil, env.PathError(name, err)
+		fmt.Fprintf(w, "rg: RIPGREP_CONFIG_PATH: %s\n", printing.EscapeLines(env.PathError(name, err).Error()))
+		return args, nil
 	}
 	var more []string
 	for line := range strings.Lines(string(data)) {

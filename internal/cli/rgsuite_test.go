@@ -660,7 +660,7 @@ func normalStats(out string) string {
 	for line := range strings.Lines(out) {
 		// --stats has four lines more than ripgrep's.
 		if !strings.Contains(line, " seconds") && !strings.HasSuffix(line, " files considered\n") && !strings.HasPrefix(line, "skipped: ") &&
-			!strings.HasPrefix(line, "strategy: ") && !strings.HasPrefix(line, "plan: ") {
+			!strings.HasPrefix(line, "strategy: ") && !strings.HasSuffix(line, " bytes searched\n") && !strings.HasSuffix(line, " bytes printed\n") && !strings.HasPrefix(line, "plan: ") {
 			keep = append(keep, line)
 		}
 	}

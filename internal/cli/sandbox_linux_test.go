@@ -206,3 +206,26 @@ func TestSandboxesWithoutHome(t *testing.T) {
 		})
 	}
 }
+
+// With --read-only a server starts and searches where the undo log of earlier changes
+// lies on a read-only volume; it can be read, too.
+func TestReadOnlyStateFolder(t *testing.T) {
+	s := newSandboxed(t)
+	if out, code := s.sh("quarry edit a.txt --old one --new two"); code != 0 {
+		t.Fatal(out)
+	}
+	top := filepath.Dir(s.home)
+	s.box = []string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--ro-bind", s.home, s.home, "--die-with-parent"}
+	s.needsBox()
+	for _, step := range []struct{ command, want string }{
+		{`quarry call --read-only --root . search_files '{"pattern":"two"}'`, "a.txt"},
+		{`quarry call --read-only --root . list_changes '{}'`, "a.txt"},
+		{`quarry call --read-only --review --root . search_files '{"pattern":"two"}'`, "a.txt"},
+		{s.mcp(strings.ReplaceAll(mcpSearch, `"one"`, `"two"`), "--read-only"), "a.txt:1"},
+		{"quarry log", "a.txt"},
+	} {
+		if out, code := s.sh(step.command); code != 0 || !strings.Contains(out, step.want) {
+			t.Errorf("%s: exit code %d, want %q in\n%s", step.command, code, step.want, out)
+		}
+	}
+}

@@ -110,19 +110,22 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 		}
 		q.Patterns, q.Match = []string{`[a&&b]`}, match.Options{Mode: q.Match.Mode}
 	}
+	if what := needsUnicode(&q); what != "" && !f.noMessages && !f.pcre {
+		fmt.Fprintf(s.Err, "quarry: without the u flag %s is text, as in JavaScript: --syntax javascript/u\n", what)
+	}
 	r.q, r.implicit = q, len(paths) == 0
-	if r.pattern, err = f.compile(r.began, q.Patterns, q.Match); err != nil {
+	bounded, cancel := f.bounded(ctx, r.began)
+	defer cancel()
+	if r.pattern, err = compileWithin(bounded, q.Patterns, q.Match); err != nil {
 		return err
 	}
-	if q.Match.Mode == match.Multiline && q.Structure == "" && r.pattern.OneLine() {
+	if q.Match.Mode == match.Multiline && q.Structure == "" && !f.pcre && r.pattern.OneLine() {
 		lines := q.Match
 		lines.Mode = match.Lines
-		if p, err := f.compile(r.began, q.Patterns, lines); err == nil {
+		if p, err := compileWithin(bounded, q.Patterns, lines); err == nil {
 			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
 		}
 	}
-	bounded, cancel := f.bounded(ctx, r.began)
-	defer cancel()
 	if r.contents, err = f.contents(bounded); err != nil {
 		return err
 	}
@@ -134,6 +137,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	if r.targets, err = ws.targets(ctx, &f.servers, f.root, paths, r.complain); err != nil {
 		return err
 	}
+	r.targets = withinDepth(r.targets, (f.given["max-depth"] || f.given["maxdepth"]) && f.maxDepth == 0)
 	if f.limit > 0 && q.Order != search.ByPath && len(r.targets) > 1 {
 		return errors.New("--limit with --sortr modified takes one path")
 	}
@@ -147,6 +151,26 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	}
 	r.q.Parts = !r.ordered()
 	return r.run(ctx)
+}
+
+// needsUnicode returns the part of a JavaScript pattern that is a property or a
+// character only with the u or v flag, and the query has neither.
+func needsUnicode(q *search.Query) string {
+	if q.Match.Syntax != match.ECMAScript || q.Match.Unicode || q.Match.UnicodeSets {
+		return ""
+	}
+	for _, p := range q.Patterns {
+		for i := 0; i+2 < len(p); i++ {
+			if p[i] != '\\' {
+				continue
+			}
+			if end := strings.IndexByte(p[i:], '}'); strings.IndexByte("pPu", p[i+1]) >= 0 && p[i+2] == '{' && end > 0 {
+				return printing.Escape(p[i : i+end+1])
+			}
+			i++ // what is escaped
+		}
+	}
+	return ""
 }
 
 // bounded is ctx with the end that --timeout sets.
@@ -187,6 +211,9 @@ func (r *searching) run(ctx context.Context) error {
 	if err := r.giveHeld(ctx); err != nil {
 		return err
 	}
+	if r.f.rg { // ripgrep counts those too
+		r.total.Stats.Searched += r.total.SkippedCount[search.Binary]
+	}
 	if err := r.out.Finish(&r.total); err != nil {
 		return err
 	}
@@ -225,31 +252,14 @@ func (r *searching) run(ctx context.Context) error {
 	return nil
 }
 
-// compile reads the patterns, as long as --timeout allows: 100,000 of them without
-// case take a minute.
-func (f *searchFlags) compile(began time.Time, patterns []string, o match.Options) (*match.Pattern, error) {
-	if f.timeout <= 0 {
-		return match.CompileAny(patterns, o)
-	}
-	type compiled struct {
-		p   *match.Pattern
-		err error
-	}
-	done := make(chan compiled, 1)
-	go func() {
-		p, err := match.CompileAny(patterns, o)
-		done <- compiled{p, err}
-	}()
-	wait := time.NewTimer(f.timeout - time.Since(began))
-	defer wait.Stop()
-	select {
-	case c := <-done:
-		return c.p, c.err
-	case <-wait.C:
-		// No time is left to search anything, and the answer will say so. The other
-		// goroutine ends with the process.
+// compileWithin compiles the patterns, as long as --timeout allows.
+func compileWithin(ctx context.Context, patterns []string, o match.Options) (*match.Pattern, error) {
+	p, err := match.NewCompiler(ctx, o).Any(patterns)
+	if errors.Is(err, context.DeadlineExceeded) {
+		// No time is left to search anything, and the answer will say so.
 		return match.CompileAny([]string{`[a&&b]`}, match.Options{Mode: o.Mode})
 	}
+	return p, err
 }
 
 // nothingSearched says why no file was looked at.
@@ -432,7 +442,7 @@ func (r *searching) listFiles(ctx context.Context) error {
 // that.
 func (r *searching) hold(t *target, file *search.FileMatch) error {
 	path := t.shown(file.Path)
-	if _, reversed := r.f.order(); reversed || r.q.Order != search.ByPath {
+	if r.ordered() {
 		r.held = append(r.held, heldFile{path, t, *file})
 		return nil
 	}
@@ -469,7 +479,14 @@ func (r *searching) about(t *target, path string) search.Query {
 // ordered reports an order for which all files must be known first.
 func (r *searching) ordered() bool {
 	_, reversed := r.f.order()
-	return reversed || r.q.Order != search.ByPath
+	return reversed || r.q.Order != search.ByPath || r.byNames()
+}
+
+// byNames reports ripgrep's --sort path: folder by folder, in which a/b comes before
+// a-b. Otherwise files come in the order of the bytes of their paths.
+func (r *searching) byNames() bool {
+	by, _ := r.f.order()
+	return r.f.rg && by == "path" && (r.f.given["sort"] || r.f.given["sortr"] || r.f.sortFiles)
 }
 
 // twice reports whether files are found first and searched again for their lines
@@ -545,6 +562,16 @@ func (r *searching) giveHeld(ctx context.Context) error {
 	if r.q.Order == search.ByModTime {
 		sort.SliceStable(r.held, func(i, j int) bool { return r.held[i].file.ModTime.Before(r.held[j].file.ModTime) })
 	}
+	for rest := r.held; r.byNames() && len(rest) > 0; {
+		n := len(rest)
+		if i := slices.IndexFunc(rest, func(h heldFile) bool { return h.from != rest[0].from }); i > 0 && !reversed {
+			n = i // each path in turn
+		}
+		slices.SortStableFunc(rest[:n], func(a, b heldFile) int {
+			return strings.Compare(strings.ReplaceAll(a.path, "/", "\x00"), strings.ReplaceAll(b.path, "/", "\x00"))
+		})
+		rest = rest[n:]
+	}
 	if reversed {
 		slices.Reverse(r.held)
 	}
@@ -591,7 +618,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		rep = replacer.NewTemplate(f.replace, false, r.pattern.NewMatcher())
 	}
 	if f.mode == "json" {
-		return printing.NewJSON(r.s.Out, printing.JSONStyle{Terminal: tty, Multiline: multiline, Numbers: f.number != "no-line-number", Quiet: f.quiet}, rep), nil
+		return printing.NewJSON(r.s.Out, printing.JSONStyle{Terminal: tty, Multiline: multiline, Numbers: f.number != "no-line-number", Text: f.text, NulLines: f.nulData, Quiet: f.quiet}, rep), nil
 	}
 	single := paths == 1 && len(r.targets) == 1 && r.targets[0].isFile && !f.vimgrep
 	before, after := f.contextLines()
@@ -611,8 +638,8 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		Vimgrep:     f.vimgrep,
 		Symbols:     f.symbol,
 		Multiline:   multiline,
-		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text && !f.nulData,
-		BinaryLines: f.rg, KeepCR: f.rg, CRLF: f.rg && f.crlf,
+		Passthru:    f.passthru, NulLines: f.nulData && f.mode != "files", BinaryNotice: !f.text && !f.nulData,
+		BinaryLines: f.rg && !f.text && !f.nulData, KeepCR: f.rg, CRLF: f.rg && f.crlf && f.mode != "files",
 		Preview: f.preview, PathSep: f.pathSep, Eager: f.eager,
 		MatchSep: unescaped(f.matchSep), ContextSep: unescaped(f.contextFieldSep), NoFieldSep: true,
 		GroupSep: unescaped(f.contextSep), NoGroupSep: f.noContextSep,

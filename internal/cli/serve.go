@@ -16,23 +16,30 @@ import (
 func newServe(s env.Streams) *cobra.Command {
 	var f indexFlags
 	var idle time.Duration
+	var record env.Recorded
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Keep an index up to date and answer searches from it",
 		Long: `Keep the index of a workspace up to date and answer quarry search and quarry
 find from it, until nobody has asked anything for the time --idle says.`,
 		Args: command.Args(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
+		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle, record) },
 	}
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	command.AddDuration(cmd.Flags(), &idle, "idle", time.Hour, "end after this time without a question; 0 stays")
+	record.Add(cmd.Flags())
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.Flags().BoolVar(&f.force, "force", false, "serve even the home folder or /")
 	return cmd
 }
 
-func (f *indexFlags) serve(ctx context.Context, s env.Streams, idle time.Duration) error {
-	ws, err := f.keep(s)
+func (f *indexFlags) serve(ctx context.Context, s env.Streams, idle time.Duration, record env.Recorded) error {
+	ws, err := f.keep(s, func(root string, opts *quarry.Options) (err error) {
+		if err = s.Record(root, record, false, opts); err == nil && opts.Index.Record != nil {
+			opts.StateDir, err = s.StateDir(root)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 type setter struct {
 	changer
 	summary string
+	again   func(context.Context) (change.Set, error) // see change.Set
 }
 
 func (c *setter) setFlags(fl *pflag.FlagSet) {
@@ -43,12 +45,22 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 		return c.run(render.Editing, "", err)
 	}
 	set := change.Set{Ops: ops, Summary: summary, Tool: tool}
+	if c.again != nil {
+		set.Again = func(ctx context.Context) (change.Set, error) {
+			set, err := c.again(ctx)
+			if err == nil {
+				err = c.mayApply(set.Ops)
+			}
+			set.Summary = cmp.Or(c.summary, set.Summary)
+			return set, err
+		}
+	}
 	do := c.ws.Apply
 	if c.dryRun {
 		do = c.ws.Plan
 	}
 	p := c.s.Progress(c.quiet, "changing files")
-	ch, err := do(ctx, set)
+	ch, err := do(p.Watch(ctx), set)
 	p.End()
 	if err == nil {
 		err = c.tell(ch, "Dry run, nothing was changed. ", []string{render.Set(ch)})
@@ -260,7 +272,15 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 			fmt.Fprintf(f.s.Err, "quarry: nothing matches %s\n", render.Quote(list[i].Pattern))
 		}
 	}
-	summary := fmt.Sprintf("replaced %s by %s%s: %s in %s", render.Quote(args[0]), render.Quote(q.Replacement), more,
-		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
-	return f.apply(ctx, "replace", found.Ops, summary)
+	summary := func(found *replacer.Found) string {
+		return fmt.Sprintf("replaced %s by %s%s: %s in %s", render.Quote(args[0]), render.Quote(q.Replacement), more,
+			fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
+	}
+	f.again = func(ctx context.Context) (set change.Set, err error) {
+		if found, err = replacer.FindAll(ctx, f.ws, list); err == nil {
+			set = change.Set{Ops: found.Ops, Summary: summary(found)}
+		}
+		return set, err
+	}
+	return f.apply(ctx, "replace", found.Ops, summary(found))
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,11 @@ func (w *workspaces) find(named string, paths []string, complain func(error)) ([
 		targets = append(targets, t)
 	}
 	return targets, nil
+}
+
+// withinDepth drops folders if no level of them is wanted.
+func withinDepth(targets []target, none bool) []target {
+	return slices.DeleteFunc(targets, func(t target) bool { return none && !t.isFile })
 }
 
 // hereBelow reports whether the current folder, if there still is one, is root or

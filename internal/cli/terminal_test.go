@@ -55,7 +55,7 @@ func TestHostileNamesAndText(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	name := "a\nb.txt:1:forged\x1b[2J\u202etxt"
-	writeTree(t, dir, map[string]string{name: "foo \x1b]0;title\a \u2066bar\r over\n"})
+	writeTree(t, dir, map[string]string{name: "foo \x1b]0;title\a \u2066bar\r over\n", ".v.json": `{"a": "\u001b]0;title\u0007", "b": ["\u001b[2J\u202e"]}`})
 	const shownName = `a\x0ab.txt:1:forged\x1b[2J\u{202e}txt`
 	const shownText = `foo \x1b]0;title\x07 \u{2066}bar\x0d over`
 	plain := map[string]string{"NO_COLOR": "1"}
@@ -69,6 +69,8 @@ func TestHostileNamesAndText(t *testing.T) {
 		{[]string{"search", "-c", "foo"}, shownName + ":1\n"},
 		{[]string{"search", "-o", "-I", "-N", "--no-heading", "foo .*t"}, `foo \x1b]0;tit` + "\n"},
 		{[]string{"find"}, shownName + "\n"},
+		{[]string{"value", ".v.json", "a"}, `\x1b]0;title\x07` + "\n"},
+		{[]string{"value", ".v.json", "b"}, "[\n  \"\\u001b[2J\\u202e\"\n]\n"},
 	} {
 		if diff := cmp.Diff(c.want, onTerminal(plain, c.args...).out); diff != "" {
 			t.Errorf("%q:\n%s", c.args, diff)
@@ -76,6 +78,9 @@ func TestHostileNamesAndText(t *testing.T) {
 	}
 	if got := runQuarry("", "search", "-l", "foo"); got.out != name+"\n" {
 		t.Errorf("in a pipe: %q", got.out)
+	}
+	if got := runQuarry("", "value", ".v.json", "a"); got.out != "\x1b]0;title\a\n" {
+		t.Errorf("a value in a pipe: %q", got.out)
 	}
 	if got := onTerminal(plain, "search", "foo", "no\x1b[2Jne"); !strings.Contains(got.err, `no\x1b[2Jne: no such file`) {
 		t.Errorf("a message: %q", got.err)

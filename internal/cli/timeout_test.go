@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -15,9 +16,10 @@ func TestCompileIsBounded(t *testing.T) {
 	for i := range patterns {
 		patterns[i] = fmt.Sprintf("%011x", i*7919)
 	}
-	f := &searchFlags{timeout: time.Second}
+	over, cancel := context.WithTimeout(t.Context(), -time.Hour)
+	defer cancel()
 	o := match.Options{Case: match.Insensitive}
-	p, err := f.compile(time.Now().Add(-time.Hour), patterns, o)
+	p, err := compileWithin(over, patterns, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +28,7 @@ func TestCompileIsBounded(t *testing.T) {
 	if found {
 		t.Error("the patterns were compiled though no time was left")
 	}
-	f.timeout = time.Hour
-	if p, err = f.compile(time.Now(), patterns[:100], o); err != nil {
+	if p, err = compileWithin(t.Context(), patterns[:100], o); err != nil {
 		t.Fatal(err)
 	}
 	if p.NewMatcher().Each([]byte(patterns[7]), func(int, int) bool { found = true; return false }); !found {

@@ -11,6 +11,7 @@ import (
 	"quarry/change"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
+	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/textfile"
 	"quarry/internal/value"
@@ -139,9 +140,8 @@ func (f *valueFlags) show(cmd *cobra.Command, path, at string) error {
 		return err
 	}
 	if !f.json && (n.Kind == value.Text || n.Kind == value.Date) {
-		_, err = fmt.Fprintln(f.s.Out, n.Text)
-		return err
+		return f.s.Print(n.Text + "\n")
 	}
-	_, err = fmt.Fprintln(f.s.Out, n.JSON("", "  "))
+	_, err = fmt.Fprintln(printing.JSONWriter(f.s.Out, f.s.OutTerminal()), n.JSON("", "  "))
 	return err
 }

@@ -8,6 +8,7 @@ package clients
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"quarry/internal/config"
@@ -18,16 +19,21 @@ type Client struct {
 	Name, Title string // as a flag, and for people
 	key         string // the object or table that lists servers
 	toml        bool   // the settings are TOML, not JSON
-	Typed       bool   // an entry says that it is of type stdio
+	kind        string // the type that an entry names; "" names none
+	joined      bool   // an entry's command is one list with its arguments
 	ProjectFile string // settings of a project, below its folder; "" without
 	ByProject   bool   // the default scope is the project
-	// Folder stands for the project in arguments; "" when a server is started
-	// in the project's folder, "-" when a client has no project.
+	// Folder is the project in the arguments of the project's settings; "" if the
+	// client starts servers in the project's folder.
 	Folder string
-	// UserRoot says that Folder means nothing in the settings of the user.
-	UserRoot bool
+	// UserFolder is Folder in the settings of the user; "-" if a root has to be given.
+	UserFolder string
 	// UserFile is where the settings of a user are.
 	UserFile func(p Places) string
+	// all are members of every entry beside the command.
+	all []Member
+	// approval gives the settings by which the client calls tools without asking.
+	approval func(a *Approving) Approval
 }
 
 // EntryText is an entry alone, in the object it goes into.
@@ -39,34 +45,86 @@ func (c *Client) EntryText(name string, e *Entry) string {
 	return string(text)
 }
 
-// Entry is how clients describe a server they start. The order is the one
-// people write.
+// Entry is how clients describe a server they start.
 type Entry struct {
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Command string
+	Args    []string
+	More    []Member // beside the command
 }
 
-// entryMember is a member of an entry, its value as a decoder gives it.
-type entryMember struct {
-	name  string
-	value any
+// Member is a member of an entry or of settings, its value as a decoder gives it.
+type Member struct {
+	Name  string
+	Value any
 }
 
-func (e *Entry) members() []entryMember {
-	args := make([]any, len(e.Args))
-	for i, a := range e.Args {
-		args[i] = a
+// members are those of an entry in the order people write.
+func (c *Client) members(e *Entry) []Member {
+	var list []Member
+	if c.kind != "" {
+		list = append(list, Member{"type", c.kind})
 	}
-	list := []entryMember{{"command", e.Command}, {"args", args}}
-	if e.Type != "" {
-		list = append([]entryMember{{"type", e.Type}}, list...)
+	args := make([]any, 0, len(e.Args)+1)
+	if c.joined {
+		args = append(args, e.Command)
+	} else {
+		list = append(list, Member{"command", e.Command})
 	}
-	return list
+	for _, a := range e.Args {
+		args = append(args, a)
+	}
+	name := "args"
+	if c.joined {
+		name = "command"
+	}
+	list = append(list, Member{name, args})
+	return append(append(list, c.all...), e.More...)
+}
+
+// Read gives the program and the arguments of an entry; ok is false if it starts no
+// program.
+func (c *Client) Read(entry any) (e Entry, ok bool) {
+	members, _ := entry.(map[string]any)
+	words, _ := members["args"].([]any)
+	if c.joined {
+		if words, _ = members["command"].([]any); len(words) > 0 {
+			e.Command, _ = words[0].(string)
+			words = words[1:]
+		}
+	} else {
+		e.Command, _ = members["command"].(string)
+	}
+	for _, w := range words {
+		text, _ := w.(string)
+		e.Args = append(e.Args, text)
+	}
+	return e, e.Command != ""
+}
+
+// Roots takes the roots out of the arguments of an entry.
+func (e *Entry) Roots() (roots, rest []string) {
+	for i := 0; i < len(e.Args); i++ {
+		switch value, joined := strings.CutPrefix(e.Args[i], "--root="); {
+		case joined:
+			roots = append(roots, value)
+		case e.Args[i] == "--root" && i+1 < len(e.Args):
+			i++
+			roots = append(roots, e.Args[i])
+		case e.Args[i] != "mcp" || len(rest) > 0:
+			rest = append(rest, e.Args[i])
+		}
+	}
+	return roots, rest
+}
+
+// Starts reports whether an entry starts quarry mcp.
+func (e *Entry) Starts(name string) bool {
+	ours := name == "quarry" || strings.HasPrefix(strings.TrimSuffix(filepath.Base(e.Command), ".exe"), "quarry")
+	return ours && slices.Contains(e.Args, "mcp")
 }
 
 // Places are the folders of a user.
-type Places struct{ goos, home, config, appData, codex string }
+type Places struct{ goos, home, config, appData, codex, copilot string }
 
 // settings is the folder where desktop programs keep theirs.
 func (p Places) settings() string {
@@ -82,26 +140,28 @@ func (p Places) settings() string {
 // All are the clients we know, by their own documentation as of November 2026.
 var All = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", key: "mcpServers", Typed: true, ProjectFile: ".mcp.json", ByProject: true,
+		Name: "claude-code", Title: "Claude Code", key: "mcpServers", kind: "stdio", ProjectFile: ".mcp.json", ByProject: true,
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".claude.json") },
+		approval: approveClaude,
 	},
 	{
-		Name: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", Folder: "-",
+		Name: "claude-desktop", Title: "Claude Desktop", key: "mcpServers", UserFolder: "-",
 		UserFile: func(p Places) string { return filepath.Join(p.settings(), "Claude", "claude_desktop_config.json") },
 	},
 	{
 		// In the user's settings ${workspaceFolder} is that of the window which
 		// happened to start the server; the others get the wrong files.
-		Name: "cursor", Title: "Cursor", key: "mcpServers", Typed: true, ProjectFile: ".cursor/mcp.json", ByProject: true,
-		Folder: "${workspaceFolder}", UserRoot: true,
+		Name: "cursor", Title: "Cursor", key: "mcpServers", kind: "stdio", ProjectFile: ".cursor/mcp.json", ByProject: true,
+		Folder: "${workspaceFolder}", UserFolder: "-",
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".cursor", "mcp.json") },
 	},
 	{
-		Name: "vscode", Title: "VS Code", key: "servers", Typed: true, ProjectFile: ".vscode/mcp.json", ByProject: true, Folder: "${workspaceFolder}",
+		Name: "vscode", Title: "VS Code", key: "servers", kind: "stdio", ProjectFile: ".vscode/mcp.json", ByProject: true,
+		Folder: "${workspaceFolder}", UserFolder: "${workspaceFolder}",
 		UserFile: func(p Places) string { return filepath.Join(p.settings(), "Code", "User", "mcp.json") },
 	},
 	{
-		Name: "zed", Title: "Zed", key: "context_servers", ProjectFile: ".zed/settings.json", Folder: "-",
+		Name: "zed", Title: "Zed", key: "context_servers", ProjectFile: ".zed/settings.json", UserFolder: "-",
 		UserFile: func(p Places) string {
 			if p.goos == "windows" {
 				return filepath.Join(p.appData, "Zed", "settings.json")
@@ -110,16 +170,28 @@ var All = []Client{
 		},
 	},
 	{
-		Name: "windsurf", Title: "Windsurf", key: "mcpServers", Folder: "-",
+		Name: "windsurf", Title: "Windsurf", key: "mcpServers", UserFolder: "-",
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".codeium", "windsurf", "mcp_config.json") },
 	},
 	{
 		Name: "codex", Title: "Codex", key: "mcp_servers", toml: true, ProjectFile: ".codex/config.toml",
 		UserFile: func(p Places) string { return filepath.Join(p.codex, "config.toml") },
+		approval: approveCodex,
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", key: "mcpServers", ProjectFile: ".gemini/settings.json", ByProject: true,
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".gemini", "settings.json") },
+		approval: approveGemini,
+	},
+	{
+		Name: "copilot", Title: "Copilot CLI", key: "mcpServers", kind: "local", all: []Member{{"tools", []any{"*"}}},
+		UserFile: func(p Places) string { return filepath.Join(p.copilot, "mcp-config.json") },
+		approval: approveCopilot,
+	},
+	{
+		Name: "opencode", Title: "opencode", key: "mcp", kind: "local", joined: true, ProjectFile: "opencode.json", ByProject: true,
+		UserFile: func(p Places) string { return filepath.Join(p.config, "opencode", "opencode.json") },
+		approval: approveOpencode,
 	},
 }
 
@@ -134,7 +206,7 @@ func Names() []string {
 
 // UserPlaces finds them for a system, by the variables of a user.
 func UserPlaces(goos string, env func(string) string) (Places, error) {
-	p := Places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA"), codex: env("CODEX_HOME")}
+	p := Places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA"), codex: env("CODEX_HOME"), copilot: env("COPILOT_HOME")}
 	if goos == "windows" {
 		p.home = env("USERPROFILE")
 		if p.appData == "" {
@@ -149,6 +221,9 @@ func UserPlaces(goos string, env func(string) string) (Places, error) {
 	}
 	if strings.TrimSpace(p.codex) == "" {
 		p.codex = filepath.Join(p.home, ".codex")
+	}
+	if strings.TrimSpace(p.copilot) == "" {
+		p.copilot = filepath.Join(p.home, ".copilot")
 	}
 	return p, nil
 }

@@ -2,12 +2,14 @@ package clients
 
 import (
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	"quarry/fault"
+	"quarry/internal/rootfs"
 )
 
 // guardHint says who may do it.
@@ -22,24 +24,64 @@ var (
 // lift its own limits by the arguments in its entry: what starts Quarry stays the
 // same, and all else may change. It returns nil for other files.
 func Guard(file string) func(before, after []byte) error {
-	c := byProjectFile(file)
-	if c == nil {
+	if c := byProjectFile(file); c != nil {
+		return c.judge
+	}
+	return nil
+}
+
+// GuardIn is Guard for the files of a folder, which also knows settings of the folder
+// and of the user by identity: under the name that a link leads to, or another name of
+// the same file.
+func GuardIn(root string, p Places) func(file string) func(before, after []byte) error {
+	known := settingsOf(root, p)
+	return func(file string) func(before, after []byte) error {
+		if judge := Guard(file); judge != nil {
+			return judge
+		}
+		full := filepath.Join(root, filepath.FromSlash(file))
+		here, err := os.Stat(full)
+		for name, c := range known {
+			there, errThere := os.Stat(name)
+			if err == nil && errThere == nil && os.SameFile(here, there) {
+				return c.judge
+			}
+			if link, e := os.Lstat(name); e == nil && link.Mode()&os.ModeSymlink != 0 && errThere != nil && rootfs.RealPath(name) == rootfs.RealPath(full) {
+				return c.judge
+			}
+		}
 		return nil
 	}
-	return func(before, after []byte) error {
-		was, err := c.ours(before)
-		if err != nil {
-			was = nil // it starts nothing as it is
+}
+
+// settingsOf are the settings of all clients, by absolute path.
+func settingsOf(root string, p Places) map[string]*Client {
+	known := map[string]*Client{}
+	for i := range All {
+		c := &All[i]
+		if c.ProjectFile != "" {
+			known[filepath.Join(root, filepath.FromSlash(c.ProjectFile))] = c
 		}
-		now, err := c.ours(after)
-		if err != nil {
-			return errUnread
+		if c.UserFile != nil && p.home != "" {
+			known[c.UserFile(p)] = c
 		}
-		if len(was) != len(now) || len(was) > 0 && !reflect.DeepEqual(was, now) {
-			return errOwnEntry
-		}
-		return nil
 	}
+	return known
+}
+
+func (c *Client) judge(before, after []byte) error {
+	was, err := c.ours(before)
+	if err != nil {
+		was = nil // it starts nothing as it is
+	}
+	now, err := c.ours(after)
+	if err != nil {
+		return errUnread
+	}
+	if len(was) != len(now) || len(was) > 0 && !reflect.DeepEqual(was, now) {
+		return errOwnEntry
+	}
+	return nil
 }
 
 // byProjectFile is the client whose settings of a project, or of a user, have such a
@@ -50,7 +92,7 @@ func byProjectFile(file string) *Client {
 		names := []string{All[i].ProjectFile}
 		if user := All[i].UserFile; user != nil {
 			// Of the user's own file the last two names are the same everywhere.
-			name := filepath.ToSlash(user(Places{goos: "linux", home: "/home", config: "/home/.config", codex: "/home/.codex"}))
+			name := filepath.ToSlash(user(Places{goos: "linux", home: "/home", config: "/home/.config", codex: "/home/.codex", copilot: "/home/.copilot"}))
 			if dir := path.Dir(name); dir != "/home" {
 				name = path.Base(dir) + "/" + path.Base(name)
 			}

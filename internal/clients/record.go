@@ -98,6 +98,12 @@ func (r *Records) Before(file, entry string, now []byte) (before []byte, existed
 	return rec.Before, rec.Existed, true
 }
 
+// Known reports whether an entry was put into a file.
+func (r *Records) Known(file, entry string) bool {
+	_, found := r.read(file, entry)
+	return found
+}
+
 // Forget drops what is remembered after the entry was taken out.
 func (r *Records) Forget(file, entry string) error {
 	err := os.Remove(r.name(file, entry))

@@ -59,15 +59,16 @@ func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 		return nil, err
 	}
 	entry, _ := servers[name].(map[string]any)
+	members := c.members(e)
 	if entry["command"] == nil {
-		return setMember(c.format(), old, []string{c.key, name}, e)
+		return setMember(c.format(), old, []string{c.key, name}, members)
 	}
 	text := old
-	for _, m := range e.members() {
-		if reflect.DeepEqual(entry[m.name], m.value) {
+	for _, m := range members {
+		if reflect.DeepEqual(entry[m.Name], m.Value) {
 			continue // its bytes stay, however it is laid out
 		}
-		if text, err = setMember(c.format(), text, []string{c.key, name, m.name}, m.value); err != nil {
+		if text, err = setMember(c.format(), text, []string{c.key, name, m.Name}, m.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +80,7 @@ func setMember(format value.Format, text []byte, path []string, v any) ([]byte, 
 	if _, err := readSettings(format, text); err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(v)
+	data, err := encode(v)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +89,26 @@ func setMember(format value.Format, text []byte, path []string, v any) ([]byte, 
 		return nil, err
 	}
 	return edited(format, text, value.Edit{At: value.Keys(path...), Value: n})
+}
+
+// encode writes a value as JSON, members in their order.
+func encode(v any) ([]byte, error) {
+	members, ok := v.([]Member)
+	if !ok {
+		return json.Marshal(v)
+	}
+	out := []byte{'{'}
+	for i, m := range members {
+		data, err := json.Marshal(map[string]any{m.Name: m.Value})
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, data[1:len(data)-1]...)
+	}
+	return append(out, '}'), nil
 }
 
 // Remove takes an entry out of the text of a client's settings.

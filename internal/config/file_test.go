@@ -157,7 +157,7 @@ func TestMistakes(t *testing.T) {
 		{"[search]\ncontext = -1\n", `f:2: search.context: invalid number "-1": write 0 or more`},
 		{"[search]\ncontext = 1.5\n", `f:2: search.context: this is a number with a point, it has to be a number`},
 		{"[search]\ncontext = 1979-05-27\n", `f:2: search.context: this is a date, it has to be a number`},
-		{"[search]\nsyntax = \"rut\"\n", `f:2: search.syntax: "rut" is none of rust, javascript, literal: did you mean "rust"?`},
+		{"[search]\nsyntax = \"rut\"\n", `f:2: search.syntax: "rut" is none of rust, javascript, javascript/u, javascript/v, literal: did you mean "rust"?`},
 		{"[search]\nglob = [1]\n", "f:2: search.glob: every item of the list has to be a text in quotes"},
 		{"[index]\nidle = \"soon\"\n", `f:2: index.idle: invalid time "soon": write 90s, 1h or 30d`},
 		{"[journal]\nkeep-size = \"many\"\n", `f:2: journal.keep-size: invalid size "many": write a size as 512KB, 256MB or 2GB`},

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"quarry/internal/fuzzy"
 )
 
 // Kind is what a key holds.
@@ -86,7 +88,7 @@ func Keys() []Key { return slices.Clone(keys()) }
 var keys = sync.OnceValue(func() []Key {
 	search, find := []string{"search"}, []string{"find"}
 	return []Key{
-		{Section: "search", Name: "syntax", Kind: Text, Choices: []string{"rust", "javascript", "literal"}, Commands: search},
+		{Section: "search", Name: "syntax", Kind: Text, Choices: []string{"rust", "javascript", "javascript/u", "javascript/v", "literal"}, Commands: search},
 		{Section: "search", Name: "ignore-case", Commands: search, Group: "case"},
 		{Section: "search", Name: "smart-case", Commands: search, Group: "case"},
 		{Section: "search", Name: "case-sensitive", Commands: search, Group: "case"},
@@ -188,6 +190,13 @@ var keys = sync.OnceValue(func() []Key {
 			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},
 		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d", Example: `"90d"`,
 			About: "how long changes can be undone"},
+
+		{Section: "record", Name: "on", Example: `true`, Default: "true in quarry ui, else false",
+			About: "record what other programs change, so that it is listed and can be undone; --record and --no-record of serve, mcp and ui say it for one run"},
+		{Section: "record", Name: "max-size", Kind: Size, Default: "512MB", Example: `"2GB"`,
+			About: "how much contents and changes of other programs may take, beside the undo log; 0 records nothing"},
+		{Section: "record", Name: "keep-age", Kind: Duration, Default: "14d", Example: `"30d"`,
+			About: "how long changes of other programs can be undone"},
 	}
 })
 
@@ -220,7 +229,7 @@ func Sections() []string {
 func Nearest(name string, candidates []string) string {
 	best, least := "", max(len(name)/3, 1)+1
 	for _, c := range candidates {
-		d := distance(name, c)
+		d := fuzzy.Distance(name, c, least)
 		if len(name) > 2 && strings.HasPrefix(c, name) {
 			d = 1 // the beginning of a word
 		}
@@ -229,31 +238,4 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, drop, change or swap with their
-// neighbour to get b from a.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := rows[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			d := min(change, rows[i-1][j]+1, rows[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
 }

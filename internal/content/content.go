@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
 
@@ -70,7 +71,7 @@ func (m *Maker) Text(ctx context.Context, path string, r io.Reader) (io.ReadClos
 	if err != nil || m.enc == nil {
 		return text, err
 	}
-	return &decoded{transform.NewReader(text, m.enc.NewDecoder()), text}, nil
+	return &decoded{transform.NewReader(text, unicode.BOMOverride(m.enc.NewDecoder())), text}, nil
 }
 
 // decoded is a text in UTF-8.

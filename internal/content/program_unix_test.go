@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 // A program that hangs, leaves a child with its output behind, or lives on without
@@ -82,28 +84,27 @@ func TestClosedEarly(t *testing.T) {
 
 func waitPid(t *testing.T, name string) int {
 	t.Helper()
-	for {
-		data, _ := os.ReadFile(name)
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(data))); err == nil {
-			return pid
+	pid := 0
+	if !stress.Becomes(func() bool {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(data)))
 		}
-		if t.Context().Err() != nil {
-			t.Fatal("no process id")
-		}
-		time.Sleep(time.Millisecond)
+		return err == nil
+	}) {
+		t.Fatal("no process id")
 	}
+	return pid
 }
 
 // waitGone waits until a process is killed. Nobody may have reaped it yet.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	for range 60_000 {
+	if !stress.Becomes(func() bool {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if syscall.Kill(pid, 0) == syscall.ESRCH || err == nil && strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(time.Millisecond)
+		return syscall.Kill(pid, 0) == syscall.ESRCH || err == nil && strings.Contains(string(stat), ") Z ")
+	}) {
+		syscall.Kill(pid, syscall.SIGKILL)
+		t.Errorf("process %d still runs", pid)
 	}
-	syscall.Kill(pid, syscall.SIGKILL)
-	t.Errorf("process %d still runs", pid)
 }

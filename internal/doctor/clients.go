@@ -121,20 +121,12 @@ func (x *exam) checkClient(c *clients.Client, scope, file string) {
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
-		entry, ok := servers[name].(map[string]any)
-		if !ok {
-			continue
-		}
-		command, _ := entry["command"].(string)
-		var args []string
-		list, _ := entry["args"].([]any)
-		for _, a := range list {
-			s, _ := a.(string)
-			args = append(args, s)
-		}
-		ours := name == "quarry" || strings.HasPrefix(strings.TrimSuffix(filepath.Base(command), ".exe"), "quarry")
-		if ours && slices.Contains(args, "mcp") {
-			x.checkEntry(c, scope, file, name, command, args)
+		switch e, _ := c.Read(servers[name]); {
+		case e.Starts(name):
+			x.checkEntry(c, scope, file, name, &e)
+		case name == "quarry":
+			x.find(Finding{ID: "client-foreign", Note: true, What: fmt.Sprintf("%s, entry %q of %s, starts something else than quarry mcp.", c.Title, name, file),
+				Why: "quarry mcp install leaves it alone.", Fix: "Use another --name, or --replace."})
 		}
 	}
 }
@@ -160,29 +152,38 @@ func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 }
 
 // checkEntry looks at one entry of a client's settings, which starts quarry.
-func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, args []string) {
+func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *clients.Entry) {
 	where := fmt.Sprintf("%s, entry %q of %s", c.Title, name, file)
-	install := func(roots []string, rest []string) []string {
+	install := func(roots, rest []string, more ...string) []string {
 		words := []string{"quarry", "mcp", "install", "--client", c.Name, "--scope", scope, "--name", name, "--config", file}
 		for _, r := range roots {
 			if !strings.Contains(r, "${") { // install enters the client's own word
 				words = append(words, "--root", r)
 			}
 		}
-		words = append(append(words, rest...), "--write")
+		words = append(append(append(words, rest...), more...), "--write")
 		for i, w := range words {
 			words[i] = render.ShellQuote(w)
 		}
 		return []string{strings.Join(words, " ")}
 	}
-	roots, rest := splitRoots(args)
+	command := e.Command
+	roots, rest := e.Roots()
 	var gone, there []string
+	fixed := "" // a folder that every project gets
 	for _, r := range roots {
-		dir := r
-		if _, after, named := strings.Cut(r, "="); named && !exists(r) {
-			dir = after
+		dir, before := r, ""
+		if name, after, named := strings.Cut(r, "="); named && !exists(r) {
+			dir, before = after, name+"="
 		}
-		if strings.Contains(dir, "${") || exists(dir) {
+		variable := strings.Contains(dir, "${")
+		if filepath.IsAbs(dir) && (scope == "project" || c.UserFolder != "-" && name == "quarry") {
+			fixed = dir
+		} else if scope == "project" && !variable {
+			dir = filepath.Join(x.Root, dir)
+			r = before + dir
+		}
+		if variable || exists(dir) {
 			there = append(there, r)
 		} else {
 			gone = append(gone, dir)
@@ -206,6 +207,15 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, 
 		x.find(Finding{ID: "client-flags", What: fmt.Sprintf("%s has flags quarry mcp doesn't know: %v.", where, err),
 			Why: "The server ends as soon as it is started.", Fix: "Enter it again without them.", Run: install(there, nil)})
 		return
+	}
+	if fixed != "" {
+		f := Finding{ID: "client-fixed", What: fmt.Sprintf("%s serves %s wherever it is used.", where, fixed),
+			Why: "Agents in another project, or in another worktree of this one, change the files of that folder.",
+			Fix: "Enter it again: it then serves the folder that " + c.Title + " works in.", Run: install([]string{x.Root}, rest, "--replace")}
+		if len(roots) > 1 {
+			f.Run = install(there, rest, "--replace")
+		}
+		x.find(f)
 	}
 	if x.isOlder(program) {
 		x.find(Finding{ID: "client-old", What: fmt.Sprintf("%s starts %s, which is older than this program, %s.", where, program, x.Program),
@@ -240,20 +250,4 @@ func sameBytes(a, b string) bool {
 	}
 	two, _, err := outside.Read(b, most)
 	return err == nil && bytes.Equal(one, two)
-}
-
-// splitRoots takes the roots out of the arguments of an entry.
-func splitRoots(args []string) (roots, rest []string) {
-	for i := 0; i < len(args); i++ {
-		switch value, joined := strings.CutPrefix(args[i], "--root="); {
-		case joined:
-			roots = append(roots, value)
-		case args[i] == "--root" && i+1 < len(args):
-			i++
-			roots = append(roots, args[i])
-		case args[i] != "mcp" || len(rest) > 0:
-			rest = append(rest, args[i])
-		}
-	}
-	return roots, rest
 }

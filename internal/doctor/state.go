@@ -241,7 +241,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	}
 	defer ws.Close()
 	if s.Answers {
-		m := owner.New(ws, owner.Options{Dir: at.Dir, Socket: at.Socket, Ask: true}, nil)
+		m := owner.New(ws, owner.Options{Dir: at.Dir, Socket: at.Socket, Ask: true})
 		if st, _ := m.Status(ctx); st.Remote {
 			s.Owner = st
 		}

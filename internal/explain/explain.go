@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
 	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
@@ -159,10 +158,8 @@ func (l *Look) askText(ctx context.Context, q search.Query) (s seen) {
 	q.Limits = l.limits()
 	q.Limits.LinesPerFile, q.Limits.LineBytes = 1, longLine
 	sum, err := l.Files.SearchEach(ctx, q, func(f *search.FileMatch) error {
-		if s.text == "" && len(f.Lines) > 0 {
-			if line := quarry.Decoded(f.Lines[0]); len(line.Spans) > 0 {
-				s.text = wholeWord(string(line.Text), line.Spans[0])
-			}
+		if s.text == "" && len(f.Lines) > 0 && len(f.Lines[0].Spans) > 0 {
+			s.text = wholeWord(string(f.Lines[0].Text), f.Lines[0].Spans[0])
 		}
 		s.files = append(s.files, f.Path)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/fuzzy"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -159,37 +160,7 @@ func (l *Look) nearName(ctx context.Context, glob string) {
 }
 
 // distance is the number of characters that are wrong, missing, added or swapped
-// between two names, in any letter case, up to a bound. It does not allocate:
-// for an empty answer a name is compared with all 78,000.
+// between two names, in any letter case, up to a bound.
 func distance(a, b string, bound int) int {
-	const most = 64
-	x, y := strings.ToLower(a), strings.ToLower(b)
-	if d := len(x) - len(y); d >= bound || -d >= bound || len(x) > most || len(y) > most {
-		return bound
-	}
-	var rows [3][most + 1]int
-	two, one, row := &rows[0], &rows[1], &rows[2]
-	for j := range len(y) + 1 {
-		one[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(y); j++ {
-			cost := one[j-1]
-			if x[i-1] != y[j-1] {
-				cost++
-			}
-			row[j] = min(cost, one[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], two[j-2]+1)
-			}
-			least = min(least, row[j])
-		}
-		if least >= bound {
-			return bound
-		}
-		two, one, row = one, row, two
-	}
-	return min(one[len(y)], bound)
+	return fuzzy.Distance(strings.ToLower(a), strings.ToLower(b), bound)
 }

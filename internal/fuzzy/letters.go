@@ -1,6 +1,10 @@
 package fuzzy
 
-import "bytes"
+import (
+	"bytes"
+
+	"quarry/internal/splice"
+)
 
 // scatter rates letters that occur in order, in the name or else in the path: the
 // closer together and the more of them at starts of words, the better. mask has
@@ -49,10 +53,7 @@ func within1(a, b []byte) bool {
 	if len(b)-len(a) > 1 {
 		return false
 	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
+	i := splice.Prefix(a, b)
 	if len(a) < len(b) {
 		return bytes.Equal(a[i:], b[i+1:])
 	}
@@ -67,10 +68,7 @@ func within1(a, b []byte) bool {
 
 // prefixWithin1 reports whether name begins with text but for one letter.
 func prefixWithin1(text, name []byte) bool {
-	i := 0
-	for i < len(text) && i < len(name) && text[i] == name[i] {
-		i++
-	}
+	i := splice.Prefix(text, name)
 	if i >= len(name) || i >= len(text) {
 		return false
 	}

@@ -212,6 +212,31 @@ func Alternate(dir, line string) (*rootfs.Root, error) {
 	return r, nil
 }
 
+// Branch is the branch that is checked out in a folder or above it; "" if none is.
+func Branch(dir string) string {
+	for {
+		if top, ours := Above(dir); ours {
+			defer top.Close()
+			git, err := Open(top)
+			if err != nil {
+				return ""
+			}
+			defer git.Close()
+			head, _ := Read(git.Own, "HEAD")
+			name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
+			if !ok {
+				return "" // a commit without a branch
+			}
+			return name
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
 // Read reads a small file of git's folder.
 func Read(dir *rootfs.Root, name string) ([]byte, error) {
 	p, err := dir.Known(name)

@@ -171,6 +171,11 @@ func (s *store) inPack(pack, id string) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
+	return inIndex(f, id)
+}
+
+// inIndex is inPack for an open index.
+func inIndex(f *rootfs.File, id string) (offset int64, err error) {
 	var head [8]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:]) != "\xfftOc\x00\x00\x00\x02" {
 		return 0, errors.New("the index of a pack is of an unknown form")
@@ -193,20 +198,20 @@ func (s *store) inPack(pack, id string) (int64, error) {
 	size := int64(len(id))
 	names := int64(fan + 4*256)
 	got := make([]byte, size)
-	at := low + int64(sort.Search(int(high-low), func(i int) bool {
+	found := low + int64(sort.Search(int(high-low), func(i int) bool {
 		if _, e := f.ReadAt(got, names+(low+int64(i))*size); e != nil {
 			err = errDamaged
 		}
 		return string(got) >= id
 	}))
-	if at == high || err != nil {
+	if found == high || err != nil {
 		return 0, err
 	}
-	if _, e := f.ReadAt(got, names+at*size); e != nil || string(got) != id {
+	if _, e := f.ReadAt(got, names+found*size); e != nil || string(got) != id {
 		return 0, nil
 	}
 	offsets := names + all*size + all*4 // after the checksums
-	to := number(offsets + at*4)
+	to := number(offsets + found*4)
 	if to&(1<<31) != 0 { // a large pack has a table of wide offsets
 		var b [8]byte
 		if _, err := f.ReadAt(b[:], offsets+all*4+(to&^(1<<31))*8); err != nil {

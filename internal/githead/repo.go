@@ -250,21 +250,25 @@ func (r *Repo) idSize() int {
 	return sha1.Size
 }
 
-// headTree is the tree of the last commit, or "" if there is none yet.
-func (r *Repo) headTree(ctx context.Context) (string, error) {
+// head is the id of the commit that is checked out; "" if there is none yet.
+func (r *Repo) head(ctx context.Context) (string, error) {
 	text, err := gitdir.Read(r.git.Own, "HEAD")
-	if err != nil {
-		return "", err
-	}
 	value := strings.TrimSpace(string(text))
 	for range 8 { // references to references
 		name, ok := strings.CutPrefix(value, "ref:")
-		if !ok {
+		if !ok || err != nil {
 			break
 		}
-		if value, err = r.reference(ctx, strings.TrimSpace(name)); err != nil || value == "" {
-			return "", err
-		}
+		value, err = r.reference(ctx, strings.TrimSpace(name))
+	}
+	return value, err
+}
+
+// headTree is the tree of the last commit, or "" if there is none yet.
+func (r *Repo) headTree(ctx context.Context) (string, error) {
+	value, err := r.head(ctx)
+	if err != nil || value == "" {
+		return "", err
 	}
 	id, err := hex.DecodeString(value)
 	if err != nil || len(id) != r.idSize() {

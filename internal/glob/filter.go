@@ -1,5 +1,7 @@
 package glob
 
+import "fmt"
+
 // Filter combines globs as a series of -g flags does in ripgrep: the last one
 // that matches decides, and if any includes, a file must be included by one. A
 // folder that is excluded takes everything below with it. Unlike there, a
@@ -26,16 +28,37 @@ func NewFilter(globs ...*Glob) *Filter {
 
 // CompileFilter compiles patterns of one dialect into a Filter.
 func CompileFilter(d Dialect, patterns ...string) (*Filter, error) {
-	globs := make([]*Glob, 0, len(patterns))
+	var b Builder
 	for _, p := range patterns {
-		g, err := Compile(p, d)
-		if err != nil {
+		if err := b.Add(p, d); err != nil {
 			return nil, err
 		}
-		globs = append(globs, g)
 	}
-	return NewFilter(globs...), nil
+	return b.Filter(), nil
 }
+
+// Builder compiles the patterns of one Filter, with a limit for all of them: a list
+// of patterns with many alternatives each would take gigabytes.
+type Builder struct {
+	globs []*Glob
+	rows  int
+}
+
+// Add compiles the next pattern.
+func (b *Builder) Add(pattern string, d Dialect) error {
+	g, err := Compile(pattern, d)
+	if err != nil {
+		return err
+	}
+	if b.rows += len(g.rows) + len(g.dirRows) + len(g.exact); b.rows > maxFilter {
+		return failure(pattern, 0, fmt.Sprintf("with the globs before it, it stands for more than %d patterns; give fewer globs or fewer alternatives", maxFilter))
+	}
+	b.globs = append(b.globs, g)
+	return nil
+}
+
+// Filter combines the patterns.
+func (b *Builder) Filter() *Filter { return NewFilter(b.globs...) }
 
 // Match reports whether the file at path passes, and all folders above it.
 func (f *Filter) Match(path string) bool {

@@ -63,6 +63,7 @@ const (
 	maxPattern    = 64 << 10 // bytes; minimatch's own limit
 	maxExpansions = 10_000   // brace alternatives, multiplied out
 	maxExpanded   = 1 << 20  // bytes of all alternatives together
+	maxFilter     = 20_000   // alternatives of all patterns of a Filter
 	maxDepth      = 64       // nested brace groups
 	maxExtDepth   = 16       // nested extglobs
 	maxNegDepth   = 3        // nested !(…): each level multiplies the work by the length of the name

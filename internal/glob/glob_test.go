@@ -487,3 +487,19 @@ func TestLongPatternsCompileFast(t *testing.T) {
 		}
 	}
 }
+
+// The globs of a filter have a limit together.
+func TestFilterIsBounded(t *testing.T) {
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = strings.Repeat("{a,b}", 9)
+	}
+	for _, d := range []Dialect{Gitignore, Minimatch} {
+		if _, err := CompileFilter(d, many...); err == nil || !strings.Contains(err.Error(), "give fewer globs") {
+			t.Errorf("%v: 1,000 globs of 512 alternatives: %v", d, err)
+		}
+		if _, err := CompileFilter(d, many[:30]...); err != nil {
+			t.Errorf("%v: 30 globs of 512 alternatives: %v", d, err)
+		}
+	}
+}

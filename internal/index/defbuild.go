@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/splice"
 	"quarry/internal/symbols"
 )
 
@@ -117,10 +118,7 @@ func (d *defCollector) finish() defRun {
 		for end < len(d.items) && bytes.Equal(d.name(&d.items[end]), name) {
 			end++
 		}
-		shared := 0
-		for shared < len(name) && shared < len(last) && name[shared] == last[shared] {
-			shared++
-		}
+		shared := splice.Prefix(name, last)
 		out = append(appendLengths(out, shared, len(name)-shared), name[shared:]...)
 		out = binary.AppendUvarint(out, uint64(end-i))
 		job := uint16(0)

@@ -3,6 +3,8 @@ package index
 import (
 	"bytes"
 	"context"
+
+	"quarry/internal/splice"
 )
 
 // joinedCursor reads the definitions of a segment that is merged, with the
@@ -95,11 +97,7 @@ func codeOf(sources []defSource) *nameCode {
 			}
 			name, _, _ := s.entry()
 			if at > 0 {
-				shared := 0
-				for shared < len(name) && shared < len(last) && name[shared] == last[shared] {
-					shared++
-				}
-				samples = append(samples, bytes.Clone(name[shared:]))
+				samples = append(samples, bytes.Clone(name[splice.Prefix(name, last):]))
 			}
 			last = append(last[:0], name...)
 		}

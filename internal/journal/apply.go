@@ -10,6 +10,7 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
 )
 
 var (
@@ -38,6 +39,10 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 			if rootfs.KindOf(err) == fault.InvalidArgument {
 				return fmt.Errorf("%w: %w", ErrDamaged, err)
 			}
+			return err
+		}
+		if after, err := spliced(op.OldData, op.Edits); err == nil && op.OldData != nil && op.Edits != nil && version.Of(after) == op.New {
+			_, err := ws.Splice(op.Path, op.Edits, op.Old, &rootfs.ReplaceOptions{Old: op.OldData, Want: op.New})
 			return err
 		}
 		_, err := ws.Rewrite(op.Path, tx.plan.src.edits(tx.plan.target[i], op.New), op.Old, nil)

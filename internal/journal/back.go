@@ -29,15 +29,11 @@ func small(edits []rootfs.Edit, size int64) bool {
 	if len(edits) == 0 || size <= maxInline {
 		return false
 	}
-	cost, at := int64(0), int64(0)
+	cost := int64(0)
 	for _, e := range edits {
-		if e.Len < 0 || e.Off < at || e.Len > size-e.Off {
-			return false // rootfs will refuse them
-		}
-		at = e.Off + e.Len
 		cost += e.Len + int64(len(e.Data)) + 2*10
 	}
-	return cost <= maxInline/2
+	return cost <= maxInline/2 && ordered(edits, size) // others are refused by rootfs
 }
 
 // editsOnly decides whether op is kept as edits, and what that takes.
@@ -126,7 +122,7 @@ func encodeBack(shown string, edits []rootfs.Edit) []byte {
 // back reads the edits that undo an operation.
 func (j *Journal) back(e Entry, i int) (shown string, edits []rootfs.Edit, err error) {
 	at := e.Ops[i].old
-	body, err := j.body(e, at.off, at.stored, recBack)
+	body, err := j.body(e, extent{at.off, at.stored}, recBack)
 	if err != nil {
 		return "", nil, err
 	}

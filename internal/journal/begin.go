@@ -160,6 +160,10 @@ func (j *Journal) alone() error {
 // how far it has to be synced.
 func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
+	last, err := j.newestOutside()
+	if err != nil {
+		return nil, nil, claim{}, err
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	err = j.locked(true, func() error {
@@ -185,7 +189,11 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 			return err
 		}
 		now := j.opts.Now()
-		k.en.ID, k.en.Time, k.en.owner, k.en.seg = nextID(now, seg.last), now, j.owner, seg.num
+		last = max(last, seg.last, k.en.Undoes, k.en.PartOf)
+		k.en.ID, k.en.Time, k.en.owner, k.en.seg = nextID(now, last, j.opts.Outside), now, j.owner, seg.num
+		if k.outside != nil {
+			k.outside(seg.last)
+		}
 		before := seg.end
 		if err := seg.appendAll(j.root, func(at int64) []byte { return k.records(seg, at) }); err != nil {
 			return err
@@ -226,7 +234,7 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 			if have, ok = k.placed[v]; !ok {
 				body, head, c := encodeBlob(v, k.inline[v])
 				start := put(recBlob, body)
-				have = ref{inSegment, c, start + headLen + int64(head), int64(len(body) - head), int64(len(k.inline[v]))}
+				have = ref{inSegment, c, start + headLen + int64(head), int64(len(body) - head), int64(len(k.inline[v])), "", nil}
 				k.placed[v] = have
 			}
 		}
@@ -251,6 +259,9 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 		}
 	}
 	put(recIntent, encodeIntent(k.en))
+	if k.outside != nil { // it was made already
+		put(recCommit, commit{id: k.en.ID, done: len(k.en.Ops)}.encode())
+	}
 	return b
 }
 

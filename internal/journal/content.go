@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
 	"quarry/internal/splice"
@@ -16,6 +17,9 @@ import (
 // maxInline is the largest content that goes into the log itself, where it
 // costs no sync of its own; it is also the largest that is compressed.
 const maxInline = 1 << 20
+
+// maxDeflated is the largest size that is compressed: of a list of edits.
+const maxDeflated = 2*maxInline + headLen
 
 type codec uint8
 
@@ -50,11 +54,30 @@ func squeeze(data []byte) ([]byte, codec) {
 	return b.Bytes(), deflated
 }
 
+var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
+
+// inflate reads size bytes that squeeze has compressed.
+func inflate(stored io.Reader, size int64) ([]byte, error) {
+	in := inflaters.Get().(io.Reader)
+	defer inflaters.Put(in)
+	if err := in.(flate.Resetter).Reset(stored, nil); err != nil || size < 0 || size > maxDeflated {
+		return nil, errors.Join(errBody, err)
+	}
+	// A damaged size must not allocate memory, so the buffer grows with what is read.
+	var b bytes.Buffer
+	b.Grow(int(min(size, 64<<10)))
+	if n, err := io.Copy(&b, io.LimitReader(in, size+1)); err != nil || n != size {
+		return nil, errors.Join(errBody, err)
+	}
+	return b.Bytes(), nil
+}
+
 // source reads the contents of one entry. It keeps the files open, so that they
 // can still be read if the entry is dropped.
 type source struct {
 	seg  *rootfs.Log
 	pack *rootfs.File
+	blob func(id string) ([]byte, error)
 }
 
 func (s *source) close() error {
@@ -72,7 +95,19 @@ func (s *source) close() error {
 // if the content was not of version want.
 func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	var at io.ReaderAt
+	if r.src != nil {
+		s = r.src
+	}
 	switch {
+	case r.place == inGit:
+		if s.blob == nil {
+			return nil, errNoGit
+		}
+		data, err := s.blob(r.git)
+		if err != nil {
+			return nil, fmt.Errorf("%w (%w)", errNoGit, err)
+		}
+		at, r.stored = bytes.NewReader(data), int64(len(data))
 	case r.place == inSegment && s.seg != nil:
 		at = s.seg
 	case r.place == inPack && s.pack != nil:
@@ -84,7 +119,11 @@ func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	}
 	var in io.Reader = io.NewSectionReader(at, r.off, r.stored)
 	if r.codec == deflated {
-		in = flate.NewReader(in)
+		data, err := inflate(in, r.size)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		in = bytes.NewReader(data)
 	}
 	return &verifying{in: in, h: version.NewHash(), left: r.size, want: want}, nil
 }
@@ -107,6 +146,8 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+var errNoGit = fault.New(fault.NotFound, "git does not have a content that this change needs any more", "git may have removed it; undo the other files by their names")
 
 // edits replaces the whole content of a file, a block at a time.
 func (s *source) edits(r ref, want rootfs.Version) rootfs.Edits {
@@ -195,27 +236,31 @@ func decodeDiff(b, old []byte) ([]byte, error) {
 // spliced applies edits that may be damaged: those of a whole record overlap
 // nowhere and come in order.
 func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
+	if !ordered(edits, int64(len(old))) {
+		return nil, errBody
+	}
 	list := make([]splice.Splice, len(edits))
-	at := int64(0)
 	for i, e := range edits {
-		if e.Off < at || e.Len < 0 || e.Off > int64(len(old)) || e.Len > int64(len(old))-e.Off {
-			return nil, errBody
-		}
-		at = e.Off + e.Len
-		list[i] = splice.Splice{Span: splice.Span{Start: int(e.Off), End: int(at)}, New: string(e.Data)}
+		list[i] = splice.Splice{Span: splice.Span{Start: int(e.Off), End: int(e.Off + e.Len)}, New: string(e.Data)}
 	}
 	return splice.Apply(old, list)
 }
 
+// ordered reports whether edits come in order, overlap nowhere, and are in a content of
+// size bytes.
+func ordered(edits []rootfs.Edit, size int64) bool {
+	at := int64(0)
+	for _, e := range edits {
+		if e.Off < at || e.Len < 0 || e.Off > size || e.Len > size-e.Off {
+			return false
+		}
+		at = e.Off + e.Len
+	}
+	return true
+}
+
 // span is the one edit that leads from old to new.
 func span(old, new []byte) []rootfs.Edit {
-	p, limit := 0, min(len(old), len(new))
-	for p < limit && old[p] == new[p] {
-		p++
-	}
-	s := 0
-	for s < limit-p && old[len(old)-1-s] == new[len(new)-1-s] {
-		s++
-	}
+	p, s := splice.Ends(old, new)
 	return []rootfs.Edit{{Off: int64(p), Len: int64(len(old) - p - s), Data: new[p : len(new)-s]}}
 }

@@ -295,7 +295,7 @@ func FuzzSegment(f *testing.F) {
 	m := marker{1, 2, 3, 4, 5, 6, 7, 8}
 	p, _ := root.Known("a/b")
 	en := &Entry{ID: "2pe8tc12", Time: time.Unix(1, 2), owner: "x", pack: "y", Change: Change{Tool: "t", Summary: "s", Ops: []Op{
-		{Kind: Replace, Path: p, old: ref{inSegment, deflated, 1, 2, 3}, hasDiff: true},
+		{Kind: Replace, Path: p, old: ref{inSegment, deflated, 1, 2, 3, "", nil}, hasDiff: true},
 		{Kind: Remove, Path: p, Nodes: []Node{{Type: rootfs.TypeDir}, {Rel: "x", Type: rootfs.TypeSymlink, Target: "t"}}}}}}
 	blob, _, _ := encodeBlob(version.Of([]byte("x")), []byte(strings.Repeat("x", 1000)))
 	var all []byte

@@ -2,10 +2,8 @@ package journal
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/binary"
 	"errors"
-	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -164,6 +162,8 @@ type ref struct {
 	off    int64 // of the stored bytes, in the segment or the pack
 	stored int64
 	size   int64
+	git    string  // the id, if it is in git
+	src    *source // of a plan of several entries; nil is that of the plan
 }
 
 type place uint8
@@ -173,11 +173,17 @@ const (
 	inSegment
 	inPack
 	asEdits // of the content that came after it: a back record
+	inGit   // an object of the repository
 )
 
 func (e *encoder) ref(r ref) {
 	e.num(uint64(r.place))
 	if r.place == nowhere {
+		return
+	}
+	if r.place == inGit {
+		e.str(r.git)
+		e.num(uint64(r.size))
 		return
 	}
 	e.num(uint64(r.codec))
@@ -190,6 +196,9 @@ func (d *decoder) ref() ref {
 	r := ref{place: place(d.num())}
 	switch r.place {
 	case nowhere:
+		return r
+	case inGit:
+		r.git, r.size = d.str(), int64(min(d.num(), 1<<62))
 		return r
 	case inSegment, inPack, asEdits:
 	default:
@@ -251,17 +260,12 @@ func (e *encoder) edits(edits []rootfs.Edit) {
 
 func (d *decoder) edits() []rootfs.Edit {
 	c, size, stored := codec(d.num()), d.num(), d.bytes()
-	if d.err != nil || size > 2*maxInline+headLen || c > deflated {
+	if d.err != nil || size > maxDeflated || c > deflated {
 		d.fail()
 		return nil
 	}
 	if c == deflated {
-		plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(stored)), int64(size)+1))
-		if err != nil {
-			d.fail()
-			return nil
-		}
-		stored = plain
+		stored, _ = inflate(bytes.NewReader(stored), int64(size)) // nil is too short
 	}
 	if uint64(len(stored)) != size {
 		d.fail()
@@ -302,6 +306,9 @@ func (e *encoder) op(op *Op) {
 	if op.Kind == Chmod {
 		e.num(uint64(op.NewMode & permMask))
 	}
+	if op.old.place == inGit {
+		e.ref(op.made)
+	}
 }
 
 func (d *decoder) op() Op {
@@ -318,6 +325,9 @@ func (d *decoder) op() Op {
 	}
 	if op.Kind == Chmod {
 		op.NewMode = fs.FileMode(d.num()) & permMask
+	}
+	if op.old.place == inGit {
+		op.made = d.ref()
 	}
 	return op
 }

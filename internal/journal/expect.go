@@ -248,17 +248,20 @@ type disk struct {
 	// failed are the paths that can't be read; errs says why.
 	failed map[rootfs.Path]bool
 	errs   []error
+	// held are the contents of small files, as long as there is room.
+	held map[rootfs.Path][]byte
+	room int
 }
 
 func newDisk(ws *rootfs.Root) *disk {
-	return &disk{ws: ws, seen: map[rootfs.Path]cell{}, failed: map[rootfs.Path]bool{}}
+	return &disk{ws: ws, seen: map[rootfs.Path]cell{}, failed: map[rootfs.Path]bool{}, held: map[rootfs.Path][]byte{}}
 }
 
 func (d *disk) at(p rootfs.Path) cell {
 	if c, ok := d.seen[p]; ok {
 		return c
 	}
-	c, err := look(d.ws, p)
+	c, err := d.look(p)
 	if err != nil {
 		d.errs = append(d.errs, err)
 		d.failed[p] = true
@@ -267,7 +270,10 @@ func (d *disk) at(p rootfs.Path) cell {
 	return c
 }
 
-func look(ws *rootfs.Root, p rootfs.Path) (cell, error) {
+func look(ws *rootfs.Root, p rootfs.Path) (cell, error) { return newDisk(ws).look(p) }
+
+func (d *disk) look(p rootfs.Path) (cell, error) {
+	ws := d.ws
 	info, err := ws.Stat(p)
 	if k := rootfs.KindOf(err); err != nil && (k == fault.NotFound || k == fault.NotFolder) {
 		return absent, nil
@@ -279,6 +285,13 @@ func look(ws *rootfs.Root, p rootfs.Path) (cell, error) {
 	switch info.Type {
 	case rootfs.TypeFile:
 		c.mode = permOf(info.Mode)
+		if info.Size <= int64(min(d.room, maxInline)) {
+			if data, v, _, err := ws.ReadFile(p, maxInline); err == nil {
+				d.held[p], c.version = data, v
+				d.room -= len(data)
+				return c, nil
+			}
+		}
 		c.version, err = hashFile(ws, p)
 	case rootfs.TypeSymlink:
 		c.target, err = ws.Readlink(p)

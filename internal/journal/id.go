@@ -18,12 +18,28 @@ const idLen = 8
 
 var idEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// nextID returns the id of an entry made now, greater than last.
-func nextID(now time.Time, last ID) ID {
+// nextID returns the id of an entry made now, greater than last. The ids of a log of
+// outside changes are odd, all others even: the ids of the two logs of a workspace
+// differ, and are in one order.
+func nextID(now time.Time, last ID, outside bool) ID {
 	n := uint64(max(now.Unix()-idEpoch.Unix(), 0)) << 10
 	if l, ok := last.number(); ok && n <= l {
 		n = l + 1
 	}
+	if n&1 == 1 != outside {
+		n++
+	}
+	return idOf(n)
+}
+
+// Outside reports whether the id is that of a change that was recorded after another
+// program had made it.
+func (id ID) Outside() bool {
+	n, _ := id.number()
+	return n&1 == 1
+}
+
+func idOf(n uint64) ID {
 	var b [idLen]byte
 	for i := idLen - 1; i >= 0; i-- {
 		b[i] = idDigits[n&31]

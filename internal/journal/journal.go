@@ -20,6 +20,7 @@
 //	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees; but of a
 //	                large file that was edited only what the edits overwrote
 //	owners/…        one locked file for each process with changes under way
+//	turn, gate      locks by which changes take turns; see turn.go
 //	boot-B          says that changes were made in boot B of the machine
 //
 // A segment stands for itself: the contents its entries need are in it or in
@@ -58,8 +59,19 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Outside makes it a log of changes that other programs have made; see Record.
+	Outside bool
+	// Beside, if set, returns the log of outside changes of the same folder, or nil
+	// while there is none. This log then also lists its entries, and reads their
+	// contents.
+	Beside func() *Journal
+	// Blob reads a content from git, by its id.
+	Blob func(id string) ([]byte, error)
 	// LockWait is how long another process may hold the lock; 0 is 10 seconds.
 	LockWait time.Duration
+	// TurnWait is how long changes of others may take before one that waits for them
+	// is refused; 0 is a minute.
+	TurnWait time.Duration
 }
 
 const (
@@ -137,12 +149,30 @@ type Op struct {
 	// diff only while the file still exists.
 	Shown string
 
+	// Blobs are git's objects with the contents before and after, of a change that
+	// is recorded and was git's own. They are not kept.
+	Blobs [2]Blob
+
 	// Lost says why the old content is not kept, for example because it is too
 	// large. The entry then can't be undone.
 	Lost string
 
 	old     ref
+	made    ref // where git has the new content
 	hasDiff bool
+}
+
+// Blob is a content that git keeps.
+type Blob struct {
+	ID   string // in bytes
+	Size int64
+}
+
+func (b Blob) ref() ref {
+	if b.ID == "" {
+		return ref{}
+	}
+	return ref{place: inGit, git: b.ID, size: b.Size}
 }
 
 // Change is what Begin records.
@@ -158,6 +188,8 @@ type Change struct {
 	Ops     []Op
 	Undoes  ID // the entry this one undoes
 	PartOf  ID // or the one it undoes a part of
+	// At is when it was made, for Record; zero is now.
+	At time.Time
 }
 
 // Status is what became of an entry.
@@ -254,6 +286,7 @@ type Journal struct {
 	retired  []retiredOwner
 	running  map[ID]*Tx // begun here
 	late     []ending   // of entries, not in the log yet
+	turns    []turn     // ended, with their files open
 	closed   bool
 
 	syncMu sync.Mutex
@@ -279,6 +312,9 @@ func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	}
 	if j.opts.LockWait <= 0 {
 		j.opts.LockWait = defaultLockWait
+	}
+	if j.opts.TurnWait <= 0 {
+		j.opts.TurnWait = time.Minute
 	}
 	j.mu.Lock()
 	err := j.refresh()
@@ -318,6 +354,9 @@ func (j *Journal) Close() error {
 	if j.head != nil {
 		errs = append(errs, j.head.log.Close())
 	}
+	for _, t := range j.turns {
+		errs = append(errs, t.close())
+	}
 	if j.lock != nil {
 		errs = append(errs, j.lock.Close())
 	}
@@ -353,20 +392,9 @@ var errHeld = fault.New(fault.Timeout, "another process holds the undo log and d
 	"look for a quarry process that was stopped, as by Ctrl-Z or a debugger, and let it continue or end it")
 
 // takeLock waits for the lock, but not for a process that was stopped while it held
-// it: that may never go on. It asks again and again, since a thread that waits in the
-// system for a lock can't be called back.
+// it: that may never go on.
 func (j *Journal) takeLock(exclusive bool) error {
-	end := time.Now().Add(j.opts.LockWait)
-	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
-		ok, err := j.lock.TryLock(exclusive)
-		if ok || err != nil {
-			return err
-		}
-		if time.Now().After(end) {
-			return errHeld
-		}
-		time.Sleep(wait)
-	}
+	return poll(context.Background(), time.Now().Add(j.opts.LockWait), func() (bool, error) { return j.lock.TryLock(exclusive) })
 }
 
 // refresh reads what other processes have appended. mu is held.

@@ -433,13 +433,13 @@ func TestID(t *testing.T) {
 	now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
 	last := ID("")
 	for range 5000 {
-		id := nextID(now, last)
+		id := nextID(now, last, false)
 		if id <= last || len(id) != 8 {
 			t.Fatalf("id %q after %q", id, last)
 		}
 		last = id
 	}
-	if later := nextID(now.Add(time.Minute), last); later <= last {
+	if later := nextID(now.Add(time.Minute), last, false); later <= last {
 		t.Errorf("id %q a minute after %q", later, last)
 	}
 	if got, err := ParseID(" " + strings.ToUpper(string(last)) + "\n"); got != last || err != nil {

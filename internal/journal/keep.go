@@ -12,22 +12,25 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/crew"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
 )
 
 // keeper collects what an entry has to keep.
 type keeper struct {
-	j      *Journal
-	ws     *rootfs.Root
-	en     *Entry
-	owner  string
-	large  bool // contents go to a pack
-	size   int64
-	inline map[rootfs.Version][]byte
-	placed map[rootfs.Version]ref
-	diffs  map[int][]rootfs.Edit
-	backs  map[int][]rootfs.Edit // of operations kept as edits
+	j     *Journal
+	ws    *rootfs.Root
+	en    *Entry
+	owner string
+	large bool // contents go to a pack
+	// outside, if set, gives the entry its final id and time; see Record.
+	outside func(last ID)
+	size    int64
+	inline  map[rootfs.Version][]byte
+	placed  map[rootfs.Version]ref
+	diffs   map[int][]rootfs.Edit
+	backs   map[int][]rootfs.Edit // of operations kept as edits
 	// moves are the renames among the operations so far. An entry with a new name
 	// in the plan still has its old name on disk.
 	moves expectation
@@ -334,13 +337,15 @@ type stored struct {
 
 // each keeps the contents of all operations; pack is nil for the log itself.
 func (k *keeper) each(ctx context.Context, pack *packWriter) error {
+	watch := progress.Of(ctx)
 	for i := range k.en.Ops {
 		op := &k.en.Ops[i]
-		var err error
-		switch op.Kind {
-		case Replace:
+		err := checkCtx(ctx)
+		switch {
+		case err != nil:
+		case op.Kind == Replace:
 			err = k.keepOld(ctx, i, op, pack)
-		case Remove:
+		case op.Kind == Remove:
 			err = k.keepNodes(ctx, op, pack)
 		}
 		if err != nil {
@@ -349,6 +354,7 @@ func (k *keeper) each(ctx context.Context, pack *packWriter) error {
 		k.noteDiff(i, op)
 		k.passed(op)
 		op.OldData, op.NewData, op.Edits = nil, nil, nil
+		watch.Step()
 	}
 	return nil
 }
@@ -359,6 +365,9 @@ func (k *keeper) keepOld(ctx context.Context, i int, op *Op, pack *packWriter) e
 		return nil
 	case op.old.place == asEdits:
 		return k.keepBack(i, op)
+	case op.Blobs[0].ID != "":
+		op.old, op.made = op.Blobs[0].ref(), op.Blobs[1].ref()
+		return nil
 	}
 	v := op.Old
 	at, err := k.keep(ctx, op.Path, op.OldData, &v, pack, !v.IsZero())
@@ -382,7 +391,9 @@ func (k *keeper) keepNodes(ctx context.Context, op *Op, pack *packWriter) error 
 		if err != nil {
 			return err
 		}
-		if n.at, err = k.keep(ctx, p, nil, &n.Version, pack, false); err != nil {
+		if op.Blobs[0].ID != "" {
+			n.at = op.Blobs[0].ref()
+		} else if n.at, err = k.keep(ctx, p, op.OldData, &n.Version, pack, false); err != nil {
 			return err
 		}
 		n.Size = n.at.size
@@ -500,7 +511,7 @@ func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
 	if _, err := pw.w.Write(stored); err != nil {
 		return ref{}, err
 	}
-	r := ref{inPack, c, pw.off, int64(len(stored)), int64(len(data))}
+	r := ref{inPack, c, pw.off, int64(len(stored)), int64(len(data)), "", nil}
 	pw.off += r.stored
 	pw.seen[v] = r
 	return r, nil
@@ -537,7 +548,7 @@ func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path,
 
 // pour copies f to the end of the pack, in steps, through h unless it is nil.
 func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (ref, error) {
-	r := ref{inPack, plain, pw.off, 0, 0}
+	r := ref{place: inPack, codec: plain, off: pw.off}
 	var in io.Reader = f
 	var out io.Writer = pw.w
 	if pw.off == 0 && pw.w.Clone(f) {

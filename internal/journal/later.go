@@ -10,6 +10,11 @@ import (
 // Spans returns how a replacement changed the file: the edits of the old content,
 // and the bytes that each replaced. It is ErrNotKept if that was not kept.
 func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
+	return j.spans(nil, e, i)
+}
+
+// spans is Spans with the files of the entry open already, unless src is nil.
+func (j *Journal) spans(src *source, e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
 	op := e.Ops[i]
 	if op.Kind != Replace || !op.hasDiff {
 		return nil, nil, ErrNotKept
@@ -35,12 +40,12 @@ func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err 
 		}
 		return edits, was, err
 	}
-	old, err := j.Before(e, i)
+	old, err := j.contentBefore(src, e, i)
+	if err == nil && !ordered(edits, int64(len(old))) {
+		err = fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
 	if err != nil {
 		return nil, nil, err
-	}
-	if _, err := spliced(old, edits); err != nil {
-		return nil, nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
 	}
 	for k, edit := range edits {
 		was[k] = old[edit.Off : edit.Off+edit.Len]
@@ -54,8 +59,8 @@ const maxBackSpans = 64 << 10
 
 // backSpans are the edits that undo a replacement whose contents are kept. They are
 // recorded with the undo, so that its own spans are known exactly.
-func (j *Journal) backSpans(e Entry, i int) ([]rootfs.Edit, error) {
-	edits, was, err := j.Spans(e, i)
+func (j *Journal) backSpans(src *source, e Entry, i int) ([]rootfs.Edit, error) {
+	edits, was, err := j.spans(src, e, i)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +119,16 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	if err != nil {
 		return nil, err
 	}
+	above := map[rootfs.Path]bool{} // the names, and the folders above them
+	for _, p := range names {
+		for ; !above[p]; p = p.Dir() {
+			above[p] = true
+		}
+	}
 	var later []Entry // newest first
 	err = j.each(func(x Entry) bool {
 		if x.ID != e.ID && x.Status == Committed && slices.ContainsFunc(x.Ops, func(op Op) bool {
-			return slices.ContainsFunc(names, func(p rootfs.Path) bool { return p.Beneath(op.Path) || op.Kind == Rename && p.Beneath(op.To) })
+			return above[op.Path] || op.Kind == Rename && above[op.To]
 		}) {
 			later = append(later, x)
 		}
@@ -126,11 +137,27 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	if err != nil {
 		return nil, err
 	}
+	var at map[rootfs.Path][]*Since // by name now; nil if one may have moved
 	for _, x := range slices.Backward(later) {
-		for k := range x.Ops {
-			for _, s := range found {
-				if err := s.follow(x, k); err != nil {
-					return nil, err
+		for k, op := range x.Ops {
+			if op.Kind != Replace {
+				for _, s := range found {
+					if err := s.follow(&op); err != nil {
+						return nil, err
+					}
+				}
+				at = nil
+				continue
+			}
+			if at == nil {
+				at = map[rootfs.Path][]*Since{}
+				for _, s := range found {
+					at[s.Now] = append(at[s.Now], s)
+				}
+			}
+			for _, s := range at[op.Path] {
+				if !s.Gone {
+					s.Done = append(s.Done, Done{x, k})
 				}
 			}
 		}
@@ -167,9 +194,8 @@ func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) 
 	return names, err
 }
 
-// follow takes in one operation of a later entry.
-func (s *Since) follow(x Entry, k int) (err error) {
-	op := &x.Ops[k]
+// follow takes in an operation of a later entry that replaces no content.
+func (s *Since) follow(op *Op) (err error) {
 	switch op.Kind {
 	case Rename:
 		if s.Now.Beneath(op.Path) {
@@ -181,10 +207,6 @@ func (s *Since) follow(x Entry, k int) (err error) {
 		s.Gone = s.Gone || s.Now.Beneath(op.Path)
 	case Restore, Create:
 		s.Gone = s.Gone && !s.Now.Beneath(op.Path)
-	case Replace:
-		if op.Path == s.Now && !s.Gone {
-			s.Done = append(s.Done, Done{x, k})
-		}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sort"
 
@@ -29,13 +30,23 @@ func (j *Journal) Get(id ID) (Entry, error) {
 	return j.find(func(e Entry) bool { return e.ID == id }, string(id))
 }
 
+// From returns the entry with an id and the newer ones, newest first.
+func (j *Journal) From(id ID) ([]Entry, error) {
+	var list []Entry
+	_, err := j.find(func(e Entry) bool {
+		list = append(list, e)
+		return e.ID == id
+	}, string(id))
+	return list, err
+}
+
 // Latest returns the change an undo without an id undoes: the newest that is
 // done, not undone yet, and neither an undo itself nor a recovery. It is refused
 // while newer entries are missing, since an older change would be undone by
 // mistake.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
-		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.PartOf == "" && e.Tool != Recovery
+		return !e.ID.Outside() && e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.PartOf == "" && e.Tool != Recovery
 	}, "nothing left to undo")
 	if err != nil {
 		return Entry{}, err
@@ -117,11 +128,48 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 
 // each visits the entries, newest first. The records that end or undo an entry
 // are newer than the entry, so one pass is enough.
-func (j *Journal) each(f func(Entry) bool) error { return j.eachSegment(j.entries(f)) }
+// Those of the log beside it are among them.
+func (j *Journal) each(f func(Entry) bool) error {
+	of := undoings{map[ID]ID{}, map[ID][]ID{}}
+	b := j.beside()
+	if b == nil {
+		return j.eachSegment(j.entries(of, f))
+	}
+	var failed error
+	theirs, stop := iter.Pull(func(yield func(Entry) bool) {
+		failed = b.eachSegment(b.entries(undoings{map[ID]ID{}, map[ID][]ID{}}, yield))
+	})
+	defer stop()
+	o, more := theirs()
+	upTo := func(id ID) bool {
+		for ; more && o.ID > id; o, more = theirs() {
+			o.UndoneBy, o.PartlyBy = of.whole[o.ID], of.part[o.ID]
+			if !f(o) {
+				return false
+			}
+		}
+		return true
+	}
+	goesOn := true
+	err := j.eachSegment(j.entries(of, func(e Entry) bool {
+		goesOn = upTo(e.ID) && f(e)
+		return goesOn
+	}))
+	if err == nil && goesOn {
+		upTo("")
+	}
+	return errors.Join(err, failed)
+}
+
+// undoings are the undone entries, and those undone in part, met so far.
+type undoings struct {
+	whole map[ID]ID
+	part  map[ID][]ID
+}
 
 // entries turns a visitor of entries into a visitor of segments.
-func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
-	commits, aborts, undone, partly := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}, map[ID][]ID{}
+func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool, error) {
+	commits, aborts := map[ID]commit{}, map[ID]bool{}
 	return func(s *segment) (bool, error) {
 		for _, l := range j.late { // ours; the log will have them soon
 			if l.typ == recAbort {
@@ -146,13 +194,13 @@ func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 			if c, ok := commits[e.ID]; ok && e.Status == Pending {
 				out.commit(c)
 			}
-			out.UndoneBy, out.PartlyBy = undone[e.ID], partly[e.ID]
+			out.UndoneBy, out.PartlyBy = of.whole[e.ID], of.part[e.ID]
 			if out.Status == Committed && out.UndoneBy == "" {
 				if out.Undoes != "" {
-					undone[out.Undoes] = out.ID
+					of.whole[out.Undoes] = out.ID
 				}
 				if out.PartOf != "" {
-					partly[out.PartOf] = append(partly[out.PartOf], out.ID)
+					of.part[out.PartOf] = append(of.part[out.PartOf], out.ID)
 				}
 			}
 			if !f(out) {
@@ -168,7 +216,7 @@ func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 func (j *Journal) notUndone(id ID) error {
 	var by ID
 	var failed error
-	err := j.visit(j.entries(func(e Entry) bool {
+	err := j.visit(j.entries(undoings{map[ID]ID{}, map[ID][]ID{}}, func(e Entry) bool {
 		if e.Undoes == id && e.UndoneBy == "" {
 			if e.Status == Committed || j.running[e.ID] != nil {
 				by = e.ID
@@ -179,7 +227,7 @@ func (j *Journal) notUndone(id ID) error {
 				}
 			}
 		}
-		return by == "" && failed == nil && e.ID != id
+		return by == "" && failed == nil && e.ID > id
 	}))
 	if by != "" {
 		return fmt.Errorf("%w by %s", ErrUndone, by)
@@ -220,7 +268,10 @@ func (e *Entry) commit(c commit) {
 	if c.done < len(e.Ops) {
 		e.Planned = e.Ops
 	}
-	e.Ops = slices.Clone(e.Ops[:min(c.done, len(e.Ops))])
+	n := min(c.done, len(e.Ops))
+	if e.Ops = e.Ops[:n:n]; len(c.results) > 0 {
+		e.Ops = slices.Clone(e.Ops)
+	}
 	for _, r := range c.results {
 		if r.Op < 0 || r.Op >= len(e.Ops) {
 			continue
@@ -266,9 +317,10 @@ func (j *Journal) openEntries() ([]openEntry, error) {
 
 // source opens the files that hold what e keeps.
 func (j *Journal) source(e Entry) (*source, error) {
+	j = j.of(e)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	src := &source{}
+	src := &source{blob: j.opts.Blob}
 	s, err := j.segmentOf(e)
 	if err != nil {
 		return nil, err
@@ -288,7 +340,10 @@ func (j *Journal) source(e Entry) (*source, error) {
 
 // Before returns the content the i-th operation of an entry found: of a Replace
 // or of a removed file. A created file had none.
-func (j *Journal) Before(e Entry, i int) ([]byte, error) {
+func (j *Journal) Before(e Entry, i int) ([]byte, error) { return j.contentBefore(nil, e, i) }
+
+// contentBefore is Before with the files of the entry open already, unless src is nil.
+func (j *Journal) contentBefore(src *source, e Entry, i int) (_ []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound
 	}
@@ -302,11 +357,12 @@ func (j *Journal) Before(e Entry, i int) ([]byte, error) {
 	case op.Kind != Replace, op.old.place == asEdits:
 		return nil, ErrNotKept
 	}
-	src, err := j.source(e)
-	if err != nil {
-		return nil, err
+	if src == nil {
+		if src, err = j.source(e); err != nil {
+			return nil, err
+		}
+		defer src.close()
 	}
-	defer src.close()
 	return src.read(at, op.Old, j.opts.MaxBytes)
 }
 
@@ -364,6 +420,14 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	if op.Kind == Remove {
 		return nil, nil
 	}
+	if at := op.madeAt(); at.place == inGit {
+		src, err := j.source(e)
+		if err != nil {
+			return nil, err
+		}
+		defer src.close()
+		return src.read(at, op.New, j.opts.MaxBytes)
+	}
 	if !op.hasDiff {
 		return nil, ErrNotKept
 	}
@@ -383,11 +447,13 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 }
 
 func (j *Journal) diff(e Entry, i int) ([]byte, error) {
+	j = j.of(e)
 	j.mu.Lock()
-	at, ok := int64(0), false
+	var x extent
+	ok := false
 	s, err := j.segmentOf(e)
 	if err == nil {
-		at, ok = s.diffs[diffKey{e.ID, i}]
+		x, ok = s.diffs[diffKey{e.ID, i}]
 	}
 	j.mu.Unlock()
 	if err != nil {
@@ -396,23 +462,24 @@ func (j *Journal) diff(e Entry, i int) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
 	}
-	return j.body(e, at, 2*maxInline+1024, recDiff)
+	return j.body(e, x, recDiff)
 }
 
-// body reads one record of the segment of e, of at most size bytes.
-func (j *Journal) body(e Entry, at, size int64, want recType) ([]byte, error) {
+// body reads one record of the segment of e.
+func (j *Journal) body(e Entry, x extent, want recType) ([]byte, error) {
+	j = j.of(e)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s, err := j.segmentOf(e)
 	if err != nil {
 		return nil, err
 	}
-	buf := make([]byte, max(0, min(s.end-at, headLen+min(size, maxRecord))))
-	if _, err := s.log.ReadAt(buf, at); err != nil {
+	buf := make([]byte, max(0, min(s.end-x.at, headLen+min(x.size, maxRecord))))
+	if _, err := s.log.ReadAt(buf, x.at); err != nil {
 		return nil, err
 	}
-	r, ok := (&frames{m: s.m, base: at, data: buf}).next()
-	if !ok || r.body == nil || r.typ != want || r.at != at {
+	r, ok := (&frames{m: s.m, base: x.at, data: buf}).next()
+	if !ok || r.body == nil || r.typ != want || r.at != x.at {
 		return nil, fmt.Errorf("%w: a content of %s", ErrDamaged, e.ID)
 	}
 	return r.body, nil

@@ -10,6 +10,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 )
 
@@ -20,9 +21,14 @@ import (
 type Plan struct {
 	Of     Entry
 	Change Change
+	// Beneath, if set, rolls back the k-th operation, a replacement, in a file that
+	// someone else has changed since.
+	Beneath func(k int) error
 
 	j   *Journal
 	src *source
+	// parts are the sources of a plan of several entries; their refs name them.
+	parts []*source
 	// Each operation of Change has one of these.
 	of     []int           // the operation of Of that it undoes; -1 is none
 	target []ref           // where the content is that a Replace brings back
@@ -141,29 +147,45 @@ func (op *Op) movedBy(ops []Op) {
 // planOf inverts e.Ops.
 func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 	p := &Plan{Of: e, j: j, Change: Change{Tool: "undo", Undoes: e.ID}}
+	src, err := j.source(e)
+	if err != nil {
+		return nil, err
+	}
+	p.src = src
+	if err := p.invert(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// invert makes the operations of the plan, and reads every content that they need once.
+func (p *Plan) invert(ctx context.Context) error {
+	j, e, watch := p.j, p.Of, progress.Of(ctx)
 	for i, op := range slices.Backward(e.Ops) {
+		if err := checkCtx(ctx); err != nil {
+			return err
+		}
 		inv, target, err := op.inverse()
 		var back []rootfs.Edit
 		if err == nil && target.place == asEdits {
 			_, back, err = j.back(e, i)
 			inv.Edits = back
 		} else if err == nil && op.Kind == Replace && op.hasDiff {
-			inv.Edits, _ = j.backSpans(e, i) // only for the record; the content is kept
+			// The content is kept, too: it has been verified if there is no error.
+			if inv.Edits, err = j.backSpans(p.src, e, i); err != nil {
+				inv.Edits, err = nil, p.verify(ctx, &inv, target)
+			}
+		} else if err == nil {
+			err = p.verify(ctx, &inv, target)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", fault.Printable(op.Path.String()), err)
+			return fmt.Errorf("%s: %w", fault.Printable(op.Path.String()), err)
 		}
 		p.Change.Ops = append(p.Change.Ops, inv)
 		p.of, p.target, p.back = append(p.of, i), append(p.target, target), append(p.back, back)
+		watch.Step()
 	}
-	var err error
-	if p.src, err = j.source(e); err != nil {
-		return nil, err
-	}
-	if err := p.verify(ctx); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	return p, nil
+	return nil
 }
 
 var errNewUnknown = errors.New("what the change led to was not recorded")
@@ -200,9 +222,9 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 	return inv, target, nil
 }
 
-// verify reads every content once.
-func (p *Plan) verify(ctx context.Context) error {
-	check := func(path rootfs.Path, r ref, v rootfs.Version) error {
+// verify reads the contents that an operation of the plan brings back.
+func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
+	check := func(r ref, v rootfs.Version) error {
 		if err := checkCtx(ctx); err != nil {
 			return err
 		}
@@ -210,26 +232,17 @@ func (p *Plan) verify(ctx context.Context) error {
 		if err == nil {
 			_, err = io.Copy(io.Discard, in)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", fault.Printable(path.String()), err)
-		}
-		return nil
+		return err
 	}
-	for i, op := range p.Change.Ops {
-		if op.Kind == Replace && p.back[i] == nil {
-			if err := check(op.Path, p.target[i], op.New); err != nil {
-				return err
-			}
-		}
-		if op.Kind != Create {
-			continue
-		}
+	switch op.Kind {
+	case Replace:
+		return check(target, op.New)
+	case Create:
 		for _, n := range op.Nodes {
-			if n.Type != rootfs.TypeFile {
-				continue
-			}
-			if err := check(op.Path, n.at, n.Version); err != nil {
-				return err
+			if n.Type == rootfs.TypeFile {
+				if err := check(n.at, n.Version); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -237,7 +250,13 @@ func (p *Plan) verify(ctx context.Context) error {
 }
 
 // Close releases the plan's files.
-func (p *Plan) Close() error { return p.src.close() }
+func (p *Plan) Close() error {
+	err := p.src.close()
+	for _, s := range p.parts {
+		err = errors.Join(err, s.close())
+	}
+	return err
+}
 
 // Conflict is a path that isn't what the plan needs.
 type Conflict struct {
@@ -245,6 +264,10 @@ type Conflict struct {
 	Reason change.Reason
 	Found  rootfs.Type // of change.IsOther
 }
+
+// maxHeld is how much of the files that a plan edits is kept in memory until it is
+// carried out.
+const maxHeld = 64 << 20
 
 // Check compares the workspace with what the plan must find, changing nothing.
 // No conflicts means it can go ahead.
@@ -254,10 +277,18 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 		return nil, err
 	}
 	d := newDisk(ws)
+	d.room = maxHeld
 	var found []Conflict
 	for path, want := range x.first {
 		if have := d.at(path); !want.accepts(have) {
 			found = append(found, compare(path, want, have))
+		}
+	}
+	for i := range p.Change.Ops {
+		if op := &p.Change.Ops[i]; op.Kind == Replace {
+			if op.OldData = nil; len(x.moves) == 0 && d.seen[op.Path].version == op.Old {
+				op.OldData = d.held[op.Path]
+			}
 		}
 	}
 	for _, op := range p.Change.Ops {

@@ -364,6 +364,9 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 		} else {
 			err = tx.Apply(ctx, ws, i)
 		}
+		if p.Beneath != nil && op.Kind == Replace && errors.Is(err, fault.Conflict) {
+			err = p.Beneath(i)
+		}
 		if err != nil {
 			return &TakeBackError{Done: p.Change.Ops[:i], Left: p.Change.Ops[i:], Err: err}
 		}

@@ -27,7 +27,7 @@ type segment struct {
 	last     ID // the newest seen, or carried over
 	entries  []*Entry
 	blobs    map[rootfs.Version]ref
-	diffs    map[diffKey]int64 // offset of the frame
+	diffs    map[diffKey]extent
 	commits  map[ID]commit
 	aborts   map[ID]bool
 	damaged  int
@@ -40,6 +40,9 @@ type diffKey struct {
 	id ID
 	op int
 }
+
+// extent is the place of a record: the offset of its frame, and the size of its body.
+type extent struct{ at, size int64 }
 
 func segmentName(num uint32, m marker) string { return fmt.Sprintf("%08d-%x.seg", num, m[:]) }
 
@@ -82,7 +85,7 @@ func (j *Journal) listSegments() ([]segmentFile, error) {
 }
 
 func newSegment(num uint32, m marker, log *rootfs.Log) *segment {
-	return &segment{num: num, m: m, log: log, blobs: map[rootfs.Version]ref{}, diffs: map[diffKey]int64{},
+	return &segment{num: num, m: m, log: log, blobs: map[rootfs.Version]ref{}, diffs: map[diffKey]extent{},
 		commits: map[ID]commit{}, aborts: map[ID]bool{}}
 }
 
@@ -140,7 +143,7 @@ func (s *segment) take(root *rootfs.Root, r record) error {
 		if err != nil {
 			return err
 		}
-		s.diffs[diffKey{id, op}] = r.at
+		s.diffs[diffKey{id, op}] = extent{r.at, int64(len(r.body))}
 	case recIntent:
 		en, err := decodeIntent(root, r.body)
 		if err != nil {
@@ -210,7 +213,7 @@ func decodeBlob(r record) (rootfs.Version, ref, error) {
 		return v, ref{}, errBody
 	}
 	head := len(r.body) - len(d.b)
-	return v, ref{inSegment, codec(c), r.at + headLen + int64(head), int64(len(d.b)), int64(size)}, nil
+	return v, ref{inSegment, codec(c), r.at + headLen + int64(head), int64(len(d.b)), int64(size), "", nil}, nil
 }
 
 // catchUp brings the tail up to date. The lock is held, shared at least.

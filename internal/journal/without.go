@@ -1,8 +1,6 @@
 package journal
 
 import (
-	"slices"
-
 	"quarry/change"
 	"quarry/internal/rootfs"
 )
@@ -13,7 +11,10 @@ import (
 // of the entry, which is undone in part only. It reports whether anything is
 // left.
 func (p *Plan) Without(paths []rootfs.Path) bool {
-	left := append([]rootfs.Path(nil), paths...)
+	left := &pathSet{map[rootfs.Path]bool{}, map[rootfs.Path]bool{}}
+	for _, p := range paths {
+		left.add(p)
+	}
 	drop := make([]bool, len(p.Change.Ops))
 	for more := true; more; {
 		more = false
@@ -26,9 +27,9 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 			if op.onlyFolder() {
 				continue // what else is in it may go
 			}
-			left = append(left, op.Path)
+			left.add(op.Path)
 			if op.Kind == Rename {
-				left = append(left, op.To)
+				left.add(op.To)
 			}
 		}
 	}
@@ -58,11 +59,13 @@ func (p *Plan) InPart() {
 	p.Change.Undoes, p.Change.PartOf, p.Change.Did.Verb = "", p.Of.ID, change.UndidPart
 }
 
-// Drop removes the k-th operation of the plan, which has nothing to do. It reports
-// whether anything is left.
-func (p *Plan) Drop(k int) bool {
+// Drop removes the operations of the plan that undo operations of the entry for which
+// nothing is left to do. It reports whether anything else is.
+func (p *Plan) Drop(nothing map[int]bool) bool {
 	drop := make([]bool, len(p.Change.Ops))
-	drop[k] = true
+	for k, i := range p.of {
+		drop[k] = nothing[i]
+	}
 	return p.drop(drop)
 }
 
@@ -88,13 +91,29 @@ func (op *Op) onlyFolder() bool {
 	return (op.Kind == Create || op.Kind == Remove) && len(op.Nodes) == 1 && op.Nodes[0].Type == rootfs.TypeDir
 }
 
+// pathSet are paths, and the folders above them.
+type pathSet struct{ in, above map[rootfs.Path]bool }
+
+func (s *pathSet) add(p rootfs.Path) {
+	s.in[p] = true
+	for up := p; !s.above[up]; up = up.Dir() {
+		s.above[up] = true
+	}
+}
+
 // about reports whether op touches one of the paths, or something beneath or
 // above one.
-func (op *Op) about(paths []rootfs.Path) bool {
+func (op *Op) about(paths *pathSet) bool {
 	meets := func(p rootfs.Path) bool {
-		return !p.IsRoot() && slices.ContainsFunc(paths, func(q rootfs.Path) bool {
-			return p == q || q.Beneath(p) || p.Beneath(q) && !op.onlyFolder()
-		})
+		if paths.above[p] {
+			return !p.IsRoot()
+		}
+		for ; !op.onlyFolder() && !p.IsRoot(); p = p.Dir() {
+			if paths.in[p] {
+				return true
+			}
+		}
+		return false
 	}
 	return meets(op.Path) || op.Kind == Rename && meets(op.To)
 }

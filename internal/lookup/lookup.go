@@ -151,7 +151,7 @@ func (l *lookup) having(ctx context.Context) (list []string, onlyLikely bool, su
 	defer matching.StopWith(ctx)()
 	m := matching.NewMatcher()
 	q := l.pattern()
-	q.Scope, q.Parts = l.q.Scope, true
+	q.Scope, q.Parts, q.RawLines = l.q.Scope, true, true
 	q.Limits.LineBytes = 4 << 10 // longer lines are data
 	var all, likely []string
 	sum, err = l.from.SearchEach(ctx, q, func(f *search.FileMatch) error {

@@ -43,7 +43,6 @@ func clientOptions() *Options {
 type clientReport struct {
 	Instructions string
 	Tools        []struct{ Name string }
-	Prompts      []struct{ Name string }
 	Templates    []struct{ URITemplate string }
 	Resources    []struct{ URI string }
 	Results      []struct {
@@ -95,7 +94,7 @@ func targets(t *testing.T, url string) map[string]string {
 
 func checkReport(t *testing.T, r *clientReport) {
 	t.Helper()
-	if r.Instructions != "Be brief." || len(r.Tools) != 6 || len(r.Prompts) != 1 || len(r.Templates) != 1 || len(r.Resources) != 1 {
+	if r.Instructions != "Be brief." || len(r.Tools) != 6 || len(r.Templates) != 1 || len(r.Resources) != 1 {
 		t.Errorf("the client saw %+v", r)
 	}
 	for i, want := range []struct{ text, structured, threw string }{
@@ -143,7 +142,6 @@ func TestClientsInspector(t *testing.T) {
 		}{
 			{[]string{"--method", "tools/list", "--strict"}, `"name": "echo"`},
 			{[]string{"--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hello"}, `"text": "hello"`},
-			{[]string{"--method", "prompts/list"}, `"investigate"`},
 			{[]string{"--method", "resources/read", "--uri", "file:///ws/a.txt"}, `"text": "a"`},
 		} {
 			cmd := exec.Command(program, append(append([]string{inspector}, target...), c.args...)...)

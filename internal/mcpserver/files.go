@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -19,9 +18,6 @@ import (
 	"quarry/fault"
 	"quarry/tool"
 )
-
-// listPage is how many files one page of resources/list has.
-const listPage = 500
 
 // maxCompletions is the protocol's limit.
 const maxCompletions = 100
@@ -38,8 +34,6 @@ type Root struct {
 type Files interface {
 	// Read returns a file's content.
 	Read(ctx context.Context, path string) (*Content, error)
-	// List gives the files that come after a path in byte order, n at most.
-	List(ctx context.Context, after string, n int) ([]string, error)
 	// Complete gives the files and folders, with a slash, whose paths begin
 	// with prefix, n at most, and whether there are more.
 	Complete(ctx context.Context, prefix string, n int) (paths []string, more bool, err error)
@@ -105,22 +99,15 @@ func (f *files) templates() []*mcp.ResourceTemplate {
 	return list
 }
 
-// handle answers resources/list, since the SDK needs a fixed list, and rewrites
-// the address of resources/read to the form of the templates.
-func (f *files) handle(ctx context.Context, req mcp.Request) (res mcp.Result, handled bool, err error) {
-	if len(f.roots) == 0 {
-		return nil, false, nil
-	}
-	switch req := req.(type) {
-	case *mcp.ListResourcesRequest:
-		res, err := f.list(ctx, req)
-		return res, true, err
-	case *mcp.ReadResourceRequest:
+// normalize rewrites the address of resources/read to the form of the templates.
+// resources/list stays empty: clients ask for all pages of it at their start, which
+// took 20 s in a large tree, and the templates reach every file.
+func (f *files) normalize(req mcp.Request) {
+	if req, ok := req.(*mcp.ReadResourceRequest); ok {
 		if r, rel, ok := f.locate(req.Params.URI); ok {
 			req.Params.URI = fileURI(r.uriPath + "/" + rel)
 		}
 	}
-	return nil, false, nil
 }
 
 // locate finds the root and the path that an address means.
@@ -244,61 +231,15 @@ func mimeType(name string, c *Content) string {
 	return "text/plain"
 }
 
-// list gives one page of the files of all roots. The cursor is the last path of
-// the page before, so that files that were added or removed meanwhile don't
-// shift the pages.
-func (f *files) list(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
-	first, after := 0, ""
-	if req.Params != nil && req.Params.Cursor != "" {
-		var ok bool
-		if first, after, ok = readCursor(req.Params.Cursor); !ok || first >= len(f.roots) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid cursor"}
-		}
-	}
-	res := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
-	for i := first; i < len(f.roots); i++ {
-		r := &f.roots[i]
-		want := listPage - len(res.Resources)
-		paths, err := r.Files.List(ctx, after, want)
-		if err != nil {
-			return nil, resourceError(r.template, err)
-		}
-		for _, p := range paths {
-			res.Resources = append(res.Resources, &mcp.Resource{
-				Name: path.Join(r.Name, p), URI: fileURI(r.uriPath + "/" + p), MIMEType: mimeType(p, nil),
-			})
-		}
-		if len(paths) >= want {
-			res.NextCursor = writeCursor(i, paths[len(paths)-1])
-			break
-		}
-		after = ""
-	}
-	return res, nil
-}
-
-func writeCursor(root int, after string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(root) + ":" + after))
-}
-
-func readCursor(cursor string) (root int, after string, ok bool) {
-	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil {
-		return 0, "", false
-	}
-	number, after, found := strings.Cut(string(b), ":")
-	root, err = strconv.Atoi(number)
-	return root, after, found && err == nil && root >= 0
-}
-
-// complete completes a path: of a template, or of a prompt's argument.
+// complete completes the path of a template.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
-	if req.Params.Argument.Name != "path" {
+	i := slices.IndexFunc(s.files.roots, func(r fileRoot) bool { return r.template == req.Params.Ref.URI })
+	if req.Params.Ref.Type != "ref/resource" || i < 0 || req.Params.Argument.Name != "path" {
 		return res, nil
 	}
 	prefix := req.Params.Argument.Value
-	paths, more, err := s.files.complete(ctx, req.Params.Ref, prefix)
+	paths, more, err := s.files.roots[i].Files.Complete(ctx, prefix, maxCompletions)
 	if err != nil {
 		s.log.Debug("completion failed", "prefix", prefix, "error", err)
 		return res, nil // nothing to offer is no failure of the client's
@@ -309,38 +250,4 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	res.Completion.Values = append(res.Completion.Values, paths...)
 	res.Completion.HasMore = more
 	return res, nil
-}
-
-func (f *files) complete(ctx context.Context, ref *mcp.CompleteReference, prefix string) (paths []string, more bool, err error) {
-	for i := range f.roots {
-		r := &f.roots[i]
-		if ref.Type == "ref/resource" {
-			if ref.URI == r.template {
-				return r.Files.Complete(ctx, prefix, maxCompletions)
-			}
-			continue
-		}
-		// A prompt's path begins with the name of the root when there are several.
-		inner, outer := prefix, ""
-		if r.Name != "" {
-			outer = r.Name + "/"
-			rest, inside := strings.CutPrefix(prefix, outer)
-			if !inside {
-				if strings.HasPrefix(outer, prefix) {
-					paths = append(paths, outer)
-				}
-				continue
-			}
-			inner = rest
-		}
-		found, some, err := r.Files.Complete(ctx, inner, maxCompletions)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, p := range found {
-			paths = append(paths, outer+p)
-		}
-		more = more || some
-	}
-	return paths, more, nil
 }

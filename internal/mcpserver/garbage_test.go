@@ -178,7 +178,7 @@ func fuzzLine(rnd *rand.Rand) []byte {
 
 func fuzzParams(rnd *rand.Rand) string {
 	keys := []string{"name", "arguments", "uri", "cursor", "ref", "argument", "_meta", "requestId", "level", "notifications", "protocolVersion", "text", "context"}
-	names := []string{`"echo"`, `"count"`, `"boom"`, `"put"`, `"search_files"`, `"investigate"`, `"file:///ws/a"`, `{"type":"ref/prompt","name":"investigate"}`,
+	names := []string{`"echo"`, `"count"`, `"boom"`, `"put"`, `"search_files"`, `"any"`, `"file:///ws/a"`, `{"type":"ref/prompt","name":"any"}`,
 		`{"type":"ref/resource","uri":"file:///ws/{+path}"}`, `{"name":"path","value":"a"}`, `{"progressToken":1}`,
 		`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`, `{"toolsListChanged":true}`}
 	var b strings.Builder

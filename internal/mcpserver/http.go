@@ -17,6 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/internal/strangers"
 )
 
 // Path is where the server answers.
@@ -86,7 +88,7 @@ type handler struct {
 	memory              *shares // bytes of their bodies
 	bodies              bodies
 	visits              *visits
-	strangers           strangers
+	strangers           strangers.Conns
 	stalled, memoryWait time.Duration
 	bodyTime            time.Duration
 	sessions, stateless http.Handler
@@ -102,7 +104,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
-	h.strangers.known(r)
+	h.strangers.Known(r)
 	id := r.Header.Get("Mcp-Session-Id")
 	if why := h.visits.whyGone(id); why != "" {
 		http.Error(w, why, http.StatusNotFound)
@@ -327,9 +329,9 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) 
 	}
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-		ConnContext: h.strangers.arrived, ConnState: h.strangers.changed,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	h.strangers.Watch(srv)
 	defer s.held.end()
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()

@@ -43,7 +43,7 @@ func overlong(method string, size int) (code int64, why string) {
 	switch {
 	case len(method) > maxMethod:
 		return jsonrpc.CodeMethodNotFound, fmt.Sprintf("unknown method %.40q… of %d bytes", method, len(method))
-	case size > maxPlain && method != "" && method != "tools/call" && method != "prompts/get" && method != "initialize" && !strings.HasPrefix(method, "notifications/"):
+	case size > maxPlain && method != "" && method != "tools/call" && method != "initialize" && !strings.HasPrefix(method, "notifications/"):
 		return jsonrpc.CodeInvalidParams, fmt.Sprintf("%.40q takes at most %d KB, not %d", method, maxPlain>>10, size>>10)
 	}
 	return 0, ""

@@ -1,7 +1,7 @@
 // Package mcpserver speaks the Model Context Protocol for a tool.Registry, over
 // stdio and over HTTP. It is the only importer of the MCP SDK.
 //
-// It knows tools, files and prompts through small interfaces and never sees a
+// It knows tools and files through small interfaces and never sees a
 // workspace. Nothing a client sends ends the process: a garbage line, a huge
 // one, an unknown method and a panicking handler are all answers, and the next
 // request is served.
@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"quarry/fault"
 	"quarry/internal/crew"
 	"quarry/tool"
 )
@@ -68,8 +69,8 @@ type Answer struct {
 	Tool      *tool.Tool
 	Arguments json.RawMessage
 	Began     time.Time
-	Bytes     int    // of the text
-	Code      string // of an error; "" if it succeeded
+	Bytes     int        // of the text
+	Code      fault.Code // of an error; "" if it succeeded
 }
 
 // Server serves one set of tools to any number of clients.
@@ -112,12 +113,11 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		// The lists of a server don't change while it runs, and it doesn't send
 		// logs, so neither capability is announced.
-		Capabilities: &mcp.ServerCapabilities{
-			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
-		},
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
 	if len(opts.Roots) > 0 {
 		settings.Capabilities.Resources = &mcp.ResourceCapabilities{}
+		settings.Capabilities.Completions = &mcp.CompletionCapabilities{}
 	}
 	if change != nil {
 		change(settings)
@@ -130,9 +130,6 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 			return nil, err
 		}
 		s.sdk.AddTool(definition, s.call)
-	}
-	for _, p := range promptsFor(tools) {
-		s.sdk.AddPrompt(p.definition(), p.get)
 	}
 	for _, t := range s.files.templates() {
 		s.sdk.AddResourceTemplate(t, s.files.read)
@@ -243,7 +240,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	began := time.Now()
 	res, err := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
 	if t := s.tools.Lookup(req.Params.Name); s.answered != nil && t != nil && err == nil {
-		s.answered(Answer{tool.ClientOf(ctx), t, req.Params.Arguments, began, len(res.Text), codeOf(res)})
+		s.answered(Answer{tool.ClientOf(ctx), t, req.Params.Arguments, began, len(res.Text), res.Code})
 	}
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
@@ -262,18 +259,6 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	return out, nil
 }
 
-// codeOf is the code of an error, which ends its text.
-func codeOf(res *tool.Result) string {
-	if !res.IsError {
-		return ""
-	}
-	text := strings.TrimRight(res.Text, "\n")
-	if i := strings.LastIndexByte(text, '['); i >= 0 && strings.HasSuffix(text, "]") {
-		return text[i+1 : len(text)-1]
-	}
-	return "ERROR"
-}
-
 // guard is called before every handler. It turns a panic into an error, answers
 // what the SDK has no hook for, and suggests a tool for an unknown name.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
@@ -286,9 +271,7 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				}
 			}
 		}()
-		if res, handled, err := s.files.handle(ctx, req); handled {
-			return res, err
-		}
+		s.files.normalize(req)
 		res, err = next(ctx, method, req)
 		if err == nil && (method == "initialize" || method == "server/discover") {
 			s.greet(req)

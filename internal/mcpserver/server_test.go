@@ -195,25 +195,6 @@ func TestProgressEnds(t *testing.T) {
 	}
 }
 
-// A prompt is offered only where its tools are.
-func TestPrompts(t *testing.T) {
-	p := serve(t, newTestServer(t, nil))
-	p.initialize()
-	list := p.ask(1, "prompts/list", "")
-	if !strings.Contains(string(list.Result), `"investigate"`) || strings.Contains(string(list.Result), "review_changes") {
-		t.Errorf("prompts/list answers %s", list.Result)
-	}
-	m := p.ask(2, "prompts/get", `{"name":"investigate","arguments":{"question":"Where is the parser?","path":"src"}}`)
-	for _, want := range []string{"Where is the parser?", "Look only in src.", "search_files finds"} {
-		if !strings.Contains(string(m.Result), want) {
-			t.Errorf("prompts/get answers %s, want %q in it", m.Result, want)
-		}
-	}
-	if m = p.ask(3, "prompts/get", `{"name":"investigate"}`); m.Error == nil || m.Error.Code != -32602 {
-		t.Errorf("a missing argument answers %s", m.Result)
-	}
-}
-
 // Shutting down: the end of input and a signal both let calls be answered.
 func TestShutdown(t *testing.T) {
 	stress.SkipTiny(t)
@@ -315,7 +296,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("templates: %s", m.Result)
 	}
 	m = p.ask(2, "resources/list", "")
-	if !strings.Contains(string(m.Result), base+"/src/a%20b.go") || strings.Contains(string(m.Result), "nextCursor") {
+	if !strings.Contains(string(m.Result), `"resources":[]`) {
 		t.Errorf("list: %s", m.Result)
 	}
 	for i, c := range []struct{ name, uri, want string }{
@@ -395,46 +376,6 @@ func TestFileAddresses(t *testing.T) {
 	}
 }
 
-// Pages follow each other without gap or overlap, across roots.
-func TestFilePages(t *testing.T) {
-	one, two := mapFiles{}, mapFiles{}
-	for i := range 700 {
-		one[fmt.Sprintf("f%04d", i)], two[fmt.Sprintf("g%04d", i)] = "x", "y"
-	}
-	s := newTestServer(t, &Options{Roots: []Root{{"one", drive + "/one", one}, {"two", drive + "/two", two}}})
-	p := serve(t, s)
-	p.initialize()
-	seen, cursor, id := map[string]bool{}, "", 1
-	for {
-		var page struct {
-			Resources  []struct{ URI, Name string }
-			NextCursor string
-		}
-		m := p.ask(id, "resources/list", `{"cursor":"`+cursor+`"}`)
-		if err := json.Unmarshal(m.Result, &page); err != nil {
-			t.Fatal(err, m.Error)
-		}
-		for _, r := range page.Resources {
-			if seen[r.URI] {
-				t.Errorf("%s came twice", r.URI)
-			}
-			seen[r.URI] = true
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			break
-		}
-		id++
-	}
-	if len(seen) != 1400 || id != 3 {
-		t.Errorf("%d files in %d pages, want 1400 in 3", len(seen), id)
-	}
-	for _, bad := range []string{"!", "OTphYmM", "LTE6"} {
-		if m := p.ask(50, "resources/list", `{"cursor":"`+bad+`"}`); m.Error == nil || m.Error.Code != -32602 {
-			t.Errorf("cursor %q answers %s", bad, m.Result)
-		}
-	}
-}
-
 func TestCompletePaths(t *testing.T) {
 	src := mapFiles{"src/a.go": "", "src/b.go": "", "README.md": ""}
 	many := mapFiles{}
@@ -445,9 +386,9 @@ func TestCompletePaths(t *testing.T) {
 	p.initialize()
 	for i, c := range []struct{ name, ref, arg, value, want string }{
 		{"of a template", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "src/", `{"values":["src/a.go","src/b.go"]}`},
-		{"of a prompt: the roots", `{"type":"ref/prompt","name":"investigate"}`, "path", "a", `["app/","api/"]`},
-		{"of a prompt: below one", `{"type":"ref/prompt","name":"investigate"}`, "path", "app/R", `["app/README.md"]`},
-		{"another argument", `{"type":"ref/prompt","name":"investigate"}`, "question", "a", `{"values":[]}`},
+		{"of another template", `{"type":"ref/resource","uri":"file://` + volume + `/other/{+path}"}`, "path", "src/", `{"values":[]}`},
+		{"another argument", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "question", "src/", `{"values":[]}`},
+		{"of a prompt", `{"type":"ref/prompt","name":"any"}`, "path", "src/", `{"values":[]}`},
 		{"a panic", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "panic", `failed unexpectedly`},
 	} {
 		m := p.ask(i+1, "completion/complete", fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q}}`, c.ref, c.arg, c.value))

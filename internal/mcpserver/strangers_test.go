@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/internal/strangers"
 )
 
 // serving is a server over HTTP, by its listener, and its token.
@@ -34,7 +36,7 @@ func serving(t *testing.T) (ln net.Listener, token string) {
 func TestStrangersShutNobodyOut(t *testing.T) {
 	ln, token := serving(t)
 	var silent []net.Conn
-	for range 3 * maxStrangers {
+	for range 3 * strangers.Max {
 		c, err := net.Dial("tcp", ln.Addr().String())
 		if err != nil {
 			t.Fatal(err)

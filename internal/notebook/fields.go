@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notefields"
+	"quarry/internal/splice"
 	"quarry/internal/vault"
 )
 
@@ -131,13 +132,7 @@ func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
 
 // narrow reduces the edit of a note to the bytes that change.
 func narrow(n *Note, op change.Op, text []byte) change.Op {
-	a, z := 0, 0
-	for a < len(n.Text) && a < len(text) && n.Text[a] == text[a] {
-		a++
-	}
-	for z < len(n.Text)-a && z < len(text)-a && n.Text[len(n.Text)-1-z] == text[len(text)-1-z] {
-		z++
-	}
+	a, z := splice.Ends(n.Text, text)
 	op.Edits = []change.Edit{{Verb: change.ReplaceSpan, Start: a, End: len(n.Text) - z, New: string(text[a : len(text)-z])}}
 	return op
 }
@@ -282,7 +277,7 @@ func (c *Chosen) paths(ctx context.Context, b *Book, exprs []string) ([]string, 
 		return b.mentioning(ctx, true, exprs, "**/*.md")
 	}
 	q := Query{Query: c.Where, Loose: true, Limit: math.MaxInt, Scope: scope(false, "**/*.md")}
-	s, err := newNoteSearch(&q)
+	s, err := b.newNoteSearch(ctx, &q)
 	if err != nil {
 		return nil, err
 	}

@@ -2,129 +2,307 @@ package notebook
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/fault"
+	"quarry/internal/fuzzy"
 	"quarry/internal/notefields"
+	"quarry/internal/notefilter"
 	"quarry/internal/vault"
 )
 
-// noteFilter decides whether a note may be in the answer.
+// noteFilter decides whether a note may be in the answer. The zero value admits all.
 type noteFilter struct {
 	want   uint64 // the facts it needs
+	slow   bool   // it asks the file system
 	admits func(ctx context.Context, path string, f *notefields.Facts) bool
 }
 
-// readFilters takes the filters out of a query and returns its words. A filter
-// after a minus omits the notes that it would select.
-func (s *noteSearch) readFilters(query string) (words string, err error) {
-	var rest []string
-	for _, field := range quotedFields(query) {
-		name, value, ok := strings.Cut(field, ":")
-		name, not := strings.CutPrefix(name, "-")
-		make, known := noteFilters[strings.ToLower(name)]
-		if !ok || !known {
-			rest = append(rest, field)
-			continue
-		}
-		if value == "" {
-			return "", fmt.Errorf("%w %q", ErrFilter, field)
-		}
-		f, err := make(value)
-		if err != nil {
-			return "", err
-		}
-		if not {
-			admits := f.admits
-			f.admits = func(ctx context.Context, path string, facts *notefields.Facts) bool { return !admits(ctx, path, facts) }
-		}
-		s.filters = append(s.filters, f)
+// ErrFilter is for a filter of a query that can't be read.
+var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name>=value, has:name, path:text, heading:text, link:note, task:todo, modified:>date; a minus before a filter, OR and parentheses combine them")
+
+// readFilters takes the filters out of a query and returns its words.
+func (b *Book) readFilters(ctx context.Context, query string) (words string, filter *noteFilter, err error) {
+	words, expr, err := notefilter.Parse(query)
+	if err != nil || expr == nil {
+		return words, nil, filterError(err)
 	}
-	return strings.Join(rest, " "), nil
+	f, err := b.filter(ctx, expr)
+	return words, &f, filterError(err)
 }
 
-var noteFilters = map[string]func(value string) (noteFilter, error){
-	"tag":      tagFilter,
-	"property": propertyFilter,
-	"path":     pathFilter,
-	"heading":  headingFilter,
-	"link":     linkFilter,
+// filterError adds the code and the hint to an error of the parser.
+func filterError(err error) error {
+	if at := (*notefilter.Error)(nil); errors.As(err, &at) {
+		return fmt.Errorf("%w %w", ErrFilter, at)
+	}
+	return err
 }
 
-// linkFilter: the note has a link to a note of that name, or of a path that ends
-// so. Whether such a note exists doesn't matter.
-func linkFilter(value string) (noteFilter, error) {
-	return noteFilter{notefields.Links, func(ctx context.Context, _ string, f *notefields.Facts) bool {
-		found := false
-		f.EachLink(ctx, func(_ int, l *vault.Link) bool {
-			found = l.Names(value)
-			return !found
-		})
-		return found
-	}}, nil
+func (b *Book) filter(ctx context.Context, e *notefilter.Expr) (noteFilter, error) {
+	switch {
+	case e.Term != nil:
+		return b.term(ctx, e.Term)
+	case e.Not != nil:
+		f, err := b.filter(ctx, e.Not)
+		admits := f.admits
+		f.admits = func(ctx context.Context, path string, facts *notefields.Facts) bool { return !admits(ctx, path, facts) }
+		return f, err
+	}
+	all, list := len(e.All) > 0, slices.Concat(e.All, e.Any)
+	parts := make([]noteFilter, len(list))
+	out := noteFilter{}
+	for i, part := range list {
+		var err error
+		if parts[i], err = b.filter(ctx, part); err != nil {
+			return out, err
+		}
+		out.want |= parts[i].want
+		out.slow = out.slow || parts[i].slow
+	}
+	slices.SortStableFunc(parts, func(a, b noteFilter) int { // the file system is asked last
+		switch {
+		case a.slow == b.slow:
+			return 0
+		case a.slow:
+			return 1
+		}
+		return -1
+	})
+	out.admits = func(ctx context.Context, path string, facts *notefields.Facts) bool {
+		return all != slices.ContainsFunc(parts, func(f noteFilter) bool { return f.admits(ctx, path, facts) != all })
+	}
+	return out, nil
+}
+
+// term makes the filter of one term.
+func (b *Book) term(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
+	switch t.Name {
+	case "tag":
+		tag, err := vault.CleanTag(t.Value)
+		if err != nil {
+			return noteFilter{}, err
+		}
+		return noteFilter{want: notefields.Tags, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }}, nil
+	case "property":
+		return propertyFilter(t, time.Now()), nil
+	case "has":
+		return hasFilter(t.Value), nil
+	case "path":
+		part := strings.ToLower(norm.NFC.String(strings.Trim(t.Value, "/")))
+		return noteFilter{admits: func(_ context.Context, path string, _ *notefields.Facts) bool {
+			return strings.Contains(strings.ToLower(norm.NFC.String(path)), part)
+		}}, nil
+	case "heading":
+		part := strings.ToLower(t.Value)
+		return noteFilter{want: notefields.Headings, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
+			return slices.ContainsFunc(f.Headings(ctx), func(h string) bool { return strings.Contains(strings.ToLower(h), part) })
+		}}, nil
+	case "link":
+		return b.linkFilter(ctx, t)
+	case "task":
+		return taskFilter(t)
+	}
+	return b.timeFilter(t)
 }
 
 func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
 	return slices.ContainsFunc(f.Tags(ctx), func(t string) bool { return vault.HasTag(t, tag) })
 }
 
-func tagFilter(value string) (noteFilter, error) {
-	tag, err := vault.CleanTag(value)
+// eachValue calls yield with the values of the properties and inline fields of a name
+// until it returns false.
+func eachValue(ctx context.Context, f *notefields.Facts, name string, yield func(values []string) bool) {
+	for _, list := range [][]notefields.Property{f.Properties(ctx), f.Inline(ctx)} {
+		for _, p := range list {
+			if strings.EqualFold(p.Name, name) && !yield(p.Values) {
+				return
+			}
+		}
+	}
+}
+
+// propertyFilter: the note has the property, and its values pass the comparison. One
+// without the property passes none, != included.
+func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
+	test := t.Comparison(now)
+	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (passes bool) {
+		eachValue(ctx, f, t.Key, func(values []string) bool {
+			passes = t.Op == "" || test.Passes(values)
+			return passes == (t.Op == "!=") // != has to hold for each of them
+		})
+		return passes
+	}}
+}
+
+// hasFilter: the note has tags, links, headings, tasks, or a property with a value.
+func hasFilter(name string) noteFilter {
+	switch name = strings.ToLower(name); name {
+	case "tags", "tag":
+		return noteFilter{want: notefields.Tags, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return len(f.Tags(ctx)) > 0 }}
+	case "headings", "heading":
+		return noteFilter{want: notefields.Headings, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return len(f.Headings(ctx)) > 0 }}
+	case "tasks", "task":
+		return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
+			open, done := f.Tasks(ctx)
+			return open+done > 0
+		}}
+	case "links", "link":
+		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) (has bool) {
+			f.EachLink(ctx, func(int, *vault.Link) bool { has = true; return false })
+			return has
+		}}
+	}
+	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (has bool) {
+		eachValue(ctx, f, name, func(values []string) bool {
+			has = slices.ContainsFunc(values, func(v string) bool { return v != "" && v != "<nil>" })
+			return !has
+		})
+		return has
+	}}
+}
+
+func taskFilter(t *notefilter.Term) (noteFilter, error) {
+	state := strings.ToLower(t.Value)
+	if state != "todo" && state != "done" {
+		return noteFilter{}, &notefilter.Error{At: t.At, What: fmt.Sprintf("unknown state %q: use task:todo or task:done", t.Value)}
+	}
+	return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
+		open, done := f.Tasks(ctx)
+		return state == "todo" && open > 0 || state == "done" && done > 0
+	}}, nil
+}
+
+// timeFilter compares the times of a note's file.
+func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
+	test, err := t.Time(time.Now())
+	return noteFilter{slow: true, admits: func(ctx context.Context, path string, _ *notefields.Facts) bool {
+		info, err := b.ws.Stat(ctx, path)
+		if err != nil {
+			return false // it is gone
+		}
+		if at := info.Created; t.Name == "created" {
+			return !at.IsZero() && test.At(at)
+		}
+		return test.At(info.ModTime)
+	}}, err
+}
+
+// linkFilter: the note has a link that leads to the target, which is named as links and
+// moves name it: by its path or its name, with or without .md, by an alias, and with a
+// heading or block. A note's links to itself don't count, as in Backlinks.
+func (b *Book) linkFilter(ctx context.Context, t *notefilter.Term) (noteFilter, error) {
+	name, sub, _ := strings.Cut(t.Value, "#")
+	name = strings.Trim(strings.TrimSpace(name), "/")
+	targets, err := b.targets(ctx, name)
 	if err != nil {
 		return noteFilter{}, err
 	}
-	return noteFilter{notefields.Tags, func(ctx context.Context, _ string, f *notefields.Facts) bool { return hasTag(ctx, f, tag) }}, nil
-}
-
-// propertyFilter: the note has the property, or with "=" one of its values is
-// the text, in any case.
-func propertyFilter(value string) (noteFilter, error) {
-	name, want, valued := strings.Cut(value, "=")
-	return noteFilter{notefields.Properties, func(ctx context.Context, _ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Properties(ctx), func(p notefields.Property) bool {
-			return strings.EqualFold(p.Name, name) && (!valued || slices.ContainsFunc(p.Values, func(v string) bool { return strings.EqualFold(v, want) }))
+	if len(targets) == 0 { // some notes name it all the same
+		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return names(ctx, f, name) }}, nil
+	}
+	ix, err := b.namesakes(ctx, false, targets...)
+	if err != nil {
+		return noteFilter{}, err
+	}
+	keys := map[string]bool{}
+	for _, target := range targets {
+		ix.Add(target)
+		keys[vault.NameKey(target)] = true
+	}
+	last := func(subpath string) string { return strings.TrimSpace(subpath[strings.LastIndexByte(subpath, '#')+1:]) }
+	return noteFilter{want: notefields.Links, admits: func(ctx context.Context, path string, f *notefields.Facts) (found bool) {
+		f.EachLink(ctx, func(_ int, l *vault.Link) bool {
+			if l.Path != "" && keys[vault.NameKey(l.Path)] && (sub == "" || strings.EqualFold(last(l.Subpath), last(sub))) {
+				target, ok := ix.ResolveLink(path, l)
+				found = ok && target != path && slices.Contains(targets, target)
+			}
+			return !found
 		})
+		return found
 	}}, nil
 }
 
-func pathFilter(value string) (noteFilter, error) {
-	value = strings.ToLower(norm.NFC.String(strings.Trim(value, "/")))
-	return noteFilter{0, func(_ context.Context, path string, _ *notefields.Facts) bool {
-		return strings.Contains(strings.ToLower(norm.NFC.String(path)), value)
-	}}, nil
+// names reports whether a note has a link with this name, wherever it leads.
+func names(ctx context.Context, f *notefields.Facts, name string) (found bool) {
+	f.EachLink(ctx, func(_ int, l *vault.Link) bool {
+		found = l.Names(name)
+		return !found
+	})
+	return found
 }
 
-func headingFilter(value string) (noteFilter, error) {
-	value = strings.ToLower(value)
-	return noteFilter{notefields.Headings, func(ctx context.Context, _ string, f *notefields.Facts) bool {
-		return slices.ContainsFunc(f.Headings(ctx), func(h string) bool { return strings.Contains(strings.ToLower(h), value) })
-	}}, nil
-}
-
-// quotedFields splits at blanks outside quotes and drops the quotes.
-func quotedFields(s string) []string {
-	var out []string
-	var b strings.Builder
-	quoted := false
-	end := func() {
-		if b.Len() > 0 {
-			out = append(out, b.String())
-			b.Reset()
-		}
+// targets are the files that a name means: a path, else all files of the name, else
+// the notes that have it as an alias. There are none if the name occurs only in links
+// that lead nowhere; a name that is nowhere is an error.
+func (b *Book) targets(ctx context.Context, name string) ([]string, error) {
+	if p, err := b.resolve(ctx, name); err == nil {
+		return []string{p}, nil
 	}
-	for _, r := range s {
-		switch {
-		case r == '"':
-			quoted = !quoted
-		case !quoted && (r == ' ' || r == '\t' || r == '\n'):
-			end()
-		default:
-			b.WriteRune(r)
-		}
+	paths, err := b.named(ctx, false, name)
+	if err != nil {
+		return nil, err
 	}
-	end()
-	return out
+	suffix := "/" + strings.ToLower(strings.TrimSuffix(strings.ToLower(name), ".md"))
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		p = "/" + strings.ToLower(p)
+		return !strings.HasSuffix(strings.TrimSuffix(p, ".md"), suffix) && !strings.HasSuffix(p, suffix)
+	})
+	if len(paths) > 0 {
+		return paths, nil
+	}
+	err = b.eachFact(ctx, factQuery{globs: []string{"**/*.md"}, want: notefields.Properties, look: func(path string, f *notefields.Facts, _ []byte) any {
+		for _, p := range f.Properties(ctx) {
+			if (strings.EqualFold(p.Name, "aliases") || strings.EqualFold(p.Name, "alias")) && slices.ContainsFunc(p.Values, func(v string) bool { return strings.EqualFold(v, name) }) {
+				return path
+			}
+		}
+		return nil
+	}}, func(path string, _ any) { paths = append(paths, path) })
+	if err != nil || len(paths) > 0 {
+		return paths, err
+	}
+	linked := false
+	err = b.eachFact(ctx, factQuery{globs: notesGlobs, want: notefields.Links, look: func(_ string, f *notefields.Facts, _ []byte) any {
+		if names(ctx, f, name) {
+			return true
+		}
+		return nil
+	}}, func(string, any) { linked = true })
+	if err != nil || linked {
+		return nil, err
+	}
+	return nil, b.noTarget(ctx, name)
+}
+
+// noTarget is the error for a name that no note has, with the nearest ones.
+func (b *Book) noTarget(ctx context.Context, name string) error {
+	paths, err := b.paths(ctx, false, "**/*.md")
+	if err != nil {
+		return err
+	}
+	stem := func(p string) string { return strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p))) }
+	want := stem(name + ".md")
+	if strings.HasSuffix(strings.ToLower(name), ".md") {
+		want = stem(name)
+	}
+	far := max(1, len(want)/3) + 1
+	distance := func(p string) int { return fuzzy.Distance(want, stem(p), far) }
+	paths = slices.DeleteFunc(paths, func(p string) bool { return distance(p) == far && !strings.Contains(stem(p), want) })
+	slices.SortStableFunc(paths, func(a, b string) int { return distance(a) - distance(b) })
+	hint := "list the notes with list_files, or the links that lead nowhere with links"
+	if len(paths) > 0 {
+		for i := range paths {
+			paths[i] = fault.Printable(paths[i])
+		}
+		hint = "the nearest: " + strings.Join(paths[:min(3, len(paths))], ", ")
+	}
+	return fault.New(fault.NotFound, fmt.Sprintf("link: leads to no note or file %q", name), hint)
 }

@@ -1,57 +1,360 @@
-package notebook
+package notebook_test
 
 import (
-	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"quarry"
 	"quarry/fault"
-	"quarry/search"
+	"quarry/internal/notebook"
+	"quarry/internal/stress"
 )
 
+// selected are the notes that a query selects, in path order.
+func (w *world) selected(query string) ([]string, error) {
+	r, err := w.book.Search(w.t.Context(), notebook.Query{Query: query, Loose: true, Limit: 100_000})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, n := range r.Notes {
+		out = append(out, n.Path)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 func TestNoteFilters(t *testing.T) {
-	notes := map[string]string{
-		"Projects/a.md": "---\ntags: [work/x]\nstatus: Done\ndue: 2024-01-02\n---\n# Log\nplan\n",
-		"b.md":          "---\nstatus: [open, in progress]\n---\n#work plan\n",
-		"c.md":          "plan\n",
+	w := newWorld(t,
+		"Projects/a.md", "---\ntags: [work/x]\nstatus: Done\ndue: 2024-01-02\nrating: 4\n---\n# Log\nplan [[b]] and [[c#Steps]]\n",
+		"b.md", "---\nstatus: [open, in progress]\nrating: 10\naliases: [Second]\nempty:\n---\n#work plan\n- [ ] call\n- [x] write\n",
+		"c.md", "plan\nowner:: Ann\n[size:: 12] `[no:: 1]`\n## Steps\n- [-] cancelled\n[t](b.md)\n",
+		"d/b.md", "[[d/b]] elsewhere\n",
+	)
+	old := time.Date(2020, 5, 6, 7, 8, 9, 0, time.Local)
+	if err := os.Chtimes(filepath.Join(w.dir, "c.md"), old, old); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		query string
-		want  []string
+		want  string
 	}{
-		{"plan", []string{"Projects/a.md", "b.md", "c.md"}},
-		{"tag:work plan", []string{"Projects/a.md", "b.md"}},
-		{"tag:#work/x", []string{"Projects/a.md"}},
-		{"property:status", []string{"Projects/a.md", "b.md"}},
-		{"property:status=done plan", []string{"Projects/a.md"}},
-		{`property:"status=in progress"`, []string{"b.md"}},
-		{"property:due=2024-01-02", []string{"Projects/a.md"}},
-		{"path:projects/ plan", []string{"Projects/a.md"}},
-		{"heading:log", []string{"Projects/a.md"}},
-		{"tag:work heading:nope", nil},
-		{"-tag:work plan", []string{"c.md"}},
-		{"tag:work -heading:log", []string{"b.md"}},
-		{"-plan", []string{"Projects/a.md", "b.md", "c.md"}},
-		{"other: plan", []string{"Projects/a.md", "b.md", "c.md"}},
+		{"plan", "Projects/a.md b.md c.md"},
+		{"tag:work plan", "Projects/a.md b.md"},
+		{"tag:#work/x", "Projects/a.md"},
+		{"property:status", "Projects/a.md b.md"},
+		{"property:status=done plan", "Projects/a.md"},
+		{`property:"status=in progress"`, "b.md"},
+		{`property:status="in progress"`, "b.md"},
+		{`property:status = "in progress"`, "b.md"},
+		{"property:status contains prog", "b.md"},
+		{"property:status!=done", "b.md"},
+		{"-property:status=done", "b.md c.md d/b.md"},
+		{"property:rating>4", "b.md"},
+		{"property:rating >= 4", "Projects/a.md b.md"},
+		{"property:rating<10", "Projects/a.md"},
+		{"property:rating=4.0", "Projects/a.md"},
+		{"property:status>m", "b.md"},
+		{"property:due=2024-01-02", "Projects/a.md"},
+		{"property:due=2024-01", "Projects/a.md"},
+		{"property:due<2024-01-02", ""},
+		{"property:due<=2024-01-02", "Projects/a.md"},
+		{"property:due>2023-12", "Projects/a.md"},
+		{"property:owner=ann", "c.md"},
+		{"property:size>9", "c.md"},
+		{"property:no", ""},
+		{"has:empty", ""},
+		{"has:rating", "Projects/a.md b.md"},
+		{"has:tags", "Projects/a.md b.md"},
+		{"has:tasks", "b.md"},
+		{"has:links", "Projects/a.md c.md d/b.md"},
+		{"path:projects/ plan", "Projects/a.md"},
+		{"heading:log", "Projects/a.md"},
+		{"tag:work heading:nope", ""},
+		{"-tag:work plan", "c.md"},
+		{"tag:work -heading:log", "b.md"},
+		{"heading:log OR heading:steps", "Projects/a.md c.md"},
+		{"(heading:log OR heading:steps) -tag:work", "c.md"},
+		{"plan -(heading:log OR heading:steps)", "b.md"},
+		{"task:todo", "b.md"},
+		{"task:done", "b.md"},
+		{"link:b.md", "Projects/a.md c.md"},
+		{"link:b", "Projects/a.md c.md"},
+		{"link:d/b", ""},
+		{"link:Second", "Projects/a.md c.md"},
+		{"link:c", "Projects/a.md"},
+		{"link:c#steps", "Projects/a.md"},
+		{"link:c#other", ""},
+		{"modified:2020-05-06", "c.md"},
+		{"modified:<2021", "c.md"},
+		{"modified:>2020-05-06", "Projects/a.md b.md d/b.md"},
+		{"modified:7d", "Projects/a.md b.md d/b.md"},
+		{"-plan", "Projects/a.md b.md c.md"},
+		{"other: plan", "Projects/a.md b.md c.md"},
+		{`"owner::" plan`, "Projects/a.md b.md c.md"},
+		{"plan 12:30 https://x.y/z q::w", "Projects/a.md b.md c.md"},
 	} {
-		s, err := newNoteSearch(&Query{Query: c.query, Loose: true})
+		got, err := w.selected(c.query)
 		if err != nil {
 			t.Errorf("%s: %v", c.query, err)
-			continue
-		}
-		var got []string
-		for _, p := range []string{"Projects/a.md", "b.md", "c.md"} {
-			if s.note(t.Context(), p, []byte(notes[p])) != nil {
-				got = append(got, p)
-			}
-		}
-		if !slices.Equal(got, c.want) {
+		} else if strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, want %q", c.query, got, c.want)
 		}
 	}
-	for _, bad := range []string{"tag:", "tag:a.b", "property:", " "} {
-		if _, err := newNoteSearch(&Query{Query: bad, Loose: true}); err == nil || fault.CodeOf(err) != fault.InvalidArgument && !errors.Is(err, search.ErrNoWords) {
-			t.Errorf("%q: %v", bad, err)
+	for _, bad := range []struct{ query, says string }{
+		{"tag:", "character 1"}, {"tag:a.b", "tag"}, {"property:", "needs a name"}, {"plan property:rating>", "character 6"},
+		{"tag:a property:rating=>3", "unknown comparison"}, {"status:done", "property:status=done"}, {"plan tag:a OR", "character"},
+		{"(tag:a", "not closed"}, {"tag:a)", "no parenthesis"}, {"tag:a OR plan", "OR joins filters"}, {"tag:a -plan", "a minus is for filters"},
+		{`tag:a "open`, "quote"}, {"task:maybe", "task:todo"}, {"modified:soon", "invalid date"}, {"link:Secnd", "no note or file"},
+	} {
+		if got, err := w.selected(bad.query); err == nil || !strings.Contains(err.Error(), bad.says) {
+			t.Errorf("%s: %q, %v; want an error with %q", bad.query, got, err, bad.says)
 		}
+	}
+	if _, err := w.selected("link:nowhere"); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("link:nowhere: %v", err)
+	}
+	if _, err := w.selected("link:cc"); !strings.Contains(fault.HintOf(err), "c.md") {
+		t.Errorf("link:cc: hint %q", fault.HintOf(err))
+	}
+}
+
+// model is what a generated note says, for a judge that reads no text.
+type model struct {
+	path       string
+	tags       []string
+	numbers    map[string]int
+	texts      map[string]string
+	inline     map[string]int
+	todo, done int
+	heading    string
+	links      []string // paths
+}
+
+var modelNames = []string{"alpha", "beta", "gamma", "delta"}
+
+func randomModel(r *rand.Rand, i int) *model {
+	m := &model{path: fmt.Sprintf("%s/n%d.md", modelNames[r.IntN(3)], i), numbers: map[string]int{}, texts: map[string]string{}, inline: map[string]int{}}
+	pick := func() string { return modelNames[r.IntN(len(modelNames))] }
+	for range r.IntN(3) {
+		m.tags = append(m.tags, pick())
+	}
+	if r.IntN(2) == 0 {
+		m.numbers["rating"] = r.IntN(5)
+	}
+	if r.IntN(2) == 0 {
+		m.texts["status"] = pick()
+	}
+	if r.IntN(3) == 0 {
+		m.inline["size"] = r.IntN(5)
+	}
+	m.todo, m.done = r.IntN(2), r.IntN(2)
+	m.heading = pick()
+	for range r.IntN(3) {
+		m.links = append(m.links, fmt.Sprintf("n%d", r.IntN(30)))
+	}
+	return m
+}
+
+func (m *model) text() string {
+	var b strings.Builder
+	b.WriteString("---\n")
+	if len(m.tags) > 0 {
+		fmt.Fprintf(&b, "tags: [%s]\n", strings.Join(m.tags, ", "))
+	}
+	for k, v := range m.numbers {
+		fmt.Fprintf(&b, "%s: %d\n", k, v)
+	}
+	for k, v := range m.texts {
+		fmt.Fprintf(&b, "%s: %s\n", k, v)
+	}
+	fmt.Fprintf(&b, "---\n# %s\n", m.heading)
+	for k, v := range m.inline {
+		fmt.Fprintf(&b, "- %s:: %d\n", k, v)
+	}
+	b.WriteString(strings.Repeat("- [ ] open\n", m.todo) + strings.Repeat("- [x] closed\n", m.done))
+	for _, l := range m.links {
+		fmt.Fprintf(&b, "[[%s]]\n", l)
+	}
+	return b.String()
+}
+
+// randomFilter writes a filter and judges notes by their models.
+func randomFilter(r *rand.Rand, deep int) (string, func(*model) bool) {
+	pick := func() string { return modelNames[r.IntN(len(modelNames))] }
+	if deep > 0 && r.IntN(2) == 0 {
+		a, ja := randomFilter(r, deep-1)
+		b, jb := randomFilter(r, deep-1)
+		switch r.IntN(3) {
+		case 0:
+			return "(" + a + " OR " + b + ")", func(m *model) bool { return ja(m) || jb(m) }
+		case 1:
+			return "(" + a + " " + b + ")", func(m *model) bool { return ja(m) && jb(m) }
+		}
+		return "-(" + a + " OR " + b + ")", func(m *model) bool { return !ja(m) && !jb(m) }
+	}
+	number := func(name string, of func(*model) map[string]int) (string, func(*model) bool) {
+		n, op := r.IntN(5), []string{"=", "!=", "<", "<=", ">", ">="}[r.IntN(6)]
+		blank := []string{"", " "}[r.IntN(2)]
+		return "property:" + name + blank + op + blank + fmt.Sprint(n), func(m *model) bool {
+			v, ok := of(m)[name]
+			return ok && map[string]bool{"=": v == n, "!=": v != n, "<": v < n, "<=": v <= n, ">": v > n, ">=": v >= n}[op]
+		}
+	}
+	var text string
+	var judge func(*model) bool
+	switch r.IntN(9) {
+	case 0:
+		tag := pick()
+		text, judge = "tag:"+tag, func(m *model) bool { return slices.Contains(m.tags, tag) }
+	case 1:
+		text, judge = number("rating", func(m *model) map[string]int { return m.numbers })
+	case 2:
+		text, judge = number("size", func(m *model) map[string]int { return m.inline })
+	case 3:
+		part := pick()[1:3]
+		text, judge = "property:status contains "+part, func(m *model) bool { return strings.Contains(m.texts["status"], part) }
+	case 4:
+		text, judge = "task:todo", func(m *model) bool { return m.todo > 0 }
+	case 5:
+		h := pick()
+		text, judge = `heading:"`+h+`"`, func(m *model) bool { return m.heading == h }
+	case 6:
+		p := pick()
+		text, judge = "path:"+p+"/", func(m *model) bool { return strings.HasPrefix(m.path, p+"/") }
+	case 7:
+		n := fmt.Sprintf("n%d", r.IntN(30))
+		text, judge = "link:"+n, func(m *model) bool {
+			return slices.Contains(m.links, n) && !strings.HasSuffix(m.path, "/"+n+".md")
+		}
+	default:
+		text, judge = "has:status", func(m *model) bool { _, ok := m.texts["status"]; return ok }
+	}
+	if r.IntN(3) == 0 {
+		return "-" + text, func(m *model) bool { return !judge(m) }
+	}
+	return text, judge
+}
+
+// Random filters select what the models of the notes say, with an index and without.
+func TestFiltersSelectWhatModelsSay(t *testing.T) {
+	const filters = 100
+	run := stress.Start(t, "filters of notes", 80, 200)
+	for seed := range run.Cases() {
+		r := stress.Rand(seed)
+		var files []string
+		models := make([]*model, 30)
+		for i := range models {
+			models[i] = randomModel(r, i)
+			files = append(files, models[i].path, models[i].text())
+		}
+		w := newWorld(t, files...)
+		indexed, err := quarry.Open(w.dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := indexed.Index().Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		books := []*notebook.Book{w.book, notebook.Open(indexed)}
+		selecting := 0
+		for range filters {
+			query, judge := randomFilter(r, 2)
+			var want []string
+			for _, m := range models {
+				if judge(m) {
+					want = append(want, m.path)
+				}
+			}
+			slices.Sort(want)
+			if len(want) > 0 && len(want) < len(models) {
+				selecting++
+			}
+			for i, book := range books {
+				w.book = book
+				if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
+					run.Violation(seed, "index %v, %s: %q, %v; want %q", i == 1, query, got, err, want)
+				}
+			}
+		}
+		if selecting < filters/2 {
+			t.Fatalf("only %d of %d filters select some notes and not others", selecting, filters)
+		}
+		run.Tried(filters)
+		indexed.Close()
+	}
+}
+
+// A filter with a misspelt name is refused with its place; it is never taken for words.
+func TestDamagedFiltersAreRefused(t *testing.T) {
+	w := newWorld(t, "a.md", "---\ntags: [alpha]\nrating: 3\n---\nx\n", "alpha/n1.md", "y\n")
+	r := stress.Rand(2)
+	for range 1000 {
+		query, _ := randomFilter(r, 1)
+		name := []string{"tga:", "proprety:", "haz:", "pth:", "heding:", "lnik:", "tasks:"}[r.IntN(7)]
+		for _, known := range []string{"tag:", "property:", "has:", "path:", "heading:", "link:", "task:"} {
+			if i := strings.Index(query, known); i >= 0 {
+				query = query[:i] + name + query[i+len(known):]
+				break
+			}
+		}
+		_, err := w.selected(query)
+		if err == nil || !strings.Contains(err.Error(), "at character") {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+}
+
+// link: selects the sources of Backlinks, for every note. QUARRY_NOTES_CORPUS is a
+// folder of notes; without it they are made.
+func TestLinkFilterIsBacklinks(t *testing.T) {
+	dir := os.Getenv("QUARRY_NOTES_CORPUS")
+	if dir == "" {
+		dir = bigVault(t, 60)
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	if err := ws.Index().Wait(t.Context()); err != nil {
+		t.Skip("no index here:", err)
+	}
+	w := &world{t: t, dir: dir, ws: ws, book: notebook.Open(ws)}
+	all, err := w.selected("path:.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := 0
+	for _, note := range all {
+		links, err := w.book.Backlinks(t.Context(), note)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, l := range links {
+			if strings.HasSuffix(strings.ToLower(l.Source), ".md") {
+				want = append(want, l.Source)
+			}
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		got, err := w.selected(`link:"` + strings.ReplaceAll(note, `"`, "") + `"`)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", note, got, err, want)
+		}
+		if len(want) > 0 {
+			linked++
+		}
+	}
+	t.Logf("%d notes, %d with backlinks", len(all), linked)
+	if linked == 0 {
+		t.Fatal("no note has a backlink")
 	}
 }

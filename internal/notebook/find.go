@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"quarry/fault"
 	"quarry/internal/notefields"
 	"quarry/internal/noterank"
 	"quarry/match"
@@ -31,8 +30,7 @@ type Query struct {
 	Query string
 	// Loose finds notes that lack some of the words or have them in another
 	// form: without case, accents and English endings. The query may then have
-	// filters: tag:a/b, property:status=done, path:Projects, heading:Log. A
-	// note has to pass all of them; a value with blanks stands in quotes.
+	// filters, as package notefilter reads them: tag:a/b, property:rating>=3, OR.
 	Loose bool
 	search.Scope
 	Limit      int           // notes to give; 0 is 10
@@ -65,9 +63,6 @@ type Result struct {
 	search.Summary
 }
 
-// ErrFilter is for a filter of a query that can't be read.
-var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name=value, path:text, heading:text or link:note, with a minus in front for notes without it")
-
 // rated is a note that was found, with the words of the query that it has.
 type rated struct {
 	Found
@@ -85,7 +80,7 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if q.MaxContent <= 0 {
 		q.MaxContent = 10_000
 	}
-	s, err := newNoteSearch(&q)
+	s, err := b.newNoteSearch(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -219,8 +214,8 @@ type noteSearch struct {
 	pattern *match.Pattern // what excerpts show; nil if words may be missing
 	singles []single       // each must occur, or one if some is set; none if words may be missing
 	some    bool
-	names   []string // texts of the singles, which may be in the name instead
-	filters []noteFilter
+	names   []string        // texts of the singles, which may be in the name instead
+	filter  *noteFilter     // nil admits all
 	plain   string          // a loose query without its filters
 	words   *noterank.Query // nil for filters alone
 }
@@ -228,10 +223,10 @@ type noteSearch struct {
 // single is a word, as a text has it and as a name has it in NFC.
 type single struct{ text, name *match.Pattern }
 
-func newNoteSearch(q *Query) (s *noteSearch, err error) {
+func (b *Book) newNoteSearch(ctx context.Context, q *Query) (s *noteSearch, err error) {
 	s = &noteSearch{q: q}
 	if q.Loose {
-		return s, s.loose()
+		return s, s.loose(ctx, b)
 	}
 	words := strings.Fields(q.Query)
 	if len(words) == 0 {
@@ -262,9 +257,9 @@ func (s *noteSearch) strict(words []string) (err error) {
 var asWritten = match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}
 
 // loose reads a query whose words may be missing, with its filters.
-func (s *noteSearch) loose() (err error) {
-	rest, err := s.readFilters(s.q.Query)
-	if err != nil {
+func (s *noteSearch) loose(ctx context.Context, b *Book) (err error) {
+	rest := ""
+	if rest, s.filter, err = b.readFilters(ctx, s.q.Query); err != nil {
 		return err
 	}
 	s.plain, s.words = rest, noterank.New(rest)
@@ -273,7 +268,7 @@ func (s *noteSearch) loose() (err error) {
 	}
 	// Words that are too long to be counted are looked for as they are.
 	long, err := s.parts()
-	if err == nil && long == nil && len(s.filters) == 0 {
+	if err == nil && long == nil && s.filter == nil {
 		err = search.ErrNoWords
 	}
 	if err == nil && long != nil {
@@ -289,7 +284,7 @@ func (s *noteSearch) parts() (*noteSearch, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
-	p := &noteSearch{q: s.q, some: true, filters: s.filters}
+	p := &noteSearch{q: s.q, some: true, filter: s.filter}
 	var err error
 	if p.pattern, err = match.CompileAny(words, asWritten); err != nil {
 		return nil, err
@@ -331,8 +326,8 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 		}
 		return n
 	}}
-	for i := range s.filters {
-		f.Want |= s.filters[i].want
+	if s.filter != nil {
+		f.Want |= s.filter.want
 	}
 	if s.words != nil {
 		for _, k := range s.words.Keys() {
@@ -342,9 +337,9 @@ func (s *noteSearch) fields(ctx context.Context) *search.FieldQuery {
 	return f
 }
 
-// admits reports whether a note passes all filters.
+// admits reports whether a note passes the filters.
 func (s *noteSearch) admits(ctx context.Context, path string, facts *notefields.Facts) bool {
-	return !slices.ContainsFunc(s.filters, func(f noteFilter) bool { return !f.admits(ctx, path, facts) })
+	return s.filter == nil || s.filter.admits(ctx, path, facts)
 }
 
 // has reports whether a note has the singles.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/notebook"
 	"quarry/internal/stress"
 	"quarry/search"
@@ -124,6 +125,9 @@ func noteCall(r *rand.Rand) (what string, ask func(context.Context, *notebook.Bo
 		}
 		return fmt.Sprintf("%+v", q), func(ctx context.Context, b *notebook.Book) (any, int, error) {
 			res, err := b.Search(ctx, q)
+			if fault.CodeOf(err) == fault.NotFound {
+				return err.Error(), 0, nil // link: with a name that is nowhere
+			}
 			if err != nil {
 				return nil, 0, err
 			}

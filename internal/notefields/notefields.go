@@ -1,5 +1,5 @@
 // Package notefields is what an index keeps of a note: how its words are counted,
-// and its headings, tags, properties and links. An answer about all notes needs
+// and its headings, tags, properties, inline fields, tasks and links. An answer about all notes needs
 // no other part of their texts.
 //
 // Facts of a note are the same whether they come from its text or from the index.
@@ -15,12 +15,13 @@ import (
 
 	"quarry/internal/index"
 	"quarry/internal/noterank"
+	"quarry/internal/splice"
 	"quarry/internal/terms"
 	"quarry/internal/vault"
 )
 
 // version changes when a note would get other fields or keys.
-const version = 4
+const version = 5
 
 // linkKey is the kind of the keys of links: names of files that they may mean.
 const linkKey = noterank.Others
@@ -38,6 +39,8 @@ const (
 	tagsValue
 	namesValue
 	propertiesValue
+	inlineValue
+	tasksValue
 	values
 )
 
@@ -49,6 +52,8 @@ const (
 	Tags       uint64 = 1 << tagsValue
 	Names      uint64 = 1 << namesValue // of properties
 	Properties uint64 = Names | 1<<propertiesValue
+	Inline     uint64 = 1 << inlineValue
+	Tasks      uint64 = 1 << tasksValue
 )
 
 func extract(path string, text []byte, out *index.Fields) {
@@ -79,6 +84,9 @@ func extract(path string, text []byte, out *index.Fields) {
 	names := f.PropertyNames(ctx)
 	out.Add(appendStrings(nil, names))
 	out.Add(appendProperties(nil, names, f.Properties(ctx)))
+	out.Add(appendProperties(nil, nil, f.Inline(ctx)))
+	open, done := f.Tasks(ctx)
+	out.Add(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(open)), uint64(done)))
 }
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
@@ -213,6 +221,40 @@ func (f *Facts) Properties(ctx context.Context) (out []Property) {
 	}
 	sortProperties(out)
 	return out
+}
+
+// Inline are the inline fields, key:: value, by name. A name that occurs several times
+// has several values.
+func (f *Facts) Inline(ctx context.Context) (out []Property) {
+	if data, ok := f.stored(inlineValue); ok {
+		return readProperties(nil, data)
+	}
+	for _, field := range f.scanned(ctx).Fields(f.text) {
+		i := slices.IndexFunc(out, func(p Property) bool { return p.Name == field.Key })
+		if i < 0 {
+			i, out = len(out), append(out, Property{Name: field.Key})
+		}
+		out[i].Values = append(out[i].Values, field.Value)
+	}
+	sortProperties(out)
+	return out
+}
+
+// Tasks counts the tasks that are open and those that are done.
+func (f *Facts) Tasks(ctx context.Context) (open, done int) {
+	if data, ok := f.stored(tasksValue); ok {
+		s := source(data)
+		return s.number(), s.number()
+	}
+	for _, t := range f.scanned(ctx).Tasks(f.text) {
+		if t.Open {
+			open++
+		}
+		if t.Done {
+			done++
+		}
+	}
+	return open, done
 }
 
 func sortProperties(list []Property) {
@@ -372,10 +414,7 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 		if l.Embed {
 			kind++
 		}
-		shared := 0
-		for shared < len(l.Path) && shared < len(last) && l.Path[shared] == last[shared] {
-			shared++
-		}
+		shared := splice.Prefix(l.Path, last)
 		dst = binary.AppendUvarint(append(dst, kind), uint64(shared))
 		dst = appendText(dst, l.Path[shared:])
 		dst = appendText(dst, l.Subpath)

@@ -2,8 +2,8 @@ package owner
 
 import "context"
 
-// Request is what travels to an owner.
-type Request = request
+// WireRequest is a request as it travels to an owner.
+type WireRequest = request
 
 const ShareVersion = shareVersion
 
@@ -15,7 +15,7 @@ func LendFrom(n int) (before int) {
 }
 
 // Reply answers a request of a client that sees the same folder.
-func (m *Member) Reply(ctx context.Context, req *Request, send func([]byte) error) (err error) {
+func (m *Member) Reply(ctx context.Context, req *WireRequest, send func([]byte) error) (err error) {
 	if req.Place, err = m.root.Place(); err != nil {
 		return err
 	}

@@ -22,8 +22,20 @@ type textsRequest struct {
 	Want      uint64
 }
 
-// textsAnswer follows what is known of files.
-type textsAnswer struct {
+// query returns the query as the owner answers it; nil stays nil.
+func (r *textsRequest) query() *search.TextQuery {
+	if r == nil {
+		return nil
+	}
+	q := &search.TextQuery{Scope: r.Scope, Having: r.Having, Names: r.Names}
+	if r.Fields {
+		q.Fields = &search.FieldQuery{Keys: r.Keys, Want: r.Want}
+	}
+	return q
+}
+
+// TextsAnswer ends the answer to a Texts request.
+type TextsAnswer struct {
 	Read []string // files that the client has to read
 	search.Summary
 }
@@ -31,36 +43,27 @@ type textsAnswer struct {
 // fieldsBatch is how many bytes are sent at once.
 const fieldsBatch = 64 << 10
 
-// sendFields answers a request. A file is its path, its counts and its values, each
-// after its length.
-func sendFields(ctx context.Context, searches Searches, req *textsRequest, send func([]byte) error) error {
-	q := search.TextQuery{Scope: req.Scope, Having: req.Having, Names: req.Names}
-	if req.Fields {
-		q.Fields = &search.FieldQuery{Keys: req.Keys, Want: req.Want}
+// Field sends what the index knows of a file: its path, its counts and its values,
+// each after its length. An error is reported by Finish.
+func (r *Request) Field(path string, values []byte, counts []uint8) {
+	if len(r.buf) == 0 {
+		r.buf = append(r.buf, msgFields)
 	}
-	batch := []byte{msgFields}
-	var failed error
-	read, sum, err := searches.Fields(ctx, q, func(path string, values []byte, counts []uint8) {
-		for _, b := range [][]byte{[]byte(path), counts, values} {
-			batch = append(binary.AppendUvarint(batch, uint64(len(b))), b...)
-		}
-		if len(batch) >= fieldsBatch && failed == nil {
-			failed = send(batch)
-			batch = batch[:1]
-		}
-	})
-	switch {
-	case err != nil:
-		return err
-	case sum == nil:
-		return send([]byte{msgNone})
-	case failed == nil && len(batch) > 1:
-		failed = send(batch)
+	for _, b := range [][]byte{[]byte(path), counts, values} {
+		r.buf = append(binary.AppendUvarint(r.buf, uint64(len(b))), b...)
 	}
-	if failed != nil {
-		return failed
+	if len(r.buf) >= fieldsBatch && r.failed == nil {
+		r.failed = r.flushFields()
 	}
-	return sendGob(send, msgTexts, &textsAnswer{read, *sum})
+}
+
+// flushFields sends the fields that are still in the buffer.
+func (r *Request) flushFields() error {
+	if r.failed == nil && len(r.buf) > 1 {
+		r.failed = r.send(r.buf)
+		r.buf = r.buf[:1]
+	}
+	return r.failed
 }
 
 // Fields lets the owner say what it knows of files. The summary is nil if nobody
@@ -73,13 +76,13 @@ func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path
 	if q.Fields != nil {
 		req.Fields, req.Keys, req.Want = true, q.Fields.Keys, q.Fields.Want
 	}
-	var answer *textsAnswer
+	var answer *TextsAnswer
 	err = m.ask(ctx, request{Texts: req}, func(kind byte, body []byte) error {
 		switch kind {
 		case msgFields:
 			return m.eachField(body, look)
 		case msgTexts:
-			answer = &textsAnswer{}
+			answer = &TextsAnswer{}
 			return gob.NewDecoder(bytes.NewReader(body)).Decode(answer)
 		}
 		return errWire

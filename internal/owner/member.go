@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/crew"
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/mounts"
@@ -47,10 +48,11 @@ type Options struct {
 	// The status reports them.
 	Version, Program string
 
+	// Record lets the owner of the index record what other programs change, whichever
+	// process that is; nil leaves it to others.
+	Record *Record
+
 	View View // the view of this process, which the owner applies to its answers
-	// As returns the searches for another view of the root, with the index of
-	// this process.
-	As func(v *View) (s Searches, done func() error, err error)
 
 	// Fields takes out of texts what the index keeps of them; nil for nothing.
 	Fields *index.Extractor
@@ -64,44 +66,36 @@ type Options struct {
 // policy protects, such as .git.
 func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Workers: o.Workers} }
 
-// Searches answers queries with the index of this process. An owner uses it for
-// the queries of other processes.
-type Searches interface {
-	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
-	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
-	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
-	Fields(ctx context.Context, q search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error)
-}
-
 // Member is the role of one process for the index of a root: it owns the index,
 // or asks the owner. A process that asks becomes the owner when the owner has
 // ended, unless Options.Ask forbids it. The nil Member has no index.
 type Member struct {
 	root     *rootfs.Root
 	opts     Options
-	searches Searches
 	log      *slog.Logger
+	requests chan *Request
 
 	mounts   *mounts.Mounts
 	view     atomic.Pointer[View]  // of this process
-	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
 	lent     atomic.Pointer[owned] // an index without an owner; see lend
 	silent   silence               // an owner that shows no life
 	takeOver sync.Mutex            // one attempt at a time
 	closed   bool                  // guarded by takeOver
+
+	stopRecording context.CancelFunc // nil if this process does not ask for it
+	recordingEnds crew.Group
 }
 
 // New makes a Member that has no index until Join.
-func New(root *rootfs.Root, opts Options, searches Searches) *Member {
+func New(root *rootfs.Root, opts Options) *Member {
 	if opts.Workers <= 0 {
 		opts.Workers = runtime.GOMAXPROCS(0)
 	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	m := &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: mounts.Of(root)}
+	m := &Member{root: root, opts: opts, log: opts.Logger, requests: make(chan *Request), mounts: mounts.Of(root)}
 	m.view.Store(&opts.View)
 	return m
 }
@@ -119,7 +113,11 @@ func (m *Member) Join() error {
 	if m.opts.Ask {
 		return nil
 	}
-	return m.own()
+	err := m.own()
+	if err == nil && m.opts.Record != nil {
+		m.keepRecording()
+	}
+	return err
 }
 
 // own makes this process the owner unless another process is.
@@ -144,7 +142,14 @@ func (m *Member) Close() error {
 	if m == nil {
 		return nil
 	}
+	if m.stopRecording != nil {
+		m.stopRecording()
+		if err := m.recordingEnds.WaitErr(); err != nil {
+			m.log.Error("recorder", "err", err)
+		}
+	}
 	m.takeOver.Lock()
+	again := m.closed
 	m.closed = true
 	o := m.owned.Load()
 	m.takeOver.Unlock()
@@ -155,11 +160,13 @@ func (m *Member) Close() error {
 		l.state.Close()
 		l.root.Close()
 	}
-	if o == nil {
-		return nil
+	var err error
+	if o != nil {
+		err = o.close() // waits for the requests in progress
 	}
-	err := o.close()
-	m.views.close()
+	if !again {
+		close(m.requests)
+	}
 	return err
 }
 
@@ -251,6 +258,9 @@ func (m *Member) Status(ctx context.Context) (*search.IndexStatus, error) {
 func (m *Member) Idle() time.Duration {
 	o := m.holds()
 	if o == nil || o.server == nil {
+		return 0
+	}
+	if o.recording.users.Load() > 0 {
 		return 0
 	}
 	return o.server.Idle()

@@ -51,6 +51,8 @@ type owned struct {
 	watched rootfs.Place
 	begun   bool // the watcher has reported something; used only by Barrier's apply
 
+	recording recording
+
 	watching chan watching // what start takes
 	gate     *gate         // while folders are put under watch
 	shut     *shut         // of a stored index opened for reading: denied folders that the last sweep found
@@ -70,6 +72,7 @@ func (m *Member) take() (*owned, error) {
 		o, err := m.claim(ctx)
 		if err == nil && m.opts.inPlace(o.state) {
 			o.stop = stop
+			o.recording.begin = func(to *Record) { o.record(ctx, to) }
 			o.serve(ctx, m.answer)
 			return o, nil
 		}
@@ -224,6 +227,7 @@ func (o *owned) sweepNowAndThen(ctx context.Context) {
 			if err := o.ix.Sweep(ctx, rootfs.Path{}); err != nil && ctx.Err() == nil {
 				o.log.Warn("index: sweep failed", "err", err)
 			}
+			o.changed(nil, []rootfs.Path{{}})
 		}
 	}
 }
@@ -320,7 +324,11 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 		// of any file.
 		out.Stamps = c.Passed
 		apply(out)
+		o.changed(out.Files, out.Trees)
 	})
+	if r := o.recording.rec.Load(); r != nil {
+		r.Also(texts(unwatched))
+	}
 	if len(unwatched) > 0 { // rules may have changed there without an event
 		o.rulesGen.Add(1)
 	}

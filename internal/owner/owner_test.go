@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"quarry/internal/progress"
 	"quarry/internal/rootfs"
@@ -301,9 +300,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 		for range 3 {
 			progress.Of(ctx).Add(2)
 		}
-		for limit := time.Now().Add(20 * time.Second); heard.Files.Load() < 3 && time.Now().Before(limit); {
-			time.Sleep(time.Millisecond)
-		}
+		stress.Becomes(func() bool { return heard.Files.Load() >= 3 })
 		return nil
 	})
 	c, err := Dial(socket)

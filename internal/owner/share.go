@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"quarry/change"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/search"
 )
@@ -19,7 +21,7 @@ import (
 
 // shareVersion changes with the format of the messages. Programs with different
 // versions don't understand each other and scan.
-const shareVersion = 13
+const shareVersion = 14
 
 // request is what is asked of an owner.
 type request struct {
@@ -33,6 +35,8 @@ type request struct {
 	Symbols *search.SymbolQuery
 	Texts   *textsRequest
 	Status  bool
+	Mark    *change.Mark
+	Record  *recordAsk
 }
 
 // The first byte of a message says what follows.
@@ -68,47 +72,100 @@ func (m *Member) reply(ctx context.Context, req *request, send func([]byte) erro
 		return sendGob(send, msgStatus, st)
 	case req.Version != shareVersion:
 		return send([]byte{msgNone})
+	case req.Mark != nil:
+		answer, err := m.holds().marked(ctx, req.Mark)
+		if err != nil {
+			return err
+		}
+		return sendGob(send, msgMarked, answer)
+	case req.Record != nil:
+		answer, err := m.holds().recorded(ctx, req)
+		if err != nil {
+			return err
+		}
+		return sendGob(send, msgRecord, answer)
 	case !m.opening(ctx) || !m.sees(req) || req.Texts != nil && req.Texts.Extractor != m.extractor():
 		return send([]byte{msgNone})
 	}
-	searches, done, err := m.through(&req.View)
-	if err != nil {
-		return err
+	m.holds().recording.deny(&req.View)
+	return m.hand(ctx, req, send)
+}
+
+// hand passes a query on to the process's searches and waits for the answer.
+func (m *Member) hand(ctx context.Context, req *request, send func([]byte) error) error {
+	r := &Request{
+		View: req.View, Search: req.Search, Find: req.Find, Code: req.Code, Symbols: req.Symbols, Texts: req.Texts.query(),
+		Progress: progress.Of(ctx), OnGone: func(f func()) func() bool { return context.AfterFunc(ctx, f) },
+		send: send, done: make(chan error, 1),
 	}
-	defer done()
-	switch {
-	case req.Find != nil:
-		r, err := searches.Find(ctx, *req.Find)
-		if err != nil {
-			return err
-		}
-		return sendGob(send, msgFind, r)
-	case req.Code != nil:
-		r, err := searches.SearchCode(ctx, *req.Code)
-		if err != nil {
-			return err
-		}
-		return sendGob(send, msgCode, r)
-	case req.Symbols != nil:
-		r, err := searches.Symbols(ctx, *req.Symbols)
-		if err != nil {
-			return err
-		}
-		return sendGob(send, msgSymbols, r)
-	case req.Texts != nil:
-		return sendFields(ctx, searches, req.Texts, send)
-	case req.Search != nil:
-		var buf []byte
-		sum, err := searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
-			buf = appendFile(append(buf[:0], msgFile), f)
-			return send(buf)
-		})
-		if err != nil {
-			return err
-		}
-		return sendGob(send, msgSummary, sum)
+	select {
+	case m.requests <- r:
+		return <-r.done
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return errors.New("empty request")
+}
+
+// Requests delivers the queries of other processes while this one owns the index.
+// It is closed by Close. A Member that can become the owner needs a reader.
+func (m *Member) Requests() <-chan *Request { return m.requests }
+
+// Request is a query of another process that this one, the owner, has to answer:
+// the first of the queries that is set, through the view. Whoever receives it must
+// call Finish once.
+type Request struct {
+	View    View
+	Search  *search.Query // each file is passed to File
+	Find    *search.FindQuery
+	Code    *search.CodeQuery
+	Symbols *search.SymbolQuery
+	Texts   *search.TextQuery // each file is passed to Field
+
+	Progress *progress.Count // the client is told how far this has come
+	// OnGone arranges to call f when the client leaves, until stop is called.
+	OnGone func(f func()) (stop func() bool)
+
+	send   func([]byte) error
+	buf    []byte
+	failed error // of sending fields
+	done   chan error
+}
+
+// File sends a file of the answer to a Search.
+func (r *Request) File(f *search.FileMatch) error {
+	r.buf = appendFile(append(r.buf[:0], msgFile), f)
+	return r.send(r.buf)
+}
+
+// Finish ends the answer: with a *search.Summary, *search.FindResult,
+// *search.CodeResult, *search.SymbolResult or *TextsAnswer, with nil if no index can
+// answer, or with an error.
+func (r *Request) Finish(result any, err error) {
+	if err == nil {
+		err = r.finish(result)
+	}
+	r.done <- err
+}
+
+func (r *Request) finish(result any) error {
+	switch result := result.(type) {
+	case nil:
+		return r.send([]byte{msgNone})
+	case *search.Summary:
+		return sendGob(r.send, msgSummary, result)
+	case *search.FindResult:
+		return sendGob(r.send, msgFind, result)
+	case *search.CodeResult:
+		return sendGob(r.send, msgCode, result)
+	case *search.SymbolResult:
+		return sendGob(r.send, msgSymbols, result)
+	case *TextsAnswer:
+		if err := r.flushFields(); err != nil {
+			return err
+		}
+		return sendGob(r.send, msgTexts, result)
+	}
+	return fmt.Errorf("unexpected answer %T", result)
 }
 
 // sees reports whether the index is of the folder that a client sees. If the
@@ -319,13 +376,9 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 	if q.NoIndex || q.Stat || q.Links || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
 	}
-	r, err := askOnce(ctx, m, request{Find: q}, msgFind, func(r *search.FindResult) bool {
-		return !slices.ContainsFunc(r.Entries, func(e search.Entry) bool { return !m.mayKnow(e.Path) })
+	return askOnce(ctx, m, request{Find: q}, msgFind, func(r *search.FindResult) (*search.Summary, bool) {
+		return &r.Summary, !slices.ContainsFunc(r.Entries, func(e search.Entry) bool { return !m.mayKnow(e.Path) })
 	})
-	if r != nil {
-		r.Stats.Remote = true
-	}
-	return r, err
 }
 
 // Code lets the owner rank. The result is nil if nobody has answered.
@@ -333,13 +386,9 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 	if q.NoIndex {
 		return nil, nil
 	}
-	r, err := askOnce(ctx, m, request{Code: q}, msgCode, func(r *search.CodeResult) bool {
-		return !slices.ContainsFunc(r.Chunks, func(c search.Chunk) bool { return !m.mayKnow(c.Path) })
+	return askOnce(ctx, m, request{Code: q}, msgCode, func(r *search.CodeResult) (*search.Summary, bool) {
+		return &r.Summary, !slices.ContainsFunc(r.Chunks, func(c search.Chunk) bool { return !m.mayKnow(c.Path) })
 	})
-	if r != nil {
-		r.Stats.Remote = true
-	}
-	return r, err
 }
 
 // Symbols lets the owner look up definitions. The result is nil if nobody has
@@ -348,18 +397,15 @@ func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 	if q.NoIndex {
 		return nil, nil
 	}
-	r, err := askOnce(ctx, m, request{Symbols: q}, msgSymbols, func(r *search.SymbolResult) bool {
-		return !slices.ContainsFunc(r.Symbols, func(s search.Symbol) bool { return !m.mayKnow(s.Path) })
+	return askOnce(ctx, m, request{Symbols: q}, msgSymbols, func(r *search.SymbolResult) (*search.Summary, bool) {
+		return &r.Summary, !slices.ContainsFunc(r.Symbols, func(s search.Symbol) bool { return !m.mayKnow(s.Path) })
 	})
-	if r != nil {
-		r.Stats.Remote = true
-	}
-	return r, err
 }
 
 // askOnce asks a question whose answer is one message. The answer is nil if the
-// owner sent none, or one with paths that this client may not know.
-func askOnce[T any](ctx context.Context, m *Member, q request, want byte, allowed func(*T) bool) (*T, error) {
+// owner sent none, or one with paths that this client may not know: check tells, and
+// returns the answer's summary.
+func askOnce[T any](ctx context.Context, m *Member, q request, want byte, check func(*T) (*search.Summary, bool)) (*T, error) {
 	var answer *T
 	err := m.ask(ctx, q, func(kind byte, body []byte) error {
 		if kind != want {
@@ -369,9 +415,11 @@ func askOnce[T any](ctx context.Context, m *Member, q request, want byte, allowe
 		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(answer); err != nil {
 			return err
 		}
-		if !allowed(answer) {
+		sum, allowed := check(answer)
+		if !allowed {
 			return errWire
 		}
+		sum.Stats.Remote = true
 		return nil
 	})
 	if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/internal/backend"
 	"quarry/internal/owner"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
@@ -30,18 +31,23 @@ func fuzzedOwner(f *testing.F) *owner.Member {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var m *owner.Member
-	as := func(v *owner.View) (owner.Searches, func() error, error) {
-		if len(v.Rules) > 0 {
-			return nil, nil, errors.New("rules are not for this test")
+	m := owner.New(root, owner.Options{Dir: f.TempDir(), Workers: 1})
+	go func() {
+		for r := range m.Requests() {
+			if len(r.View.Rules) > 0 {
+				r.Finish(nil, errors.New("rules are not for this test"))
+				continue
+			}
+			seen, err := rootfs.Open(dir, &rootfs.Options{Rules: policy.Rules{Allow: r.View.Allow, Deny: r.View.Deny}, Trusted: r.View.Trusted, AllowAny: true, ReadOnly: true})
+			if err != nil {
+				r.Finish(nil, err)
+				continue
+			}
+			files := &searcher.Folder{Root: seen, Workers: 1, Index: m.FilteredBy(owner.NewFilter(&r.View, seen, nil))}
+			backend.Answer(files, r)
+			seen.Close()
 		}
-		seen, err := rootfs.Open(dir, &rootfs.Options{Rules: policy.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true})
-		if err != nil {
-			return nil, nil, err
-		}
-		return &searcher.Folder{Root: seen, Workers: 1, Index: m.FilteredBy(owner.NewFilter(v, seen, nil))}, seen.Close, nil
-	}
-	m = owner.New(root, owner.Options{Dir: f.TempDir(), As: as, Workers: 1}, &searcher.Folder{Root: root, Workers: 1})
+	}()
 	f.Cleanup(func() {
 		m.Close()
 		root.Close()
@@ -72,12 +78,12 @@ func withTypes(types, fields []byte) io.Reader {
 func FuzzRequest(f *testing.F) {
 	m := fuzzedOwner(f)
 	var types bytes.Buffer // and an empty request
-	if err := gob.NewEncoder(&types).Encode(owner.Request{}); err != nil {
+	if err := gob.NewEncoder(&types).Encode(owner.WireRequest{}); err != nil {
 		f.Fatal(err)
 	}
 	answered := 0
 	try := func(whole bool, raw []byte) error {
-		var req owner.Request
+		var req owner.WireRequest
 		if whole {
 			if gob.NewDecoder(bytes.NewReader(raw)).Decode(&req) != nil {
 				return nil
@@ -100,7 +106,7 @@ func FuzzRequest(f *testing.F) {
 		})
 		return ctx.Err()
 	}
-	for _, req := range []owner.Request{
+	for _, req := range []owner.WireRequest{
 		{Version: owner.ShareVersion, Search: &search.Query{Pattern: "needle", Match: match.Options{Case: match.Smart}}},
 		{Version: owner.ShareVersion, Find: &search.FindQuery{Scope: search.Scope{Globs: []string{"*.txt"}}}}, {Version: owner.ShareVersion, Status: true}, {Version: 99}, {Version: owner.ShareVersion},
 		{Version: owner.ShareVersion, Code: &search.CodeQuery{Query: "needle"}}, {Version: owner.ShareVersion, Symbols: &search.SymbolQuery{Name: "needle"}},

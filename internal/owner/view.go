@@ -23,8 +23,8 @@ type View struct {
 	Rules       []ignore.File
 }
 
-// key tells views apart.
-func (v *View) key() string {
+// Key tells views apart.
+func (v *View) Key() string {
 	// Each text with its length, each list with its own: no two views give the
 	// same bytes.
 	b := []byte{0}
@@ -66,7 +66,7 @@ type Filter struct {
 
 // NewFilter makes the filter of a view. root has its policy, rules are its rules.
 func NewFilter(v *View, root *rootfs.Root, rules []ignore.Set) *Filter {
-	e := &Filter{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
+	e := &Filter{root: root, rules: rules, key: v.Key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
 	for _, set := range rules {
 		if set.Rules != nil && set.Rules.Len() > 0 {
 			e.outside = e.outside.Push("", false, set)
@@ -221,64 +221,4 @@ func (s Filtered) showsProtected() bool {
 		info, err := e.root.Stat(p)
 		return err == nil && info.Type == rootfs.TypeDir
 	})
-}
-
-// views are the filters of other processes, as the owner keeps them.
-type views struct {
-	mu   sync.Mutex
-	kept map[string]*viewed
-}
-
-// viewed are the searches of a view, and how many requests use them.
-type viewed struct {
-	searches Searches
-	close    func() error
-	users    int
-}
-
-// maxViews is how many views an owner keeps between requests.
-const maxViews = 16
-
-// through gives the searches of a view. done is called after use.
-func (m *Member) through(v *View) (s Searches, done func(), err error) {
-	key := v.key()
-	m.views.mu.Lock()
-	defer m.views.mu.Unlock()
-	at := m.views.kept[key]
-	if at == nil {
-		at = &viewed{}
-		if at.searches, at.close, err = m.opts.As(v); err != nil {
-			return nil, nil, err
-		}
-		if m.views.kept == nil {
-			m.views.kept = map[string]*viewed{}
-		}
-		m.views.drop(maxViews - 1)
-		m.views.kept[key] = at
-	}
-	at.users++
-	return at.searches, func() {
-		m.views.mu.Lock()
-		defer m.views.mu.Unlock()
-		at.users--
-	}, nil
-}
-
-// drop closes views that nobody uses until at most so many are left. v.mu is held.
-func (v *views) drop(most int) {
-	for key, at := range v.kept {
-		if len(v.kept) <= most {
-			return
-		}
-		if at.users == 0 {
-			at.close()
-			delete(v.kept, key)
-		}
-	}
-}
-
-func (v *views) close() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.drop(0)
 }

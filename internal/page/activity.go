@@ -12,35 +12,31 @@ import (
 const maxCalls = 500
 
 // activity lists the calls of tools after a number, oldest first.
-func (s *Server) activity(w http.ResponseWriter, r *http.Request) {
+func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.Activity == nil {
-		respond(w, http.StatusOK, map[string]any{"on": false, "calls": []activity.Numbered{}})
-		return
+		return map[string]any{"on": false, "calls": []activity.Numbered{}}, nil
 	}
 	after, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("after"), "0"))
 	if err != nil || after < 0 {
-		fail(w, badRequest("invalid number"))
-		return
+		return nil, badRequest("invalid number")
 	}
 	last, epoch, err := s.opts.Activity.Look()
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, map[string]any{"on": true, "calls": s.opts.Activity.Since(after, maxCalls), "last": last, "epoch": epoch})
+	return map[string]any{"on": true, "calls": s.opts.Activity.Since(after, maxCalls), "last": last, "epoch": epoch}, nil
 }
 
 // purgeActivity removes all lines.
-func (s *Server) purgeActivity(w http.ResponseWriter, r *http.Request) {
+func (s *Server) purgeActivity(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct{}
 	err := readBody(w, r, &req)
 	if err == nil && s.opts.Activity != nil {
 		err = s.opts.Activity.Purge()
 	}
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	s.pulse.poke()
-	respond(w, http.StatusOK, map[string]any{})
+	return map[string]any{}, nil
 }

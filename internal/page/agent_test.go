@@ -14,6 +14,7 @@ import (
 	"quarry/internal/mcpserver"
 	"quarry/internal/presence"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 	"quarry/tool"
 	"quarry/toolset"
 )
@@ -86,7 +87,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 		}
 		t.Cleanup(func() { log.Close() })
 		answered = func(c mcpserver.Answer) {
-			log.Called(activity.Call{Time: c.Began, Client: c.Client.Name, Session: c.Client.Session, Tool: c.Tool.Name, About: activity.About(c.Arguments, nil), Bytes: c.Bytes, Error: c.Code})
+			log.Called(activity.Call{Time: c.Began, Client: c.Client.Name, Session: c.Client.Session, Tool: c.Tool.Name, About: activity.About(c.Arguments, nil), Bytes: c.Bytes, Error: string(c.Code)})
 		}
 	}
 	server, err := mcpserver.New(tools, &mcpserver.Options{
@@ -156,13 +157,15 @@ func (a *agent) start(name string, args map[string]any) <-chan string {
 // waiting waits until so many proposals wait, and returns the newest.
 func (a *agents) waiting(t testing.TB, count int) *review.Proposal {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if list, err := a.opts.Review.Pending(); err == nil && len(list) == count {
-			return list[0]
-		}
+	var list []*review.Proposal
+	if !stress.Becomes(func() bool {
+		var err error
+		list, err = a.opts.Review.Pending()
+		return err == nil && len(list) == count
+	}) {
+		t.Fatalf("there are never %d proposals", count)
 	}
-	t.Fatalf("there are never %d proposals", count)
-	return nil
+	return list[0]
 }
 
 func edits(pairs ...string) []any {

@@ -95,21 +95,19 @@ func (f *changeFilter) matches(c *change.Change) bool {
 }
 
 // changes lists the journal, newest first, a page at a time.
-func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	f := changeFilter{client: v.Get("client"), path: v.Get("path"), text: v.Get("text")}
 	if d := v.Get("since"); d != "" {
 		age, err := age(d)
 		if err != nil {
-			fail(w, err)
-			return
+			return nil, err
 		}
 		f.since = time.Now().Add(-age)
 	}
 	log, err := s.journal(r.Context(), 0)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	list, matching := []wireChange{}, 0
 	clients, sessions := map[string]int{}, map[string]int{}
@@ -136,10 +134,10 @@ func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
 			list = append(list, s.changeOf(c))
 		}
 	}
-	respond(w, http.StatusOK, map[string]any{
+	return map[string]any{
 		"changes": list, "matching": matching, "total": len(log.Changes), "clients": clients, "sessions": sessions, "more": more,
 		"dropped": log.Dropped, "dropped_to": log.DroppedTo, "damaged": log.Damaged,
-	})
+	}, nil
 }
 
 // age reads a time span as 24h or 7d.
@@ -189,7 +187,7 @@ func (c *countCache) put(id string, n [2]int) {
 
 // lineCounts counts the lines of changes. The page asks only for changes that
 // are visible, because counting needs the diff.
-func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
+func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) (any, error) {
 	out := map[string][2]int{}
 	deadline := time.Now().Add(time.Second)
 	for id := range strings.SplitSeq(r.URL.Query().Get("ids"), ",") {
@@ -211,52 +209,41 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
 		}
 		out[id] = n
 	}
-	respond(w, http.StatusOK, map[string]any{"counts": out})
+	return map[string]any{"counts": out}, nil
 }
 
 // diff shows one change and whether it can be undone.
-func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) (any, error) {
 	c, err := s.ws.Diff(r.Context(), r.PathValue("id"), nil)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	files, done := s.diffFiles(w, r, c.Diffs)
-	if done {
-		return
+	files, one, err := diffFiles(r, c.Diffs)
+	if one != nil || err != nil {
+		return one, err
 	}
 	out := map[string]any{"change": s.changeOf(c), "files": files}
 	for k, v := range s.undoable(r.Context(), c) {
 		out[k] = v
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 // diffFiles are the files of a diff, coloured, the large ones without their lines. If
-// the request is for one file, that is the answer, and done is true.
-func (s *Server) diffFiles(w http.ResponseWriter, r *http.Request, diffs []change.PathDiff) (files []diffFile, done bool) {
-	files = filesOf(diffs)
-	if one := r.URL.Query().Get("file"); one != "" {
-		s.oneFile(w, r, files, one)
-		return nil, true
+// the request is for one of them, counted from 1, that is the answer.
+func diffFiles(r *http.Request, diffs []change.PathDiff) (files []diffFile, one any, err error) {
+	files = append([]diffFile{}, filesOf(diffs)...)
+	if asked := r.URL.Query().Get("file"); asked != "" {
+		n, err := positive(asked, 1)
+		if err != nil || n > len(files) {
+			return nil, nil, badRequest("invalid file " + strconv.Quote(asked))
+		}
+		finishDiff(r.Context(), files[n-1:n], time.Now().Add(colourBudget))
+		return nil, files[n-1], nil
 	}
 	deferLarge(files)
 	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
-	if files == nil {
-		files = []diffFile{}
-	}
-	return files, false
-}
-
-// oneFile shows one of the files, which are counted from 1.
-func (s *Server) oneFile(w http.ResponseWriter, r *http.Request, files []diffFile, one string) {
-	n, err := positive(one, 1)
-	if err != nil || n > len(files) {
-		fail(w, badRequest("invalid file "+strconv.Quote(one)))
-		return
-	}
-	finishDiff(r.Context(), files[n-1:n], time.Now().Add(colourBudget))
-	respond(w, http.StatusOK, files[n-1])
+	return files, nil, nil
 }
 
 // maxDiffLines is how many lines of a diff are shown at once. The hunks of
@@ -342,22 +329,20 @@ func toUndo(list []change.Change, id, client string) ([]change.Change, bool) {
 }
 
 // since previews the undo of everything after a change.
-func (s *Server) since(w http.ResponseWriter, r *http.Request) {
+func (s *Server) since(w http.ResponseWriter, r *http.Request) (any, error) {
 	log, err := s.journal(r.Context(), 0)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	list, found := toUndo(log.Changes, r.PathValue("id"), r.URL.Query().Get("client"))
 	if !found {
-		fail(w, badRequest("unknown change "+strconv.Quote(r.PathValue("id"))))
-		return
+		return nil, badRequest("unknown change " + strconv.Quote(r.PathValue("id")))
 	}
 	out := []wireChange{}
 	for i := range list {
 		out = append(out, s.changeOf(&list[i]))
 	}
-	respond(w, http.StatusOK, map[string]any{"changes": out})
+	return map[string]any{"changes": out}, nil
 }
 
 // undo undoes changes in the order given and stops at the first that can't be.

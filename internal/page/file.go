@@ -42,25 +42,22 @@ type wireText struct {
 // file gives lines of a file: from line "from", at most maxFileLines. With a
 // question, as that of a search, its matches are marked. The browser's own engine
 // is not used for them: patterns that are linear here can take it for ever.
-func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+func (s *Server) file(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
 	from, err := positive(v.Get("from"), 1)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	count, err := positive(v.Get("count"), maxFileLines)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	t, err := s.ws.Read(r.Context(), path, &search.ReadOptions{
 		Start: from, End: from + min(count, maxFileLines) - 1, MaxBytes: maxFileBytes,
 	})
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	out := wireText{
 		Path: pathID(t.Path), From: t.First, Lines: t.Lines, Total: t.Total, Version: t.Version, Encoding: t.Encoding, Ending: t.Ending,
@@ -95,7 +92,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 // maxFound bounds the lines that find names.
@@ -103,12 +100,11 @@ const maxFound = 20_000
 
 // find names the lines of a file that have a text, in any letter case. The page draws
 // only the lines in sight, so the browser can't find the others.
-func (s *Server) find(w http.ResponseWriter, r *http.Request) {
+func (s *Server) find(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	text, file := v.Get("q"), pathOf(v.Get("path"))
 	if text == "" || len(text) > maxQuery || file == "" {
-		fail(w, badRequest("nothing to find, or nowhere"))
-		return
+		return nil, badRequest("nothing to find, or nowhere")
 	}
 	out := struct {
 		Lines []int `json:"lines"`
@@ -123,11 +119,10 @@ func (s *Server) find(w http.ResponseWriter, r *http.Request) {
 		return nil
 	})
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	out.More = sum.Stopped != ""
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 func setIn[V any](m map[int]V, k int, v V) map[int]V {
@@ -248,12 +243,11 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 // fileColours colours lines of a file by their numbers: those that a search
 // showed. They are not part of the search's answer, so that its first lines
 // arrive sooner.
-func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) {
+func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
 	if colour.For(path) == nil {
-		respond(w, http.StatusOK, map[string]any{})
-		return
+		return map[string]any{}, nil
 	}
 	out := map[string][]any{}
 	for span := range strings.SplitSeq(v.Get("lines"), ",") {
@@ -271,5 +265,5 @@ func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) {
 			out[strconv.Itoa(t.First+i)] = c
 		}
 	}
-	respond(w, http.StatusOK, map[string]any{"lines": out})
+	return map[string]any{"lines": out}, nil
 }

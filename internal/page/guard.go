@@ -85,6 +85,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	s.conns.Known(r)
 	respond(w, http.StatusOK, map[string]string{"token": s.token})
 }
 
@@ -109,6 +110,7 @@ func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+		s.conns.Known(r)
 		defer func() {
 			// Panics are reported and logged; net/http would only drop the
 			// connection.

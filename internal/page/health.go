@@ -100,43 +100,40 @@ func stateOf(ctx context.Context, ix *quarry.Index) wireIndex {
 }
 
 // about is what every view needs.
-func (s *Server) about(w http.ResponseWriter, r *http.Request) {
+func (s *Server) about(w http.ResponseWriter, r *http.Request) (any, error) {
 	theme := ""
 	if s.opts.Theme != nil {
 		theme = s.opts.Theme()
 	}
-	respond(w, http.StatusOK, map[string]any{
+	return map[string]any{
 		"name": s.opts.Name, "dir": s.ws.Dir(), "version": s.opts.Version, "editor": s.editor, "read_only": s.opts.ReadOnly,
 		"index": s.indexState(r.Context()), "started": s.started.UnixMilli(),
 		"roots": s.roots(r.Context(), false), "waiting": s.waiting(), "review": s.opts.Review != nil, "theme": theme,
-	})
+	}, nil
 }
 
 // keepTheme keeps the theme that was chosen for the runs to come.
-func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) {
+func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct {
 		Theme string `json:"theme"`
 	}
 	if err := readBody(w, r, &req); err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	if req.Theme != "light" && req.Theme != "dark" {
-		fail(w, badRequest("a theme is light or dark"))
-		return
+		return nil, badRequest("a theme is light or dark")
 	}
 	if s.opts.KeepTheme != nil {
 		if err := s.opts.KeepTheme(req.Theme); err != nil {
-			fail(w, err)
-			return
+			return nil, err
 		}
 	}
-	respond(w, http.StatusOK, map[string]string{"theme": req.Theme})
+	return map[string]string{"theme": req.Theme}, nil
 }
 
 // health has all figures of the health view except the checks, which take
 // longer.
-func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 	rules := s.opts.Rules
 	if rules == nil {
 		rules = []Rule{}
@@ -163,7 +160,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 		}
 		out["clients"] = clientsOf(list, log)
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 // wireClient is a client that is connected.
@@ -191,15 +188,14 @@ func clientsOf(list []presence.Client, log *change.Log) []wireClient {
 }
 
 // checks runs what quarry doctor runs.
-func (s *Server) checks(w http.ResponseWriter, r *http.Request) {
+func (s *Server) checks(w http.ResponseWriter, r *http.Request) (any, error) {
 	list := []Check{}
 	if s.opts.Checks != nil {
 		found, err := s.opts.Checks(r.Context())
 		if err != nil {
-			fail(w, err)
-			return
+			return nil, err
 		}
 		list = append(list, found...)
 	}
-	respond(w, http.StatusOK, map[string]any{"checks": list, "at": time.Now().UnixMilli()})
+	return map[string]any{"checks": list, "at": time.Now().UnixMilli()}, nil
 }

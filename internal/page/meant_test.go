@@ -453,15 +453,15 @@ func TestBrowserFileKeys(t *testing.T) {
 func TestBrowserFindsItsServerAgain(t *testing.T) {
 	listen := func(at string) net.Listener {
 		t.Helper()
-		for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-			l, err := net.Listen("tcp", at)
-			if err == nil {
-				return l
-			}
-			if time.Now().After(deadline) {
-				t.Fatal(err)
-			}
+		var l net.Listener
+		var err error
+		if !stress.Becomes(func() bool {
+			l, err = net.Listen("tcp", at)
+			return err == nil
+		}) {
+			t.Fatal(err)
 		}
+		return l
 	}
 	token := NewToken()
 	same := func(o *Options) { o.Token = token }
@@ -481,9 +481,10 @@ func TestBrowserFindsItsServerAgain(t *testing.T) {
 	})}
 	other := listen(l.Addr().String())
 	go func() { _ = stranger.Serve(other) }()
-	for deadline := time.Now().Add(patience); asked.Load() < 2 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	stress.Becomes(func() bool {
 		eval[chromedp.Void](b, `document.querySelector(".banner button")?.click()`)
-	}
+		return asked.Load() >= 2
+	})
 	stranger.Close()
 	if asked.Load() < 2 || told.Load() > 0 {
 		t.Errorf("the other program was asked %d times and got the token %d times", asked.Load(), told.Load())

@@ -28,6 +28,7 @@ import (
 	"quarry/internal/activity"
 	"quarry/internal/presence"
 	"quarry/internal/review"
+	"quarry/internal/strangers"
 	"quarry/search"
 )
 
@@ -118,6 +119,7 @@ type Server struct {
 	counts  *countCache
 	pulse   *pulse
 	handler http.Handler
+	conns   strangers.Conns
 
 	mu      sync.Mutex
 	host    map[string]bool // what a Host header may say; guarded by mu
@@ -166,6 +168,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	s.conns.Watch(server)
 	pulse := make(chan struct{})
 	go func() { defer close(pulse); s.pulse.run(ctx) }()
 	done := make(chan error, 1)

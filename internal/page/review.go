@@ -87,13 +87,12 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	return w, p
 }
 
-func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
+func (s *Server) proposals(w http.ResponseWriter, r *http.Request) (any, error) {
 	out := map[string]any{"on": s.opts.Review != nil, "proposals": []wireProposal{}}
 	if s.opts.Review != nil {
 		list, err := s.opts.Review.List()
 		if err != nil && list == nil {
-			fail(w, err)
-			return
+			return nil, err
 		}
 		if err != nil {
 			out["problem"] = err.Error()
@@ -105,7 +104,7 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
 		}
 		out["proposals"] = rows
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 // asked is the proposal that a request names.
@@ -118,56 +117,48 @@ func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 
 // proposal shows one, or with file and from the decisions of a file from one on, or
 // with look only its state and which files changed since.
-func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
+func (s *Server) proposal(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	v := r.URL.Query()
 	if v.Get("look") == "1" {
 		row, _ := s.proposalOf(r.Context(), p)
-		respond(w, http.StatusOK, map[string]any{"proposal": row})
-		return
+		return map[string]any{"proposal": row}, nil
 	}
 	if v.Get("file") == "" {
-		respond(w, http.StatusOK, s.wholeProposal(r.Context(), p))
-		return
+		return s.wholeProposal(r.Context(), p), nil
 	}
 	p = s.opts.Review.Seen(r.Context(), s.opts.Decide, p)
 	file, err := positive(v.Get("file"), 1)
 	if err != nil || file > len(p.Files) {
-		fail(w, badRequest("invalid file "+strconv.Quote(v.Get("file"))))
-		return
+		return nil, badRequest("invalid file " + strconv.Quote(v.Get("file")))
 	}
 	from, err := strconv.Atoi(cmp.Or(v.Get("from"), "0"))
 	if f := &p.Files[file-1]; err != nil || from < 0 || from > len(f.Hunks) {
-		fail(w, badRequest("invalid hunk "+strconv.Quote(v.Get("from"))))
-		return
+		return nil, badRequest("invalid hunk " + strconv.Quote(v.Get("from")))
 	}
 	d := decisionsFrom{lines: maxDiffLines, deadline: time.Now().Add(colourBudget)}
-	respond(w, http.StatusOK, map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)})
+	return map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)}, nil
 }
 
 // wholeFile shows a file of a proposal that is too long to be shown at once, a
 // piece at a time.
-func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) {
+func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	v := r.URL.Query()
 	file, err := positive(v.Get("file"), 1)
 	from, wrong := strconv.Atoi(cmp.Or(v.Get("from"), "0"))
 	if err != nil || wrong != nil || file > len(p.Files) || from < 0 {
-		fail(w, badRequest("invalid file or piece"))
-		return
+		return nil, badRequest("invalid file or piece")
 	}
 	f, err := s.opts.Review.Whole(r.Context(), s.opts.Decide, p, file-1)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	d := decisionsFrom{lines: maxDiffLines}
 	all := d.read(r.Context(), f, 0)[0].Parts
@@ -176,7 +167,7 @@ func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) {
 	if end < len(all) {
 		out["next"] = end
 	}
-	respond(w, http.StatusOK, out)
+	return out, nil
 }
 
 func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {
@@ -320,19 +311,16 @@ type decision struct {
 // each sign as an escape at worst.
 const maxDecision = 32 << 20
 
-func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	var d decision
 	if err := readBodyOf(w, r, maxDecision, &d); err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	if s.opts.Review == nil {
-		fail(w, review.ErrUnknown())
-		return
+		return nil, review.ErrUnknown()
 	}
 	if s.opts.ReadOnly {
-		fail(w, badRequest("this page is read-only"))
-		return
+		return nil, badRequest("this page is read-only")
 	}
 	// A decision that was sent is carried out, also if the page is closed.
 	ctx := context.WithoutCancel(r.Context())
@@ -341,10 +329,9 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	})
 	s.pulse.poke()
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, s.wholeProposal(ctx, p))
+	return s.wholeProposal(ctx, p), nil
 }
 
 // wireWaiting are the proposals without a decision. Stamp changes with them.

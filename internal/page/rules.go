@@ -49,12 +49,12 @@ func (b *RuleBook) wire() wireRules {
 	return w
 }
 
-func (s *Server) rules(w http.ResponseWriter, r *http.Request) {
+func (s *Server) rules(w http.ResponseWriter, r *http.Request) (any, error) {
 	list := []wireRules{}
 	for i := range s.opts.RuleBooks {
 		list = append(list, s.opts.RuleBooks[i].wire())
 	}
-	respond(w, http.StatusOK, map[string]any{"books": list, "read_only": s.opts.ReadOnly})
+	return map[string]any{"books": list, "read_only": s.opts.ReadOnly}, nil
 }
 
 // ruleRequest names a root and rules for it.
@@ -98,17 +98,15 @@ type wireTried struct {
 }
 
 // tryRules says what rules would have done with the last changes.
-func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) {
+func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, rules, err := s.readRules(w, r)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	_, _, otherwise, _ := b.Load()
 	tried, err := review.Try(r.Context(), b.Workspace, rules, otherwise, triedOn)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	rows, counts := []wireTried{}, map[string]int{}
 	for i := range tried {
@@ -116,11 +114,11 @@ func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) {
 		rows = append(rows, wireTried{s.changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)})
 		counts[t.Action.String()]++
 	}
-	respond(w, http.StatusOK, map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)})
+	return map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)}, nil
 }
 
 // saveRules writes rules that were tried.
-func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) {
+func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, _, err := s.readRules(w, r)
 	switch {
 	case err != nil:
@@ -132,8 +130,7 @@ func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) {
 		err = b.Save(req.Rules)
 	}
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	respond(w, http.StatusOK, b.wire())
+	return b.wire(), nil
 }

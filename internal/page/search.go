@@ -14,7 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry"
 	"quarry/match"
 	"quarry/search"
 )
@@ -304,7 +303,6 @@ func (f *wireFile) cut() {
 func fileOf(f *search.FileMatch) wireFile {
 	out := wireFile{Path: pathID(f.Path), Matched: f.Matched, Score: f.Score}
 	for _, l := range f.Lines {
-		l = quarry.Decoded(l)
 		wl := wireLine{N: l.Number, Text: string(l.Text), Hit: l.Hit, Left: l.CutBefore, Right: l.CutAfter}
 		at, n := 0, 0
 		for _, sp := range l.Spans {

@@ -8,11 +8,10 @@ import (
 
 // session shows all changes of one connection as one: a diff from the first version of
 // each file to the last, and what an undo of all would undo.
-func (s *Server) session(w http.ResponseWriter, r *http.Request) {
+func (s *Server) session(w http.ResponseWriter, r *http.Request) (any, error) {
 	log, err := s.journal(r.Context(), 0)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	var ids []string
 	rows, undo := []wireChange{}, []string{}
@@ -33,27 +32,24 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(rows) == 0 {
-		fail(w, fault.New(fault.NotFound, "no change of this session is in the journal", ""))
-		return
+		return nil, fault.New(fault.NotFound, "no change of this session is in the journal", "")
 	}
 	all, err := s.ws.DiffAll(r.Context(), ids)
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
-	files, done := s.diffFiles(w, r, all.Diffs)
-	if done {
-		return
+	files, one, err := diffFiles(r, all.Diffs)
+	if one != nil || err != nil {
+		return one, err
 	}
-	respond(w, http.StatusOK, map[string]any{"changes": rows, "files": files, "undo": undo, "warnings": append([]string{}, all.Warnings...), "client": rows[0].Client})
+	return map[string]any{"changes": rows, "files": files, "undo": undo, "warnings": append([]string{}, all.Warnings...), "client": rows[0].Client}, nil
 }
 
 // authors says who touched the lines of a file last: runs of lines with a change each.
-func (s *Server) authors(w http.ResponseWriter, r *http.Request) {
+func (s *Server) authors(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := s.ws.Authors(r.Context(), pathOf(r.URL.Query().Get("path")))
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	type run struct {
 		From  int    `json:"from"`
@@ -71,5 +67,5 @@ func (s *Server) authors(w http.ResponseWriter, r *http.Request) {
 	for i := range a.Changes {
 		rows[a.Changes[i].ID] = s.changeOf(&a.Changes[i])
 	}
-	respond(w, http.StatusOK, map[string]any{"version": a.Version, "runs": runs, "changes": rows})
+	return map[string]any{"version": a.Version, "runs": runs, "changes": rows}, nil
 }

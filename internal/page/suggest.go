@@ -21,11 +21,10 @@ type suggestion struct {
 }
 
 // suggest says which other queries would find something.
-func (s *Server) suggest(w http.ResponseWriter, r *http.Request) {
+func (s *Server) suggest(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := readAsked(r.URL.Query())
 	if err != nil {
-		fail(w, err)
-		return
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -37,7 +36,7 @@ func (s *Server) suggest(w http.ResponseWriter, r *http.Request) {
 		}
 		out = append(out, suggestion{Label: label, Set: set, Files: f.Total, More: f.More, First: pathID(f.Paths[0])})
 	}
-	respond(w, http.StatusOK, map[string]any{"suggestions": out})
+	return map[string]any{"suggestions": out}, nil
 }
 
 // findings are the searches that would find something: those that explain the

@@ -18,6 +18,8 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"quarry/internal/stress"
 )
 
 // patience is how long a test waits for something to show. A loaded machine
@@ -273,12 +275,12 @@ func (b *tab) reload() {
 func (s *served) becomes(t testing.TB, name, text string) {
 	t.Helper()
 	var data []byte
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if data, _ = os.ReadFile(filepath.Join(s.dir, name)); strings.Contains(string(data), text) {
-			return
-		}
+	if !stress.Becomes(func() bool {
+		data, _ = os.ReadFile(filepath.Join(s.dir, name))
+		return strings.Contains(string(data), text)
+	}) {
+		t.Errorf("%s never has %q: %q", name, text, data)
 	}
-	t.Errorf("%s never has %q: %q", name, text, data)
 }
 
 func quote(s string) string {

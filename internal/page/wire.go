@@ -63,6 +63,18 @@ type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
+// answered makes a handler of a function that returns what to answer with.
+func answered(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := f(w, r)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		respond(w, http.StatusOK, v)
+	}
+}
+
 // fail answers with an error.
 func fail(w http.ResponseWriter, err error) {
 	p, status := problemOf(err), http.StatusUnprocessableEntity

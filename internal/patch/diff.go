@@ -42,7 +42,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 		case strings.HasPrefix(line, "diff --git "):
 			flush()
 			f = &fileDiff{git: true, line: p.at}
-			f.oldName, f.newName = gitNames(line[len("diff --git "):])
+			f.oldName, f.newName = gitNames(strings.TrimSuffix(line[len("diff --git "):], "\r"))
 			p.at++
 		case strings.HasPrefix(line, "--- ") && p.at+1 < len(p.lines) && strings.HasPrefix(p.lines[p.at+1], "+++ "):
 			if f == nil || f.sawNames || len(f.hunks) > 0 {
@@ -102,7 +102,7 @@ func (p *parser) names(f *fileDiff) {
 
 // header reads a line of git's extended header.
 func (p *parser) header(f *fileDiff) error {
-	line := p.line()
+	line := strings.TrimSuffix(p.line(), "\r")
 	value := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
 	if v, ok := value("old mode "); ok {
 		f.oldMode = v

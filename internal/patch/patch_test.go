@@ -21,6 +21,9 @@ func TestParse(t *testing.T) {
 			"diff --git a/r s b/t u\nsimilarity index 100%\nrename from r s\nrename to t u\n" +
 			"diff --git a/e b/e\nnew file mode 100644\nindex 0..0\n",
 			"2 n  \"x\" executable\n3 o  \"y\\n\"\n4 r s t u \"\"\n2 e  \"\"\n"},
+		{"git's headers with carriage returns", "diff --git a/n b/n\r\nnew file mode 100755\r\nindex 0..1\r\n--- /dev/null\r\n+++ b/n\r\n@@ -0,0 +1 @@\r\n+x\r\n" +
+			"diff --git a/r b/t\r\nsimilarity index 100%\r\nrename from r\r\nrename to t\r\ndiff --git a/m b/m\r\nold mode 100644\r\nnew mode 100755\r\n",
+			"2 n  \"x\r\\n\" executable\n4 r t \"\"\n0 m  \"\" executable\n"},
 		{"unified without prefixes", "--- x.c\t2026-01-01\n+++ x.c\t2026-01-02\n@@ -1 +1 @@\n-a\n+b\n", "0 x.c  \"\" hunk 1 \"\" \"-a\\n+b\\n\"\n"},
 		{"a mail's signature", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n", "0 x  \"\" hunk 1 \"\" \"-a\\n+b\\n\"\n"},
 		{"a removed line that looks like a header", "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a\n a\n", "0 x  \"\" hunk 1 \"\" \"--- a\\n a\\n\"\n"},

@@ -25,7 +25,14 @@ func (r *reader) escape() error {
 		if r.has(`\N{`) {
 			return Refused(`\N{`, `write \x{…}`)
 		}
-		r.emit(`[^\n]`, 2)
+		r.emit(`[^`+r.lineEnd()+`]`, 2)
+		return nil
+	case 'A', 'z', 'Z':
+		last := `\n?`
+		if r.CRLF {
+			last = `(?:\r?\n|\r)?`
+		}
+		r.emit(map[byte]string{'A': `(?<![\s\S])`, 'z': `(?![\s\S])`, 'Z': `(?=` + last + `(?![\s\S]))`}[c], 2)
 		return nil
 	case 'Q':
 		text := r.s[r.at+2:]
@@ -139,10 +146,12 @@ func (r *reader) unit() (ch rune, class string, n int, err error) {
 			return rune(up ^ 0x40), "", 3, nil
 		}
 		return bad("a character has to follow")
-	case 'A', 'z', 'Z', 'G':
-		return bad("lines are matched one by one: ^ and $ are their ends")
+	case 'A', 'z', 'Z':
+		return bad("not in a class")
+	case 'G':
+		return bad("a search has no place where it began")
 	case 'K':
-		return bad("write what comes before as look-behind: (?<=…)")
+		return bad("to show a part of a match, put it into a group and give -o -r '$1'")
 	case 'R', 'X', 'C':
 		return bad(`write the characters as a class: [\r\n]`)
 	case 'E':

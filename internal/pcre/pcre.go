@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/internal/re/syntax/ecma"
 	"quarry/match"
 )
 
@@ -29,13 +30,20 @@ func Refused(part, why string) error {
 
 // frame is a group that is open.
 type frame struct {
+	begin   int          // where it begins in what is written
+	flags   flags        // in force before it
+	inner   int          // groups (?i: opened in it, to be closed with each alternative
 	group   int          // its number; 0 if it doesn't capture
 	set     map[int]bool // groups that are surely set behind what was read of it
 	several bool         // it has alternatives
-	forgets bool         // what is set in it does not hold after it: look-around
-	behind  bool         // look-behind
-	starts  int          // number of groups before it
+	atomic  bool
+	forgets bool // what is set in it does not hold after it: look-around
+	behind  bool // look-behind
+	starts  int  // number of groups before it
 }
+
+// flags are those that a pattern can change: i and s.
+type flags struct{ fold, dotAll bool }
 
 // reader translates one pattern.
 type reader struct {
@@ -45,11 +53,10 @@ type reader struct {
 	frames []frame
 	groups int
 	names  map[string]int
-	fold   bool // letters in any case
-	suffix string
-	dot    string // what . is
-	refers bool   // there is a backreference
-	byLine bool   // a line is all that the pattern sees
+	flags
+	Options
+	refers bool // there is a backreference
+	atomic int  // groups that JavaScript's pattern has more
 	// nested says that a group which captures is repeated. Where an iteration does not
 	// set it, PCRE2 keeps the text of the one before, and JavaScript does not.
 	nested bool
@@ -58,20 +65,24 @@ type reader struct {
 // Text is a pattern of PCRE2 in JavaScript's syntax.
 type Text struct {
 	JavaScript string
-	Nested     bool // a group's text may not be PCRE2's
+	Nested     bool // a group's text or number may not be PCRE2's
 	Refers     bool // there is a backreference
 }
 
-// Translate translates a pattern. fold says that letters match in any case, dotAll that
-// . matches a line feed, byLine that the pattern sees one line at a time.
-func Translate(pattern string, fold, dotAll, byLine bool) (Text, error) {
+// Options say how a pattern is read.
+type Options struct {
+	Fold   bool // letters match in any case
+	DotAll bool // . matches a line feed
+	ByLine bool // the pattern sees one line at a time
+	CRLF   bool // \r and \r\n end a line as \n does
+}
+
+// Translate translates a pattern.
+func Translate(pattern string, o Options) (Text, error) {
 	if !utf8.ValidString(pattern) {
 		return Text{}, Refused("pattern", "it is not UTF-8")
 	}
-	r := &reader{s: pattern, fold: fold, byLine: byLine, dot: `[^\n]`, names: map[string]int{}, frames: []frame{{set: map[int]bool{}}}}
-	if dotAll {
-		r.dot = `[\s\S]`
-	}
+	r := &reader{s: pattern, Options: o, flags: flags{o.Fold, o.DotAll}, names: map[string]int{}, frames: []frame{{set: map[int]bool{}}}}
 	for r.at < len(r.s) {
 		if err := r.item(); err != nil {
 			return Text{}, err
@@ -80,7 +91,19 @@ func Translate(pattern string, fold, dotAll, byLine bool) (Text, error) {
 	if len(r.frames) > 1 {
 		return Text{}, Refused("(", "it is not closed")
 	}
-	return Text{r.out.String() + r.suffix, r.nested, r.refers}, nil
+	js := r.out.String() + strings.Repeat(")", r.top().inner)
+	if t, err := ecma.ParseTree(js, ecma.Unicode, nil); err == nil && t.RefusesEmpty() {
+		return Text{}, Refused("repetition", "PCRE2 ends it where its part matches nothing; put the longer alternatives first, or make them not empty")
+	}
+	return Text{js, r.nested || r.atomic > 0, r.refers || r.atomic > 0}, nil
+}
+
+// lineEnd is what ends a line, for use in brackets.
+func (r *reader) lineEnd() string {
+	if r.CRLF {
+		return `\r\n`
+	}
+	return `\n`
 }
 
 func (r *reader) rest() string      { return r.s[r.at:] }
@@ -89,23 +112,31 @@ func (r *reader) has(p string) bool { return strings.HasPrefix(r.rest(), p) }
 
 // item reads one part with its quantifier.
 func (r *reader) item() error {
-	groups, from, start := r.groups, r.at, r.out.Len()
+	groups, from, start, once := r.groups, r.at, r.out.Len(), false
 	switch c := r.s[r.at]; c {
 	case '(':
 		return r.open()
 	case ')':
 		return r.close()
 	case '|':
-		r.top().several = true
-		r.top().set = map[int]bool{}
-		r.emit("|", 1)
+		top := r.top()
+		top.several, top.set = true, map[int]bool{}
+		r.out.WriteString(strings.Repeat(")", top.inner))
+		r.emit("|"+strings.Repeat(r.foldGroup(), min(top.inner, 1)), 1)
+		top.inner = min(top.inner, 1)
 		return nil
 	case '^':
-		r.emit(`(?<![^\n])`, 1)
+		r.emit(`(?<![^`+r.lineEnd()+`])`, 1)
+		once = true
 	case '$':
-		r.emit(`(?![^\n])`, 1)
+		r.emit(`(?![^`+r.lineEnd()+`])`, 1)
+		once = true
 	case '.':
-		r.emit(r.dot, 1)
+		if r.dotAll {
+			r.emit(`[\s\S]`, 1)
+		} else {
+			r.emit(`[^`+r.lineEnd()+`]`, 1)
+		}
 	case '[':
 		text, err := r.class()
 		if err != nil {
@@ -113,6 +144,7 @@ func (r *reader) item() error {
 		}
 		r.out.WriteString(text)
 	case '\\':
+		once = r.at+1 < len(r.s) && strings.IndexByte("bBAzZ", r.s[r.at+1]) >= 0
 		if err := r.escape(); err != nil {
 			return err
 		}
@@ -125,10 +157,21 @@ func (r *reader) item() error {
 		ch, size := utf8.DecodeRuneInString(r.rest())
 		r.emit(jsLiteral(ch), size)
 	}
-	if r.byLine && r.behind() && matchesLineFeed(r.out.String()[start:]) {
+	if r.ByLine && r.behind() && matchesLineFeed(r.out.String()[start:]) {
 		return Refused(r.s[from:r.at], "in look-behind ripgrep sees the line feed before a line; name the characters, as [ \\t]")
 	}
-	return r.quantifier(groups)
+	if n, _ := repeat(r.rest()); n > 0 && once {
+		return Refused(r.s[from:r.at+n], "an assertion is not repeated")
+	}
+	return r.quantifier(groups, start)
+}
+
+// foldGroup begins a group with the case comparison in force.
+func (r *reader) foldGroup() string {
+	if r.fold {
+		return "(?i:"
+	}
+	return "(?-i:"
 }
 
 func (r *reader) behind() bool {
@@ -162,9 +205,9 @@ func jsLiteral(ch rune) string {
 	return string(ch)
 }
 
-// quantifier reads what repeats the part before it, in which the groups after the
-// first so many were opened.
-func (r *reader) quantifier(groups int) error {
+// quantifier reads what repeats the part before it, which is written from an offset on
+// and in which the groups after the first so many were opened.
+func (r *reader) quantifier(groups, from int) error {
 	n, text := repeat(r.rest())
 	if n == 0 {
 		return nil
@@ -172,10 +215,19 @@ func (r *reader) quantifier(groups int) error {
 	if text == "" {
 		return Refused(r.rest()[:n], "write {0,n}")
 	}
+	for _, count := range strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' }) {
+		if len(count) > 5 || len(count) == 5 && count > "65535" {
+			return Refused(text, "at most 65535 times")
+		}
+	}
 	r.at += n
 	switch {
 	case r.has("+"):
-		return Refused(text+"+", "there are no possessive quantifiers: leave the + out")
+		if err := r.keep(from, text); err != nil {
+			return err
+		}
+		text = ""
+		r.at++
 	case r.has("?"):
 		text += "?"
 		r.at++
@@ -191,6 +243,23 @@ func (r *reader) quantifier(groups int) error {
 		delete(r.top().set, g) // it may be unset, or have another iteration's text
 		r.nested = true
 	}
+	return nil
+}
+
+// keep makes what is written from an offset on, repeated, a part that gives nothing
+// back: JavaScript has no atomic groups, but its look-ahead is one.
+func (r *reader) keep(from int, repeated string) error {
+	if r.behind() {
+		return Refused("atomic group", "not in look-behind")
+	}
+	part := r.out.String()[from:]
+	if strings.Contains(part, "(?<Atomic") || r.atomic == 9 {
+		return Refused("atomic group", "at most nine, none in another one")
+	}
+	r.atomic++
+	text := r.out.String()[:from] + fmt.Sprintf(`(?:(?=(?<Atomic%[1]d>%[2]s%[3]s))\k<Atomic%[1]d>)`, r.atomic, part, repeated)
+	r.out.Reset()
+	r.out.WriteString(text)
 	return nil
 }
 
@@ -219,7 +288,7 @@ func repeat(s string) (n int, js string) {
 
 // open reads a group's beginning.
 func (r *reader) open() error {
-	f := frame{set: map[int]bool{}, starts: r.groups}
+	f := frame{set: map[int]bool{}, starts: r.groups, begin: r.out.Len(), flags: r.flags}
 	for g := range r.top().set {
 		f.set[g] = true
 	}
@@ -245,21 +314,20 @@ func (r *reader) open() error {
 		return r.named(f)
 	case r.has("(?P=") || r.has("(?P>"):
 		return r.namedReference()
-	case r.has("(?i)"):
-		if r.out.Len() > 0 || len(r.frames) > 1 || r.suffix != "" {
-			return Refused("(?i)", "write (?i:…) around what it is for, or give -i")
-		}
-		r.fold, r.suffix = true, ")"
-		r.emit("(?i:", 4)
-		return nil
-	case r.has("(?i:"):
-		if !r.fold {
-			return r.folded(f)
-		}
-		r.emit("(?:", 4)
+	case r.has("(?>"):
+		f.atomic = true
+		r.emit("(?:", 3)
 	case r.has("(?"):
-		end := min(len(r.rest()), 4)
-		return Refused(r.rest()[:end], "of the groups with ? there are (?:, look-around, names and (?i:")
+		n, closed, err := r.change()
+		if err != nil {
+			return err
+		}
+		if closed {
+			r.top().inner++
+		}
+		if r.emit(r.foldGroup(), n); closed {
+			return nil
+		}
 	default:
 		r.groups++
 		f.group = r.groups
@@ -269,20 +337,27 @@ func (r *reader) open() error {
 	return nil
 }
 
-// folded reads (?i:…).
-func (r *reader) folded(f frame) error {
-	r.emit("(?i:", 4)
-	r.frames = append(r.frames, f)
-	was := r.fold
-	r.fold = true
-	depth := len(r.frames)
-	for r.at < len(r.s) && len(r.frames) >= depth {
-		if err := r.item(); err != nil {
-			return err
+// change reads the flags of (?i) or (?i:, and reports whether they are for the rest of
+// the group around.
+func (r *reader) change() (n int, closed bool, err error) {
+	refused := Refused(r.rest()[:min(len(r.rest()), 4)], "of the groups with ? there are (?:, (?>, look-around, names and the flags i, m and s")
+	on := true
+	for n = 2; n < len(r.rest()); n++ {
+		switch c := r.rest()[n]; {
+		case c == 'i':
+			r.fold = on
+		case c == 's':
+			r.dotAll = on
+		case c == 'm' && on: // it always is
+		case c == '-' && on:
+			on = false
+		case c == ':' || c == ')':
+			return n + 1, c == ')', nil
+		default:
+			return 0, false, refused
 		}
 	}
-	r.fold = was
-	return nil
+	return 0, false, refused
 }
 
 func (r *reader) named(f frame) error {
@@ -309,11 +384,11 @@ func (r *reader) namedReference() error {
 		return Refused("(?P>", "there is no recursion")
 	}
 	name := r.rest()[4:end]
-	groups := r.groups
+	groups, from := r.groups, r.out.Len()
 	if err := r.reference(r.names[name], r.rest()[:end+1]); err != nil {
 		return err
 	}
-	return r.quantifier(groups)
+	return r.quantifier(groups, from)
 }
 
 // close reads a group's end and what repeats it.
@@ -322,8 +397,8 @@ func (r *reader) close() error {
 		return Refused(")", "it closes nothing")
 	}
 	f := *r.top()
-	r.frames = r.frames[:len(r.frames)-1]
-	r.emit(")", 1)
+	r.frames, r.flags = r.frames[:len(r.frames)-1], f.flags
+	r.emit(strings.Repeat(")", f.inner+1), 1)
 	top := r.top()
 	if !f.several && !f.forgets {
 		top.set = f.set
@@ -331,7 +406,12 @@ func (r *reader) close() error {
 	if f.group > 0 && !f.forgets {
 		top.set[f.group] = true
 	}
-	return r.quantifier(f.starts)
+	if f.atomic {
+		if err := r.keep(f.begin, ""); err != nil {
+			return err
+		}
+	}
+	return r.quantifier(f.starts, f.begin)
 }
 
 // reference writes a backreference, which means the same only to a group that is
@@ -344,6 +424,9 @@ func (r *reader) reference(group int, text string) error {
 		return Refused(text, "it has to refer to a group that is always set before it: not an optional, repeated or alternative one")
 	}
 	r.refers = true
+	if r.atomic > 0 {
+		return Refused(text, "not after an atomic group or a possessive quantifier")
+	}
 	r.emit(`(?:\`+strconv.Itoa(group)+`)`, len(text))
 	return nil
 }

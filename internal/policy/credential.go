@@ -10,28 +10,45 @@ import (
 // secret.
 const MaxJudged = 1 << 20
 
+// IsSecretText reports whether the content of a file that is judged by it is a secret.
+func IsSecretText(text []byte) bool { return len(text) > MaxJudged || HoldsCredential(text) }
+
 // HoldsCredential reports whether a line of a settings file looks like a credential:
-// a token, key or password with a value, an address with a password in it, or a
-// private key. A value that is taken from elsewhere (${TOKEN}, $(pass show x),
+// a token, key or password with a value, the token of a known service, an address with
+// a password in it, or a private key. A value that is taken from elsewhere (${TOKEN}, $(pass show x),
 // <your token>) is none.
 func HoldsCredential(text []byte) bool {
 	if bytes.IndexByte(text, 0) >= 0 { // UTF-16, as some editors on Windows write it
 		text = bytes.ReplaceAll(text, []byte{0}, nil)
 	}
-	for line := range bytes.Lines(text) {
-		if lineHolds(string(line)) {
+	waits := false // the value of a credential may come on the next lines, as in ini
+	for l := range bytes.Lines(text) {
+		line := string(l)
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || strings.ContainsRune("#;", rune(words[0][0])): // in between
+		case waits && strings.ContainsRune(" \t", rune(line[0])) && isValue(words[0]):
+			return true
+		default:
+			waits = false
+		}
+		holds, open := lineHolds(line)
+		if holds {
 			return true
 		}
+		waits = waits || open
 	}
 	return false
 }
 
-func lineHolds(line string) bool {
+// lineHolds judges one line. open says that it ends with the name of a credential and
+// no value.
+func lineHolds(line string) (holds, open bool) {
 	if strings.Contains(line, "-----BEGIN") && strings.Contains(line, "PRIVATE KEY") {
-		return true
+		return true, false
 	}
 	if hasPasswordInAddress(line) {
-		return true
+		return true, false
 	}
 	bare := strings.TrimLeft(line, "#; \t")
 	comment := strings.ContainsAny(line[:len(line)-len(bare)], "#;")
@@ -42,14 +59,21 @@ func lineHolds(line string) bool {
 	for {
 		before, after, ok := strings.Cut(bare, sep)
 		if !ok {
-			return false
+			return false, open
 		}
 		key := strings.TrimRight(before, " \t")
 		key = key[strings.LastIndexAny(key, " \t;&")+1:]
 		words := strings.Fields(after)
 		prose := comment && len(words) > 1
-		if len(words) > 0 && !prose && namesCredential(key) && isValue(words[0]) {
-			return true
+		named := namesCredential(key)
+		switch {
+		case len(words) == 0:
+			open = named && !comment
+		case prose:
+		case words[0][0] == '#' && after[0] != '#': // a comment
+		case words[0][0] == '<' && strings.Contains(after, ">"): // <your token>
+		case named && isValue(words[0]), looksIssued(words[0]):
+			return true, false
 		}
 		bare = after
 	}
@@ -80,7 +104,7 @@ func namesCredential(key string) bool {
 
 func isCredentialWord(word string) bool {
 	switch word = strings.TrimSuffix(word, "s"); word {
-	case "key", "pas", "pwd", "auth", "credential", "passphrase", "authorization", "apikey", "accesskey", "secretkey", "privatekey", "dsn":
+	case "key", "pas", "pwd", "auth", "credential", "passphrase", "authorization", "apikey", "accesskey", "secretkey", "privatekey", "dsn", "jwt":
 		return true
 	}
 	return slices.ContainsFunc([]string{"token", "secret", "password", "passwd"}, func(end string) bool { return strings.HasSuffix(word, end) })
@@ -89,15 +113,85 @@ func isCredentialWord(word string) bool {
 // isValue is false for what stands for a value: a reference, a placeholder, a switch.
 func isValue(v string) bool {
 	v = strings.TrimSpace(strings.Trim(v, `"'`+"`"))
-	if v == "" || strings.ContainsRune("$<%{#", rune(v[0])) {
+	if v == "" || isPlaceholder(v) {
 		return false
 	}
-	lower := strings.ToLower(v)
-	switch lower {
-	case "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "0", "1", "changeme", "change-me", "todo", "...":
-		return false
+	switch v[0] {
+	case '$':
+		return !isReference(v)
+	case '%': // %NAME% and %(name)s
+		return !strings.HasPrefix(v, "%(") && !strings.Contains(v[1:], "%")
+	case '{': // {name} and {{ name }}; JSON and {SSHA}… are values
+		inner, _ := strings.CutSuffix(v[1:], "}")
+		return strings.Trim(inner, letters+"_-. ") != "" && inner[0] != '{'
+	case '#':
+		return isValue(v[1:])
 	}
-	return !slices.ContainsFunc([]string{"your", "xxx", "***"}, func(p string) bool { return strings.HasPrefix(lower, p) })
+	return true
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+func isPlaceholder(v string) bool {
+	rest := v // ghp_xxx is one too
+	for _, p := range issuedPrefixes {
+		rest = strings.TrimPrefix(rest, p)
+	}
+	switch strings.ToLower(v) {
+	case "true", "false", "yes", "no", "on", "off", "null", "none", "nil", "0", "1", "todo", "example", "placeholder", "dummy",
+		"changeme", "change-me", "change_me", "replaceme", "replace-me", "replace_me":
+		return true
+	}
+	rest = strings.ToLower(rest)
+	return slices.ContainsFunc([]string{"your", "xxx", "***", "...", "…"}, func(p string) bool { return strings.HasPrefix(rest, p) })
+}
+
+// isReference is for a text that begins with a dollar sign: $NAME, ${NAME}, $(command)
+// are references, also with a path after them. The default in ${NAME:-default} is a
+// value, and so is a hash as $2b$12$….
+func isReference(v string) bool {
+	switch rest := v[1:]; {
+	case strings.HasPrefix(rest, "("):
+		return true
+	case strings.HasPrefix(rest, "{"):
+		inner, after, _ := strings.Cut(rest[1:], "}")
+		name := strings.TrimLeft(inner, letters+"0123456789_")
+		name = strings.TrimPrefix(name, ":")
+		if name != "" && strings.ContainsRune("-=", rune(name[0])) && isValue(name[1:]) {
+			return false
+		}
+		return !isSecretTail(after)
+	default:
+		after := strings.TrimLeft(rest, letters+"0123456789_")
+		if id := len(rest) - len(after); strings.HasPrefix(after, "$") && id <= 10 && !strings.Contains(rest[:id], "_") && len(after) > 15 {
+			return false // $y$j9T$…
+		}
+		return !isSecretTail(after)
+	}
+}
+
+// isSecretTail reports whether text after a reference makes it no reference: the
+// password $tr0ng!pass begins like one.
+func isSecretTail(after string) bool {
+	return len(after) > 3 && !strings.ContainsRune("/.:-_@$,;&|", rune(after[0]))
+}
+
+// issuedPrefixes begin tokens of services, whatever name they are given.
+var issuedPrefixes = [...]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "npm_", "pypi-",
+	"sk_live_", "sk-ant-", "sk-proj-", "AKIA", "ASIA", "AIza", "eyJ", "hf_", "dop_v1_", "SG."}
+
+// minIssued is the least length of such a token after its prefix.
+const minIssued = 12
+
+// looksIssued reports whether a value is the token of a service by its shape.
+func looksIssued(v string) bool {
+	v = strings.Trim(v, `"'`+"`,")
+	for _, p := range issuedPrefixes {
+		if rest, ok := strings.CutPrefix(v, p); ok && len(rest) >= minIssued && !isPlaceholder(v) && strings.ContainsAny(rest, "0123456789") && !strings.ContainsAny(rest, " <>${}*/") {
+			return p != "eyJ" || strings.Count(rest, ".") == 2
+		}
+	}
+	return false
 }
 
 // hasPasswordInAddress finds scheme://user:password@host.

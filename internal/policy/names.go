@@ -6,12 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// protectedNames are the folders nobody may look into, at any depth. A file of
-// that name is protected too: .git is one in a worktree or a submodule.
-var protectedNames = [...]string{".git", ".obsidian", ".smarthole"}
-
-const trashName = ".trash"
-
 // class is what a single name says about itself, before the owner's rules.
 type class uint8
 
@@ -24,7 +18,7 @@ const (
 )
 
 // Version changes with the names below: an index has marks for them.
-const Version = 2
+const Version = 3
 
 // The names of files that hold credentials, folded. docs/MCP.md lists them for
 // users; TestDocumentedNames compares.
@@ -46,7 +40,7 @@ var (
 // classify judges one name. It does not allocate, and costs about 10 ns for an
 // ordinary name, because a walker asks it for every entry.
 //
-// Protected are the names above in every spelling under which some file system
+// Protected are the names of protected.txt in every spelling under which some file system
 // opens the same folder, also where ours would not: a synced or mounted
 // workspace is seen by several systems. Secret names are judged likewise.
 //   - any case, with Unicode's simple folding (ſ is s, K is k) and ı, İ as i;
@@ -54,7 +48,7 @@ var (
 //   - full-width letters (．ｇｉｔ);
 //   - trailing dots and spaces, and what follows a colon, as Windows drops
 //     them (".git. ", ".git::$INDEX_ALLOCATION");
-//   - 8.3 short names (GIT~1, OBSIDI~1, SMARTH~1, any digit).
+//   - 8.3 short names (GIT~1, any digit).
 func classify(name string) class {
 	if isPlain(name) {
 		return plainName
@@ -71,7 +65,7 @@ func classify(name string) class {
 }
 
 // isPlain is true for most names that are not special: those that start with
-// neither a dot, an underscore nor an i, are ASCII without a tilde or a colon, and
+// neither a dot, an underscore, a dollar sign nor an i, are ASCII without a tilde or a colon, and
 // whose last three letters end no special name.
 func isPlain(name string) bool {
 	n := len(name)
@@ -79,7 +73,7 @@ func isPlain(name string) bool {
 		return true
 	}
 	switch name[0] | 0x20 {
-	case '.', 'i', '_' | 0x20:
+	case '.', 'i', '_' | 0x20, '$':
 		return false
 	}
 	for i := 0; i < n; i++ {
@@ -182,19 +176,22 @@ func specialFolder(folded []byte) class {
 	if len(folded) < 4 {
 		return plainName
 	}
+	if isTrash(folded) {
+		return hiddenFromLists
+	}
 	if folded[0] == '.' {
-		switch string(folded) {
-		case ".git", ".obsidian", ".smarthole":
-			return protectedName
-		case trashName:
-			return hiddenFromLists
+		for _, p := range protectedFolders() {
+			if string(folded) == p.name {
+				return protectedName
+			}
 		}
 		return plainName
 	}
 	if n := len(folded); folded[n-2] == '~' && folded[n-1] >= '1' && folded[n-1] <= '9' {
-		switch string(folded[:n-2]) {
-		case "git", "obsidi", "smarth":
-			return protectedName
+		for _, p := range protectedFolders() {
+			if string(folded[:n-2]) == p.short {
+				return protectedName
+			}
 		}
 	}
 	return plainName
@@ -205,10 +202,9 @@ func specialFolder(folded []byte) class {
 func protectedFolder(name string) string {
 	var buf [longestFolded]byte
 	folded := foldName(buf[:0], name)
-	for _, p := range protectedNames {
-		short := p[1:min(len(p), 7)]
-		if string(folded) == p || folded[0] != '.' && strings.HasPrefix(string(folded), short+"~") {
-			return p + "/"
+	for _, p := range protectedFolders() {
+		if string(folded) == p.name || folded[0] != '.' && strings.HasPrefix(string(folded), p.short+"~") {
+			return p.name + "/"
 		}
 	}
 	return name
@@ -238,8 +234,8 @@ func secretClass(folded []byte) class {
 	if !ends && folded[0] != '.' && folded[0] != '_' {
 		return plainName
 	}
+	folded = original(folded)
 	if ends {
-		folded = original(folded)
 		for _, e := range secretExtensions {
 			if hasSuffix(folded, e) {
 				return secretName
@@ -262,7 +258,15 @@ func secretClass(folded []byte) class {
 	return plainName
 }
 
-// original is the folded name of a file of whose backup this is the folded name.
+// The name of a copy that keeps another program's content has ConflictInfix and
+// ConflictHex digits before its extension.
+const (
+	ConflictInfix = ".conflict-"
+	ConflictHex   = 8
+)
+
+// original is the folded name of the file whose backup or conflict copy has this folded
+// name.
 func original(folded []byte) []byte {
 	for again := true; again; {
 		again = false
@@ -271,20 +275,34 @@ func original(folded []byte) []byte {
 				folded, again = folded[:len(folded)-len(e)], true
 			}
 		}
+		if stem := len(folded) - len(ConflictInfix) - ConflictHex; stem > 0 && hasPrefix(folded[stem:], ConflictInfix) {
+			folded, again = folded[:stem], true
+		}
 	}
 	return folded
 }
 
-// isSecretIn reports whether a file is a secret because of the folder it is in.
+// isSecretIn reports whether a file is a secret because of the folder it is in. An
+// item of a trash may come from any folder.
 func isSecretIn(dir, name string) bool {
-	dir = dir[strings.LastIndexByte(dir, '/')+1:]
-	if !mayHoldSecrets(dir) {
+	above, parent := dir[:max(strings.LastIndexByte(dir, '/'), 0)], dir[strings.LastIndexByte(dir, '/')+1:]
+	trashed := InTrash(dir)
+	if !trashed && !mayHoldSecrets(parent) {
 		return false
 	}
+	item := trashed && (!InTrash(above) || holdsItems(parent))
+	if trashed {
+		parent, name = untrashed(parent), untrashed(name)
+	}
 	var folder, file [longestFolded]byte
-	at, is := foldName(folder[:0], dir), original(foldName(file[:0], name))
+	at, is := foldName(folder[:0], parent), original(foldName(file[:0], name))
+	if trashed && hasPrefix(at, recycled) {
+		item = true
+	} else if trashed && hasPrefix(is, recycled) {
+		return true
+	}
 	for _, s := range secretInFolder {
-		if string(at) == s[0] && string(is) == s[1] {
+		if (item || string(at) == s[0]) && string(is) == s[1] {
 			return true
 		}
 	}

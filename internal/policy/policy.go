@@ -34,7 +34,7 @@ type Verdict uint8
 const (
 	Allowed Verdict = iota
 	// Unlisted entries exist for those who name them, but no listing or search
-	// shows them: .trash and our own temporary files.
+	// shows them: trashes and our own temporary files.
 	Unlisted
 	// Secret is a file whose name says it holds credentials.
 	Secret
@@ -123,12 +123,9 @@ func (p *Policy) Name(name string) Verdict {
 // Entry judges an entry of a listing of dir, which itself passed; "" and "." are
 // the root. Without owner's globs it does not allocate.
 func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
-	v := p.Name(name)
+	v := p.in(dir, name)
 	if v == Protected || p == nil {
 		return v
-	}
-	if v == Allowed && !isDir && !p.allowSecrets && isSecretIn(dir, name) {
-		v = Secret
 	}
 	if v == Secret && isDir {
 		v = Allowed
@@ -165,10 +162,7 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 		} else {
 			end += start
 		}
-		v := p.Name(path[start:end])
-		if v == Allowed && last && !p.allowSecrets && isSecretIn(path[:max(start-1, 0)], path[start:end]) {
-			v = Secret
-		}
+		v := p.in(path[:max(start-1, 0)], path[start:end])
 		if v == Secret && (!last || isDir || p.allowed(path)) {
 			v = Allowed
 		}
@@ -181,15 +175,31 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 	return worst
 }
 
-// ClosesTrash reports whether a path that a caller named lies in the workspace's own
-// trash while the owner's globs deny something. What lies there has lost its path,
-// so no glob can tell whether it came from a denied place.
+// in judges a name in a folder. In a trash, the name that the entry had before
+// counts too.
+func (p *Policy) in(dir, name string) Verdict {
+	v := p.Name(name)
+	if p == nil || v >= Secret {
+		return v
+	}
+	if InTrash(dir) {
+		v = max(v, p.Name(untrashed(name)))
+	}
+	if v == Allowed && !p.allowSecrets && isSecretIn(dir, name) {
+		v = Secret
+	}
+	return v
+}
+
+// ClosesTrash reports whether a path that a caller named lies in a trash while the
+// owner's globs deny something. An entry of a trash has lost its path, so no glob
+// can tell whether it came from a denied folder.
 func (p *Policy) ClosesTrash(path string) bool {
 	if p == nil || len(p.deny) == 0 {
 		return false
 	}
 	first, _, _ := strings.Cut(path, "/")
-	return p.Name(first) == Unlisted
+	return p.Name(first) == Unlisted || InTrash(path)
 }
 
 // ByPlace reports whether the verdict on an entry may depend on the folder it
@@ -225,14 +235,23 @@ func ProtectedFolder(path string) string {
 }
 
 // IsSecret reports whether a file's path says that it holds credentials.
-func IsSecret(path string) bool {
-	slash := strings.LastIndexByte(path, '/')
-	return classify(path[slash+1:]) == secretName || isSecretIn(path[:max(slash, 0)], path[slash+1:])
-}
+func IsSecret(path string) bool { return classAt(path) == secretName }
 
-// IsSuspect reports whether a file's name says that it may hold credentials.
-func IsSuspect(path string) bool {
-	return classify(path[strings.LastIndexByte(path, '/')+1:]) == suspectName
+// IsSuspect reports whether a file's path says that it may hold credentials.
+func IsSuspect(path string) bool { return classAt(path) == suspectName }
+
+// classAt is the class of a file by its whole path.
+func classAt(path string) class {
+	slash := strings.LastIndexByte(path, '/')
+	dir, name := path[:max(slash, 0)], path[slash+1:]
+	c := classify(name)
+	if InTrash(dir) {
+		c = max(c, classify(untrashed(name)))
+	}
+	if c == plainName && isSecretIn(dir, name) {
+		return secretName
+	}
+	return c
 }
 
 // ByContent reports whether a file is a secret if, and only if, HoldsCredential is

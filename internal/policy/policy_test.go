@@ -23,7 +23,7 @@ func TestNames(t *testing.T) {
 		{".smarthole", Protected}, {".ſMARTHOLE", Protected}, {"smarth~3", Protected},
 		{".trash", Unlisted}, {".Trash", Unlisted}, {TempPrefix + "0123456789abcdef0123456789abcdef", Unlisted},
 		{".env", Secret}, {".ENV", Secret}, {".env.local", Secret}, {".env.production.local.backup.of.last.year", Secret},
-		{".env.example.bak", Secret}, {".env ", Secret}, {".e\u200bnv", Secret},
+		{".env.example.bak", Secret}, {".env ", Secret}, {".e\u200bnv", Secret}, {".netrc.conflict-1a2b3c4d", Secret}, {"x.key.conflict-1a2b3c4d.bak", Secret}, {".netrc.conflict-", Allowed},
 		{"server.pem", Secret}, {"SERVER.PEM", Secret}, {"a.key", Secret}, {"x.p12", Secret}, {"x.pfx", Secret}, {".pem", Secret},
 		{"a.key.", Secret}, {"a.pem ", Secret}, {"x.pem::$DATA", Secret}, {"schlüssel.key", Secret}, {"x.p\u200bem", Secret},
 		{"a-rather-long-name-of-a-certificate-süd.p\u200cem", Secret}, {"ilong-name-that-does-not-fit-the-buffer.pem", Secret},

@@ -75,11 +75,10 @@ func TestBurst(t *testing.T) {
 		s.Called("cursor", "1", "s", tool)
 	}
 	var list []Client
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if list, err = List(dir); err == nil && len(list) == 1 && list[0].Calls == 3 {
-			break
-		}
-	}
+	stress.Becomes(func() bool {
+		list, err = List(dir)
+		return err == nil && len(list) == 1 && list[0].Calls == 3
+	})
 	if len(list) != 1 || list[0].Calls != 3 || len(list[0].Sessions) != 1 || list[0].LastTool != "move_file" {
 		t.Errorf("list = %+v, %v", list, err)
 	}

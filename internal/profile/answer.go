@@ -46,6 +46,13 @@ type receipt struct {
 	Commits map[string]string `json:"commits,omitempty"`
 }
 
+// received is the receipt in a structured answer.
+type received struct {
+	Receipt *receipt `json:"receipt,omitempty"`
+}
+
+func (r *received) receive(sum receipt) { r.Receipt = &sum }
+
 // failedPath is a file that was to be searched and could not be.
 type failedPath struct {
 	foundPath
@@ -76,7 +83,7 @@ const maxFailed = 20
 // set.
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
-	r.Commits, c.remote, c.missed = s.Stats.Commits, remoteParts(s), s.SkippedCount[search.Unreadable]
+	r.Commits = s.Stats.Commits
 	if cut != "" {
 		r.Limit = cut
 	}
@@ -148,7 +155,7 @@ type searchAnswer struct {
 	Definitions []foundSymbol `json:"definitions,omitempty"`
 	// Distinct are the different texts that matched, where show asks for them.
 	Distinct []distinctMatch `json:"distinct,omitempty"`
-	Receipt  receipt         `json:"receipt"`
+	received
 	remark
 }
 

@@ -28,10 +28,14 @@ const (
 	nextCode, namedCode, nextRoom = 6, 10, 24
 )
 
-// bestCode shows the results that are worth reading: while they score near the
+// writeBest answers with the results that are worth reading: while they score near the
 // best, the piece that does the work, tests and generated files last and only
 // named.
-func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAnswer) *answer {
+func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
+	if r.Total == 0 || r.Stopped == search.StopTime {
+		return writeRanked(ctx, c, q, r)
+	}
+	data := c.codeChunks(q, r)
 	words := queryWords(c.String("query"))
 	if some := slices.DeleteFunc(slices.Clone(data.Results), func(k codeChunk) bool { return declaresNothing(&k) }); len(some) > 0 {
 		data.Results = some
@@ -57,7 +61,7 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 	if c.Given("top_k") {
 		main = main[:min(len(main), c.Int("top_k"))]
 	}
-	a := &answer{data: data}
+	a := &answer{data: data, sum: &r.Summary}
 	left := c.codeBudget()
 	if left == 0 || left > c.room() {
 		left = c.room()
@@ -99,10 +103,8 @@ func (c *call) bestCode(ctx context.Context, r *search.CodeResult, data *codeAns
 	}
 	data.Results = all[:named]
 	a.text = []byte(strings.TrimLeft(string(a.text), "\n"))
-	sum := c.sumUp(ctx, &r.Summary, "")
-	data.Receipt = &sum
 	c.tellMissed(a, &r.Summary)
-	return a
+	return a, nil
 }
 
 func (k *codeChunk) passage() *passage {

@@ -64,23 +64,6 @@ func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	return given / over * 0.95, true
 }
 
-// fitting are the first lines of a text that the client shows, with a receipt.
-func (s shown) fitting(text []byte) []byte {
-	length, lines := receiptRoom, 1
-	for at := 0; at < len(text); {
-		end := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		length += jsonLength(text[at:end])
-		if lines++; length > s.bytes || s.lines > 0 && lines > s.lines {
-			return text[:at]
-		}
-		at = end
-	}
-	return text
-}
-
 func receiptLength(parts []string) (n int) {
 	for _, p := range parts {
 		n += len(p) + len("; ")

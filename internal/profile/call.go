@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/gitdir"
 	"quarry/internal/progress"
 	"quarry/internal/render"
-	"quarry/internal/script/worker"
+	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -24,8 +26,6 @@ type env struct {
 	o     Options
 	names []string // of the tools there are
 	made  madeHere // by calls that belong to no session
-
-	scripts *worker.Pool // what runs scripts, nil for none
 }
 
 // limits are those of an answer's text. Some room is kept for what follows the
@@ -60,9 +60,7 @@ type call struct {
 	client tool.Client // who calls
 	narrow float64     // the share of the client's room that is used; 0 is all of it
 	watch  progress.Count
-	remote []string // what the receipt says of servers
-	last   bool     // no call gives more of the answer
-	missed int      // files and folders that could not be read
+	last   bool // no call gives more of the answer
 	// overlay says that the answer rests on events of an overlay.
 	overlay bool
 	told    bool // the receipt has what was not searched
@@ -79,8 +77,12 @@ type answer struct {
 	text    []byte
 	receipt []string // parts of the line in brackets, where the dialect has one
 	data    any      // the structured result
-	images  []tool.Image
-	reads   bool // nothing was changed, by a tool that can change files
+	// sum is what the search says of the files it looked at, and cut the limit that
+	// the text set; data gets a receipt of both.
+	sum    *search.Summary
+	cut    string
+	images []tool.Image
+	reads  bool // nothing was changed, by a tool that can change files
 }
 
 // make makes a tool.
@@ -101,15 +103,20 @@ func (e *env) make(s *spec) *tool.Tool {
 			return nil, errors.New("the tools were made without a workspace")
 		}
 		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx), made: e.madeIn(ctx)}
+		if !out.Hints.ReadOnly && e.o.MayChange != nil {
+			if err := e.o.MayChange(); err != nil {
+				return nil, err
+			}
+		}
 		defer e.tellBuilding(ctx)()
-		ctx = progress.With(ctx, &c.watch)
+		ctx = match.OneCall(progress.With(ctx, &c.watch))
 		if out.Hints.ReadOnly {
 			var cancel context.CancelFunc
 			// Text searches end by themselves, with what they found.
 			ctx, cancel = context.WithTimeout(ctx, e.o.Time+graceTime)
 			defer cancel()
-			defer e.tellSearched(ctx, &c.watch)()
 		}
+		defer e.tellSearched(ctx, &c.watch)()
 		a, err := s.run(ctx, c)
 		if isNotFound(err) && c.runAgain(ctx) {
 			a, err = s.run(ctx, c)
@@ -128,9 +135,31 @@ func (e *env) make(s *spec) *tool.Tool {
 			return nil, c.replaced(c.problem(ctx, err))
 		}
 		c.tellTrash(ctx, a)
-		return c.result(a)
+		return c.result(ctx, a)
 	}
 	return out
+}
+
+// madeChange reports whether the call may have changed files.
+func (c *call) madeChange(a *answer) bool {
+	return !c.tool.Hints.ReadOnly && !a.reads && !c.Bool("dry_run")
+}
+
+// checkouts names the roots and their branches: a client may work in another checkout than
+// its user thinks.
+func (c *call) checkouts() (list []string) {
+	for _, r := range c.ws.Roots() {
+		dir := r.Workspace.Dir()
+		if dir == "" {
+			continue
+		}
+		text := "root " + render.Path(dir)
+		if branch := gitdir.Branch(dir); branch != "" {
+			text += " on branch " + render.Path(branch)
+		}
+		list = append(list, text)
+	}
+	return list
 }
 
 // errorText words an error, as data where answers are data.
@@ -144,17 +173,25 @@ func (e *env) errorText(err *tool.Error, badArguments bool) string {
 }
 
 // result puts text and receipt together.
-func (c *call) result(a *answer) (*tool.Result, error) {
+func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 	text := a.text
 	said := a.receipt
-	if len(said) > 0 {
-		said = append(said, c.remote...)
-	}
-	if c.missed > 0 && !c.told {
-		said = append(said, fmt.Sprintf("not searched: %d unreadable", c.missed))
+	if a.sum != nil {
+		if r, ok := a.data.(interface{ receive(receipt) }); ok {
+			r.receive(c.sumUp(ctx, a.sum, a.cut))
+		}
+		if len(said) > 0 {
+			said = append(said, remoteParts(a.sum)...)
+		}
+		if n := a.sum.SkippedCount[search.Unreadable]; n > 0 && !c.told {
+			said = append(said, fmt.Sprintf("not searched: %d unreadable", n))
+		}
 	}
 	if c.watch.Replaced.Load() {
 		said = append(said, folderReplaced)
+	}
+	if c.madeChange(a) && c.made != &c.env.made && !c.made.said("root") {
+		said = append(said, c.checkouts()...)
 	}
 	if c.overlay && (c.made == &c.env.made || !c.made.said(onOverlay)) {
 		said = append(said, onOverlay)
@@ -192,10 +229,10 @@ func marshal(v any, indent string) ([]byte, error) {
 // relative to it.
 func (c *call) globs(ctx context.Context, name, base string) []string {
 	list := slices.Clone(c.Strings(name))
-	if c.d.terse && len(list) == 1 {
-		list = commaList(list[0])
-	}
 	if c.d.localGlobs {
+		if len(list) == 1 {
+			list = commaList(list[0])
+		}
 		list = apart(list)
 	}
 	for i := range list {
@@ -263,7 +300,7 @@ func (c *call) localGlob(ctx context.Context, g, base string) string {
 		if rel, inside := c.ws.Inside(g); inside {
 			g = "/" + rel
 		}
-	} else if below, ok := strings.CutPrefix(g, base+"/"); ok && c.d.terse && !c.isFolder(ctx, base+"/"+base) {
+	} else if below, ok := strings.CutPrefix(g, base+"/"); ok && c.d.rootedGlobs && !c.isFolder(ctx, base+"/"+base) {
 		g = "/" + below // the glob repeats the path
 	}
 	if not {
@@ -303,6 +340,11 @@ func (c *call) next(offset int) string {
 		args = append(args, `"offset":`+itoa(offset))
 	}
 	return c.tool.Name + " {" + strings.Join(args, ",") + "}"
+}
+
+// lists reports whether the tool shows a parameter in its schema.
+func (c *call) lists(name string) bool {
+	return slices.ContainsFunc(c.tool.Params, func(p tool.Param) bool { return p.Name == name && !p.Unlisted })
 }
 
 // takes reports whether the tool has a parameter.

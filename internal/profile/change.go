@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,10 +38,18 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		c.preview(a, change)
 	} else if c.d.shows && !c.quiet() && !c.repeats(change) {
 		named := len(change.Diffs) > 1 || len(change.Diffs) == 1 && !strings.Contains(sentence, render.Path(change.Diffs[0].New))
-		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && c.d.terse && !c.sampled {
+		if data.Hunks = render.ChangedLines(change, named); data.Hunks == "" && !c.sampled {
 			data.Hunks = render.Rewrites(change)
 		}
 		a.text = append(a.text, data.Hunks...)
+	} else if c.d.shows && len(change.Edits) > 0 && change.Reviewed == nil {
+		a.text = append(a.text, render.Extent(change)...)
+	}
+	if !c.d.shows {
+		data.Broken = nil // which its documents don't have
+	}
+	for _, b := range data.Broken {
+		a.text = append(append(a.text, '\n'), b.String()...)
 	}
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
@@ -54,7 +63,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.Kept != "" {
 		a.receipt = append(a.receipt, change.Kept+" kept")
 	}
-	if change.Version != "" && !change.DryRun && !c.d.terse { // there edits are by text
+	if change.Version != "" && !change.DryRun && !c.d.hidesVersions {
 		a.receipt = append(a.receipt, "version "+render.Version(change.Version))
 	}
 	if s := strings.TrimSuffix(render.Links(change), "."); s != "" {
@@ -69,13 +78,13 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 
 // quiet reports that an answer only counts what changed: it was asked for, or a dry run
 // has shown it before.
-func (c *call) quiet() bool { return c.Bool("quiet") || c.d.terse && c.String("digest") != "" }
+func (c *call) quiet() bool { return c.Bool("quiet") || c.d.omitsKnown && c.String("digest") != "" }
 
 // repeats reports that the lines of a change would only repeat the request: every edit
 // gave its text and replacement, and they were found as they were given. Of 22 edits in
 // trials, agents had asked for quiet in 20.
 func (c *call) repeats(change *change.Change) bool {
-	return c.d.terse && c.exact && !c.Given("quiet") && !c.Bool("diff") && change.Reviewed == nil && len(change.Warnings) == 0
+	return c.d.omitsKnown && c.exact && !c.Given("quiet") && !c.Bool("diff") && change.Reviewed == nil && len(change.Warnings) == 0
 }
 
 // byText reports that all edits replace a text by another one.
@@ -144,6 +153,21 @@ func changeData(change *change.Change) *change.Change {
 var editFile = action{changeSchema, tool.Hints{Destructive: true}, edit}
 
 func edit(ctx context.Context, c *call) (*answer, error) {
+	if c.replacesNamed(c.Args) {
+		path, e, version, ok, err := c.namedEdit(ctx, c.String("path"), c.String("new_text"))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			o := c.changing()
+			o.ExpectedVersion = cmp.Or(o.ExpectedVersion, version)
+			done, err := c.ws.Edit(ctx, path, []change.Edit{e}, o)
+			if err != nil {
+				return nil, c.editError(ctx, err, path)
+			}
+			return c.changed(done, "Replaced the definition in "+quoted(path)+"."), nil
+		}
+	}
 	path, err := c.givenFile(ctx, "path")
 	if err != nil {
 		return nil, err
@@ -434,7 +458,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 		return c.changed(moved, "Successfully moved note from "+quoted(moved.Paths[0])+" to "+quoted(moved.Paths[1])+"."), nil
 	}
 	a := c.changed(moved, render.Moved(moved))
-	if c.d.terse && !moved.DryRun && !moved.Unchanged {
+	if c.d.oldNames && !moved.DryRun && !moved.Unchanged {
 		a.receipt = append(a.receipt, c.stillNamed(ctx, a, moved.Paths[0], moved.Paths[1])...)
 	}
 	return a, nil

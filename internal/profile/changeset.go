@@ -44,6 +44,13 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 		op.Path, op.Edits = c.existing(op.Path), []change.Edit{e}
 		return op, err
 	}
+	if c.replacesNamed(one) {
+		path, e, version, ok, err := c.namedEdit(ctx, one.String("path"), one.String("new_text"))
+		if ok || err != nil {
+			op.Path, op.Version, op.Edits = path, cmp.Or(op.Version, version), []change.Edit{e}
+			return op, err
+		}
+	}
 	edit, hasEdit, err := changeEdit(one)
 	if err != nil {
 		return op, err
@@ -150,23 +157,22 @@ func applyText(ctx context.Context, c *call) (*answer, error) {
 	return c.applySet(ctx, ops)
 }
 
-// countBytes is the room for the files of a replacement that was not made: with their
-// numbers of matches where another number was expected.
-const countBytes = 1000
-
-// dryBytes is that for the files of a dry run: agents of the trials found 34 of them too
-// many, and asked for the rest by a search if they needed it.
-const dryBytes = 500
-
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
-	return c.applySummed(ctx, ops, "")
+	return c.applySummed(ctx, change.Set{Ops: ops})
 }
 
 // applySummed makes or plans a set and reports each file.
-func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string) (*answer, error) {
+func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error) {
 	o := c.changing()
-	set := change.Set{Ops: ops, Summary: c.String("summary"), Tool: o.Tool, Client: o.Client, Digest: c.String("digest")}
-	set.Summary = cmp.Or(set.Summary, summary)
+	set.Tool, set.Client, set.Digest = o.Tool, o.Client, c.String("digest")
+	set.Summary = cmp.Or(c.String("summary"), set.Summary)
+	if again := set.Again; again != nil {
+		set.Again = func(ctx context.Context) (change.Set, error) {
+			next, err := again(ctx)
+			next.Summary = cmp.Or(c.String("summary"), next.Summary)
+			return next, err
+		}
+	}
 	do := c.ws.Apply
 	if o.DryRun {
 		do, set.FullDiff = c.ws.Plan, c.d.shows // so that every rewrite is counted
@@ -187,7 +193,7 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 			a.receipt = append(a.receipt, done.NoPlan)
 		} else {
 			applies := "digest " + done.Digest
-			if c.d.terse { // which lists no such parameter
+			if !c.lists("digest") {
 				applies = `{"digest": "` + done.Digest + `"}`
 			}
 			a.receipt = append(a.receipt, applies+" applies it")
@@ -196,9 +202,8 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	return a, nil
 }
 
-// maxFileLines is how many files of a set have a line each in an answer, and
-// fewFileLines in a terse one.
-const maxFileLines, fewFileLines = 20, 8
+// maxFileLines is how many files of a set have a line each in an answer.
+const maxFileLines = 20
 
 // withoutVersions is a change whose files have no versions: edits by text need none.
 func withoutVersions(done *change.Change) *change.Change {
@@ -213,11 +218,11 @@ func withoutVersions(done *change.Change) *change.Change {
 // setText says what a set did: a line for each file, of many files numbers, and
 // lines for those that differ from most.
 func (c *call) setText(done *change.Change) string {
-	lines := maxFileLines
+	lines := c.d.limits.fileLines
 	// Who said how many matches there are knows the files, too.
 	quiet := c.quiet()
-	if c.d.terse {
-		lines, quiet = fewFileLines, quiet || c.Given("expected_count") && !done.DryRun
+	quiet = quiet || c.d.omitsKnown && c.Given("expected_count") && !done.DryRun
+	if c.d.hidesVersions {
 		done = withoutVersions(done)
 	}
 	text := render.Set(done)
@@ -238,12 +243,12 @@ func (c *call) setText(done *change.Change) string {
 	if done.DryRun {
 		text = fault.Count(len(done.Files), "file") + " would change"
 	}
-	if done.DryRun && c.d.terse && !quiet { // so that nobody searches for what would be touched
+	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // so that nobody searches for what would be touched
 		var paths []string
 		for _, f := range done.Files {
 			paths = append(paths, f.Path)
 		}
-		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: dryBytes}, nil)
+		list, fit := render.Paths(fmt.Appendf(nil, "%s: +%d -%d.", text, added, removed), paths, render.Limits{Budget: c.d.limits.dryBytes}, nil)
 		if more := len(paths) - fit; more > 0 {
 			list = fmt.Appendf(list, "\nand %d more", more)
 		}

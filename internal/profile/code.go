@@ -19,11 +19,11 @@ import (
 
 // codeAnswer is the answer of search_code.
 type codeAnswer struct {
-	Results []codeChunk `json:"results"`
-	Total   int         `json:"totalResults"`
-	Time    *int64      `json:"searchTimeMs,omitempty"`
-	Partial string      `json:"partial,omitempty"` // in smcp: why not everything was looked at
-	Receipt *receipt    `json:"receipt,omitempty"` // in the profile quarry
+	Results  []codeChunk `json:"results"`
+	Total    int         `json:"totalResults"`
+	Time     *int64      `json:"searchTimeMs,omitempty"`
+	Partial  string      `json:"partial,omitempty"` // in smcp: why not everything was looked at
+	received             // in the profile quarry
 	remark
 }
 
@@ -41,37 +41,65 @@ type codeChunk struct {
 const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},"partial":{"type":"string"},` + noteSchema + `},"required":["results","totalResults"]}`
 
 var (
-	searchCode = action{codeSchema, readOnly, rankCode}
-	codeAsJSON = action{codeSchema, readOnly, rankCodeJSON}
+	searchCode = act(codeSchema, readOnly, readCodeQuery, rankCode, writeRanked)
+	bestOfCode = act(codeSchema, readOnly, readBestQuery, rankCode, writeBest)
+	codeAsJSON = act(codeSchema, readOnly, readCodeQuery, rankCode, writeCodeJSON)
 )
 
-// rank finds the passages that fit a query best, as many as fit an answer.
-func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult, *codeAnswer, error) {
-	q.Time = c.o.Time
+// readCodeQuery reads the arguments of search_code.
+func readCodeQuery(ctx context.Context, c *call) (search.CodeQuery, error) {
+	q := search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k"), Time: c.o.Time, Scope: c.where()}
+	if c.Given("budget") && !c.Given("top_k") {
+		q.Limit = 50
+	}
+	if p := c.file(ctx, "path"); p != "" && p != "." {
+		q.Paths = []string{p}
+	}
+	return q, nil
+}
+
+// readBestQuery asks for enough results that some score near the best.
+func readBestQuery(ctx context.Context, c *call) (search.CodeQuery, error) {
+	q, err := readCodeQuery(ctx, c)
+	q.Limit = max(q.Limit, 50)
+	return q, err
+}
+
+// rankCode finds the passages that fit a query best.
+func rankCode(ctx context.Context, c *call, q search.CodeQuery) (*search.CodeResult, error) {
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
-		return nil, nil, &tool.Error{Code: fault.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use " + c.textSearch() + "."}
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use " + c.textSearch() + "."}
 	}
-	if err != nil {
-		return nil, nil, err
-	}
+	return r, err
+}
+
+// codeChunks are the results as data.
+func (c *call) codeChunks(q search.CodeQuery, r *search.CodeResult) *codeAnswer {
 	data := &codeAnswer{Results: []codeChunk{}, Total: r.Total}
-	words, limits := queryWords(q.Query), c.limitsUnless("top_k")
-	size := 0
+	words := queryWords(q.Query)
 	for i := range r.Chunks {
 		chunk := codeResult(&r.Chunks[i], words, c.Bool("compact"))
 		if c.d.around {
 			chunk.Symbol, chunk.Kind = r.Chunks[i].Symbol, r.Chunks[i].Kind
 		}
-		if text, err := marshal(chunk, "  "); err == nil {
-			// Two levels of indentation, eight lines.
-			if size += len(text) + 40; limits.Full(size) && i > 0 && !c.d.terse { // which names the rest
-				break
-			}
-		}
 		data.Results = append(data.Results, chunk)
 	}
-	return r, data, nil
+	return data
+}
+
+// fit drops the results that an answer has no room for.
+func (c *call) fit(data *codeAnswer) {
+	limits, size := c.limitsUnless("top_k"), 0
+	for i := range data.Results {
+		if text, err := marshal(data.Results[i], "  "); err == nil {
+			// Two levels of indentation, eight lines.
+			if size += len(text) + 40; limits.Full(size) && i > 0 {
+				data.Results = data.Results[:i]
+				return
+			}
+		}
+	}
 }
 
 // textSearch is the tool that finds any text.
@@ -82,12 +110,10 @@ func (c *call) textSearch() string {
 	return "file_search"
 }
 
-// rankCodeJSON answers in JSON, with the time it took.
-func rankCodeJSON(ctx context.Context, c *call) (*answer, error) {
-	r, data, err := c.rank(ctx, search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k"), Scope: c.where()})
-	if err != nil {
-		return nil, err
-	}
+// writeCodeJSON answers in JSON, with the time it took.
+func writeCodeJSON(_ context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
+	data := c.codeChunks(q, r)
+	c.fit(data)
 	ms := r.Stats.Elapsed.Milliseconds()
 	data.Time, data.Partial = &ms, c.unfinished(&r.Summary)
 	indent := "  "
@@ -98,42 +124,22 @@ func rankCodeJSON(ctx context.Context, c *call) (*answer, error) {
 	return &answer{text: text, data: data}, err
 }
 
-// rankCode answers for reading.
-func rankCode(ctx context.Context, c *call) (*answer, error) {
-	q := search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k"), Scope: c.where()}
-	if c.Given("budget") && !c.Given("top_k") {
-		q.Limit = 50
-	}
-	if p := c.file(ctx, "path"); p != "" && p != "." {
-		q.Paths = []string{p}
-	}
-	if c.d.terse {
-		q.Limit = max(q.Limit, 50) // of which those near the best are shown
-	}
-	r, data, err := c.rank(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if c.d.terse && data.Total > 0 && r.Stopped != search.StopTime {
-		return c.bestCode(ctx, r, data), nil
-	}
+// writeRanked answers with as many results as a budget holds.
+func writeRanked(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
+	data := c.codeChunks(q, r)
+	c.fit(data)
 	if budget := c.codeBudget(); budget > 0 {
 		pack(data, budget)
 	}
-	a := &answer{data: data, text: c.codeText(data, r)}
-	cut := ""
+	a := &answer{data: data, text: c.codeText(data, r), sum: &r.Summary}
 	if len(data.Results) < data.Total {
-		cut = "results"
+		a.cut = "results"
 	}
 	if partial := c.unfinished(&r.Summary); partial != "" {
-		a.text = append(a.text, "\n\n"+partial...)
-		sum := c.sumUp(ctx, &r.Summary, "time")
-		data.Receipt = &sum
+		a.text, a.cut = append(a.text, "\n\n"+partial...), "time"
 		return a, nil
 	}
 	r.Stopped = ""
-	sum := c.sumUp(ctx, &r.Summary, cut)
-	data.Receipt = &sum
 	if data.Total == 0 {
 		a.receipt = c.zeroCode(ctx, q, &r.Summary)
 	} else {

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
@@ -18,6 +19,11 @@ type dialect struct {
 	name  string
 	about string // in a sentence
 	omits string // for the instructions: which files are left out
+	// listsUses lists in the instructions what each tool is for; elsewhere the
+	// descriptions say it.
+	listsUses bool
+	// closed is a folder that the instructions name as closed, beside .git and .obsidian.
+	closed string
 
 	tools   []spec // in the order models see them
 	inVault []spec // further ones if a root is an Obsidian vault
@@ -58,6 +64,8 @@ type dialect struct {
 	// localGlobs takes ./ before a glob for the searched folder, and an
 	// absolute glob inside the root for one below it.
 	localGlobs bool
+	// rootedGlobs takes a glob that begins with the searched folder for one below it.
+	rootedGlobs bool
 
 	// anyForm lets search_notes find words in any form, and reads filters.
 	anyForm bool
@@ -77,13 +85,25 @@ type dialect struct {
 	remaining bool
 	// folds reads a file that doesn't fit with its bodies folded.
 	folds bool
-	// terse leaves out of an answer what repeats the request.
-	terse bool
+	// plain shows the text of files as it is in them, below a line with its place;
+	// otherwise every line has its number.
+	plain bool
+	// omitsKnown leaves out of the answer to a change the lines that the caller gave,
+	// or saw in the dry run that it applies.
+	omitsKnown bool
+	// hidesVersions gives no versions of changed files: edits are by text.
+	hidesVersions bool
+	// saysOnce says once in a session which files its searches don't look at.
+	saysOnce bool
+	// oldNames says where the old name of a moved file still occurs.
+	oldNames bool
 	// shows ends the answer to a change with the lines that changed.
 	shows bool
 	// attachments move with a note if the vault's settings say so.
 	attachments bool
 
+	// pcre reads look-around and backreferences in a Rust pattern as PCRE2 does.
+	pcre bool
 	// position adds to an invalid pattern at which character it is wrong.
 	position bool
 	// lookAround is the advice for a pattern with look-around, where the error's
@@ -106,6 +126,19 @@ type limits struct {
 	matches                  int // of file_search
 	readLines, readBytes     int // of read_file
 	codeTokens               int // of search_code without top_k; 0 is no limit
+
+	// Where there are more, less is shown of each, unless a budget is given:
+	uses             int // of a name: without their lines
+	besideUses       int // lines of a definition whose uses are asked for
+	wholeNames       int // of find_symbol: only their places
+	wholeDefinitions int // around matches: only the lines that match
+	distinct         int // texts that matched: those that differ only in strings are one
+	fileLines        int // files of a change: only counts
+	similar          int // names offered instead of one that is not defined
+
+	// Bytes for the files that match where another number of matches was expected, and
+	// for the files of a dry run. 0 is none.
+	countBytes, dryBytes int
 }
 
 // documented are the limits that the documents name.
@@ -115,7 +148,21 @@ var documented = limits{
 	files: 10, context: 2, excerpts: 5,
 	matches:   50,
 	readLines: 2000, readBytes: 100 << 10,
+	uses: math.MaxInt, besideUses: symbolLines, wholeNames: maxNames, wholeDefinitions: math.MaxInt, distinct: math.MaxInt,
+	fileLines: maxFileLines, similar: symbolsShown,
 }
+
+// brief are the limits of dialects with short answers, found in trials: of six names
+// agents wanted no bodies, they asked for definitions around matches to learn in which
+// functions 14 calls are and got 13 KB, and they added names that don't exist to get rid
+// of the text of a definition whose uses they wanted. With ten similar names, three
+// made-up ones took more than the name that was meant.
+var brief = documented.with(func(l *limits) {
+	l.answer, l.readBytes = 16<<10, 40<<10
+	l.uses, l.besideUses, l.wholeNames, l.wholeDefinitions, l.distinct = aroundLines, 0, 3, 5, 20
+	l.fileLines, l.similar = 8, 4
+	l.countBytes, l.dryBytes = 1000, 500
+})
 
 // with returns limits after a change.
 func (l limits) with(change func(*limits)) limits {
@@ -130,9 +177,27 @@ type action struct {
 	run    func(ctx context.Context, c *call) (*answer, error)
 }
 
+// act makes an action of three steps: read takes the arguments, do does the work and
+// words nothing, and write words the result as a dialect does.
+func act[Q, R any](output string, hints tool.Hints, read func(context.Context, *call) (Q, error),
+	do func(context.Context, *call, Q) (R, error), write func(context.Context, *call, Q, R) (*answer, error)) action {
+	return action{output, hints, func(ctx context.Context, c *call) (*answer, error) {
+		q, err := read(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		r, err := do(ctx, c, q)
+		if err != nil {
+			return nil, err
+		}
+		return write(ctx, c, q, r)
+	}}
+}
+
 // spec is a tool as a dialect offers it.
 type spec struct {
 	name, title, about string
+	use                string // in a few words, for the instructions of dialects that list them
 	params             []tool.Param
 	action
 

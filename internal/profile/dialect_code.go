@@ -17,7 +17,7 @@ func codeDialect() *dialect {
 				params: []tool.Param{
 					orSeveral(need(str("pattern", "Regex, line by line; look-around works"))),
 					str("path", "File or folder"),
-					orList(str("glob", "Files, one or a list: *.ts, src/**, !{a,b/**}")),
+					orList(str("glob", "Files: *.ts, src/**, !{a,b/**}")),
 					boolean("ignore_case", ""),
 					integer("context_lines", "Default 0", 0),
 					paramShow,
@@ -41,7 +41,7 @@ func codeDialect() *dialect {
 					unlisted(tool.Param{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50)}),
 					unlisted(boolean("compact", "")),
 				},
-				action: searchCode,
+				action: bestOfCode,
 			},
 			{
 				name: "find_symbol", title: "Find a definition",
@@ -76,7 +76,7 @@ func codeDialect() *dialect {
 				name: "edit_file", title: "Edit a file",
 				about: "Replace old_text, which must occur once, in one file. For several files use apply_changes.",
 				params: []tool.Param{
-					required("path", ""),
+					required("path", "a.go; a.go#Store.Open with new_text alone replaces that definition"),
 					str("old_text", ""),
 					str("new_text", ""),
 					boolean("replace_all", "Every occurrence"),
@@ -137,17 +137,15 @@ func codeDialect() *dialect {
 				action: undoChange,
 			},
 		},
-		asked: []spec{lookSpec(), changeSpec()},
 
 		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-		manyRoots: true, top: "the top folder", localGlobs: true,
-		around: true, images: true, shows: true, folds: true, terse: true, onceOnly: true,
+		manyRoots: true, top: "the top folder", localGlobs: true, rootedGlobs: true,
+		around: true, images: true, shows: true, folds: true, onceOnly: true, pcre: true,
+		plain: true, omitsKnown: true, hidesVersions: true, saysOnce: true, oldNames: true,
 		position: true,
 		lookAround: func(string) string {
 			return "With look-around or a backreference a replacement can't use groups that are repeated (write (?:…) for those), and each pattern must be one that PCRE2 reads."
 		},
-		limits: documented.with(func(l *limits) {
-			l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, 1000
-		}),
+		limits: brief.with(func(l *limits) { l.codeTokens = 1000 }),
 	}
 }

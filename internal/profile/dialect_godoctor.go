@@ -8,11 +8,12 @@ import (
 // godoctorDialect is godoctor's file_search.
 func godoctorDialect() *dialect {
 	return &dialect{
-		name:  "godoctor",
-		about: "Godoctor's file_search.",
-		omits: "Files that .gitignore names are omitted; dot files are searched.",
+		name:      "godoctor",
+		about:     "Godoctor's file_search.",
+		omits:     "Files that .gitignore names are omitted; dot files are searched.",
+		listsUses: true,
 		tools: []spec{{
-			name: "file_search", title: "Search Project Content",
+			name: "file_search", title: "Search Project Content", use: "lines that have a text",
 			about: "Perform a recursive text search throughout the project directory. " +
 				"Use this to find strings in READMEs, Dockerfiles, configurations, or other non-Go source files.",
 			params: []tool.Param{

@@ -31,14 +31,15 @@ func notesDialect() *dialect {
 			briefly(named(noteTools(), "daily_note")),
 			briefly(named(codeDialect().tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
 		),
-		asked: slices.Concat([]spec{lookSpec(), changeSpec()},
+		asked: slices.Concat(
 			named(quarryTools(), "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
 			named(noteTools(), "read_section", "merge_notes")),
 		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
-		manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, terse: true,
+		manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, rootedGlobs: true, pcre: true,
+		plain: true, omitsKnown: true, hidesVersions: true, saysOnce: true, oldNames: true,
 		anyForm: true, numbersNotes: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 		position: true, lookAround: useOtherSyntax,
-		limits: documented.with(func(l *limits) { l.answer, l.readBytes, l.codeTokens = 16<<10, 40<<10, codeTokens }),
+		limits: brief.with(func(l *limits) { l.codeTokens = codeTokens }),
 	}
 }
 
@@ -112,13 +113,13 @@ func noteReading() spec {
 func noteTools() []spec {
 	return []spec{
 		{
-			name: "read_section", title: "Read part of a note",
+			name: "read_section", title: "Read part of a note", use: "a part of a note, or its outline",
 			about:  "Read a section, block or property of a note; without one, its outline.",
 			params: []tool.Param{required("path", "Note"), paramHeading, paramBlock, paramProperty},
 			action: readSection,
 		},
 		{
-			name: "edit_section", title: "Edit part of a note",
+			name: "edit_section", title: "Edit part of a note", use: "a change of a part of a note",
 			about: "Change a section, block or property of a note, or add to its beginning or end; all else stays.",
 			params: []tool.Param{
 				required("path", "Note"),
@@ -162,7 +163,7 @@ func noteTools() []spec {
 			},
 		},
 		{
-			name: "links", title: "Links of notes",
+			name: "links", title: "Links of notes", use: "links to and from notes",
 			about: "Links to or from a note, links that lead nowhere, or notes nothing links to.",
 			params: []tool.Param{
 				str("path", "Note; all for unresolved and orphans"),
@@ -172,12 +173,12 @@ func noteTools() []spec {
 			action: links,
 		},
 		{
-			name: "daily_note", title: "Daily note",
+			name: "daily_note", title: "Daily note", use: "the note of a day",
 			about:  "The note of a day or other period, where the vault keeps it.",
 			params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
 			action: dailyNote,
 			reading: &spec{
-				name: "daily_note", title: "Daily note",
+				name: "daily_note", title: "Daily note", use: "the note of a day",
 				about:  "The note of a day or other period, where the vault keeps it.",
 				params: dailyParams, action: dailyNote.reading(),
 			},

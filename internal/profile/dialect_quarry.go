@@ -6,12 +6,12 @@ import "quarry/tool"
 // its definitions at every turn, so its words are short.
 func quarryDialect() *dialect {
 	return &dialect{
-		name:    "quarry",
-		about:   "Every tool once, with the union of parameters.",
-		omits:   "Hidden and ignored files are omitted unless asked for.",
-		tools:   quarryTools(),
-		inVault: noteTools(),
-		asked:   []spec{lookSpec(), changeSpec()},
+		name:      "quarry",
+		about:     "Every tool once, with the union of parameters.",
+		omits:     "Hidden and ignored files are omitted unless asked for.",
+		listsUses: true,
+		tools:     quarryTools(),
+		inVault:   noteTools(),
 
 		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
 		manyRoots: true, notePaths: true, top: "the top folder", localGlobs: true,
@@ -35,7 +35,7 @@ const codeTokens = 1500
 func quarryTools() []spec {
 	return []spec{
 		{
-			name: "search_files", title: "Search files",
+			name: "search_files", title: "Search files", use: "lines that match a pattern",
 			about: "Search file text by regular expression: give regex or pattern.",
 			params: []tool.Param{
 				orSeveral(str("regex", "Rust syntax; blocks in path order")),
@@ -51,7 +51,7 @@ func quarryTools() []spec {
 			action: searchByEither,
 		},
 		{
-			name: "file_search", title: "Search text",
+			name: "file_search", title: "Search text", use: "lines that have a text",
 			about: "Search file text for a plain string.",
 			params: []tool.Param{
 				orSeveral(need(str("query", "Text to find"))),
@@ -65,7 +65,7 @@ func quarryTools() []spec {
 			action: searchText,
 		},
 		{
-			name: "search_by_path", title: "Find files", about: "Find files by name or glob pattern",
+			name: "search_by_path", title: "Find files", use: "files by path", about: "Find files by name or glob pattern",
 			params: []tool.Param{
 				{Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200), Description: "Glob: auth*.ts at any depth, src/**/*.md from the top; or a part of a path, words of it, initials"},
 				{Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Paths"},
@@ -74,7 +74,7 @@ func quarryTools() []spec {
 			action: searchByPath,
 		},
 		{
-			name: "search_code", title: "Search code",
+			name: "search_code", title: "Search code", use: "the passages most relevant to a query",
 			about: "Rank code and text by relevance to a query of words or identifiers.",
 			params: []tool.Param{
 				{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
@@ -86,7 +86,7 @@ func quarryTools() []spec {
 			action: searchCode,
 		},
 		{
-			name: "find_symbol", title: "Find a definition",
+			name: "find_symbol", title: "Find a definition", use: "where a name is defined",
 			about: "Where a function, type, method or constant is defined, with its text and doc comment.",
 			params: []tool.Param{
 				{Name: "name", Kind: tool.String, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
@@ -100,23 +100,23 @@ func quarryTools() []spec {
 			action: findSymbol,
 		},
 		{
-			name: "outline", title: "Outline a file or folder",
+			name: "outline", title: "Outline a file or folder", use: "what a file or folder defines",
 			about:  "List functions, types, methods and headings with their lines, without their bodies.",
 			params: []tool.Param{required("path", "File or folder"), str("kind", "As in find_symbol")},
 			action: outline,
 		},
 		{
-			name: "search_notes", title: "Search notes",
+			name: "search_notes", title: "Search notes", use: "the notes most relevant to some words",
 			about: "Find markdown notes by words in any form, best first, or by filters.",
 			params: []tool.Param{
-				required("query", "Words, and filters that must all hold: tag:, property:name=value, path:\"part\", heading:, link:\"A note\" (links to it); -link:x omits. Filters alone list all"),
+				required("query", "Words, and filters: tag:, property:name>=value, has:, path:, heading:, link:\"A note\" (links to it), task:todo, modified:>date; -tag:x omits, OR, ( ). Filters alone list all"),
 				boolean("read_content", "Give whole notes, not excerpts"),
 				oneOf(str("show", "Only count"), "notes", "count"),
 			},
 			action: searchNotes,
 		},
 		{
-			name: "list_files", title: "List files",
+			name: "list_files", title: "List files", use: "what a folder has",
 			about: "List files and folders, newest first.",
 			params: []tool.Param{
 				{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob below path: ** for everything"},
@@ -133,7 +133,7 @@ func quarryTools() []spec {
 			action: getFileInfo,
 		},
 		{
-			name: "read_file", title: "Read a file",
+			name: "read_file", title: "Read a file", use: "lines of a file, with their numbers",
 			about: "Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
 			params: []tool.Param{
 				optional(required("path", "File; also a.go:10-40,80-95, a.go#Store.Open or a.yml#jobs.build")), // or paths
@@ -150,7 +150,7 @@ func quarryTools() []spec {
 			action: readFile,
 		},
 		{
-			name: "edit_file", title: "Edit a file",
+			name: "edit_file", title: "Edit a file", use: "a change of some text or lines",
 			about: "Edit a text file: replace old_text, or do one line operation.",
 			params: []tool.Param{
 				required("path", "File"),
@@ -173,13 +173,13 @@ func quarryTools() []spec {
 			action: editFile,
 		},
 		{
-			name: "write_file", title: "Write a file",
+			name: "write_file", title: "Write a file", use: "a whole file",
 			about:  "Create or overwrite a file.",
 			params: []tool.Param{required("path", "File"), text("content", "Its whole text"), paramVersion, paramDryRun, paramQuiet, paramDiff},
 			action: writeFile,
 		},
 		{
-			name: "apply_changes", title: "Change several files",
+			name: "apply_changes", title: "Change several files", use: "changes of several files, all or none",
 			about: "Make all changes or none, as one change. Texts and lines are those of the files before it.",
 			params: []tool.Param{
 				{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
@@ -207,7 +207,7 @@ func quarryTools() []spec {
 			action: applyPatch,
 		},
 		{
-			name: "replace_in_files", title: "Replace in files",
+			name: "replace_in_files", title: "Replace in files", use: "the same replacement in many files",
 			about: "Replace every match in all text files below path, as one change.",
 			params: []tool.Param{
 				str("regex", "Rust regex; ${1} in replacement is a group"),
@@ -233,7 +233,7 @@ func quarryTools() []spec {
 			action: createFolder,
 		},
 		{
-			name: "move_file", title: "Move or rename",
+			name: "move_file", title: "Move or rename", use: "move or rename",
 			about:  "Move or rename a file or folder. Never overwrites.",
 			params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, unlisted(paramTexts), paramDryRun, paramQuiet, paramDiff},
 			action: moveFile,
@@ -275,7 +275,7 @@ func quarryTools() []spec {
 			action: listChanges,
 		},
 		{
-			name: "undo_change", title: "Undo a change",
+			name: "undo_change", title: "Undo a change", use: "undo a change",
 			about:  "Undo a change, by default the last of this connection, beneath later edits. Refuses where those touch it. Undo the undo's id to redo.",
 			params: []tool.Param{str("id", "Id from list_changes"), str("path", "Only this file"), integer("hunk", "Only this hunk of its diff", 1), paramDryRun},
 			action: undoChange,

@@ -5,11 +5,12 @@ import "quarry/tool"
 // rooDialect is Roo's search_files.
 func rooDialect() *dialect {
 	return &dialect{
-		name:  "roo",
-		about: "Roo's search_files.",
-		omits: "Hidden and ignored files are omitted.",
+		name:      "roo",
+		about:     "Roo's search_files.",
+		omits:     "Hidden and ignored files are omitted.",
+		listsUses: true,
 		tools: []spec{{
-			name: "search_files", title: "Search files",
+			name: "search_files", title: "Search files", use: "lines that match a pattern",
 			about: "Performs recursive regular expression searches across files within a specified directory, providing contextual results.",
 			params: []tool.Param{
 				{Name: "path", Kind: tool.String, Default: ".", Description: "The path of the directory to search within, relative to the project root. " +

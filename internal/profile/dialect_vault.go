@@ -10,7 +10,8 @@ func vaultDialect() *dialect {
 	return &dialect{
 		name:  "vault",
 		about: "The thirteen tools of an Obsidian vault, in their documented words.",
-		omits: "Files and folders whose names begin with a dot are omitted.",
+		omits: "Files and folders whose names begin with a dot are omitted.", closed: ".smarthole",
+		listsUses: true,
 		tools: []spec{
 			{
 				name: "create_note", title: "Create a note", about: "Create new markdown notes in the vault.",
@@ -32,7 +33,7 @@ func vaultDialect() *dialect {
 				action: modifyNote,
 			},
 			{
-				name: "search_notes", title: "Search notes", about: "Search notes for text. Every word of the query must occur.",
+				name: "search_notes", title: "Search notes", use: "the notes most relevant to some words", about: "Search notes for text. Every word of the query must occur.",
 				params: []tool.Param{
 					required("query", "Search query"),
 					boolean("read_content", "Return full file content (default: false)"),
@@ -41,7 +42,7 @@ func vaultDialect() *dialect {
 			},
 			vaultSearchFiles(),
 			{
-				name: "list_files", title: "List files",
+				name: "list_files", title: "List files", use: "what a folder has",
 				about: "List files and folders matching a glob pattern. Returns paths sorted by modification time (most recent first).",
 				params: []tool.Param{
 					{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob pattern to match (default: '*')"},
@@ -61,7 +62,7 @@ func vaultDialect() *dialect {
 				action: organizeNote,
 			},
 			{
-				name: "read_file", title: "Read a file", about: "Read file contents from the vault with optional line range filtering.",
+				name: "read_file", title: "Read a file", use: "lines of a file, with their numbers", about: "Read file contents from the vault with optional line range filtering.",
 				params: []tool.Param{
 					required("path", "File path"),
 					integer("start_line", "First line to read, 1-indexed", 1),
@@ -70,7 +71,7 @@ func vaultDialect() *dialect {
 				action: readFile,
 			},
 			{
-				name: "edit_file", title: "Edit a file", about: "Make targeted edits to files using search/replace or line-based operations.",
+				name: "edit_file", title: "Edit a file", use: "a change of some text or lines", about: "Make targeted edits to files using search/replace or line-based operations.",
 				params: []tool.Param{
 					required("path", "File path"),
 					str("old_text", "Text to search for and replace"),
@@ -87,7 +88,7 @@ func vaultDialect() *dialect {
 				action: editFile,
 			},
 			{
-				name: "write_file", title: "Write a file", about: "Write content to a file, creating it if it doesn't exist or overwriting if it does.",
+				name: "write_file", title: "Write a file", use: "a whole file", about: "Write content to a file, creating it if it doesn't exist or overwriting if it does.",
 				params: []tool.Param{required("path", "File path"), text("content", "Content to write")},
 				action: writeFile,
 			},
@@ -102,7 +103,7 @@ func vaultDialect() *dialect {
 				action: deleteFile,
 			},
 			{
-				name: "move_file", title: "Move or rename", about: "Move or rename files and folders within the vault.",
+				name: "move_file", title: "Move or rename", use: "move or rename", about: "Move or rename files and folders within the vault.",
 				params: []tool.Param{
 					required("source", "Path to the file or folder to move"),
 					required("destination", "New path for the file or folder"),
@@ -125,7 +126,7 @@ func vaultDialect() *dialect {
 // vaultSearchFiles is search_files as the vault's documents describe it.
 func vaultSearchFiles() spec {
 	return spec{
-		name: "search_files", title: "Search files",
+		name: "search_files", title: "Search files", use: "lines that match a pattern",
 		about: "Search file contents using regex patterns. Returns matching file paths with excerpts showing context around matches.",
 		params: []tool.Param{
 			need(str("pattern", "Regex pattern to search for")),

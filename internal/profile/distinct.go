@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
 	"quarry/fault"
 	"quarry/internal/replacer"
 	"quarry/match"
@@ -30,9 +29,6 @@ const (
 	maxDistinct = 10_000
 	// matchText is how many characters of a matched text are shown.
 	matchText = 160
-	// manyDistinct is how many different texts are listed before those that differ
-	// only in their strings become one.
-	manyDistinct = 20
 )
 
 // showMatches answers with the texts that matched, each once with its number, the
@@ -69,8 +65,8 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 	if err != nil {
 		return nil, err
 	}
-	data := &searchAnswer{Files: []foundFile{}, Total: len(list), Exact: sum.Exact && others == 0, Receipt: c.sumUp(ctx, sum, "")}
-	a := &answer{data: data}
+	data := &searchAnswer{Files: []foundFile{}, Total: len(list), Exact: sum.Exact && others == 0}
+	a := &answer{data: data, sum: sum}
 	partial := c.unfinished(sum)
 	if len(list) == 0 {
 		a.text = []byte("No matches.")
@@ -82,7 +78,7 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		return a, nil
 	}
 	a.text = fmt.Appendf(nil, "%s, %d different", matchCount(sum), len(list))
-	if c.d.terse && len(list) > manyDistinct && !c.Given("budget") {
+	if len(list) > c.d.limits.distinct && !c.Given("budget") {
 		if few := exceptStrings(list); len(few) < len(list) {
 			list = few
 			a.receipt = append(a.receipt, "texts that differ only in strings are one; budget lists them all")
@@ -106,7 +102,7 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 		}
 		data.Distinct = append(data.Distinct, *m)
 	}
-	if len(list) == 1 && list[0].Count > 1 && q.Match.Syntax != match.Literal && c.d.terse {
+	if len(list) == 1 && list[0].Count > 1 && q.Match.Syntax != match.Literal {
 		a.receipt = append(a.receipt, "the pattern matches nothing else; with .* at its end the forms of what follows are listed")
 	}
 	data.Shown = len(data.Distinct)
@@ -147,9 +143,8 @@ func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
 func matchedTexts(lines []search.Line, whole bool) (out [][]byte) {
 	l := &lines[0]
 	if !whole {
-		decoded := quarry.Decoded(*l)
-		for _, s := range decoded.Spans {
-			out = append(out, decoded.Text[s.Start:s.End])
+		for _, s := range l.Spans {
+			out = append(out, l.Text[s.Start:s.End])
 		}
 		return out
 	}

@@ -8,42 +8,53 @@ import (
 	"quarry/tool"
 )
 
-// uses say which tool is for what, in the order a model should read them.
-var uses = []struct{ tool, use string }{
-	{"search_files", "lines that match a pattern"},
-	{"file_search", "lines that have a text"},
-	{"search_code", "the passages most relevant to a query"},
-	{"search_notes", "the notes most relevant to some words"},
-	{"find_symbol", "where a name is defined"},
-	{"outline", "what a file or folder defines"},
-	{"search_by_path", "files by path"},
-	{"list_files", "what a folder has"},
-	{"read_file", "lines of a file, with their numbers"},
-	{"edit_file", "a change of some text or lines"},
-	{"write_file", "a whole file"},
-	{"move_file", "move or rename"},
-	{"read_section", "a part of a note, or its outline"},
-	{"edit_section", "a change of a part of a note"},
-	{"links", "links to and from notes"},
-	{"daily_note", "the note of a day"},
-	{"apply_changes", "changes of several files, all or none"},
-	{"replace_in_files", "the same replacement in many files"},
-	{"look", "several searches and reads in one call, by a script"},
-	{"change", "several changes in one call, by a script, all or none"},
-	{"undo_change", "undo a change; list_changes shows them"},
+// writeUses says of each tool that is served what it is for, where its dialect does.
+func (d *dialect) writeUses(b *strings.Builder, tools *tool.Registry) {
+	for _, s := range slices.Concat(d.tools, d.inVault) {
+		if s.use == "" || tools.Lookup(s.name) == nil {
+			continue
+		}
+		fmt.Fprintf(b, "- %s: %s", s.name, s.use)
+		if s.name == "undo_change" && tools.Lookup("list_changes") != nil {
+			b.WriteString("; list_changes shows them")
+		}
+		b.WriteByte('\n')
+	}
 }
 
-// writeUses says of each tool that is served what it is for.
-func writeUses(b *strings.Builder, tools *tool.Registry) {
-	for _, u := range uses {
-		if tools.Lookup(u.tool) != nil {
-			use := u.use
-			if before, _, other := strings.Cut(use, "; list_changes"); other && tools.Lookup("list_changes") == nil {
-				use = before
-			}
-			fmt.Fprintf(b, "- %s: %s\n", u.tool, use)
+// doing are the words by which a model looks for a tool, and the tools they are for.
+var doing = []struct {
+	words string
+	tools []string
+}{
+	{"search files by text or regex", []string{"search_files", "file_search"}},
+	{"rank code by relevance", []string{"search_code"}},
+	{"search notes", []string{"search_notes"}},
+	{"find symbols, definitions and references", []string{"find_symbol", "outline"}},
+	{"read files", []string{"read_file"}},
+	{"edit, replace and move", []string{"edit_file", "write_file", "move_file", "apply_changes", "replace_in_files"}},
+	{"undo changes", []string{"undo_change"}},
+}
+
+// abilities is the first sentence. Some clients show a model nothing else: Codex the
+// first 250 characters of the instructions.
+func abilities(tools *tool.Registry) string {
+	var list []string
+	for _, d := range doing {
+		if slices.ContainsFunc(d.tools, func(name string) bool { return tools.Lookup(name) != nil }) {
+			list = append(list, d.words)
 		}
 	}
+	if len(list) == 0 {
+		return ""
+	}
+	text := strings.Join(list, "; ") + ". "
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// previewsUnlisted reports a tool that takes dry_run and doesn't list it.
+func previewsUnlisted(t *tool.Tool) bool {
+	return slices.ContainsFunc(t.Params, func(p tool.Param) bool { return p.Name == "dry_run" && p.Unlisted })
 }
 
 // Instructions tell a model which tool is for what, and what it may do. They are
@@ -51,6 +62,7 @@ func writeUses(b *strings.Builder, tools *tool.Registry) {
 // several roots; ownPolicy says that the owner has changed what is closed.
 func Instructions(profile string, tools *tool.Registry, roots []string, ownPolicy bool) string {
 	var b strings.Builder
+	b.WriteString(abilities(tools))
 	if len(roots) > 0 {
 		fmt.Fprintf(&b, "Files of the roots %s; every path begins with the name of one, as %s/README.md. "+
 			"Without a path, all are searched. ", strings.Join(roots, ", "), roots[0])
@@ -58,14 +70,14 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 		b.WriteString("Files of the workspace; paths are relative to it. ")
 	}
 	d := dialectOf(profile)
-	if d != nil && d.terse { // the descriptions say what is for what
-		b.WriteString("Send calls that don't need each other's answers together. ")
-	} else {
+	switch {
+	case d == nil:
+	case d.listsUses:
 		b.WriteString("Use:\n")
-		writeUses(&b, tools)
-	}
-	if d != nil {
+		d.writeUses(&b, tools)
 		b.WriteString(d.omits)
+	default: // the descriptions say what is for what
+		b.WriteString("Send calls that don't need each other's answers together. " + d.omits)
 	}
 	changing := slices.ContainsFunc(tools.Tools(), func(t *tool.Tool) bool { return !t.Hints.ReadOnly })
 	switch {
@@ -73,11 +85,15 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 		b.WriteString(" Nothing can be changed.")
 	case tools.Lookup("undo_change") != nil:
 		b.WriteString(" Every change can be undone.")
-		if d != nil && d.terse { // which doesn't list it on each of them
+		if slices.ContainsFunc(tools.Tools(), previewsUnlisted) {
 			b.WriteString(" Tools that change files take dry_run.")
 		}
 	}
-	b.WriteString(" .git, .obsidian, .smarthole and files that look like secrets are closed")
+	b.WriteString(" .git, .obsidian")
+	if d != nil && d.closed != "" {
+		b.WriteString(", " + d.closed)
+	}
+	b.WriteString(" and files that look like secrets are closed")
 	if ownPolicy {
 		b.WriteString(", as the owner changed it")
 	}

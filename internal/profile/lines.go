@@ -9,75 +9,45 @@ import (
 	"strings"
 
 	"quarry/internal/render"
+	"quarry/match"
 	"quarry/search"
 )
 
-// searchByLines is search_files with short answers.
-var searchByLines = action{searchSchema, readOnly, searchLines}
+var searchByLines = searching(always(form{
+	pattern: "pattern", filter: "glob", syntax: match.Rust,
+	sizes:   func(*limits) (limit, most, context int) { return maxLines, maxBlocks, 0 },
+	find:    findLines,
+	results: "results", line: shownLine, remark: "\n\n",
+	none: func(*textSearch) string { return "No matches." },
+	text: func(c *call, s *textSearch, r *textFound) ([]byte, render.Shown) {
+		return linesText([]byte(matchCount(r.Summary)), r.files, r.LinesMatched <= aroundLines, c.limits())
+	},
+	cut: func(*call, *textSearch, *page) string { return "" },
+	receipt: func(c *call, s *textSearch, r *textFound, p *page) []string {
+		switch {
+		case p.more:
+			return []string{fmt.Sprintf("lines %d-%d; narrow it, show: \"files\", or offset %d", p.offset+1, p.next(), p.next())}
+		case s.Symbols && r.LinesMatched > aroundLines:
+			return []string{fmt.Sprintf("the functions around are named up to %d lines", aroundLines)}
+		}
+		return nil
+	},
+}))
 
 // maxLines is how many matching lines one answer looks at unless more are asked
 // for; the budget is smaller.
 const maxLines = 400
 
-// searchLines answers with the number of matches, and the matching lines by file,
-// each definition around them named once.
-func searchLines(ctx context.Context, c *call) (*answer, error) {
-	limit := c.either("max_results", maxLines, maxBlocks)
-	q := c.query(ctx, c.String("pattern"), c.globs(ctx, "glob", c.path(ctx, "path")))
-	if err := c.respell(&q); err != nil {
-		return nil, err
-	}
-	if a, err := c.showOther(ctx, q, "glob"); a != nil || err != nil {
-		return a, err
-	}
-	q.Before = c.either("context_lines", 0, maxContext)
-	q.After = q.Before
-	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), true
-	q.Symbols, q.CountMatches = c.d.around, true
-	offset := q.Offset
+// findLines finds matching lines, by file.
+func findLines(ctx context.Context, c *call, s *textSearch) (*textFound, error) {
+	q := s.Query
+	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = s.limit, c.countTo(s.limit), true
+	q.CountMatches = true
 	r, err := c.run(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	total := render.Total{N: r.LinesMatched, More: !r.Exact}
-	if r.LinesMatched == 0 {
-		data := newSearchAnswer(&render.Shown{}, total, 0)
-		a := &answer{text: []byte("No matches."), data: data}
-		if partial := c.unfinished(&r.Summary); partial != "" {
-			data.Receipt = c.sumUp(ctx, &r.Summary, "time")
-			a.text = append(a.text, "\n\n"+partial...)
-			return a, nil
-		}
-		data.Receipt = c.sumUp(ctx, &r.Summary, "")
-		a.receipt = c.whyEmpty(ctx, q, &r.Summary, "glob")
-		return a, nil
-	}
-	text := []byte(matchCount(&r.Summary))
-	text, shown := linesText(text, r.Files, r.LinesMatched <= aroundLines, c.limits())
-	a := &answer{text: text}
-	cut := ""
-	if next := offset + shown.Results; next < total.N || total.More && r.Stopped != "" {
-		cut = "results"
-		a.receipt = append(a.receipt, fmt.Sprintf("lines %d-%d; narrow it, show: \"files\", or offset %d", offset+1, next, next))
-	}
-	if q.Symbols && r.LinesMatched > aroundLines && cut == "" {
-		a.receipt = append(a.receipt, fmt.Sprintf("the functions around are named up to %d lines", aroundLines))
-	}
-	if partial := c.unfinished(&r.Summary); partial != "" {
-		a.text, cut = append(a.text, "\n\n"+partial...), "time"
-	}
-	data := newSearchAnswer(&shown, total, shownLine)
-	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
-	if cut == "results" {
-		data.NextOffset = offset + shown.Results
-	}
-	a.data = data
-	if r.Stopped == "" {
-		if skip := c.skipped(&r.Summary); skip != "" {
-			a.receipt = append(a.receipt, skip)
-		}
-	}
-	return a, nil
+	return &textFound{Summary: &r.Summary, files: r.Files, total: render.Total{N: r.LinesMatched, More: !r.Exact}, asked: s.limit}, nil
 }
 
 // aroundLines is how many matching lines have their definitions named: more are

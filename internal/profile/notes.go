@@ -20,7 +20,7 @@ import (
 type notesAnswer struct {
 	Results []foundNote `json:"results"`
 	Total   int         `json:"total"`
-	Receipt receipt     `json:"receipt"`
+	received
 	remark
 }
 
@@ -50,21 +50,18 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
 	partial := c.unfinished(&r.Summary)
 	if r.Total == 0 && partial != "" {
-		data.Receipt = c.sumUp(ctx, &r.Summary, "time")
-		return &answer{text: []byte("No notes found matching your search query.\n\n" + partial), data: data}, nil
+		return &answer{text: []byte("No notes found matching your search query.\n\n" + partial), data: data, sum: &r.Summary}, nil
 	}
 	if r.Total == 0 {
-		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		text := []byte("No notes found matching your search query.")
 		if s := c.skipped(&r.Summary); s != "" && !c.d.receipts {
 			// "Nothing found" must not hide that some notes were not searched.
 			text = append(text, "\n\nNotes "+s+"."...)
 		}
-		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
+		return &answer{text: text, data: data, sum: &r.Summary, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
 	}
 	if c.String("show") == "count" {
-		data.Receipt = c.sumUp(ctx, &r.Summary, cutBy(partial, false))
-		return &answer{data: data, text: []byte(fault.Count(r.Total, "note")), receipt: c.unsearched(&r.Summary, partial)}, nil
+		return &answer{data: data, sum: &r.Summary, cut: cutBy(partial, false), text: []byte(fault.Count(r.Total, "note")), receipt: c.unsearched(&r.Summary, partial)}, nil
 	}
 	if r.Listed && !content {
 		return c.listNotes(ctx, r, partial), nil
@@ -78,7 +75,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		}
 		data.Results = append(data.Results, out)
 	}
-	a := &answer{data: data}
+	a := &answer{data: data, sum: &r.Summary}
 	cut := ""
 	if fit < r.Total {
 		text = fmt.Appendf(text, "\n\nShowing the best %d of %d notes. Use more words to narrow the search.", fit, r.Total)
@@ -97,8 +94,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	if r.Stopped = ""; partial != "" {
 		text, cut = append(text, "\n\n"+partial...), "time"
 	}
-	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
-	a.text = text
+	a.cut, a.text = cut, text
 	return a, nil
 }
 
@@ -110,9 +106,8 @@ func (c *call) listNotes(ctx context.Context, r *notebook.Result, partial string
 		paths[i] = n.Path
 		data.Results = append(data.Results, foundNote{foundPath: pathOf(n.Path)})
 	}
-	a := &answer{data: data, text: render.PathList(nil, paths, r.Total, "note", "notes", c.limits())}
+	a := &answer{data: data, text: render.PathList(nil, paths, r.Total, "note", "notes", c.limits()), sum: &r.Summary, cut: cutBy(partial, len(paths) < r.Total)}
 	a.receipt = c.unsearched(&r.Summary, partial)
-	data.Receipt = c.sumUp(ctx, &r.Summary, cutBy(partial, len(paths) < r.Total))
 	return a
 }
 

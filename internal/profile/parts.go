@@ -134,8 +134,8 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	said := render.Sentence(ch.Summary) + "."
 	if c.String("where") != "" && !c.Bool("quiet") { // which notes the filters chose
 		shown := ch.Paths
-		if !ch.DryRun && c.d.terse { // a dry run lists them
-			shown = shown[:min(len(shown), 5)]
+		if !ch.DryRun { // a dry run lists them
+			shown = shown[:min(len(shown), shownChosen)]
 		}
 		paths, _ := render.Paths(nil, shown, c.limits(), nil)
 		said += string(paths)
@@ -145,6 +145,9 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	}
 	return s.tell(c.changed(ch, said))
 }
+
+// shownChosen is how many of the notes that filters chose are named after a change.
+const shownChosen = 5
 
 // partAnswer is the answer of read_section for a whole note.
 type partAnswer struct {

@@ -221,7 +221,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(fault.Clip(line, 80)) + "."
 		}
-	case p.ECMAScript && c.tool.Name != "search_files" && !c.d.terse:
+	case p.ECMAScript && c.tool.Name != "search_files" && !c.d.pcre:
 		e.Hint = "Write it without look-around and backreferences: this tool has no other syntax."
 	case p.ECMAScript && c.d.lookAround != nil:
 		e.Hint = c.d.lookAround(e.Hint)

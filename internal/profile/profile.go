@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"quarry"
-	"quarry/internal/script/worker"
 	"quarry/tool"
 )
 
@@ -44,12 +43,10 @@ type Options struct {
 	// Time bounds a search; 0 is 30 seconds. A text search gives what it found
 	// until then and says so, another one ends with the error TIMEOUT.
 	Time time.Duration
+	// MayChange, if set, is asked before each call of a tool that can change files.
+	MayChange func() error
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
-
-	// Worker is the command that runs scripts in a process of its own; it calls
-	// worker.Main. Without one there are no tools that run scripts.
-	Worker []string
 }
 
 const defaultTime = 30 * time.Second
@@ -118,11 +115,6 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 		if slices.Contains(e.o.Tools, s.name) {
 			specs = append(specs, s)
 		}
-	}
-	if e.o.Worker != nil {
-		e.scripts = &worker.Pool{Command: e.o.Worker, Limits: worker.Limits{Time: e.o.Time}}
-	} else {
-		specs = slices.DeleteFunc(specs, func(s spec) bool { return s.name == lookSpec().name || s.name == changeSpec().name })
 	}
 	if len(d.inVault) > 0 && hasVault(ws) {
 		specs = slices.Concat(specs, d.inVault)

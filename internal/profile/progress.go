@@ -62,8 +62,8 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 	return building
 }
 
-// tellSearched reports how many files a search has read, if the caller listens.
-// The returned function stops that.
+// tellSearched reports how many files a search has read, and how much of a change is
+// made, if the caller listens. The returned function stops that.
 func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func()) {
 	if !tool.HasProgress(ctx) {
 		return func() {}
@@ -79,7 +79,10 @@ func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func
 			case <-done:
 				return
 			case <-tick.C:
-				if n := watch.Files.Load(); n > 0 {
+				n, total := watch.Files.Load(), watch.Total.Load()
+				if steps := min(watch.Steps.Load(), total); total > 0 {
+					report(n+steps, n+total, fmt.Sprintf("%d of %d steps of the change", steps, total))
+				} else if n > 0 {
 					report(n, 0, fmt.Sprintf("%d files searched, %d matches", n, watch.Matches.Load()))
 				}
 			}

@@ -207,9 +207,9 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 			return a, err
 		}
 	}
-	plain := c.d.terse && !c.Bool("numbers")
+	plain := c.d.plain && !c.Bool("numbers")
 	t, err := c.readText(ctx, path, start, end, p.tail, most)
-	if c.d.terse && !plain && err == nil && !t.CutLine {
+	if c.d.plain && !plain && err == nil && !t.CutLine {
 		// The numbers of lines count, too.
 		size, text := len(numbered(t.Lines, t.First)), 0
 		for _, line := range t.Lines {
@@ -236,14 +236,14 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	}
 	a := &answer{data: data}
 	switch {
-	case !c.d.terse:
+	case !c.d.plain:
 		a.text = render.Lines(nil, t, start, end)
 	case plain:
 		a.text = plainText(t, p.whole())
 	default:
 		a.text = []byte(strings.TrimPrefix(numbered(t.Lines, t.First), "\n"))
 	}
-	if c.d.terse && !p.listed && (t.First != p.start || data.End != p.end) && (t.First > 1 || data.End < t.Total) {
+	if c.d.plain && !p.listed && (t.First != p.start || data.End != p.end) && (t.First > 1 || data.End < t.Total) {
 		a.receipt = []string{fmt.Sprintf("lines %d-%d of %d", t.First, data.End, t.Total)}
 	}
 	if !plain {
@@ -430,7 +430,7 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 
 // heading is which part of which file follows.
 func (c *call) heading(p *part, got *answer) string {
-	if !c.d.terse || got == nil || p.whole() {
+	if !c.d.plain || got == nil || p.whole() {
 		return render.Path(p.name())
 	}
 	text, ok := got.data.(*readAnswer)

@@ -21,7 +21,7 @@ func (c *call) skipped(s *search.Summary) string {
 	var parts []string
 	// That binary files are left out needs saying once a session.
 	binary := s.SkippedCount[search.Binary] > 0
-	if binary && c.d.terse && c.made != &c.env.made {
+	if binary && c.d.saysOnce && c.made != &c.env.made {
 		binary = !c.made.said("binary files")
 	}
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
@@ -38,11 +38,11 @@ func (c *call) skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// protected counts the files that the policy closed, and names some. A terse
-// answer names them once a session.
+// protected counts the files that the policy closed, and names some. Where the
+// dialect says it once, a session names them once.
 func (c *call) protected(s *search.Summary) string {
 	names := s.Secrets
-	if c.d.terse && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
+	if c.d.saysOnce && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
 		names = nil
 	}
 	return render.Protected(s.Denied, names)
@@ -61,15 +61,10 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 	}
 }
 
-// tellPartly names the first of the files whose definitions are not all known, or
-// says how many there are.
-func (a *answer) tellPartly(s *search.Summary, counted bool) {
+// tellPartly names the first of the files whose definitions are not all known.
+func (a *answer) tellPartly(s *search.Summary) {
 	n := s.SkippedCount[search.TooLarge]
 	if n == 0 {
-		return
-	}
-	if counted {
-		a.receipt = append(a.receipt, fmt.Sprintf("definitions are incomplete in %s: too large", fault.Count(n, "file")))
 		return
 	}
 	const most = 3
@@ -207,23 +202,36 @@ func (c *call) advice(by cut, narrower string, larger bool) string {
 // budget is the bound of an answer's text, in words.
 func (c *call) budget() string { return itoa(max(c.room()>>10, 1)) + " KB" }
 
+// page is which results an answer shows.
+type page struct {
+	what   string // as answers call the results
+	limit  string // the parameter that bounds them
+	offset int
+	shown  render.Shown
+	total  render.Total
+	more   bool
+	by     cut    // which limit cut it, if there are more
+	cut    string // the same for the structured answer, if anything cut it
+}
+
+// next is the offset of the next page.
+func (p *page) next() int { return p.offset + p.shown.Results }
+
 // page words which results are shown, what cut them, and the next call when there
-// are more. limit is the parameter that bounds them; said is set if the body says
-// how many of how many are shown.
-func (c *call) page(what string, offset, shown int, total render.Total, by cut, limit string, said bool) []string {
-	if offset == 0 && shown == total.N && !total.More {
-		return []string{"all " + what + " shown"}
+// are more. said is set if the body says how many of how many are shown.
+func (c *call) page(p *page, said bool) []string {
+	if p.offset == 0 && p.shown.Results == p.total.N && !p.total.More {
+		return []string{"all " + p.what + " shown"}
 	}
-	if shown == 0 {
-		return []string{fmt.Sprintf("offset %d is past the last of %s %s", offset, total, what)}
+	if p.shown.Results == 0 {
+		return []string{fmt.Sprintf("offset %d is past the last of %s %s", p.offset, p.total, p.what)}
 	}
 	var parts []string
-	more := offset+shown < total.N || total.More && !c.last
-	if !said || !more {
-		parts = append(parts, fmt.Sprintf("%s %d-%d of %s", what, offset+1, offset+shown, total))
+	if !said || !p.more {
+		parts = append(parts, fmt.Sprintf("%s %d-%d of %s", p.what, p.offset+1, p.next(), p.total))
 	}
-	if more {
-		parts = append(parts, c.why(by, limit), "next: "+c.next(offset+shown))
+	if p.more {
+		parts = append(parts, c.why(p.by, p.limit), "next: "+c.next(p.next()))
 	}
 	return parts
 }

@@ -51,7 +51,7 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	text := []byte(usesText(name, r, len(files)))
 	left := c.limits()
 	left.Budget = max(left.Budget-len(a.text), referencesRoom)
-	few := len(r.Uses) <= aroundLines || !c.d.terse || c.Given("budget")
+	few := len(r.Uses) <= c.d.limits.uses || c.Given("budget")
 	var shown render.Shown
 	if few {
 		text, shown = linesText(text, files, true, left)

@@ -65,7 +65,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.Bool("dry_run") {
 		q.Expected = 0 // the preview says how many there are
 	}
-	list, err := c.replacements(q)
+	list, err := c.replacements(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +77,19 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if len(list) > 1 {
 		more = fmt.Sprintf(", and %d more", len(list)-1)
 	}
-	summary := fmt.Sprintf("replaced %s by %s%s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60), more,
-		fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))
-	c.sampled = len(found.Samples) > 0 && c.d.shows && (!c.Bool("dry_run") || c.d.terse && !c.Bool("diff"))
-	a, err := c.applySummed(ctx, found.Ops, summary)
+	set := func() change.Set {
+		return change.Set{Ops: found.Ops, Summary: fmt.Sprintf("replaced %s by %s%s: %s in %s", fault.Clip(render.Quote(c.String("regex")+c.String("text")+q.Structure), 60), fault.Clip(render.Quote(q.Replacement), 60), more,
+			fault.Count(found.Matches, "match", "matches"), fault.Count(len(found.Ops), "file"))}
+	}
+	first := set()
+	first.Again = func(ctx context.Context) (_ change.Set, err error) {
+		if found, err = replacer.FindAll(ctx, c.ws, list); err != nil {
+			return change.Set{}, err
+		}
+		return set(), nil
+	}
+	c.sampled = len(found.Samples) > 0 && c.d.shows && (!c.Bool("dry_run") || !c.Bool("diff"))
+	a, err := c.applySummed(ctx, first)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +132,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 
 // replacements are that of the arguments and those of also, which are texts if it is a
 // text, and regexes if it is one.
-func (c *call) replacements(q replacer.Query) ([]replacer.Query, error) {
+func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Query, error) {
 	if q.Structure != "" {
 		return []replacer.Query{q}, nil
 	}
@@ -133,7 +142,7 @@ func (c *call) replacements(q replacer.Query) ([]replacer.Query, error) {
 		if text != "" {
 			one.Pattern, one.Literal, one.Match.Syntax = text, true, match.Literal
 		}
-		c.readAsPCRE(&one.Query)
+		c.readAsPCRE(ctx, &one.Query)
 		return one
 	}
 	list := []replacer.Query{of(c.String("regex"), c.String("text"), q.Replacement)}
@@ -241,13 +250,13 @@ const maxHidden = 3
 // unreplaced says why nothing was replaced: what an empty search says, or which files
 // have how many matches.
 func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.Found, filter string, err error) error {
-	if count := (*replacer.CountError)(nil); errors.As(err, &count) && c.d.terse {
+	if count := (*replacer.CountError)(nil); errors.As(err, &count) && c.d.limits.countBytes > 0 {
 		var paths []string
 		var counts []int
 		for _, f := range count.Files {
 			paths, counts = append(paths, f.Path), append(counts, f.Matches)
 		}
-		text, _ := render.Paths([]byte(sentence(count.Error())), paths, render.Limits{Budget: countBytes}, counts)
+		text, _ := render.Paths([]byte(sentence(count.Error())), paths, render.Limits{Budget: c.d.limits.countBytes}, counts)
 		return &tool.Error{Code: fault.Conflict, Message: string(text), Hint: "Correct the pattern or the number."}
 	}
 	if !errors.Is(err, replacer.ErrNone) {
@@ -258,7 +267,7 @@ func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.
 	if found.Summary.Denied > 0 {
 		message += "; not searched: " + c.protected(found.Summary)
 	}
-	if c.d.terse && q.Structure == "" {
+	if q.Structure == "" {
 		if why := c.whyEmpty(ctx, *q, found.Summary, filter); len(why) > 0 {
 			hint = sentence(strings.Join(why, "; "))
 		}

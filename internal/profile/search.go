@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"quarry"
 	"quarry/fault"
 	"quarry/internal/pcre"
 	"quarry/internal/render"
@@ -28,35 +27,86 @@ const (
 
 var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
 
-var searchByRegex = action{searchSchema, readOnly, searchBlocks}
+// textSearch is a text search as it was asked for.
+type textSearch struct {
+	search.Query
+	filter string // the parameter for globs
+	limit  int    // results of an answer
+}
 
-var searchByEither = action{searchSchema, readOnly, searchEither}
+// textFound is what a text search found, with as many results as an answer may show.
+type textFound struct {
+	*search.Summary
+	files []search.FileMatch
+	total render.Total
+	asked int // results that an answer may show
+}
 
-// searchEither answers in the form of the syntax that is given: regex in Roo's,
+// form is how a dialect takes a text search and words what it found.
+type form struct {
+	pattern, filter string // parameters for what is searched and for globs
+	syntax          match.Syntax
+	// sizes are the results of an answer, at most, and the lines of context.
+	sizes func(l *limits) (limit, most, context int)
+	find  func(ctx context.Context, c *call, s *textSearch) (*textFound, error)
+
+	results string                     // as answers call them
+	none    func(s *textSearch) string // of a search without results, if it has words of its own
+	text    func(c *call, s *textSearch, r *textFound) ([]byte, render.Shown)
+	cut     func(c *call, s *textSearch, p *page) string // says how much is shown
+	remark  string                                       // before a sentence at the end of the text
+	goesOn  string                                       // says where a result goes on that is cut
+	line    int                                          // characters of a line
+	receipt func(c *call, s *textSearch, r *textFound, p *page) []string
+}
+
+// searching is the action of a text search in the form that pick chooses.
+func searching(pick func(c *call) (*form, error)) action {
+	return action{searchSchema, readOnly, func(ctx context.Context, c *call) (*answer, error) {
+		f, err := pick(c)
+		if err != nil {
+			return nil, err
+		}
+		s, err := c.readSearch(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if a, err := c.showOther(ctx, s.Query, s.filter); a != nil || err != nil {
+			return a, err
+		}
+		r, err := f.find(ctx, c, s)
+		if err != nil {
+			return nil, err
+		}
+		return c.textAnswer(ctx, f, s, r), nil
+	}}
+}
+
+// always picks the one form that a dialect has.
+func always(f form) func(*call) (*form, error) {
+	return func(*call) (*form, error) { return &f, nil }
+}
+
+var searchByEither = searching(eitherForm)
+
+// eitherForm answers in the form of the syntax that is given: regex in Roo's,
 // pattern in the vault's.
-func searchEither(ctx context.Context, c *call) (*answer, error) {
+func eitherForm(c *call) (*form, error) {
+	refuse := func(message, hint string) (*form, error) {
+		return nil, &tool.Error{Code: fault.InvalidArgument, Message: message, Hint: hint}
+	}
+	const hint = "Give regex for Rust syntax, or pattern for JavaScript syntax."
 	switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
 	case c.String("structure") != "" && (regex || pattern):
-		return nil, &tool.Error{
-			Code: fault.InvalidArgument, Message: "structure can't be used together with regex or pattern.",
-			Hint: "Give one of them.",
-		}
-	case c.String("structure") != "":
-		return searchBlocks(ctx, c)
+		return refuse("structure can't be used together with regex or pattern.", "Give one of them.")
 	case regex && pattern:
-		return nil, &tool.Error{
-			Code: fault.InvalidArgument, Message: "regex and pattern can't be used together.",
-			Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
-		}
+		return refuse("regex and pattern can't be used together.", hint)
 	case pattern:
-		return searchExcerpts(ctx, c)
-	case regex:
-		return searchBlocks(ctx, c)
+		return &excerpts, nil
+	case regex, c.String("structure") != "":
+		return &blocks, nil
 	}
-	return nil, &tool.Error{
-		Code: fault.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
-		Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
-	}
+	return refuse("regex or pattern is required and must be a non-empty string.", hint)
 }
 
 // where is the scope of a search: that of the dialect, with what the caller
@@ -69,42 +119,51 @@ func (c *call) where(paths ...string) search.Scope {
 	return s
 }
 
-// query is what the text searches share.
-func (c *call) query(ctx context.Context, pattern string, globs []string) search.Query {
-	q := search.Query{
-		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
+// readSearch reads the arguments of a text search.
+func (c *call) readSearch(ctx context.Context, f *form) (*textSearch, error) {
+	limit, most, around := f.sizes(&c.d.limits)
+	s := &textSearch{filter: f.filter, limit: c.either("max_results", limit, most), Query: search.Query{
+		Pattern: c.String(f.pattern), Structure: c.String("structure"), Spans: true, Offset: c.Int("offset"),
 		Scope:    c.where(c.file(ctx, "path")),
 		Limits:   search.Limits{LineBytes: longLine, Time: c.o.Time},
 		Patterns: c.Strings("also"), Each: c.Bool("all"), Lacking: c.Strings("lacking"),
-	}
+		Match: match.Options{Syntax: f.syntax}, Symbols: c.d.around,
+	}}
+	q := &s.Query
 	q.Changed.Git = c.Bool("changed")
-	if len(globs) > 0 { // else those of the dialect
+	if globs := c.globs(ctx, f.filter, c.path(ctx, "path")); len(globs) > 0 { // else those of the dialect
 		q.Globs = globs
 	}
 	if c.Bool("ignore_case") {
 		q.Match.Case = match.Insensitive
 	}
-	c.readAsPCRE(&q)
-	return q
+	q.Before = c.either("context_lines", around, maxContext)
+	q.After = q.Before
+	if q.Structure != "" && (len(q.Patterns) > 0 || len(q.Lacking) > 0) {
+		return nil, invalid("also, all and lacking can't be used together with structure.")
+	}
+	c.respell(q)
+	c.readAsPCRE(ctx, q)
+	return s, nil
 }
 
 // readAsPCRE reads a pattern with look-around or a backreference, which Rust's syntax
 // doesn't have, as PCRE2 does: agents ask for calls that are not of the usual form,
 // where a shell has | grep -v.
-func (c *call) readAsPCRE(q *search.Query) {
-	if !c.d.terse || q.Match.Syntax != match.Rust {
+func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
+	if !c.d.pcre || q.Match.Syntax != match.Rust {
 		return
 	}
 	all := append([]string{q.Pattern}, q.Patterns...)
 	wanted := len(all)
 	all = append(all, q.Lacking...) // one syntax reads them all
-	_, err := match.CompileAny(all, q.Match)
+	_, err := match.NewCompiler(ctx, q.Match).Any(all)
 	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
 		return
 	}
 	fold := q.Match.Case == match.Insensitive
 	for i, p := range all {
-		made, err := pcre.Translate(p, fold, false, q.Match.Mode == match.Lines)
+		made, err := pcre.Translate(p, pcre.Options{Fold: fold, ByLine: q.Match.Mode == match.Lines, CRLF: q.Match.Mode == match.Multiline})
 		grouped := made.Nested && strings.Contains(c.String("replacement"), "$")
 		if err != nil || grouped || made.Refers && i < wanted && wanted > 1 {
 			return // Rust's error says what is not supported
@@ -146,12 +205,6 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	for i := range r.Files {
-		lines := r.Files[i].Lines
-		for j := range lines {
-			lines[j] = quarry.Decoded(lines[j])
-		}
-	}
 	return r, spent(&r.Summary)
 }
 
@@ -171,84 +224,57 @@ func spent(s *search.Summary) error {
 	return &tool.Error{Code: fault.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
 }
 
-// searchBlocks answers in Roo's form.
-func searchBlocks(ctx context.Context, c *call) (*answer, error) {
-	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
-	q := c.query(ctx, c.String("regex"), c.globs(ctx, "file_pattern", c.path(ctx, "path")))
-	if q.Structure = c.String("structure"); q.Structure != "" && (len(q.Patterns) > 0 || len(q.Lacking) > 0) {
-		return nil, invalid("also, all and lacking can't be used together with structure.")
-	}
-	if err := c.respell(&q); err != nil {
-		return nil, err
-	}
-	if a, err := c.showOther(ctx, q, "file_pattern"); a != nil || err != nil {
-		return a, err
-	}
-	q.Before = c.either("context_lines", c.d.limits.blockContext, maxContext)
-	q.After = q.Before
-	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
-	q.Limits.BlockLines = c.o.Budget/shortLine + 1
-	q.Symbols = c.d.around
-	offset := q.Offset
-	r, err := c.run(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	total := render.Total{N: r.Blocks}
-	if !r.Exact {
-		total = render.Total{N: min(r.Blocks, q.Limits.CountTo), More: true}
-	}
-	text := fmt.Appendf(nil, "Found %s %s.", total, plural(total, "result", "results"))
-	text, shown := render.Blocks(text, r.Files, q.Before+q.After+1, c.limits())
-	cut := ""
+// textAnswer words what a text search found.
+func (c *call) textAnswer(ctx context.Context, f *form, s *textSearch, r *textFound) *answer {
+	partial := c.unfinished(r.Summary)
+	a := &answer{sum: r.Summary}
+	p := &page{what: f.results, offset: s.Offset, total: r.total, limit: "max_results"}
 	c.last = r.Stopped == "" // what is missing is no page: a server didn't answer
-	if offset == 0 && (shown.Results < total.N || total.More && !c.last) || offset > 0 && offset+shown.Results < total.N {
-		text = fmt.Appendf(text, "\n# Showing %s of %s results. Use a more specific search or path if necessary.", first(offset, shown.Results), total)
-		cut = "results"
+	if r.total.N == 0 && f.none != nil {
+		a.text = []byte(f.none(s))
+	} else {
+		a.text, p.shown = f.text(c, s, r)
+		p.more = p.next() < r.total.N || r.total.More && !c.last
 	}
-	if s := c.unfinished(&r.Summary); s != "" {
-		text, cut = append(text, "\n# "+s...), "time"
+	if p.by = byLimit; p.shown.Results < r.asked {
+		p.by = byBudget
 	}
-	a := &answer{text: text}
-	if shown.CutPath != "" {
-		cut = "bytes"
-		a.text = fmt.Appendf(a.text, "\n# The last result is cut before line %d of %s. Use a more specific search or path if necessary.", shown.CutLine, render.Path(shown.CutPath))
+	if p.more {
+		a.text, p.cut = append(a.text, f.cut(c, s, p)...), f.results
 	}
-	data := newSearchAnswer(&shown, total, render.BlockLine)
-	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	if partial != "" {
+		a.text, p.cut = append(append(a.text, f.remark...), partial...), "time"
+	}
+	data := newSearchAnswer(&p.shown, r.total, f.line)
 	a.data = data
-	if total.N == 0 && r.Stopped == search.StopTime {
-		return a, nil
+	switch {
+	case r.total.N > 0:
+		a.receipt = f.receipt(c, s, r, p)
+	case partial == "":
+		a.receipt = c.whyEmpty(ctx, s.Query, r.Summary, s.filter)
 	}
-	if total.N == 0 {
-		a.receipt = c.whyEmpty(ctx, q, &r.Summary, "file_pattern")
-		return a, nil
+	if p.shown.CutPath != "" {
+		p.cut = "bytes"
+		if f.goesOn != "" {
+			a.text = fmt.Appendf(a.text, f.goesOn, p.shown.CutLine, render.Path(p.shown.CutPath))
+		}
 	}
-	by := byLimit
-	if shown.Results < limit {
-		by = byBudget
+	a.cut = p.cut
+	if r.total.N == 0 {
+		return a
 	}
-	if r.Exact && r.Stopped == "" && q.Structure == "" && r.LinesMatched > total.N { // lines that stand together are one result
-		a.receipt = append(a.receipt, fmt.Sprintf("%d matching lines", r.LinesMatched))
+	if p.more {
+		data.NextOffset = p.next()
 	}
-	a.receipt = append(a.receipt, c.page("results", offset, shown.Results, total, by, "max_results", cut != "")...)
-	if offset+shown.Results < total.N || total.More && !c.last {
-		data.NextOffset = offset + shown.Results
+	if p.shown.CutPath != "" && c.has("read_file") {
+		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", p.shown.CutPath, p.shown.CutLine))
 	}
-	c.finishSearch(a, &r.Summary, &shown)
-	return a, nil
-}
-
-// finishSearch adds to a receipt what was cut and what was not searched.
-func (c *call) finishSearch(a *answer, s *search.Summary, shown *render.Shown) {
-	if shown.CutPath != "" && c.has("read_file") {
-		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", shown.CutPath, shown.CutLine))
-	}
-	if s.Stopped == "" {
-		if skip := c.skipped(s); skip != "" {
+	if r.Stopped == "" {
+		if skip := c.skipped(r.Summary); skip != "" {
 			a.receipt = append(a.receipt, skip)
 		}
 	}
+	return a
 }
 
 func (c *call) whyEmpty(ctx context.Context, q search.Query, s *search.Summary, filter string) []string {

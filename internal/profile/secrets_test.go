@@ -12,6 +12,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/profile"
 	"quarry/tool"
 )
 
@@ -42,8 +43,6 @@ func secretRoutes(path string) map[string][]any {
 		"replace_in_files":       {"replace_in_files", m{"regex": "API_TOKEN", "replacement": "x", "dry_run": true}},
 		"apply_changes":          {"apply_changes", m{"changes": []any{m{"path": path, "old_text": "API_TOKEN=", "new_text": "x="}}, "dry_run": true}},
 		"apply_patch":            {"apply_patch", m{"patch": patch, "dry_run": true}},
-		"look":                   {"look", m{"script": "show(read(" + quote(path) + "))"}},
-		"change":                 {"change", m{"script": "write('seen.txt', read(" + quote(path) + "))", "dry_run": true}},
 		"move_file":              {"move_file", m{"source": path, "destination": moved}, "read_file", m{"path": moved}},
 	}
 }
@@ -103,7 +102,7 @@ func TestSecretNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { ws.Close() })
-		r := scripts(t, ws)
+		r := tools(t, ws, profile.Options{})
 		try := func(path string, before func(name string)) (shown map[string]string) {
 			shown = map[string]string{}
 			for _, route := range slices.Sorted(maps.Keys(secretRoutes(path))) {
@@ -140,7 +139,7 @@ func TestSecretNames(t *testing.T) {
 			}
 		}
 		open := "open.go"
-		if shown := try(open, put); len(shown) < 13 || len(shown) < len(secretRoutes(open))-1 { // a dry run of a patch that fails shows nothing
+		if shown := try(open, put); len(shown) < 11 || len(shown) < len(secretRoutes(open))-1 { // a dry run of a patch that fails shows nothing
 			t.Errorf("of a file that is open only %d routes show something: %q", len(shown), slices.Sorted(maps.Keys(shown)))
 		}
 		t.Logf("%d names × %d routes, index %v: %d calls", len(names), len(secretRoutes("")), indexed, tried)
@@ -167,7 +166,7 @@ func TestSuspectFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ws.Close() })
-	r := scripts(t, ws)
+	r := tools(t, ws, profile.Options{})
 	put := func(name, text string) {
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ func (c *call) shown() string {
 }
 
 // respell reads what other tools' searches say into a query.
-func (c *call) respell(q *search.Query) error {
+func (c *call) respell(q *search.Query) {
 	if c.Given("case_sensitive") && !c.Given("ignore_case") {
 		q.Match.Case = match.Sensitive
 		if !c.Bool("case_sensitive") {
@@ -69,7 +69,6 @@ func (c *call) respell(q *search.Query) error {
 	if c.Bool("multiline") {
 		q.Match.Mode = match.Multiline
 	}
-	return nil
 }
 
 // showOther answers a search that is not to show lines; nil if it is.
@@ -120,7 +119,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		return nil, err
 	}
 	data.Total, data.Exact = sum.FilesMatched, sum.Exact
-	a := &answer{data: data, text: []byte(matchCount(sum))}
+	a := &answer{data: data, text: []byte(matchCount(sum)), sum: sum}
 	partial := c.unfinished(sum)
 	switch {
 	case partial != "":
@@ -152,7 +151,6 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		a.receipt = append(a.receipt, fmt.Sprintf("files %d-%d of %d; next: %s", offset+1, offset+fit, total, c.next(offset+fit)))
 	}
 	data.Shown = len(data.Files)
-	data.Receipt = c.sumUp(ctx, sum, "")
 	if s := c.skipped(sum); s != "" && sum.Stopped == "" && sum.FilesMatched > 0 {
 		a.receipt = append(a.receipt, s)
 	}
@@ -172,8 +170,8 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	if err != nil {
 		return nil, err
 	}
-	data := &searchAnswer{Files: []foundFile{}, Exact: r.Exact, Receipt: c.sumUp(ctx, &r.Summary, "")}
-	a := &answer{data: data, text: []byte(matchCount(&r.Summary))}
+	data := &searchAnswer{Files: []foundFile{}, Exact: r.Exact}
+	a := &answer{data: data, sum: &r.Summary, text: []byte(matchCount(&r.Summary))}
 	if r.FilesMatched == 0 {
 		a.text, a.receipt = []byte("No matches."), c.whyEmpty(ctx, q, &r.Summary, filter)
 		return a, nil
@@ -239,7 +237,7 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 			data.Files = append(data.Files, file)
 		}
 	}
-	if c.d.terse && len(list) > sharedWhole && !c.Given("budget") {
+	if len(list) > c.d.limits.wholeDefinitions && !c.Given("budget") {
 		a.receipt = append(a.receipt, "of so many only the matching lines; budget shows bodies, read_file path#Name one")
 	}
 	if cut > 0 {
@@ -252,18 +250,13 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	return a, nil
 }
 
-// sharedWhole is how many definitions are shown whole where answers are short; of more
-// the signature and the lines that match. In trials agents asked for definitions to
-// learn in which functions 14 calls stand, and got 13 KB of bodies.
-const sharedWhole = 5
-
 // definition is one of so many definitions in an answer: as it stands in the file, or
 // with numbers of lines.
 func (c *call) definition(s *search.Symbol, t *search.Text, hits []int, of int) string {
-	if c.d.terse {
+	if c.d.plain {
 		p := definitionPassage(s, s.Text)
 		p.hits = hits
-		if of <= sharedWhole || c.Given("budget") {
+		if of <= c.d.limits.wholeDefinitions || c.Given("budget") {
 			return p.text(len(t.Lines))
 		}
 		text := fmt.Sprintf("## %s:%d-%d %s\n%s", render.Path(s.Path), s.StartLine, s.EndLine, qualified(s), s.Signature)

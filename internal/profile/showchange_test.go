@@ -106,7 +106,7 @@ func TestShortVersions(t *testing.T) {
 	}
 }
 
-// An edit that is found as it was given needs no lines in a terse answer: they are in
+// An edit that is found as it was given needs no lines in an answer of code: they are in
 // the request. What was read otherwise than given is shown.
 func TestExactEditsAreNotRepeated(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\nfunc one() {\n\tfirst()\n}\n", "b.json": "{\"k\": 1}\n"})

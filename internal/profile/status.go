@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"quarry/internal/gitdir"
 	"quarry/search"
 )
 
@@ -14,6 +15,7 @@ type statusAnswer struct {
 	Root        string     `json:"root,omitempty"` // its name, if there are several
 	Status      string     `json:"status"`         // ready, indexing, not_found or failed
 	ProjectPath string     `json:"projectPath,omitempty"`
+	Branch      string     `json:"branch,omitempty"`
 	TotalFiles  *int       `json:"totalFiles,omitempty"`
 	Bytes       *int64     `json:"indexedBytes,omitempty"`
 	LastUpdated *time.Time `json:"lastUpdated,omitempty"`
@@ -107,6 +109,9 @@ func (c *call) rootStatus(st *rootIndex) *statusAnswer {
 	data := &statusAnswer{
 		Status: st.State, ProjectPath: st.Dir, TotalFiles: &st.Files, Bytes: &st.TextBytes,
 		StorageSize: storageSize(st.DiskBytes), Watcher: &watching, Freshness: st.Freshness, Pending: &st.Pending, Error: st.Error,
+	}
+	if c.d.receipts && st.Dir != "" {
+		data.Branch = gitdir.Branch(st.Dir)
 	}
 	if st.Remote {
 		data.Freshness = "remote"

@@ -23,7 +23,7 @@ type symbolsAnswer struct {
 	Total   int           `json:"total"`
 	Similar bool          `json:"similar,omitempty"` // none has exactly the name
 	Uses    []foundUse    `json:"references,omitempty"`
-	Receipt *receipt      `json:"receipt,omitempty"`
+	received
 	remark
 }
 
@@ -98,9 +98,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	for i := range list[:shown] {
 		data.Symbols = append(data.Symbols, symbolData(&list[i]))
 	}
-	a := &answer{text: text, data: data}
-	sum := c.sumUp(ctx, &r.Summary, "")
-	data.Receipt = &sum
+	a := &answer{text: text, data: data, sum: &r.Summary}
 	switch {
 	case len(list) == 0:
 		a.text = []byte("No definitions found in " + quoted(fault.Clip(path, maxShown)) + ".")
@@ -108,7 +106,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case shown < r.Total:
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
 	}
-	a.tellPartly(&r.Summary, c.d.terse)
+	a.tellPartly(&r.Summary)
 	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
@@ -202,7 +200,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 		}
 		a.text = append(a.text, one.text...)
 		found := one.data.(*symbolsAnswer)
-		all.Symbols, all.Total, all.Receipt = append(all.Symbols, found.Symbols...), all.Total+found.Total, found.Receipt
+		all.Symbols, all.Total, a.sum = append(all.Symbols, found.Symbols...), all.Total+found.Total, one.sum
 		all.Uses = append(all.Uses, found.Uses...)
 		for _, part := range one.receipt {
 			if !slices.Contains(a.receipt, part) {
@@ -217,27 +215,17 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 // budget holds, else enough for most. Where uses are asked for, they are wanted most.
 func (c *call) linesEach(names int) int {
 	switch {
-	case c.d.terse && c.Bool("references"):
-		return besideUses
+	case c.Bool("references") && c.d.limits.besideUses == 0:
+		return 0
 	case c.Given("budget"):
 		return max(c.room()/names/lineBytes, keptDoc)
-	case c.d.terse && names > namesWhole:
+	case names > c.d.limits.wholeNames:
 		return 0
-	case names > 1 || c.Bool("references"):
+	case names > 1:
 		return max(symbolLines/names, sharedLines)
 	}
 	return symbolLines
 }
-
-// namesWhole is of how many names a terse answer shows the text, of more only the
-// place: in trials agents made a regex of six names to get no bodies. besideUses is how
-// many lines it shows of a definition whose uses are asked for: none, agents added names
-// that don't exist to get rid of them.
-const namesWhole, besideUses = 3, 0
-
-// similarShown is how many names a terse answer offers instead of one that is not
-// defined: with ten, three made-up names took more than the name that was meant.
-const similarShown = 4
 
 // lineBytes is what a line of code takes, about.
 const lineBytes = 40
@@ -260,9 +248,7 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	similar := false
 	if len(r.Symbols) == 0 && !q.Fuzzy {
 		q.Fuzzy, similar = true, true
-		if c.d.terse {
-			q.Limit = similarShown
-		}
+		q.Limit = c.d.limits.similar
 		if r, err = c.ws.Symbols(ctx, q); err != nil {
 			return nil, err
 		}
@@ -272,19 +258,17 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	for i := range r.Symbols {
 		data.Symbols = append(data.Symbols, symbolData(&r.Symbols[i]))
 	}
-	sum := c.sumUp(ctx, &r.Summary, "")
-	data.Receipt = &sum
-	a := &answer{text: c.definitionText(ctx, name, r, similar, lines), data: data}
+	a := &answer{text: c.definitionText(ctx, name, r, similar, lines), data: data, sum: &r.Summary}
 	switch {
 	case r.Total == 0 && c.allIgnored(ctx, q.Scope) != "":
 		a.receipt = []string{c.allIgnored(ctx, q.Scope)}
 	case r.Total == 0:
 		files := "no file in scope"
-		if c.missed > 0 {
+		if r.SkippedCount[search.Unreadable] > 0 {
 			files += " that could be searched"
 		}
 		a.receipt = []string{files + " defines it or a similar name; search_code looks for words instead"}
-	case similar && c.d.terse:
+	case similar && c.d.plain:
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
@@ -298,8 +282,8 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 			a.receipt = []string{other}
 		}
 	}
-	if r.Total == 0 || !c.d.terse || c.made == &c.env.made || !c.made.said("incomplete definitions") {
-		a.tellPartly(&r.Summary, c.d.terse)
+	if r.Total == 0 || !c.d.saysOnce || c.made == &c.env.made || !c.made.said("incomplete definitions") {
+		a.tellPartly(&r.Summary)
 	}
 	c.tellMissed(a, &r.Summary)
 	if c.Bool("references") {
@@ -336,7 +320,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 		return []byte("No definition of " + quoted(name) + " found.")
 	case similar:
 		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
-	case !c.d.terse:
+	case !c.d.plain:
 		found := fault.Count(r.Total, "definition")
 		if r.LikelyOnly {
 			found = fmt.Sprintf("at least %s", found)
@@ -350,7 +334,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 			text = fmt.Appendf(text, "\n- %s:%s %s", render.Path(s.Path), lineRange(s), signature(s))
 			continue
 		}
-		if c.d.terse {
+		if c.d.plain {
 			p := definitionPassage(s, s.Text)
 			text = append(text, p.text(most, strings.ToLower(s.Name))...)
 			text = append(text, c.membersOf(ctx, s)...)

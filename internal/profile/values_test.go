@@ -55,26 +55,3 @@ func TestValuesByPath(t *testing.T) {
 		}
 	}
 }
-
-func TestValuesInScripts(t *testing.T) {
-	ws := code().make(t)
-	r := scripts(t, ws)
-	got := run(t, r, "change", `
-write("c.toml", "[a]\nb = 1 # one\n")
-set_value("c.toml", "a.b", value("c.toml", "a.b") + 1)
-set_value("c.toml", "a.list[+]", {"x": "y"})
-set_value("c.toml", "a.b", rename="c")
-print(value("c.toml", "a"), value("c.toml", "z", default=7))
-set_value("c.toml", "a.gone", 12345678901234567)
-set_value("c.toml", "a.gone", delete=True)
-`).Text
-	if want := `{"c": 2, "list": [{"x": "y"}]} 7`; !strings.Contains(got, want) {
-		t.Errorf("%s\nwant %s", got, want)
-	}
-	if got := run(t, r, "look", `print(read("c.toml"))`).Text; !strings.Contains(got, "[a]\nc = 2 # one\nlist = [{ x = \"y\" }]\n") {
-		t.Errorf("%s", got)
-	}
-	if got := run(t, r, "look", `print(value("c.toml", "a.d"))`).Text; !strings.Contains(got, "there is no a.d") || !strings.Contains(got, "it has c, list") {
-		t.Errorf("%s", got)
-	}
-}

@@ -13,6 +13,8 @@ import (
 type Count struct {
 	Files   atomic.Int64 // read
 	Matches atomic.Int64 // matching lines, or files for ranked searches
+	// Steps of Total steps of a change are done: its files are read, kept and written.
+	Steps, Total atomic.Int64
 	// Replaced says that a call found another folder at the workspace's path than
 	// the call before it.
 	Replaced atomic.Bool
@@ -37,5 +39,19 @@ func (w *Count) Add(matches int) {
 	if w != nil {
 		w.Files.Add(1)
 		w.Matches.Add(int64(matches))
+	}
+}
+
+// Expect adds steps that are to be done; w may be nil.
+func (w *Count) Expect(steps int) {
+	if w != nil {
+		w.Total.Add(int64(steps))
+	}
+}
+
+// Step counts a step that is done; w may be nil.
+func (w *Count) Step() {
+	if w != nil {
+		w.Steps.Add(1)
 	}
 }

@@ -2,6 +2,7 @@ package rename
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"go/ast"
@@ -23,9 +24,6 @@ func (f *finder) clash(ctx context.Context, from Source) error {
 	}
 	if f.crossing != nil && token.IsExported(f.name) && !token.IsExported(f.q.New) {
 		return f.refuse(f.crossing.Path, f.crossing.Line, fmt.Sprintf("the place is in another package, where %s can't be seen", f.q.New))
-	}
-	if f.mod == "" {
-		return nil
 	}
 	paths, err := f.wordsOf(ctx, from, f.q.New)
 	if err != nil || len(paths) == 0 {
@@ -61,8 +59,8 @@ func (f *finder) refuse(p string, line int, why string) error {
 // wordsOf lists the Go files of the module that have a word.
 func (f *finder) wordsOf(ctx context.Context, from Source, word string) (paths []string, err error) {
 	q := search.Query{Pattern: `\b` + regexp.QuoteMeta(word) + `\b`, Scope: search.Scope{Globs: []string{"*.go"}}, Detail: search.Files}
-	if f.modDir != "." {
-		q.Paths = []string{f.modDir}
+	if dir := cmp.Or(f.modDir, f.at); dir != "." {
+		q.Paths = []string{dir}
 	}
 	_, err = from.SearchEach(ctx, q, func(m *search.FileMatch) error {
 		paths = append(paths, m.Path)
@@ -88,7 +86,7 @@ type meanings struct {
 // meanings types the packages of some files as they are with the new name at the places
 // that are renamed.
 func (f *finder) meanings(ctx context.Context, from Source, paths []string, renamed map[spot]bool) (*meanings, error) {
-	list, err := listPackages(ctx, from, f.mod, f.modDir)
+	list, err := f.packages(ctx, from)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package rename
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"go/ast"
@@ -40,8 +41,10 @@ type packages struct {
 	fresh    string
 }
 
-// listPackages lists the Go files of a module, without those of modules in it.
-func listPackages(ctx context.Context, from Source, mod, dir string) (*packages, error) {
+// packages lists the Go files of the definition's module, without those of modules in
+// it; if there is no go.mod, those of its folder.
+func (f *finder) packages(ctx context.Context, from Source) (*packages, error) {
+	mod, dir := f.mod, cmp.Or(f.modDir, f.at)
 	q := search.FindQuery{Scope: search.Scope{Globs: []string{"*.go", "go.mod"}}}
 	if dir != "." {
 		q.Paths = []string{dir}
@@ -58,7 +61,7 @@ func listPackages(ctx context.Context, from Source, mod, dir string) (*packages,
 		}
 	}
 	for _, e := range found.Entries {
-		if at := path.Dir(e.Path); strings.HasSuffix(e.Path, ".go") && !p.foreign(at, other) {
+		if at := path.Dir(e.Path); strings.HasSuffix(e.Path, ".go") && !p.foreign(at, other) && (mod != "" || at == dir) {
 			p.files[at] = append(p.files[at], e.Path)
 		}
 	}

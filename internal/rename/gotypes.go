@@ -42,10 +42,10 @@ type checked struct {
 // checkTypes judges the name in the files of the definition's module. What it can't
 // read has no verdict.
 func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) error {
-	if f.lang != "Go" || f.mod == "" {
+	if f.lang != "Go" {
 		return nil
 	}
-	list, err := listPackages(ctx, from, f.mod, f.modDir)
+	list, err := f.packages(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -242,9 +242,7 @@ func (c *checked) judge(f *sight) {
 			if f.guess && v.class == sure {
 				v = verdict{doubtful, "the file has tags of its own"}
 			}
-			if v.class != undecided {
-				c.verdicts[c.spotOf(n.Pos())] = v
-			}
+			c.verdicts[c.spotOf(n.Pos())] = v
 		}
 		return true
 	})
@@ -292,23 +290,28 @@ func ofInterface(obj types.Object) bool {
 	return ok && fn.Signature().Recv() != nil && types.IsInterface(fn.Signature().Recv().Type())
 }
 
-// unresolved judges a name of which types don't say what it is. What is after a name
-// that may be a package has no verdict: the checker does not look at T of x.(p.T) if
-// it doesn't know x, but imports tell.
+// unresolved judges a name of which types don't say what it is. The checker does not
+// look at T of x.(p.T) if it doesn't know x; the scope tells what p is.
 func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	own := path.Dir(f.path) == c.f.at
 	member := c.f.container != ""
 	if in != nil {
 		if x, ok := in.X.(*ast.Ident); ok {
-			if pkg, ok := info.Uses[x].(*types.PkgName); ok {
-				if pkg.Imported().Path() == c.importPath(c.f.at) && !member {
-					return verdict{doubtful, "not found in the package"}
+			use := info.Uses[x]
+			if use == nil {
+				if scope := f.pkg.Scope().Innermost(x.Pos()); scope != nil {
+					_, use = scope.LookupParent(x.Name, x.Pos())
 				}
-				return verdict{left, "of package " + pkg.Name()}
 			}
-			if info.Uses[x] == nil && !member {
-				return verdict{undecided, ""}
+			if pkg, ok := use.(*types.PkgName); ok {
+				switch found := pkg.Imported().Scope().Lookup(in.Sel.Name); {
+				case member || pkg.Imported().Path() != c.importPath(c.f.at):
+					return verdict{left, "of package " + pkg.Name()}
+				case found != nil && c.ours[c.spotOf(found.Pos())]:
+					return verdict{sure, ""}
+				}
+				return verdict{doubtful, "not found in the package"}
 			}
 		}
 		switch {

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -35,6 +34,7 @@ type Query struct {
 	New string
 	search.Scope
 	Doubtful bool // rename doubtful places too
+	Sure     bool // leave doubtful places; if neither is set, one stops the rename
 	Comments bool // and the name in comments
 }
 
@@ -101,6 +101,9 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 		return nil, err
 	}
 	paths = append(paths, long...)
+	if err := f.carry(ctx, from, paths); err != nil {
+		return nil, err
+	}
 	if err := f.checkTypes(ctx, from, paths); err != nil {
 		return nil, err
 	}
@@ -125,6 +128,15 @@ type finder struct {
 	kind            string
 	lang            string
 	at              string // the folder of the definition
+	home            string // the file of the definition, its package, and what it is in
+	pkg             string
+	member          bool            // of a type
+	bare            bool            // which derives from none
+	keyed           bool            // of an object that has no type
+	local           *symbols.Symbol // the function that it is in
+	alone           bool            // no other definition has the name
+	rivals          bool            // another type or namespace is called as the container
+	carriers        map[string]bool // files that have it to be imported, without extensions
 	same            []search.Symbol
 	meant           []search.Symbol // definitions that are renamed
 	mod             string          // the module's path, of Go
@@ -136,138 +148,72 @@ type finder struct {
 	out             *Plan
 }
 
-// target finds the definition that is meant.
-func (f *finder) target(ctx context.Context, from Source) error {
-	file, name, given := strings.Cut(f.q.Old, "#")
-	if !given {
-		file, name = "", f.q.Old
-	}
-	name = strings.ReplaceAll(strings.ReplaceAll(strings.TrimSuffix(name, "()"), "::", "."), "->", ".")
-	f.container, f.name = "", name
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		f.container, f.name = name[:i], name[i+1:]
-	}
-	if f.name == f.q.New {
-		return fault.New(fault.InvalidArgument, "the old and the new name are the same", "")
-	}
-	r, err := from.Symbols(ctx, search.SymbolQuery{Name: f.name, Limit: 5000})
-	if err != nil {
-		return err
-	}
-	groups := map[string][]search.Symbol{}
-	for _, s := range r.Symbols {
-		if s.Name != f.name || s.Kind == "heading" {
-			continue
-		}
-		f.same = append(f.same, s)
-		if given && s.Path != file {
-			continue
-		}
-		if f.container != "" && s.Container != f.container && !strings.HasSuffix(s.Container, "."+f.container) && path.Base(path.Dir(s.Path)) != f.container {
-			continue
-		}
-		groups[group(&s)] = append(groups[group(&s)], s)
-	}
-	if given && f.container == "" && len(groups) > 1 { // the one at the top of the file
-		maps.DeleteFunc(groups, func(_ string, g []search.Symbol) bool { return g[0].Container != "" })
-	}
-	switch len(groups) {
-	case 0:
-		return fault.New(fault.NotFound, fmt.Sprintf("no definition of %s", f.q.Old), "find_symbol with fuzzy, or quarry symbols --name, shows names like it; a file is renamed by move_file, or quarry mv")
-	case 1:
-	default:
-		var list []string
-		for _, g := range groups {
-			list = append(list, fmt.Sprintf("%s#%s", g[0].Path, qualified(&g[0])))
-		}
-		slices.Sort(list)
-		return fault.New(fault.InvalidArgument, fmt.Sprintf("there are %d definitions of %s: %s", len(groups), f.q.Old, strings.Join(list[:min(len(list), 10)], ", ")), "name one of them like that")
-	}
-	for _, g := range groups {
-		f.meant = g
-	}
-	d := &f.meant[0]
-	f.out.Definition, f.container, f.kind, f.at = *d, d.Container, d.Kind, path.Dir(d.Path)
-	f.lang = symbols.Language(d.Path, nil)
-	return nil
-}
-
-func qualified(s *search.Symbol) string {
-	if s.Container != "" {
-		return s.Container + "." + s.Name
-	}
-	return s.Name
-}
-
-// group is what definitions have in common that are one: in Go the package and the
-// container, since a function may have a file for each system.
-func group(s *search.Symbol) string {
-	if symbols.Language(s.Path, nil) == "Go" {
-		return path.Dir(s.Path) + " " + s.Container
-	}
-	return s.Path + " " + s.Container
-}
-
 // code is a file that has the name, taken apart.
 type code struct {
 	*finder
 	path, dir string
 	text      []byte
 	*symbols.Code
-	defs    []symbols.Symbol
-	byName  map[int]*symbols.Symbol // by where their names are
-	imports map[string]string       // names of packages, and their folders or ""
-	pkg     string
+	defs   []symbols.Symbol
+	byName map[int]*symbols.Symbol // by where their names are
 
 	placed, line int // where the last place is, and the lines before it
+	from         *origin
 	declaring    map[string]bool
 	openers      []int32 // the bracket around each token: see opener
 }
 
-// file classifies the places of one file.
-func (f *finder) file(ctx context.Context, from Source, p string) error {
+// take reads a file and takes it apart; nil if it is no code.
+func (f *finder) take(ctx context.Context, from Source, p string) (*code, []byte, error) {
 	data, err := from.ReadBytes(ctx, p, maxText)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	doc, err := textfile.New(data)
 	if err != nil {
-		return nil
+		return nil, nil, nil
 	}
 	text := doc.Text()
 	lang := symbols.Language(p, text)
 	if lang == "" || lang == "Markdown" {
 		f.out.Texts += countWords(string(text), f.name)
-		return nil
+		return nil, nil, nil
 	}
 	c := &code{finder: f, path: p, dir: path.Dir(p), text: text, Code: symbols.Lex(func() bool { return ctx.Err() != nil }, p, text)}
 	if c.Code == nil {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
-		return fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s is too large to be read as code", p), "leave it out by a path")
 	}
 	var whole bool
 	if c.defs, whole = symbols.Until(func() bool { return ctx.Err() != nil }, p, text); ctx.Err() != nil {
-		return context.Cause(ctx)
+		return nil, nil, context.Cause(ctx)
 	} else if !whole {
-		return fault.New(fault.TooLarge, fmt.Sprintf("the definitions of %s can't be read to their end", fault.Printable(p)), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("the definitions of %s can't be read to their end", fault.Printable(p)), "leave it out by a path")
 	}
 	c.byName = map[int]*symbols.Symbol{}
 	for k := range c.defs {
 		c.byName[c.defs[k].NameAt] = &c.defs[k]
 	}
 	if n := countWords(string(text), f.name); n*len(c.defs) > maxCompared {
-		return fault.New(fault.TooLarge, fmt.Sprintf("%s has the name %d times and %d definitions", fault.Printable(p), n, len(c.defs)), "leave it out by a path")
+		return nil, nil, fault.New(fault.TooLarge, fmt.Sprintf("%s has the name %d times and %d definitions", fault.Printable(p), n, len(c.defs)), "leave it out by a path")
 	}
-	if lang == "Go" {
-		c.readImports()
+	return c, data, nil
+}
+
+// file classifies the places of one file.
+func (f *finder) file(ctx context.Context, from Source, p string) error {
+	c, data, err := f.take(ctx, from, p)
+	if c == nil {
+		return err
 	}
+	text, lang := c.text, c.Language
 	var edits []change.Edit
 	add := func(list *[]Place, at int, why string, rename bool) {
 		pl := c.place(at, why)
 		*list = append(*list, pl)
-		if rename && lang == "Go" && f.crossing == nil && !c.samePackage() {
+		if rename && lang == "Go" && f.crossing == nil && (c.dir != c.at || c.besides()) {
 			f.crossing = &pl
 		}
 		if rename {
@@ -304,7 +250,11 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	}
 	if len(edits) > 0 {
 		slices.SortFunc(edits, func(a, b change.Edit) int { return cmp.Compare(a.Start, b.Start) })
-		f.out.Ops = append(f.out.Ops, change.Op{Verb: change.EditFile, Path: p, Version: version.Of(data).String(), Edits: edits})
+		op := change.Op{Verb: change.EditFile, Path: p, Version: version.Of(data).String(), Edits: edits}
+		if lang == "Java" && p == f.home && f.container == "" && f.isType() && path.Base(p) == f.name+".java" { // Java wants it so
+			op.Verb, op.To = change.MovePath, path.Join(c.dir, f.q.New+".java")
+		}
+		f.out.Ops = append(f.out.Ops, op)
 	}
 	return nil
 }
@@ -374,7 +324,6 @@ const (
 	left class = iota
 	doubtful
 	sure
-	undecided // by types: tokens decide
 )
 
 // judge decides about the name at token i.
@@ -383,18 +332,15 @@ func (c *code) judge(i int, lang string) (class, string) {
 	if v, ok := c.types[spot{c.path, at}]; ok {
 		return v.class, v.why
 	}
-	if d := c.byName[at]; d != nil && d.Name == c.name {
-		if slices.ContainsFunc(c.meant, func(s search.Symbol) bool { return s.Path == c.path && s.Line == d.Line && s.Container == d.Container }) {
-			return sure, ""
-		}
-		return left, "defines another"
-	}
 	if lang != c.lang && !related(lang, c.lang) {
 		return left, "another language"
 	}
+	if d := c.byName[at]; d != nil && d.Name == c.name {
+		return c.judgeDefinition(d)
+	}
 	class, why := class(left), ""
 	if lang == "Go" {
-		class, why = c.judgeGo(i)
+		class, why = c.judgeUntyped()
 	} else {
 		class, why = c.judgeAny(i)
 	}
@@ -425,30 +371,16 @@ func (c *code) outermost(at int) *symbols.Symbol {
 	return nil
 }
 
-// judgeAny decides by names and containers alone.
+// judgeAny decides by names, containers and imports.
 func (c *code) judgeAny(i int) (class, string) {
 	before := c.qualifier(i)
-	if before == "" {
-		switch {
-		case c.container != "" && !c.inside(i):
-			return doubtful, "outside of " + c.container
-		case c.container == "" && c.declared(i):
-			return doubtful, "declared in this function too"
-		case len(c.same) == len(c.meant) || c.path == c.meant[0].Path:
-			return sure, ""
-		}
-		return doubtful, "other definitions have the name"
-	}
-	last := c.container[strings.LastIndexByte(c.container, '.')+1:]
 	switch {
-	case last != "" && before == last:
-		return sure, ""
-	case last != "" && (before == "self" || before == "this" || before == "Self") && c.inside(i):
-		return sure, ""
-	case c.container == "" && before == strings.TrimSuffix(path.Base(c.meant[0].Path), path.Ext(c.meant[0].Path)):
-		return sure, ""
+	case c.local != nil && (c.path != c.home || c.Tokens[i].Start < c.local.Start || c.Tokens[i].Start >= c.local.End):
+		return left, "outside of " + c.container
+	case c.member:
+		return c.judgeMember(i, before)
 	}
-	return doubtful, "a member of " + before
+	return c.judgeNamed(i, before)
 }
 
 // qualifier is the word before the dot before token i; "" if there is no dot.
@@ -470,23 +402,17 @@ func (c *code) qualifier(i int) string {
 	return ""
 }
 
-// inside reports that token i is in the container of the definition.
-func (c *code) inside(i int) bool {
-	at := c.Tokens[i].Start
-	last := c.container[strings.LastIndexByte(c.container, '.')+1:]
-	for k := range c.defs {
-		if d := &c.defs[k]; d.Start <= at && at < d.End && (d.Name == last || strings.HasSuffix(d.Container, last)) {
-			return true
-		}
-	}
-	return false
-}
-
 // declared reports that the function around token i declares the name itself: as a
 // variable, or as a parameter.
 func (c *code) declared(i int) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	return f != nil && c.declares(f, c.name)
+}
+
+// shadows reports that the function around token i declares another name.
+func (c *code) shadows(i int, name string) bool {
+	f := c.outermost(c.Tokens[i].Start)
+	return f != nil && c.declares(f, name)
 }
 
 // declares reports that a function declares a name; each is looked for once.
@@ -506,7 +432,7 @@ func (c *code) declares(f *symbols.Symbol, name string) bool {
 func (c *code) hasDeclaration(f *symbols.Symbol, name string) bool {
 	from, _ := slices.BinarySearchFunc(c.Tokens, f.Start, func(t symbols.Token, at int) int { return cmp.Compare(t.Start, at) })
 	for k := from; k < len(c.Tokens) && c.Tokens[k].Start < f.End; k++ {
-		if c.Tokens[k].Kind == symbols.Word && c.str(k) == name && c.isDeclaration(k) {
+		if d := c.byName[c.Tokens[k].Start]; c.Tokens[k].Kind == symbols.Word && c.str(k) == name && c.isDeclaration(k) && (d == nil || d.Container != c.container) {
 			return true
 		}
 	}
@@ -518,12 +444,10 @@ var declaring = []string{"let", "const", "var", "val", "mut", "for", "int", "cha
 // isDeclaration reports that the name at token k is declared there.
 func (c *code) isDeclaration(k int) bool {
 	switch {
-	case c.punct(k-1, "."):
+	case c.punct(k-1, "."), c.punct(k+1, ":") && c.punct(k+2, ":"):
 		return false
-	case c.punct(k+1, ":") && c.punct(k+2, "="), slices.Contains(declaring, c.str(k-1)):
+	case c.punct(k+1, ":") && c.punct(k+2, "="), slices.Contains(declaring, c.str(k-1)) && !(c.str(k-1) == "const" && (c.lang == "C" || c.lang == "C++")):
 		return true
-	case c.Language == "Go":
-		return c.goDeclaration(k)
 	case c.Language == "Python":
 		return c.punct(k+1, "=") && !c.punct(k+2, "=") || c.str(k-1) == "as" || c.str(k-1) == "lambda" || c.parameter(k)
 	}
@@ -555,7 +479,16 @@ func (c *code) parameter(k int) bool {
 }
 
 func keyword(w string) bool {
-	return slices.Contains([]string{"return", "new", "await", "throw", "in", "of", "not", "and", "or", "case", "else", "yield", "typeof", "instanceof", "go", "defer", "raise", "assert", "if", "while", "is", "import", "from", "use", "extends"}, w)
+	return slices.Contains([]string{"return", "new", "await", "throw", "in", "of", "not", "and", "or", "case", "else", "yield", "typeof", "instanceof", "go", "defer", "raise", "assert", "if", "while", "is", "import", "from", "use", "extends", "throws", "implements", "as", "keyof", "satisfies", "infer", "void", "delete", "default", "is", "super", "export"}, w)
+}
+
+// Undecided refuses a plan with doubtful places if the query does not say what to do with
+// them. The hint says how the caller can.
+func (p *Plan) Undecided(q *Query, places int, hint string) error {
+	if len(p.Doubtful) == 0 || q.Doubtful || q.Sure {
+		return nil
+	}
+	return fault.New(fault.InvalidArgument, "nothing was changed: "+p.Text(q, places), hint)
 }
 
 // Text says what a plan changes and what not, with the first doubtful places.

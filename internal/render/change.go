@@ -191,6 +191,9 @@ func Undone(c *change.Change) string {
 	if c.PartOf != "" {
 		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, fault.Count(len(c.Paths), "path"))
 	}
+	if c.Undoes == "" {
+		return Sentence(c.Summary) + "." // back to a point
+	}
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 

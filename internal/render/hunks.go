@@ -11,6 +11,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/splice"
 )
 
 // HunkBytes is how much of a change an answer shows: about 60 lines.
@@ -99,6 +100,59 @@ func ChangedLines(c *change.Change, named bool) string {
 	return b.String()
 }
 
+// Extent says which lines of a file a change has made or joined, and how many came and went:
+// " Lines 14-16, 30: +4 -2." It is "" if that is not known.
+func Extent(c *change.Change) string {
+	if len(c.Diffs) != 1 || c.Diffs[0].Kind != change.DiffContent || c.Diffs[0].Cut.Hunks > 0 {
+		return ""
+	}
+	var ranges []string
+	first, line := 0, 0
+	end := func(last int) {
+		switch {
+		case first > 0 && last > first:
+			ranges = append(ranges, fmt.Sprintf("%d-%d", first, last))
+		case first > 0:
+			ranges = append(ranges, strconv.Itoa(first))
+		}
+		first = 0
+	}
+	for text := range strings.Lines(c.Diffs[0].Hunks) {
+		switch text[0] {
+		case '@':
+			end(line - 1)
+			if _, after, ok := strings.Cut(text, " +"); ok {
+				number, _, _ := strings.Cut(after, " ")
+				number, _, _ = strings.Cut(number, ",")
+				line, _ = strconv.Atoi(number)
+			}
+		case '+', '-':
+			if first == 0 {
+				first = max(line, 1)
+			}
+			if text[0] == '+' {
+				line++
+			}
+		case ' ':
+			end(line - 1)
+			line++
+		}
+	}
+	end(line - 1)
+	_, added, removed := c.Diffs[0].Counts()
+	if len(ranges) == 0 || len(ranges) > maxRanges {
+		return fmt.Sprintf(" +%d -%d.", added, removed)
+	}
+	word := "Lines"
+	if len(ranges) == 1 && !strings.Contains(ranges[0], "-") {
+		word = "Line"
+	}
+	return fmt.Sprintf(" %s %s: +%d -%d.", word, strings.Join(ranges, ", "), added, removed)
+}
+
+// maxRanges is how many ranges of lines a sentence names.
+const maxRanges = 8
+
 // maxRewrites is how many different rewrites a dry run lists, and someRewrites how
 // many if there are more, or if not all are known: a pattern with groups makes another
 // of each line.
@@ -169,12 +223,8 @@ func Rewrites(c *change.Change) string {
 	slices.SortFunc(list, func(a, b rewrite) int {
 		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
 	})
-	changed := 0
-	for i := range c.Files {
-		changed += c.Files[i].Removed
-	}
-	// Of a diff that is cut these are examples.
-	cut := lines < changed || c.Links != nil && lines < c.Links.Updated
+	// If the diffs are cut, or don't cover all files, these are examples.
+	cut := c.Links != nil && lines < c.Links.Updated || partial(c)
 	most := maxRewrites
 	if cut || len(list) > maxRewrites {
 		most = someRewrites
@@ -201,16 +251,22 @@ func Rewrites(c *change.Change) string {
 	return b.String()
 }
 
+// partial reports a change of which the diffs don't show every line. A change has all
+// its paths, and diffs only up to a number of lines.
+func partial(c *change.Change) bool {
+	shown := map[string]bool{}
+	for _, d := range c.Diffs {
+		if d.Cut != (change.Cut{}) {
+			return true
+		}
+		shown[d.Old], shown[d.New] = true, true
+	}
+	return slices.ContainsFunc(c.Paths, func(p string) bool { return !shown[p] })
+}
+
 // differing is what of a line differs from another, as whole words.
 func differing(old, text string) [2]string {
-	start := 0
-	for start < len(old) && start < len(text) && old[start] == text[start] {
-		start++
-	}
-	end := 0
-	for end < len(old)-start && end < len(text)-start && old[len(old)-1-end] == text[len(text)-1-end] {
-		end++
-	}
+	start, end := splice.Ends(old, text)
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for start > 0 {
 		r, n := utf8.DecodeLastRuneInString(old[:start])

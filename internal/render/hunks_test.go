@@ -33,6 +33,15 @@ func TestRewrites(t *testing.T) {
 	if got := render.Rewrites(c); got != want {
 		t.Errorf("Rewrites:%s\nwant%s", got, want)
 	}
+	// Diffs of the first files alone are examples, whatever else the change says.
+	for name, part := range map[string]*change.Change{
+		"a file without a diff": {Diffs: c.Diffs, Paths: []string{"a", "b", "c"}},
+		"a diff that is cut":    {Diffs: []change.PathDiff{c.Diffs[0], {Old: "b", New: "b", Hunks: c.Diffs[1].Hunks, Cut: change.Cut{Removed: 1}}}, Paths: []string{"a", "b"}},
+	} {
+		if got := render.Rewrites(part); !strings.Contains(got, `"Old" → "New"`) || strings.Contains(got, "×") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 	c.Diffs = append(c.Diffs, change.PathDiff{Hunks: "@@ -1 +1,2 @@\n-a\n+a\n+b\n"})
 	if got := render.Rewrites(c); got != "" {
 		t.Errorf("lines that come and go: %s", strings.TrimSpace(got))

@@ -423,7 +423,7 @@ type replacing struct {
 
 // newReplacing is for the matches of a query. They end with ctx; done lets it go.
 func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
-	pattern, err := match.CompileAny(append([]string{q.Pattern}, q.Patterns...), q.Match)
+	pattern, err := match.NewCompiler(ctx, q.Match).Any(append([]string{q.Pattern}, q.Patterns...))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,7 +21,7 @@ func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 	}
 	all := &Found{Each: make([]int, len(list))}
 	each := make([]*replacing, len(list))
-	var paths []string
+	var searches []Query // one for all replacements with the same options
 	for i, q := range list {
 		r, done, err := newReplacing(ctx, &q)
 		if err != nil {
@@ -29,6 +29,16 @@ func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 		}
 		defer done()
 		each[i] = r
+		k := slices.IndexFunc(searches, func(s Query) bool { return s.Match == q.Match })
+		if k < 0 {
+			q.Patterns = slices.Clip(q.Patterns)
+			searches = append(searches, q)
+			continue
+		}
+		searches[k].Patterns = append(append(searches[k].Patterns, q.Pattern), q.Patterns...)
+	}
+	var paths []string
+	for _, q := range searches {
 		found, err := all.search(ctx, files, q)
 		if err != nil {
 			return nil, err

@@ -2,7 +2,6 @@ package replacer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,8 +106,8 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(q.Expected)
 }
 
-// errUnread is for a file whose code took too many steps.
-var errUnread = errors.New("its code took too many steps")
+// errUnread is for a file whose code takes too long to match, or to write anew.
+var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "write holes less often in the replacement, or leave the file out by a glob")
 
 // shapes replaces the matches of one file.
 func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int, seen *forms) (change.Op, int, error) {

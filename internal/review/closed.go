@@ -3,9 +3,11 @@ package review
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/policy"
 )
 
 // closedFile stands for the path of a file that is not shown: its name may be a
@@ -17,7 +19,7 @@ const closedFile = "(a file that is closed here)"
 // accepting them here is refused.
 func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
 	closed := func(f File) bool {
-		return isClosed(ctx, ws, f.Path) || f.To != "" && isClosed(ctx, ws, f.To)
+		return isClosed(ctx, ws, f.Path) || f.To != "" && isClosed(ctx, ws, f.To) || showsSecret(ctx, ws, p, &f)
 	}
 	if !slices.ContainsFunc(p.Files, closed) {
 		return p
@@ -41,4 +43,35 @@ func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
 func isClosed(ctx context.Context, ws Files, path string) bool {
 	_, err := ws.Stat(ctx, path)
 	return err != nil && fault.CodeOf(err) == fault.ProtectedPath
+}
+
+// showsSecret reports whether a proposal has a credential for a file that is judged by
+// its content, and this workspace may not write one there.
+func showsSecret(ctx context.Context, ws Files, p *Proposal, f *File) bool {
+	for _, path := range []string{f.Path, f.To} {
+		if !policy.IsSuspect(path) || !policy.IsSecretText(p.texts(f)) {
+			continue
+		}
+		try := change.Set{Ops: []change.Op{{Verb: change.WriteFile, Path: path, Content: []byte("password=x1")}}}
+		if _, err := ws.Plan(ctx, try); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// texts are all texts that a proposal has for a file.
+func (p *Proposal) texts(f *File) []byte {
+	all := append(slices.Clone(f.Old), '\n')
+	for _, h := range f.Hunks {
+		all = append(all, h.Text+"\n"...)
+	}
+	for _, i := range f.Ops {
+		op := &p.Set.Ops[i]
+		all = append(append(all, op.Content...), '\n')
+		for _, e := range op.Edits {
+			all = append(all, strings.Join([]string{e.Old, e.New, e.Hunk, e.At + "=" + e.New, ""}, "\n")...)
+		}
+	}
+	return all
 }

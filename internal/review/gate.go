@@ -24,10 +24,14 @@ const (
 	progressEvery = 10 * time.Second
 )
 
-// Gate is a backend whose changes become proposals. Everything else is answered
-// by the backend behind it.
+// Gate is a backend whose changes become proposals. Reads are answered by the
+// backend behind it, which is not embedded: each way to change a file has a method
+// here, or the gate does not compile as a backend.
 type Gate struct {
-	backend.Backend
+	backend.Reader
+	backend.History
+	behind backend.Backend
+
 	Store *Store
 	// Wait is how long a change waits for its decision; 0 is DefaultWait, less
 	// than 0 does not wait.
@@ -52,13 +56,23 @@ type Gate struct {
 	OnEnd func(ctx context.Context, f func())
 }
 
+var _ backend.Backend = (*Gate)(nil)
+
+// Guard puts the gate in front of a backend.
+func (g *Gate) Guard(b backend.Backend) *Gate {
+	g.Reader, g.History, g.behind = b, b, b
+	return g
+}
+
 // keepsBack reports whether a client's changes wait for a decision.
 func (g *Gate) keepsBack(c change.Client) bool {
 	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
 // Close releases the store and the backend.
-func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.Backend.Close()) }
+func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.behind.Close()) }
+
+var errBack = fault.New(fault.ReadOnly, "changes are reviewed, and a person goes back to a point: quarry undo --to, or the page", "undo changes by their ids; each is a proposal")
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
@@ -66,7 +80,7 @@ var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes 
 // hold changes back, it is refused if they don't accept what it brings back.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if o.DryRun {
-		return g.Backend.Restore(ctx, what, to, o)
+		return g.behind.Restore(ctx, what, to, o)
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise != Accept {
@@ -75,7 +89,7 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 	if len(rules.list) > 0 {
 		dry := o
 		dry.DryRun = true
-		plan, err := g.Backend.Restore(ctx, what, to, dry)
+		plan, err := g.behind.Restore(ctx, what, to, dry)
 		if err != nil {
 			return nil, err
 		}
@@ -83,21 +97,24 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 			return nil, &RuledOutError{r.Rule, r.Path}
 		}
 	}
-	return g.Backend.Restore(ctx, what, to, o)
+	return g.behind.Restore(ctx, what, to, o)
 }
 
 // EmptyTrash is refused.
 func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	if g.OnlyRules {
-		return g.Backend.EmptyTrash(ctx, before)
+		return g.behind.EmptyTrash(ctx, before)
 	}
 	return 0, errHeld
 }
 
+// Clean removes temporary files of interrupted changes; it touches no file of the user.
+func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.behind.Clean(ctx) }
+
 // Log lists proposals that wait for a decision before the changes that were
 // made.
 func (g *Gate) Log(limit int) (*change.Log, error) {
-	log, err := g.Backend.Log(limit)
+	log, err := g.behind.Log(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +145,23 @@ const maxJudged = 4
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	rules, otherwise := g.rules(set.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.Backend.Apply(ctx, set)
+		return g.behind.Apply(ctx, set)
 	}
 	set.Rule = "" // only a rule says so
 	for try := 1; ; try++ {
+		if try > 1 && set.Again != nil {
+			again, err := set.Again(ctx)
+			if err != nil {
+				return nil, err
+			}
+			set.Ops, set.Summary = again.Ops, again.Summary
+		}
 		full := set
-		full.FullDiff = true
+		full.FullDiff, full.Again = true, nil
 		plan, err := g.Plan(ctx, full)
+		if fault.CodeOf(err) == fault.Conflict && set.Again != nil && try < maxJudged {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +176,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 			// Exactly what was judged: a link may lead elsewhere by now.
 			bound := set
 			bound.Rule, bound.Digest = r.Rule, firstText(plan.Digest, set.Digest)
-			c, err := g.Backend.Apply(ctx, bound)
+			c, err := g.behind.Apply(ctx, bound)
 			if fault.CodeOf(err) == fault.Conflict && try < maxJudged {
 				continue
 			}
@@ -163,17 +190,20 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 
 // Undo proposes to undo a change, or withdraws a proposal.
 func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+	if o.To != nil && !o.DryRun {
+		return nil, errBack
+	}
 	if IsID(id) {
 		return g.withdraw(id, o)
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.Backend.Undo(ctx, id, o)
+		return g.behind.Undo(ctx, id, o)
 	}
 	dry := o
 	dry.DryRun, dry.SkipConflicts, dry.Rule = true, false, ""
 	dry.FullDiff = dry.FullDiff || !o.DryRun
-	plan, err := g.Backend.Undo(ctx, id, dry)
+	plan, err := g.behind.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
@@ -183,7 +213,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return nil, &RuledOutError{r.Rule, r.Path}
 	case Accept:
 		o.Rule, o.SkipConflicts = r.Rule, false
-		return g.Backend.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
+		return g.behind.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
 	}
 	return g.propose(ctx, &Proposal{
 		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,

@@ -116,16 +116,18 @@ func (b *bench) tree() string {
 // only returns the one proposal that waits, once it is there.
 func (b *bench) only() *review.Proposal {
 	b.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		list, err := b.store.List()
+	var open *review.Proposal
+	if stress.Becomes(func() bool {
+		list, err := b.store.Pending()
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		for _, p := range list {
-			if p.State.Open() {
-				return p
-			}
+		if len(list) > 0 {
+			open = list[0]
 		}
+		return open != nil
+	}) {
+		return open
 	}
 	b.t.Fatal("no proposal")
 	return nil

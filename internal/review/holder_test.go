@@ -14,6 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 )
 
 // A process of TestKilledWhileWaiting, when this is set, proposes and waits.
@@ -64,11 +65,12 @@ func TestKilledWhileWaiting(t *testing.T) {
 		_, err := b.agent.Write(t.Context(), "a.txt", []byte("new\n"), &change.Options{Client: change.Client{Name: agentish}})
 		done <- err
 	}()
-	for deadline := time.Now().Add(30 * time.Second); p.State != review.Waiting && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	stress.Becomes(func() bool {
 		if p, err = b.store.Get(p.ID); err != nil {
 			t.Fatal(err)
 		}
-	}
+		return p.State == review.Waiting
+	})
 	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes}); err != nil {
 		t.Errorf("sent again, it is accepted: %v", err)
 	}

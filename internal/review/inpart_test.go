@@ -19,7 +19,6 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
-	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 	"quarry/tool"
 	"quarry/toolset"
@@ -56,7 +55,6 @@ var inPart = []struct {
 	{"quarry", "apply_patch", map[string]any{"patch": "*** Begin Patch\n*** Update File: a.txt\n@@\n line 4\n-line 5 old\n+line 5 new\n line 6\n@@\n line 24\n+inserted\n line 25 old\n*** Delete File: d.txt\n*** Add File: g.txt\n+g\n*** End Patch\n"}},
 	{"quarry", "replace_in_files", map[string]any{"text": "old", "replacement": "new"}},
 	{"code", "replace_in_files", map[string]any{"regex": `(\d)5 old`, "replacement": "${1}5\nnew"}},
-	{"code", "change", map[string]any{"script": "replace(\"a.txt\", \"line 5 old\\n\", \"\")\nreplace(\"a.txt\", \"line 25 old\", \"new\")\nwrite(\"g.txt\", \"g\\n\")\ndelete(\"d.txt\")\nprint(\"printed\")\n"}},
 	{"notes", "tags", map[string]any{"tag": "draft", "new_name": "final"}},
 	{"notes", "merge_notes", map[string]any{"source": "m.md", "destination": "n.md"}},
 }
@@ -83,7 +81,7 @@ func TestAcceptedInPart(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := func(ws *quarry.Workspace) *tool.Result {
-				tools, err := toolset.New(ws, &toolset.Options{Profile: c.profile, Tools: []string{c.tool}, Worker: workertest.Command(t)})
+				tools, err := toolset.New(ws, &toolset.Options{Profile: c.profile, Tools: []string{c.tool}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -14,7 +14,6 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
-	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
 )
 
@@ -23,7 +22,6 @@ import (
 const victim = "QUARRY_REVIEW_VICTIM"
 
 func TestMain(m *testing.M) {
-	workertest.Main()
 	if args := os.Getenv(victim); args != "" {
 		if err := decideAsVictim(strings.Split(args, "\n")); err != nil {
 			fmt.Println(err)

@@ -9,6 +9,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/textfile"
 )
 
 // RuledOutError refuses a change by a rule of the owner.
@@ -52,9 +53,9 @@ func (g *Gate) ruleLines() ([]string, error) {
 func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *change.Set, plan *change.Change, c change.Client) Ruling {
 	a := Asked{Tool: plan.Tool, Client: c, Parts: g.ruleParts(ctx, r, set, plan)}
 	if r.sized() {
-		if log, err := g.Backend.Log(0); err == nil {
+		if log, err := g.behind.Log(0); err == nil {
 			h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
-				c, err := g.Backend.Diff(id, nil)
+				c, err := g.behind.Diff(id, nil)
 				if err != nil {
 					return nil, err
 				}
@@ -82,14 +83,14 @@ func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *c
 		return nil
 	}
 	parts := ruleParts{lines: map[string]int{}}
+	parts.addDiffs(plan.Diffs)
 	for _, f := range plan.Files {
-		parts.add(f.Path, f.Added+f.Removed)
-		parts.add(f.To, f.Added+f.Removed)
-	}
-	for _, d := range plan.Diffs {
-		_, added, removed := d.Counts()
-		parts.add(d.Old, added+removed)
-		parts.add(d.New, added+removed)
+		n := f.Added + f.Removed
+		if _, shown := parts.lines[f.Path]; !shown && n == 0 && (f.Did == change.Created || f.Did == change.Overwrote || f.Did == change.Edited) {
+			n = unknownLines // its diff was cut, so it may be binary
+		}
+		parts.add(f.Path, n)
+		parts.add(f.To, n)
 	}
 	for _, list := range [][]string{plan.Paths, plan.Folders} {
 		for _, p := range list {
@@ -153,10 +154,23 @@ func (g *Gate) whole(ctx context.Context, r *Rules, parts *ruleParts, f File) {
 
 func (g *Gate) lineCount(ctx context.Context, p string) int {
 	data, err := g.ReadBytes(ctx, p, maxHashed)
+	if err == nil {
+		_, err = textfile.New(data)
+	}
 	if err != nil {
 		return unknownLines
 	}
 	return len(splitAfter(data))
+}
+
+// changedLines counts the lines that a diff adds and removes. A file that is or
+// becomes binary has no lines that a rule could allow.
+func changedLines(d change.PathDiff) int {
+	if d.Kind == change.DiffBinary || d.Kind == change.DiffNotKept {
+		return unknownLines
+	}
+	_, added, removed := d.Counts()
+	return added + removed
 }
 
 // ruleParts collects paths in the order they come, with the most lines of each.
@@ -174,6 +188,14 @@ func (p *ruleParts) add(name string, lines int) {
 		p.order = append(p.order, name)
 	}
 	p.lines[name] = max(had, lines)
+}
+
+func (p *ruleParts) addDiffs(diffs []change.PathDiff) {
+	for _, d := range diffs {
+		n := changedLines(d)
+		p.add(d.Old, n)
+		p.add(d.New, n)
+	}
 }
 
 func (p *ruleParts) list() []RulePart {
@@ -210,8 +232,7 @@ func (h *history) lines(p string, from int) int {
 		}
 		for _, d := range diffs {
 			if names[d.New] || names[d.Old] {
-				_, added, removed := d.Counts()
-				total += added + removed
+				total += changedLines(d)
 				if d.Kind == change.DiffRenamed {
 					names[d.Old] = true
 				}
@@ -281,11 +302,7 @@ func Try(ctx context.Context, ws interface {
 			parts.add(p, 0)
 		}
 		if diffs, err := h.diffs(c.ID); err == nil {
-			for _, d := range diffs {
-				_, added, removed := d.Counts()
-				parts.add(d.Old, added+removed)
-				parts.add(d.New, added+removed)
-			}
+			parts.addDiffs(diffs)
 		}
 		a := Asked{Tool: c.Tool, Client: c.Client, Parts: parts.list(), Before: func(p string) int { return h.lines(p, i+1) }}
 		list = append(list, Tried{*c, r.Judge(a, otherwise)})

@@ -2,7 +2,6 @@ package review_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -14,10 +13,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
-	"quarry/internal/script/workertest"
 	"quarry/internal/stress"
-	"quarry/tool"
-	"quarry/toolset"
 )
 
 // ruled opens the workspace of an agent whose changes follow rules.
@@ -136,78 +132,6 @@ func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, per
 	return verdict == review.Yes, true
 }
 
-// TestScriptsFollowRules: what a script changes is judged like the same change by
-// another tool, and a script that only looks changes nothing.
-func TestScriptsFollowRules(t *testing.T) {
-	stress.SkipTiny(t)
-	run := stress.Start(t, "scripts under rules", 400, 1000)
-	var count judged
-	for seed := range run.Cases() {
-		rng := stress.Rand(seed)
-		b := newGround(t)
-		delete(b.texts, "docs/x.lock. ") // tools drop a space at the end of a path
-		w := &twin{rules: someRules(rng, b.texts, []string{"edit_file", "change"}), only: rng.IntN(2) == 0}
-		tools, err := toolset.New(b.ruled(fixed(w.texts()...), w.only), &toolset.Options{Profile: "code", Tools: []string{"look", "change"}, Worker: workertest.Command(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		call := func(name, script string) string {
-			args, err := json.Marshal(map[string]string{"script": script})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return tools.Lookup(name).Execute(tool.WithClient(t.Context(), tool.Client{Name: "agent"}), args).Text
-		}
-		for k := range 3 {
-			run.Tried(1)
-			set, touched, from, after := b.someChange(rng, fmt.Sprintf("%d-%d", seed, k))
-			script := scriptOf(&set)
-			want, tree := w.action("change", "agent", touched), b.tree()
-			if text := call("look", script); !strings.Contains(text, "change") || b.tree() != tree {
-				run.Violation(seed, "look with %s = %s", script, text)
-				break
-			}
-			text := call("change", script)
-			got, id := review.Accept, ""
-			switch {
-			case strings.Contains(text, "user's rule"):
-				got = review.Refuse
-			case strings.Contains(text, "waits for"):
-				got, id = review.Ask, b.only().ID
-			case strings.Contains(script, "docs/there/") && strings.Contains(text, "NOT_FOUND") && b.tree() == tree:
-				continue // a script does not delete or move through a link
-			case !strings.Contains(text, "[change "):
-				t.Fatalf("seed %d: %s\n%s", seed, script, text)
-			}
-			if got != want || got != review.Accept && b.tree() != tree {
-				run.Violation(seed, "%s: %v, want %v; only %v, rules %q; something was written: %v\n%s", script, got, want, w.only, w.texts(), b.tree() != tree, text)
-				break
-			}
-			count.note(&set, touched, got)
-			if made, person := b.decides(rng, got, id); made {
-				w.events, b.texts = append(w.events, event{touched, from, person}), after
-			}
-		}
-	}
-	count.report(t)
-}
-
-// scriptOf is a set as a script.
-func scriptOf(set *change.Set) string {
-	var b strings.Builder
-	for _, op := range set.Ops {
-		switch op.Verb {
-		case change.DeletePath:
-			fmt.Fprintf(&b, "delete(%q)\n", op.Path)
-		case change.MovePath:
-			fmt.Fprintf(&b, "move(%q, %q)\n", op.Path, op.To)
-		default:
-			fmt.Fprintf(&b, "write(%q, %q)\n", op.Path, op.Content)
-		}
-	}
-	return b.String()
-}
-
 // What a rule let through is marked, an undo is judged too, and a change that is split
 // into small ones is as large as before, over however many connections.
 func TestRulesSeeSplitChanges(t *testing.T) {
@@ -286,5 +210,55 @@ func TestRulesOfFolders(t *testing.T) {
 		} else if _, err := b.store.Decide(t.Context(), b.person, pending.ID, review.Decision{Rest: review.No, By: "page", Confirm: true}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A file that is or becomes binary is larger than any rule allows, by whatever tool it
+// is changed, also where many files are changed at once.
+func TestRulesSeeBinaryFiles(t *testing.T) {
+	text, blob := strings.Repeat("line\n", 100), strings.Repeat("line\n", 100)+"\x00"
+	waits := func(err error) bool { var p *review.PendingError; return errors.As(err, &p) }
+	for _, c := range []struct {
+		name string
+		do   func(ws *quarry.Workspace) error
+	}{
+		{"a new file", func(ws *quarry.Workspace) error {
+			_, err := ws.Write(t.Context(), "docs/new.bin", []byte(blob), nil)
+			return err
+		}},
+		{"a text becomes binary", func(ws *quarry.Workspace) error {
+			_, err := ws.Write(t.Context(), "docs/text.md", []byte("\x00"), nil)
+			return err
+		}},
+		{"a binary file becomes text", func(ws *quarry.Workspace) error {
+			_, err := ws.Write(t.Context(), "docs/blob.bin", []byte("one\n"), nil)
+			return err
+		}},
+		{"a binary file is deleted", func(ws *quarry.Workspace) error {
+			_, err := ws.Delete(t.Context(), "docs/blob.bin", nil)
+			return err
+		}},
+		{"a folder with a binary file is deleted", func(ws *quarry.Workspace) error {
+			_, err := ws.Delete(t.Context(), "docs/deep", nil)
+			return err
+		}},
+		{"one of many", func(ws *quarry.Workspace) error {
+			var set change.Set
+			for i := range 2000 {
+				set.Ops = append(set.Ops, change.Op{Verb: change.CreateFile, Path: fmt.Sprintf("docs/many/%d.md", i), Content: []byte("1\n2\n3\n4\n5\n6\n7\n")})
+			}
+			set.Ops = append(set.Ops, change.Op{Verb: change.CreateFile, Path: "docs/many/x.bin", Content: []byte(blob)})
+			_, err := ws.Apply(t.Context(), set)
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, rules := range [][]string{{"accept docs/**", "ask lines>150"}, {"accept docs/** lines<=150"}} {
+				b := newBench(t, map[string]string{"docs/text.md": text, "docs/blob.bin": blob, "docs/deep/blob.bin": "\x00"}, -1)
+				if err := c.do(b.ruled(fixed(rules...), false)); !waits(err) {
+					t.Errorf("%q: %v", rules, err)
+				}
+			}
+		})
 	}
 }

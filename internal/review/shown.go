@@ -331,7 +331,7 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 		}
 		edits = append(edits, set.Ops[k].Edits...)
 	}
-	c, err := textedit.ApplyTo(f.Path, textfile.InMemory(d), textedit.DefaultMaxSize, edits...)
+	c, err := textedit.ApplyTo(f.Path, textfile.InMemory(d), textedit.DefaultMaxSize, nil, edits...)
 	if err != nil {
 		return nil, false
 	}

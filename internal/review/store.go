@@ -432,8 +432,9 @@ func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 	})
 }
 
-// News returns the decisions a client has not heard of, and notes that it has
-// now.
+// News returns the decisions about proposals of a client's session that it was not
+// told yet, and notes that it is told now. A later session of the same client does
+// not know the proposals.
 func (s *Store) News(client change.Client) ([]*Proposal, error) {
 	list, err := s.unsettled()
 	if err != nil && list == nil {
@@ -441,7 +442,7 @@ func (s *Store) News(client change.Client) ([]*Proposal, error) {
 	}
 	var news []*Proposal
 	for _, p := range list {
-		if p.Told || p.State.Open() || p.Client.Name != client.Name {
+		if p.Told || p.State.Open() || p.Client.Name != client.Name || p.Client.Session != client.Session {
 			continue
 		}
 		if err := s.told(p.ID); err != nil {

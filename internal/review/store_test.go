@@ -26,6 +26,9 @@ func (b *bench) decided(n int) {
 		if _, err := b.store.Decide(b.t.Context(), b.person, p.ID, review.Decision{Rest: review.No, By: "shell"}); err != nil {
 			b.t.Fatal(err)
 		}
+		if news, err := b.store.News(change.Client{Name: client.Name, Session: "later"}); err != nil || len(news) != 0 {
+			b.t.Errorf("a later session is told %v, %v", news, err)
+		}
 		if news, err := b.store.News(client); err != nil || len(news) != 1 {
 			b.t.Fatalf("news: %v, %v", news, err)
 		}

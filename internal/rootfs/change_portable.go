@@ -26,12 +26,12 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	opts = cmp.Or(opts, &ReplaceOptions{})
 	var res Replaced
 	err := r.retry("replace", &p, func(rel string) error {
-		dir, base, err := r.sys.openParent(rel)
+		dir, _, err := r.sys.openParent(rel)
 		if err != nil {
 			return err
 		}
 		defer dir.Close()
-		res, err = r.replaceIn(dir, base, edits, expected, opts)
+		res, err = r.replaceIn(dir, Path{rel}, edits, expected, opts)
 		return err
 	})
 	if err != nil {
@@ -40,12 +40,16 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	return res, nil
 }
 
-func (r *Root) replaceIn(dir *folder, base string, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replaceIn(dir *folder, p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
+	base := p.Base()
 	old, err := openRegular(dir, base)
 	if err != nil {
 		return Replaced{}, err
 	}
 	defer old.Close()
+	if err := r.notOwn("replace", dir, p, old.Info()); err != nil {
+		return Replaced{}, err
+	}
 	before, err := old.readAll(base, maxWhole)
 	if err != nil {
 		return Replaced{}, err

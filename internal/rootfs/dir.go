@@ -58,7 +58,7 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 		return nil, err
 	}
 	f, err := d.openFile(name)
-	if err != nil || !policy.IsSuspect(name) {
+	if err != nil || !policy.IsSuspect(name) && !policy.InTrash(d.path.s) {
 		return f, err
 	}
 	return d.root.policy.admit(f, d.path.child(name), nil)

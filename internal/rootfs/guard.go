@@ -51,7 +51,7 @@ func (g guard) admit(f *File, path Path, err error) (*File, error) {
 			f.Close()
 			return nil, err
 		}
-		closed = policy.HoldsCredential(text[:n])
+		closed = policy.IsSecretText(text[:n])
 	}
 	if !closed {
 		return f, nil

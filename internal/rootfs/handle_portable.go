@@ -18,6 +18,12 @@ func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) erro
 			return err
 		}
 		defer dir.Close()
+		if len(r.own) > 0 {
+			here, _ := dir.Lstat(Path{rel}.Base()) // zero if it is not there
+			if err := r.notOwn(op, dir, Path{rel}, here); err != nil {
+				return err
+			}
+		}
 		return f(dir, Path{rel})
 	})
 }

@@ -17,6 +17,9 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 	const flags = unix.O_RDWR | unix.O_APPEND | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	for {
 		fd, err := r.sys.OpenName(at.dir, at.name, flags)
+		if !create && (err == unix.EROFS || err == unix.EACCES) { // it can be read, and locked
+			fd, err = r.sys.OpenName(at.dir, at.name, flags&^unix.O_ACCMODE|unix.O_RDONLY)
+		}
 		if err != unix.ENOENT || !create {
 			if err != nil {
 				return nil, err

@@ -87,6 +87,12 @@ func (r *Root) place(op string, p Path) (place, error) {
 		at = place{dir, q.Base(), q}
 		return err
 	})
+	if err == nil && len(r.own) > 0 {
+		here, _ := linux.InfoAt(at.dir, at.name, 0) // zero if it is not there
+		if err = r.notOwn(op, &folder{Calls: &r.sys.Calls, FD: at.dir}, at.path, here); err != nil {
+			at.close()
+		}
+	}
 	return at, err
 }
 

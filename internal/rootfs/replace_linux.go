@@ -51,8 +51,12 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 const maxMetaTries = 8
 
 // madeRoom reports that more room would have prevented an error, and that there is
-// more now.
-func (r *Root) madeRoom(err error) bool { return noSpace(err) && r.letGo() }
+// more now. After a rewrite that could neither be finished nor rolled back, a second
+// try would only hide that.
+func (r *Root) madeRoom(err error) bool {
+	var stuck *StuckError
+	return noSpace(err) && !errors.As(err, &stuck) && r.letGo()
+}
 
 // noSpace reports an error that more room would have prevented.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
@@ -95,6 +99,11 @@ func (c *replacement) open(p Path) error {
 	if err == nil {
 		c.old = new(File)
 		err = c.old.adopt(fd)
+	}
+	if err == nil {
+		if err = r.notOwn("replace", &folder{Calls: &r.sys.Calls, FD: dir}, p, c.old.Info()); err != nil {
+			c.old.Close()
+		}
 	}
 	if err != nil {
 		syscall.Close(dir)

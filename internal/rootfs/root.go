@@ -19,6 +19,9 @@ import (
 type Options struct {
 	// Rules of the owner.
 	Rules policy.Rules
+	// Own are files and folders of Quarry itself, by absolute path. No change touches
+	// them, by whatever name.
+	Own []string
 	// AllowAny permits roots that are almost surely a mistake: the top of the
 	// file system and the user's home folder.
 	AllowAny bool
@@ -42,6 +45,7 @@ type Root struct {
 	dir      string // absolute, as given
 	real     string // absolute, symlinks resolved
 	policy   guard
+	own      []string
 	readOnly bool
 	rescued  func(Path)
 	closed   atomic.Bool
@@ -84,7 +88,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 			return nil, err
 		}
 	}
-	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
+	r := &Root{dir: abs, real: real, own: opts.Own, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
 	if !opts.Trusted {
 		if r.policy.Policy, err = policy.New(opts.Rules); err != nil {
 			return nil, &rootError{dir, err}

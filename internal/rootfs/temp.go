@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs/version"
 )
 
@@ -154,7 +155,7 @@ func conflictName(base string) string {
 	if stem == "" {
 		stem, ext = base, ""
 	}
-	tail := ".conflict-" + randomHex(4) + ext
+	tail := policy.ConflictInfix + randomHex(policy.ConflictHex/2) + ext
 	if len(stem)+len(tail) > maxName {
 		stem = stem[:max(0, maxName-len(tail))]
 	}

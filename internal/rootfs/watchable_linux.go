@@ -3,7 +3,6 @@
 package rootfs
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,8 +37,7 @@ func (d *Dir) FSKind() FSKind { return linux.KindOf(d.fd) }
 // watch it: rel is ".git" or ".git/info", in folder dir. No symlink
 // is followed in rel.
 func (r *Root) OpenSystem(dir Path, rel string) (*Dir, error) {
-	leads := func(file string) bool { return strings.HasPrefix(file, rel+"/") }
-	if !slices.ContainsFunc(systemFiles, leads) {
+	if !policy.LeadsToSystemFile(rel) {
 		return nil, &fault.PathError{Op: "open", Path: dir.child(rel).s, Kind: fault.ProtectedPath, Rule: policy.Protected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)

@@ -19,6 +19,33 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// A search that is cancelled ends while lines are only shown, as with --passthru, and
+// while a text is read that is searched as a whole.
+func TestCancelStopsShowing(t *testing.T) {
+	for _, mode := range []match.Mode{match.Lines, match.Multiline} {
+		search := match.MustCompile(`needle\n`, match.Options{Mode: match.Multiline}).NewSearch()
+		if mode == match.Lines {
+			search = match.MustCompile("needle", match.Options{}).NewSearch()
+		}
+		s, parts := New(search.NewMatcher()), 0
+		_, err := s.File(io.LimitReader(&endless{}, 1<<22), 1<<22, &Request{Detail: Lines, All: true, Emit: func(*Result) error {
+			if parts++; parts == 2 {
+				search.Stop(context.Canceled)
+			}
+			return nil
+		}})
+		if err == nil || parts > 3 {
+			t.Errorf("mode %d: err %v after %d parts", mode, err, parts)
+		}
+	}
+	search := match.MustCompile(`(?s)needle.*\z`, match.Options{Mode: match.Multiline}).NewSearch()
+	src := &endless{}
+	search.Stop(context.Canceled)
+	if _, err := New(search.NewMatcher()).File(io.LimitReader(src, 1<<26), 1<<26, &Request{}); err == nil || src.reads > 1 {
+		t.Errorf("err %v after %d reads", err, src.reads)
+	}
+}
+
 // A search that is cancelled doesn't read on.
 func TestCancelStopsReading(t *testing.T) {
 	search := match.MustCompile("needle", match.Options{}).NewSearch()

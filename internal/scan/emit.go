@@ -1,6 +1,10 @@
 package scan
 
-import "quarry/search"
+import (
+	"cmp"
+
+	"quarry/search"
+)
 
 // emitLines is how many lines are delivered at a time. With 136 bytes each they
 // fit into the processor's cache.
@@ -42,7 +46,8 @@ func (f *file) emit() {
 	if f.req.Emit == nil || len(f.out.Lines) == 0 || f.failed != nil {
 		return
 	}
-	if f.failed = f.req.Emit(&f.out); f.failed != nil {
+	// Lines that are only shown, as with --passthru, ask no engine whether to stop.
+	if f.failed = cmp.Or(f.m.Err(), f.req.Emit(&f.out)); f.failed != nil {
 		f.done = true
 	}
 	f.out.Lines, f.arena, f.found = f.out.Lines[:0], f.arena[:0], f.found[:0]

@@ -33,9 +33,9 @@ func differ(t *testing.T, want, got *Result) string {
 	})
 	if w, g := *want, *got; same {
 		w.Lines, g.Lines = nil, nil
-		return cmp.Diff(w, g)
+		return cmp.Diff(w, g, cmpopts.IgnoreUnexported(Result{}))
 	}
-	return cmp.Diff(want, got, cmpopts.EquateEmpty())
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Result{}))
 }
 
 // streamed searches with Emit and puts the parts together.
@@ -152,14 +152,22 @@ func TestEmitIsBounded(t *testing.T) {
 	}
 }
 
+// A consumer that wants no more ends the search, also among lines of context.
 func TestEmitStops(t *testing.T) {
 	enough := errors.New("enough")
 	for _, mode := range []match.Mode{match.Lines, match.Multiline} {
-		s := New(match.MustCompile("x", match.Options{Mode: mode}).NewMatcher())
-		calls := 0
-		_, err := s.File(strings.NewReader(strings.Repeat("x\n-\n", blockSize)), 0, &Request{After: 1, Emit: func(*Result) error { calls++; return enough }})
-		if !errors.Is(err, enough) || calls != 1 {
-			t.Errorf("mode %v: %v after %d calls", mode, err, calls)
+		for _, req := range []Request{{After: 1}, {All: true}, {After: 1 << 40}} {
+			s := New(match.MustCompile("x", match.Options{Mode: mode}).NewMatcher())
+			calls := 0
+			text := "x\n" + strings.Repeat("x\n-\n", blockSize)
+			if req.After != 1 {
+				text = "x\n" + strings.Repeat("-\n", blockSize)
+			}
+			req.Emit = func(*Result) error { calls++; return enough }
+			_, err := s.File(strings.NewReader(text), 0, &req)
+			if !errors.Is(err, enough) || calls != 1 {
+				t.Errorf("mode %v, all %v, after %d: %v after %d calls", mode, req.All, req.After, err, calls)
+			}
 		}
 	}
 }

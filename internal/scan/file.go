@@ -52,6 +52,8 @@ type file struct {
 	shapes []Shape // matches that no line shows yet, if Scanner.Shapes found them
 
 	failed error // of Request.Emit
+
+	invalid bool // a block is not UTF-8; only with Request.Decode
 }
 
 // hit is a matching line of a block.
@@ -88,7 +90,7 @@ func (f *file) blocks(t *text) error {
 		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+f.nulls.step(fresh))])
 		buf = f.buf[:len(buf)]
 		f.out.Bytes = t.read
-		if f.req.NUL == search.SkipBinary {
+		if f.nulls.rule == search.SkipBinary {
 			f.out.NUL = t.nul
 		} else if f.read(buf, fresh) {
 			return nil
@@ -108,6 +110,10 @@ func (f *file) blocks(t *text) error {
 		if end > searched || last {
 			f.clear = fresh - searched
 			f.block(buf[:end], searched)
+			if f.req.Decode && !f.invalid && (!last || len(f.out.Lines) > 0) {
+				f.invalid = f.odd(buf[searched:end])
+			}
+			f.out.settled = last && !f.invalid
 			if f.done || last || f.m.Err() != nil {
 				return cmp.Or(f.failed, f.m.Err())
 			}
@@ -332,7 +338,10 @@ func (f *file) report(block []byte, h hit) {
 		f.countTo(block, h.start)
 	} else if f.req.Detail == Lines {
 		f.owe(block, h.start)
-		f.before(block, h.start)
+		if f.before(block, h.start); f.done {
+			f.out.Matched--
+			return
+		}
 		f.show(block, h, true)
 		f.owed = f.after(f.req.After)
 	} else {
@@ -399,7 +408,7 @@ func (f *file) beyond() bool {
 
 // owe reports the context after the last match, up to position to.
 func (f *file) owe(block []byte, to int) {
-	for f.owed > 0 && f.shown < to {
+	for f.owed > 0 && f.shown < to && !f.done && f.failed == nil {
 		end, _ := f.lineEnd(block, f.shown)
 		f.show(block, hit{start: f.shown, end: end}, false)
 		f.owed--
@@ -415,7 +424,7 @@ func (f *file) before(block []byte, at int) {
 		}
 		start = vec.LastIndexByte(block[:start-1], '\n') + 1
 	}
-	for start = max(start, f.shown); start < at; {
+	for start = max(start, f.shown); start < at && !f.done; {
 		end, after := f.lineEnd(block, start)
 		f.show(block, hit{start: start, end: end}, false)
 		start = after
@@ -431,7 +440,7 @@ func (f *file) textOf(block []byte, h hit) []byte {
 }
 
 func (f *file) show(block []byte, h hit, isHit bool) {
-	if f.failed != nil {
+	if f.failed != nil || !isHit && f.nulls.rule != search.SkipBinary && f.contextAtNUL(block, h) {
 		return
 	}
 	f.countTo(block, h.start)
@@ -447,7 +456,9 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	case !isHit && f.req.Invert && f.req.Spans:
 		line.Spans = f.spans(text)
 	}
-	f.cut(line, text, h.lossy)
+	if f.cut(line, text, h.lossy); h.lossy && f.req.Decode {
+		f.out.lossy = append(f.out.lossy, len(f.out.Lines)-1)
+	}
 	f.shown = after
 	if ending != "" {
 		f.line, f.counted = f.line+1, after

@@ -40,7 +40,7 @@ func (f *file) whole(t *text) error {
 		if err == io.EOF {
 			break
 		}
-		if err != nil {
+		if err = cmp.Or(err, f.m.Err()); err != nil {
 			return err
 		}
 		if len(buf) > MaxWhole {
@@ -70,6 +70,7 @@ func (f *file) whole(t *text) error {
 	}
 	f.multiline(buf, 0)
 	f.settle(buf)
+	f.out.settled = f.req.Decode && len(f.out.Lines) > 0 && !f.odd(buf)
 	return cmp.Or(f.failed, f.m.Err())
 }
 

@@ -105,7 +105,26 @@ func (f *file) atNUL(block []byte, h hit) bool {
 	case f.req.Detail != Lines:
 		return false
 	}
-	f.out.Matched++
+	f.owe(block, h.start)
+	if f.before(block, h.start); !f.done { // else context has ended the search
+		f.out.Matched++
+		if f.req.Spans {
+			f.out.Matches += len(f.spans(f.textOf(block, h)))
+		}
+	}
 	f.owed, f.done = 0, true
 	return true
+}
+
+// contextAtNUL reports that a line of context is not shown: it has a NUL or comes
+// after one. As in ripgrep the search ends there.
+func (f *file) contextAtNUL(block []byte, h hit) bool {
+	n := &f.nulls
+	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
+		if i := bytes.IndexByte(block[h.start:h.end], 0); i >= 0 && !n.seen {
+			f.foundNUL(h.start + i)
+		}
+	}
+	f.done = f.done || n.seen
+	return n.seen
 }

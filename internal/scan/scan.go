@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"quarry/internal/re/vec"
+	"quarry/internal/textfile"
 	"quarry/match"
 	"quarry/search"
 )
@@ -54,6 +55,7 @@ type Request struct {
 	Binary        bool           // search binary files as text
 	NUL           search.NULRule // what NUL means if Binary is not set
 	Raw           bool           // bytes as they are: no mark of an encoding counts
+	Decode        bool           // Result.Decode follows; not with Emit
 	All           bool           // report all lines: those that don't match as context
 	WhileMatching bool           // stop at the first line after a match that doesn't match
 
@@ -102,6 +104,8 @@ type Result struct {
 	NUL     int64 // 1 and the offset of the first NUL of a binary file searched as text; 0 for none
 	AtNUL   bool  // the search ended there
 	Stopped bool  // MaxLines was reached and the rest not read
+
+	decoding
 }
 
 // Scanner searches files one after the other. Its buffers are reused; what a
@@ -135,8 +139,15 @@ type Shape struct {
 
 // New returns a Scanner for the pattern of m.
 func New(m *match.Matcher) *Scanner {
+	s := &Scanner{}
+	s.Use(m)
+	return s
+}
+
+// Use makes the next searches look for the pattern of m.
+func (s *Scanner) Use(m *match.Matcher) {
 	p := m.Pattern()
-	return &Scanner{m: m, inBlocks: p.Cuts(), keepCR: p.KeepsCR(), decodes: p.Windows1252Adds()}
+	s.m, s.inBlocks, s.keepCR, s.decodes = m, p.Cuts(), p.KeepsCR(), p.Windows1252Adds()
 }
 
 // longest is the longest text without a cut that is searched in a file of a size.
@@ -165,12 +176,17 @@ func (s *Scanner) lastCut(buf []byte, from int) int {
 // to have.
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
+	t := &text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw}
 	var err error
 	if f.spanning = s.inBlocks && s.Shapes == nil; f.spanning || s.m.Pattern().Mode() == match.Lines {
-		err = f.blocks(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})
+		err = f.blocks(t)
 	} else {
-		err = f.whole(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})
+		err = f.whole(t)
 	}
+	if t.enc == textfile.UTF8BOM {
+		f.out.mark = int64(len(t.enc.BOM()))
+	}
+	f.out.settled = f.out.settled || t.enc == textfile.UTF16LE || t.enc == textfile.UTF16BE
 	if f.out.Stopped {
 		f.out.Bytes = min(f.out.Bytes, f.searched)
 	}

@@ -1,7 +1,6 @@
 package searcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
+	"quarry/search"
 )
 
 // checkout is a repository that is checked out here. Its folder decides which
@@ -71,6 +71,17 @@ func (c *checkout) located(err error) error {
 	out := *e
 	out.Path = c.path(e.Path)
 	return &out
+}
+
+// addSkips adds the files that a search of the checkout skipped.
+func (c *checkout) addSkips(sum, part *search.Summary) {
+	for _, skip := range part.Skipped {
+		skip.Path = c.path(skip.Path)
+		addSkip(sum, skip)
+	}
+	for why, n := range part.SkippedCount {
+		sum.SkippedCount[why] += n
+	}
 }
 
 func (c *checkout) path(rel string) string {
@@ -237,7 +248,7 @@ func (r *searchRun) compared(k *worker, f *rootfs.File, c *checkout, theirs uint
 		return &found{err: err}, err != nil
 	}
 	r.scanner(k).Path = rel
-	out.res, out.err = r.scanner(k).File(bytes.NewReader(data), int64(n), &r.request)
+	out.res, out.err = inMemory(r.scanner(k), data, &r.request)
 	k.searched++
 	k.bytes += out.res.Bytes
 	if out.err == nil && out.res.Skip == scan.NotSkipped && out.res.Matched == 0 {

@@ -63,62 +63,28 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 	return c, err
 }
 
-// eachIndexed calls under for each folder of a scope with what to ask the index,
-// and what passes. It returns errNoIndex if the index can't answer for one.
-func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, under func(ask index.Ask, pass *indexPass) error) error {
-	f, err := d.filter(ctx, scope)
-	if err != nil {
-		return err
-	}
-	defer f.close()
-	paths := scope.Paths
-	if len(paths) == 0 {
-		paths = []string{""}
-	}
-	for _, path := range paths {
-		start, isFile, err := d.start(path)
-		if err != nil {
-			return err
-		}
-		if isFile || !d.indexable(scope, start) {
-			return errNoIndex
-		}
-		ask := index.Ask{Under: start, Hidden: scope.IncludeHidden, Terms: true}
-		if err := under(ask, &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // countIndexed counts by the index. It returns errNoIndex if that isn't possible.
 func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
-	return d.eachIndexed(ctx, scope, func(ask index.Ask, pass *indexPass) error {
-		return (&countRun{folder: d, ignored: scope.IncludeIgnored, words: words, sum: sum, out: c, ask: ask, pass: pass}).under(ctx)
+	return d.eachIndexed(ctx, scope, index.Ask{Terms: true}, func(from *candidates) error {
+		c.close = append(c.close, from.snap.Close)
+		return (&countRun{candidates: from, words: words, sum: sum, out: c}).under(ctx)
 	})
 }
 
 // countRun counts the words in one folder by the index.
 type countRun struct {
-	folder  *Folder
-	words   *rank.Query
-	ask     index.Ask
-	ignored bool       // ignored files count
-	pass    *indexPass // for its filters
-	sum     *search.Summary
-	out     *counted
-
-	snap *index.Snapshot
-	read []string // paths of files that the index can't answer for
+	*candidates
+	words *rank.Query
+	sum   *search.Summary
+	out   *counted
+	read  []string // paths of files that the index can't answer for
 }
 
-func (r *countRun) under(ctx context.Context) (err error) {
-	snap, counts, err := r.folder.counted(ctx, &r.ask, r.ignored)
+func (r *countRun) under(ctx context.Context) error {
+	counts, err := r.snap.Counted(r.ask)
 	if err != nil {
-		return err
+		return noIndex(ctx, err)
 	}
-	r.snap = snap
-	r.out.close = append(r.out.close, snap.Close)
 	naming, err := r.naming()
 	if err != nil {
 		return noIndex(ctx, err)
@@ -128,15 +94,10 @@ func (r *countRun) under(ctx context.Context) (err error) {
 			return noIndex(ctx, err)
 		}
 	}
-	for _, path := range counts.Dirty {
-		r.sum.Stats.Considered++
-		if r.pass.admits([]byte(path)) {
-			r.read = append(r.read, path)
-		}
-	}
+	r.sum.Stats.Considered += len(counts.Dirty)
+	r.read = append(r.read, r.admitted(counts.Dirty)...)
 	r.sum.Stats.Plan = search.Plan{Kind: search.PlanWords, Documents: r.sum.Stats.Searched, Changed: len(r.read)}
-	addFolders(r.sum, r.folder.Root, r.snap.Skipped(), r.ask.Under, r.ignored)
-	r.sum.Stats.IgnoredIndexed = r.snap.Ignored()
+	r.unread(r.sum)
 	return r.others(ctx)
 }
 
@@ -167,24 +128,11 @@ func (r *countRun) view(v *index.CountedView, mayName func(file int) bool) error
 			r.sum.Stats.Searched++
 		}
 	}
-	if r.pass.admitsAll() {
-		for id := range parts {
-			if v.Shows(id) {
-				r.sum.Stats.Considered++
-				take(id)
-			}
-		}
-	} else if err := v.Each(func(id int, path []byte, _ index.Flags) bool {
-		if v.Shows(id) {
-			r.sum.Stats.Considered++
-			if r.pass.admits(path) {
-				take(id)
-			}
-		}
-		return true
-	}); err != nil {
+	considered, err := r.shown(v, take)
+	if err != nil {
 		return err
 	}
+	r.sum.Stats.Considered += considered
 	if err := r.leftOver(v, unknown, binary); err != nil {
 		return err
 	}

@@ -18,41 +18,43 @@ import (
 // must and lacks the rest is searched like any other. Most files lack the first
 // pattern.
 
-// jointly has the patterns that must all match in a file and, after them, those
-// that must not; nil if one match is enough.
+// jointly has the patterns that must all match in a file and, after them, one that
+// must not; nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern
 	searches []*match.Search
 	musts    int // how many of them must match
 }
 
-func newJointly(q *search.Query) (*jointly, error) {
-	list := patterns(q)
+// compileQuery compiles the patterns of a query under one budget.
+func compileQuery(ctx context.Context, q *search.Query) (*match.Pattern, *jointly, error) {
+	list, c := patterns(q), match.NewCompiler(ctx, q.Match)
+	pattern, err := c.Any(list)
+	if err != nil {
+		return nil, nil, err
+	}
 	each := q.Each && len(list) > 1
 	if !each && len(q.Lacking) == 0 {
-		return nil, nil
+		return pattern, nil, nil
 	}
 	if q.Invert || q.FilesWithoutMatch || q.AllFiles || q.Passthru {
-		return nil, errEach
+		return nil, nil, errEach
 	}
-	j := &jointly{}
+	j := &jointly{patterns: []*match.Pattern{pattern}}
 	if each {
-		musts, err := match.CompileEach(list, q.Match)
-		if err != nil {
-			return nil, err
+		if j.patterns, err = c.Each(list); err != nil {
+			return nil, nil, err
 		}
-		j.patterns = musts
-	} else {
-		must, err := match.CompileAny(list, q.Match)
-		if err != nil {
-			return nil, err
-		}
-		j.patterns = []*match.Pattern{must}
 	}
 	j.musts = len(j.patterns)
-	nots, err := match.CompileEach(q.Lacking, q.Match)
-	j.patterns = append(j.patterns, nots...)
-	return j, err
+	if len(q.Lacking) > 0 {
+		not, err := c.Any(q.Lacking)
+		if err != nil {
+			return nil, nil, err
+		}
+		j.patterns = append(j.patterns, not)
+	}
+	return pattern, j, nil
 }
 
 // start prepares the patterns for a search, which lasts until ctx is done or the
@@ -133,18 +135,19 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 	if q.Text != nil {
 		size = 0 // unknown for the output of a program
 	}
+	if k.each == nil {
+		k.each, k.matchers = &scan.Scanner{}, make([]*match.Matcher, len(j.searches))
+	}
 	for i, s := range j.searches {
-		if k.each == nil {
-			k.each = make([]*scan.Scanner, len(j.searches))
+		if k.matchers[i] == nil {
+			k.matchers[i] = s.NewMatcher()
 		}
-		if k.each[i] == nil {
-			k.each[i] = scan.New(s.NewMatcher())
-		}
+		k.each.Use(k.matchers[i])
 		text, done, err := open()
 		if err != nil {
 			return nil, nil // the search of the file tells
 		}
-		res, err := k.each[i].File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, NUL: q.NUL, Raw: q.Raw})
+		res, err := k.each.File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, NUL: q.NUL, Raw: q.Raw})
 		if done != nil {
 			done()
 		}

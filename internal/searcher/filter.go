@@ -114,7 +114,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 
 // compileGlobs makes one filter of both kinds of globs.
 func compileGlobs(s *search.Scope) (*glob.Filter, error) {
-	var list []*glob.Glob
+	var b glob.Builder
 	for _, kind := range []struct {
 		globs   []string
 		dialect glob.Dialect
@@ -123,14 +123,12 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 			if filepath.Separator == '\\' && kind.dialect != glob.Minimatch {
 				pattern = strings.ReplaceAll(pattern, `\`, "/") // as rg -g does on Windows
 			}
-			g, err := glob.Compile(pattern, kind.dialect)
-			if err != nil {
+			if err := b.Add(pattern, kind.dialect); err != nil {
 				return nil, err
 			}
-			list = append(list, g)
 		}
 	}
-	return glob.NewFilter(list...), nil
+	return b.Filter(), nil
 }
 
 // leavesUnread reports whether a query turns off the ignore rules of kind k that

@@ -13,7 +13,7 @@ import (
 
 // Right after a checkout that changes most files, names are complete: those that files have
 // since, those that they had and have no more, and misspelt ones. It is the small form of
-// go run ./bench/ranking -checkout.
+// scripts/tool bench/ranking -checkout.
 func TestNamesAfterManyChanges(t *testing.T) {
 	dir := t.TempDir()
 	files := stress.Size(600, 5_000)

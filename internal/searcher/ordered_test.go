@@ -133,7 +133,7 @@ func TestPanicsFreeTheBacklog(t *testing.T) {
 	for range 10 {
 		n := 0
 		p := panicked(func() {
-			_, _ = d.SearchEach(t.Context(), search.Query{Pattern: "foo", Parts: true}, func(*search.FileMatch) error {
+			_, _ = d.SearchEach(t.Context(), search.Query{Pattern: "foo", RawLines: true, Parts: true}, func(*search.FileMatch) error {
 				if n++; n == 3 {
 					panic("yield")
 				}

@@ -39,11 +39,7 @@ func (d *Folder) outline(ctx context.Context, q *search.SymbolQuery, name *looku
 	}
 	var unknown []string
 	for i := range rest {
-		known, err := r.count(rest[i].Path)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
+		if !r.count(rest[i].Path) {
 			unknown = append(unknown, rest[i].Path)
 		}
 	}
@@ -88,28 +84,28 @@ func (r *outlineRun) open(ctx context.Context) func() {
 
 // count counts the definitions of a file by the index. It reports false if the
 // file has to be read.
-func (r *outlineRun) count(path string) (known bool, err error) {
+func (r *outlineRun) count(path string) (known bool) {
 	for _, v := range r.views {
 		id, ok, err := v.Find(path)
 		if err != nil {
-			return false, nil // damaged: the file is read
+			return false // damaged: the file is read
 		}
 		if !ok {
 			continue
 		}
 		n := 0
-		known, err = v.Kinds(id, func(k symbols.Kind, count int) {
+		known, err := v.Kinds(id, func(k symbols.Kind, count int) {
 			if r.name.Takes(k) {
 				n += count
 			}
 		})
 		if known && err == nil {
 			r.out.Total += n
-			return true, nil
+			return true
 		}
-		return false, nil
+		return false
 	}
-	return false, nil
+	return false
 }
 
 // read adds the definitions of files.

@@ -27,11 +27,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
-	pattern, err := match.CompileAny(patterns(&q), q.Match)
-	if err != nil {
-		return nil, err
-	}
-	each, err := newJointly(&q)
+	pattern, each, err := compileQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +117,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 		return nil, err
 	}
 	q.Each = q.Each && shapes == nil
-	pattern, err := match.CompileAny(patterns(&q), q.Match)
+	pattern, err := match.NewCompiler(ctx, q.Match).Any(patterns(&q))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +135,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	if scanner.Shapes = shapes; len(q.Paths) > 0 {
 		scanner.Path = q.Paths[0]
 	}
-	if err = c.stream("", []*scan.Scanner{scanner}, r, nil, out, &request); err == nil {
+	if err = c.stream("", []*scan.Scanner{scanner}, r, nil, nil, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
@@ -160,6 +156,7 @@ func scanRequest(q *search.Query) scan.Request {
 		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary, NUL: q.NUL,
 		MaxLines: q.Limits.LinesPerFile, MaxText: q.Limits.LineBytes,
 		Raw: q.Raw, All: q.Passthru, WhileMatching: q.StopOnNonmatch,
+		Decode: q.Detail == search.Lines && !q.RawLines && !q.Raw && q.Text == nil,
 	}
 	if q.Limits.Lines > 0 {
 		r.KeepHits = q.Offset + q.Limits.Lines + 1
@@ -198,7 +195,8 @@ type searchRun struct {
 // worker is what one goroutine of a search has to itself.
 type worker struct {
 	scanner  *scan.Scanner
-	each     []*scan.Scanner // of the patterns that each have to match
+	each     *scan.Scanner    // looks for one of several patterns after the other
+	matchers []*match.Matcher // of these patterns
 	searched int
 	filtered int
 	bytes    int64
@@ -317,7 +315,7 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 			return r.collect.add(path, &found{err: err})
 		}
 		out.info.Size = 0
-		if err := r.collect.stream(path, []*scan.Scanner{r.scanner(k)}, made, nil, out, &r.request); err != nil {
+		if err := r.collect.stream(path, []*scan.Scanner{r.scanner(k)}, made, nil, nil, out, &r.request); err != nil {
 			made.Close()
 			return err
 		}
@@ -333,7 +331,7 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 			view = v
 		}
 	}
-	return r.collect.stream(path, r.together(k, out.info.Size), text, view, out, &r.request)
+	return r.collect.stream(path, r.together(k, out.info.Size), text, f, view, out, &r.request)
 }
 
 // together returns the scanner of a worker. For a large file that was named it
@@ -465,13 +463,15 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 		counts := countRequest(req)
 		req = &counts
 	}
-	out.res, out.err = r.scanner(k).File(text, out.info.Size, req)
+	if out.res, out.err = r.scanner(k).File(text, out.info.Size, req); req.Decode && out.err == nil {
+		out.err = out.res.Decode(f)
+	}
 }
 
 // countRequest asks only for what is counted, without text.
 func countRequest(req *scan.Request) scan.Request {
 	r := *req
-	r.Detail, r.Spans, r.Before, r.After = scan.Count, false, 0, 0
+	r.Detail, r.Spans, r.Before, r.After, r.Decode = scan.Count, false, 0, 0, false
 	return r
 }
 

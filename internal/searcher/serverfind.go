@@ -174,13 +174,7 @@ func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.J
 			r.collect.sum.Stats.Considered++
 		}
 	}
-	for i := range res.Skipped {
-		res.Skipped[i].Path = c.path(res.Skipped[i].Path)
-		addSkip(&r.collect.sum, res.Skipped[i])
-	}
-	for why, n := range res.SkippedCount {
-		r.collect.sum.SkippedCount[why] += n
-	}
+	c.addSkips(&r.collect.sum, &res.Summary)
 	return r.each(part.Inside)
 }
 

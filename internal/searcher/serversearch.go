@@ -43,11 +43,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if err != nil {
 		return nil, err
 	}
-	pattern, err := match.CompileAny(patterns(&q), q.Match)
-	if err != nil {
-		return nil, err
-	}
-	each, err := newJointly(&q)
+	pattern, each, err := compileQuery(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -330,8 +326,18 @@ func (r *remoteRun) outcomeOf(by int, b *repos.Batch, i int) (*found, bool) {
 	if miss, err := r.jointly.lacking(r.q, r.scanners[by], doc.Content); miss != nil || err != nil {
 		return &found{err: err}, err != nil
 	}
-	out.res, out.err = r.scanners[by].scanner.File(bytes.NewReader(doc.Content), int64(len(doc.Content)), &r.request)
+	out.res, out.err = inMemory(r.scanners[by].scanner, doc.Content, &r.request)
 	return out, true
+}
+
+// inMemory searches a file that was fetched.
+func inMemory(s *scan.Scanner, data []byte, req *scan.Request) (scan.Result, error) {
+	src := bytes.NewReader(data)
+	res, err := s.File(src, int64(len(data)), req)
+	if req.Decode && err == nil {
+		err = res.Decode(src)
+	}
+	return res, err
 }
 
 // addCommit notes which commit a hit comes from.

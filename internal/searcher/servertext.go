@@ -105,13 +105,7 @@ func (t *remoteTexts) local(ctx context.Context, p *repos.Part, judge *repos.Jud
 		}
 		return t.work(full, text)
 	}, func(path string, r any) { t.deliver(c.path(path), r) })
-	for i := range part.Skipped {
-		part.Skipped[i].Path = c.path(part.Skipped[i].Path)
-		addSkip(&t.collect.sum, part.Skipped[i])
-	}
-	for why, n := range part.SkippedCount {
-		t.collect.sum.SkippedCount[why] += n
-	}
+	c.addSkips(&t.collect.sum, &part)
 	t.collect.sum.Stats.Considered += part.Stats.Searched
 	if err != nil {
 		return c.located(err)

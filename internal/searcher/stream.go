@@ -85,7 +85,7 @@ func (b *backlog) end() {
 // nothing but the lines of a file has to be known.
 func inParts(q *search.Query) bool {
 	l := &q.Limits
-	return q.Parts && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
+	return q.Parts && q.RawLines && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
 		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && !boundsReads(l) && l.CountTo == 0
 }
 
@@ -221,8 +221,9 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 }
 
 // stream searches a text and delivers its lines as they are found. A large text
-// is searched by all scanners.
-func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, view scan.View, out *found, request *scan.Request) error {
+// is searched by all scanners. src reads the same text anywhere, or is nil if that can't
+// be done.
+func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src io.ReaderAt, view scan.View, out *found, request *scan.Request) error {
 	req := *request
 	var own error // of who takes the lines
 	if inParts(c.q) {
@@ -235,6 +236,9 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, vie
 	out.res, out.err = scan.Together(all, text, out.info.Size, view, &req)
 	if own != nil {
 		return own
+	}
+	if req.Decode && src != nil && out.err == nil {
+		out.err = out.res.Decode(src)
 	}
 	return c.add(path, out)
 }

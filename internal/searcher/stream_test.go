@@ -34,7 +34,7 @@ func put(t *testing.T, dir, name, text string) {
 // joinedParts searches in parts and puts them together again.
 func joinedParts(t *testing.T, d *Folder, q search.Query) ([]search.FileMatch, *search.Summary, int) {
 	t.Helper()
-	q.Parts = true
+	q.Parts, q.RawLines = true, true
 	var files []search.FileMatch
 	open, parts := false, 0
 	sum, err := d.SearchEach(t.Context(), q, func(f *search.FileMatch) error {
@@ -145,7 +145,7 @@ func TestPartsStop(t *testing.T) {
 	enough := errors.New("enough")
 	for at := range 20 {
 		n := 0
-		_, err := d.SearchEach(t.Context(), search.Query{Pattern: "foo", Parts: true}, func(*search.FileMatch) error {
+		_, err := d.SearchEach(t.Context(), search.Query{Pattern: "foo", RawLines: true, Parts: true}, func(*search.FileMatch) error {
 			if n++; n > at {
 				return enough
 			}
@@ -156,7 +156,7 @@ func TestPartsStop(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		n = 0
-		_, err = d.SearchEach(ctx, search.Query{Pattern: "foo", Parts: true}, func(*search.FileMatch) error {
+		_, err = d.SearchEach(ctx, search.Query{Pattern: "foo", RawLines: true, Parts: true}, func(*search.FileMatch) error {
 			if n++; n > at {
 				cancel()
 			}
@@ -179,7 +179,7 @@ func TestPartsAreBounded(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		lines := 0
-		_, err := d.SearchEach(t.Context(), search.Query{Pattern: "e", Scope: search.Scope{Paths: paths}, Parts: true}, func(f *search.FileMatch) error {
+		_, err := d.SearchEach(t.Context(), search.Query{Pattern: "e", Scope: search.Scope{Paths: paths}, RawLines: true, Parts: true}, func(f *search.FileMatch) error {
 			lines += len(f.Lines)
 			return nil
 		})

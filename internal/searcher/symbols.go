@@ -167,32 +167,26 @@ func skipPart(sum *search.Summary, path, why string) {
 // possible.
 func (s *symbolRun) indexed(ctx context.Context) error {
 	s.begin()
-	return s.folder.eachIndexed(ctx, &s.q.Scope, func(ask index.Ask, pass *indexPass) error { return s.under(ctx, &ask, pass) })
+	return s.folder.eachIndexed(ctx, &s.q.Scope, index.Ask{Terms: true}, func(from *candidates) error { return s.under(ctx, from) })
 }
 
-func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) error {
-	snap, counted, err := s.folder.counted(ctx, ask, s.q.IncludeIgnored)
+func (s *symbolRun) under(ctx context.Context, from *candidates) error {
+	defer from.snap.Close()
+	counted, err := from.snap.Counted(from.ask)
 	if err != nil {
-		return err
+		return noIndex(ctx, err)
 	}
-	defer snap.Close()
 	s.read = nil
 	for _, v := range counted.Views {
-		if err := cmp.Or(s.unknown(v, pass), s.view(v, lookup.Begins, pass)); err != nil {
+		if err := cmp.Or(s.unknown(v, from), s.view(v, lookup.Begins, from)); err != nil {
 			return noIndex(ctx, err)
 		}
 	}
-	for _, path := range counted.Dirty {
-		if pass.admits([]byte(path)) {
-			s.read = append(s.read, path)
-		}
-	}
+	s.read = append(s.read, from.admitted(counted.Dirty)...)
 	sum := &s.out.Summary
-	if err = denied(sum, s.folder.Root, snap, ask.Under, ask.Lens, pass); err != nil {
+	if err := from.omitted(sum); err != nil {
 		return noIndex(ctx, err)
 	}
-	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)
-	sum.Stats.IgnoredIndexed = snap.Ignored()
 	sum.Stats.Plan = search.Plan{Kind: search.PlanSymbols, Changed: len(s.read)}
 	if err := s.others(ctx); err != nil || !s.name.Fuzzy() {
 		return err
@@ -204,7 +198,7 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 			continue
 		}
 		for _, v := range counted.Views {
-			if err := s.view(v, of, pass); err != nil {
+			if err := s.view(v, of, from); err != nil {
 				return noIndex(ctx, err)
 			}
 		}
@@ -214,20 +208,16 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 
 // unknown adds the files of a segment whose definitions it doesn't have to those that
 // are read.
-func (s *symbolRun) unknown(v *index.CountedView, pass *indexPass) error {
+func (s *symbolRun) unknown(v *index.CountedView, from *candidates) error {
 	unknown, err := v.Paths(v.Undefined())
-	for _, path := range unknown {
-		if pass.admits([]byte(path)) {
-			s.read = append(s.read, path)
-		}
-	}
+	s.read = append(s.read, from.admitted(unknown)...)
 	return err
 }
 
 // view adds the definitions of one segment whose names have a reach; with Begins also
 // those that are the name.
-func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, pass *indexPass) error {
-	in := &definedIn{symbolRun: s, view: v, pass: pass, number: make([]int32, v.Documents()), of: of}
+func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates) error {
+	in := &definedIn{symbolRun: s, view: v, passes: &from.passes, number: make([]int32, v.Documents()), of: of}
 	if s.name.Fuzzy() {
 		q := index.NameQuery{Between: s.name.Between(of)}
 		switch of {
@@ -253,7 +243,7 @@ func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, pass *indexPass)
 type definedIn struct {
 	*symbolRun
 	view   *index.CountedView
-	pass   *indexPass
+	passes *pathFilter
 	of     lookup.Reach // of the names that are taken
 	number []int32      // of a document in files, plus 1; 0 if it was not looked at
 	files  []definingFile
@@ -273,7 +263,7 @@ func (in *definedIn) add(d *index.Defined) {
 	if like == 0 || max(reach, lookup.Begins) != in.of {
 		return
 	}
-	all := in.pass.admitsAll()
+	all := in.passes.all
 	type same struct {
 		container uint32
 		kind      symbols.Kind
@@ -319,7 +309,7 @@ func (in *definedIn) file(id int) definingFile {
 			return definingFile{}
 		}
 		f := definingFile{}
-		if in.pass.admits([]byte(list[0])) {
+		if in.passes.admits([]byte(list[0])) {
 			f = definingFile{list[0], lookup.Weight(list[0])}
 		}
 		in.files = append(in.files, f)

@@ -26,11 +26,10 @@ func (r *searchRun) tallies() bool {
 // tallyRun lists the files of one folder that have most matching lines. Files that
 // were counted for the same pattern before, and are as they were, are not read.
 type tallyRun struct {
-	run  *searchRun
-	ask  index.Ask
-	pass *indexPass
-	key  string
-	sum  *search.Summary
+	*candidates
+	run *searchRun
+	key string
+	sum *search.Summary
 
 	plan    search.Plan
 	files   int // with a match, of those that need no reading
@@ -55,31 +54,32 @@ type outcomeOf struct {
 // tallied answers by the index, with what it remembers. It returns errNoIndex when
 // that isn't possible, before anything was delivered.
 func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
-	if !r.tallies() || !r.folder.indexable(&r.q.Scope, start) {
+	if !r.tallies() {
 		return errNoIndex
 	}
-	t := &tallyRun{
-		run: r, sum: &r.collect.sum, key: fmt.Sprintf("%q %+v", patterns(r.q), r.q.Match),
-		ask:     index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary, ByLine: true},
-		pass:    &indexPass{run: r, under: start, below: belowLength(start)},
-		plan:    search.Plan{Kind: search.PlanIndex, NoDetail: true},
-		changed: map[*index.CountedView]*index.Tally{},
-	}
-	snap, views, err := r.folder.counted(ctx, &t.ask, r.q.IncludeIgnored)
+	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary, ByLine: true}
+	from, err := r.folder.candidates(ctx, &r.q.Scope, r.filter, ask, &ask)
 	if err != nil {
 		return err
 	}
-	defer snap.Close()
+	defer from.snap.Close()
+	t := &tallyRun{
+		candidates: from, run: r, sum: &r.collect.sum, key: fmt.Sprintf("%q %+v", patterns(r.q), r.q.Match),
+		plan:    search.Plan{Kind: search.PlanIndex, NoDetail: true},
+		changed: map[*index.CountedView]*index.Tally{},
+	}
+	views, err := from.snap.Counted(from.ask)
+	if err != nil {
+		return noIndex(ctx, err)
+	}
 	for _, v := range views.Views {
 		if err := t.view(v); err != nil {
 			return noIndex(ctx, err)
 		}
 	}
-	for _, path := range views.Dirty {
-		t.plan.Changed++
-		if t.pass.admits([]byte(path)) {
-			t.read, t.of = append(t.read, candidate{path: path}), append(t.of, talliedDoc{})
-		}
+	t.plan.Changed += len(views.Dirty)
+	for _, path := range t.admitted(views.Dirty) {
+		t.read, t.of = append(t.read, candidate{path: path}), append(t.of, talliedDoc{})
 	}
 	late := t.others(ctx) // what was counted until then is delivered, too
 	for v, tally := range t.changed {
@@ -93,12 +93,11 @@ func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
 			return err
 		}
 	}
-	t.sum.Stats.Plan, t.sum.Stats.IgnoredIndexed = t.plan, snap.Ignored()
+	t.sum.Stats.Plan = t.plan
 	t.sum.Stats.Considered += t.plan.Documents + t.plan.Changed
-	if err := denied(t.sum, r.folder.Root, snap, start, t.ask.Lens, t.pass); err != nil {
+	if err := t.omitted(t.sum); err != nil {
 		return err
 	}
-	addFolders(t.sum, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.gatherStats()
 	return late
 }
@@ -139,24 +138,11 @@ func (t *tallyRun) view(v *index.CountedView) error {
 			}
 		}
 	}
-	if t.pass.admitsAll() {
-		for id, hi := v.Span(); id < hi; id++ {
-			if v.Shows(id) {
-				t.plan.Documents++
-				take(id)
-			}
-		}
-	} else if err := v.Each(func(id int, path []byte, _ index.Flags) bool {
-		if v.Shows(id) {
-			t.plan.Documents++
-			if t.pass.admits(path) {
-				take(id)
-			}
-		}
-		return true
-	}); err != nil {
+	considered, err := t.shown(v, take)
+	if err != nil {
 		return err
 	}
+	t.plan.Documents += considered
 	return t.name(v, &best, unread, binary, blocks)
 }
 

@@ -18,13 +18,12 @@ import (
 // textsRun answers a query for texts by the index: files whose fields are known
 // need no reading, nor do those that can't meet the query.
 type textsRun struct {
-	folder *Folder
-	q      *search.TextQuery
-	look   func(path string, values []byte, counts []uint8)
-	sum    *search.Summary
-	names  []*match.Pattern // of the files that are read in any case
-	pass   *indexPass
-	read   []string // paths of files that are to be read
+	*candidates
+	q     *search.TextQuery
+	look  func(path string, values []byte, counts []uint8)
+	sum   *search.Summary
+	names []*match.Pattern // of the files that are read in any case
+	read  []string         // paths of files that are to be read
 }
 
 type foundText struct {
@@ -109,12 +108,7 @@ func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path
 	if len(q.Paths) != 1 { // another process may ask anything
 		return nil, nil, errNoIndex
 	}
-	f, err := d.filter(ctx, &q.Scope)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.close()
-	r := &textsRun{folder: d, q: q, look: look, sum: &search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
+	r := &textsRun{q: q, look: look, sum: &search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
 	for _, name := range q.Names {
 		p, err := match.Compile(norm.NFC.String(name), match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
 		if err != nil {
@@ -122,27 +116,22 @@ func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path
 		}
 		r.names = append(r.names, p)
 	}
-	start, isFile, err := d.start(q.Paths[0])
-	if err != nil {
-		return nil, nil, err
-	}
-	if isFile || !d.indexable(&q.Scope, start) {
-		return nil, nil, errNoIndex
-	}
-	r.pass = &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}
-	err = r.under(ctx, &index.Ask{Under: start, Hidden: q.IncludeHidden, Terms: true, Need: q.Having})
+	err = d.eachIndexed(ctx, &q.Scope, index.Ask{Terms: true, Need: q.Having}, func(from *candidates) error {
+		defer from.snap.Close()
+		r.candidates = from
+		return r.under(ctx)
+	})
 	return r.read, r.sum, err
 }
 
-func (r *textsRun) under(ctx context.Context, ask *index.Ask) error {
-	snap, counted, err := r.folder.counted(ctx, ask, r.q.IncludeIgnored)
+func (r *textsRun) under(ctx context.Context) error {
+	counted, err := r.snap.Counted(r.ask)
 	if err != nil {
-		return err
+		return noIndex(ctx, err)
 	}
-	defer snap.Close()
 	meets := func(int) func(int) bool { return func(int) bool { return true } }
-	if ask.Need.Op != match.NeedAny {
-		c, err := snap.Candidates(*ask)
+	if r.ask.Need.Op != match.NeedAny {
+		c, err := r.snap.Candidates(r.ask)
 		if err != nil {
 			return noIndex(ctx, err)
 		}
@@ -153,17 +142,11 @@ func (r *textsRun) under(ctx context.Context, ask *index.Ask) error {
 			return noIndex(ctx, err)
 		}
 	}
-	for _, path := range counted.Dirty {
-		r.sum.Stats.Considered++
-		if r.pass.admits([]byte(path)) {
-			r.read = append(r.read, path)
-		}
-	}
-	if err = denied(r.sum, r.folder.Root, snap, ask.Under, ask.Lens, r.pass); err != nil {
+	r.sum.Stats.Considered += len(counted.Dirty)
+	r.read = append(r.read, r.admitted(counted.Dirty)...)
+	if err := r.omitted(r.sum); err != nil {
 		return noIndex(ctx, err)
 	}
-	addFolders(r.sum, r.folder.Root, snap.Skipped(), ask.Under, r.q.IncludeIgnored)
-	r.sum.Stats.IgnoredIndexed = snap.Ignored()
 	r.sum.Stats.Plan = search.Plan{Kind: search.PlanFields, Documents: r.sum.Stats.Searched, Changed: len(r.read)}
 	return nil
 }
@@ -183,7 +166,7 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 			return true
 		}
 		r.sum.Stats.Considered++
-		if !r.pass.admits(path) {
+		if !r.passes.admits(path) {
 			return true
 		}
 		switch {

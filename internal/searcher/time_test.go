@@ -43,7 +43,7 @@ func TestTimeLimits(t *testing.T) {
 			return rows, sum, err
 		}},
 		{"parts", func(limit time.Duration) (rows []string, sum *search.Summary, err error) {
-			q := search.Query{Pattern: "words", Parts: true, Limits: search.Limits{Time: limit}}
+			q := search.Query{Pattern: "words", RawLines: true, Parts: true, Limits: search.Limits{Time: limit}}
 			sum, err = d.SearchEach(t.Context(), q, func(f *search.FileMatch) error {
 				for _, l := range f.Lines {
 					rows = append(rows, fmt.Sprint(f.Path, l.Number))

@@ -260,16 +260,19 @@ func (r *Run) Cases() iter.Seq[uint64] {
 	}
 }
 
+// Becomes asks until the answer is true, and reports whether it was within a minute.
+// It is for what another process or goroutine does without telling.
+func Becomes(is func() bool) bool {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
 // Rand is the source of a case's randomness.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
-
-// Left is the time a regime still has; ok is false when only the count ends it.
-func (r *Run) Left() (d time.Duration, ok bool) {
-	if r.ends.IsZero() {
-		return 0, false
-	}
-	return time.Until(r.ends), true
-}
 
 // Tried counts things tried within cases, for a regime whose case is more than
 // one of them.
@@ -282,7 +285,7 @@ func (r *Run) Violation(seed uint64, format string, args ...any) {
 	r.t.Errorf("%s, STRESS_SEED=%d: %s", r.regime, seed, fmt.Sprintf(format, args...))
 }
 
-// report prints the line that internal/stress/run collects.
+// report prints the line that tools/stress/run collects.
 func (r *Run) report() {
 	tried := r.tried.Load()
 	if tried == 0 {

@@ -102,7 +102,7 @@ func (m *matching) beginsAt(i int) bool {
 		return false
 	case w == "|" && s.endsParameters(p):
 		return true
-	case (w == ".." || w == "..=") && m.level > 5:
+	case (w == ".." || w == "..=") && m.level > rangeOp:
 		return true
 	case s.after(p) && !s.prefixAt(p):
 		return s.toks[i].first && s.newlines == ignored
@@ -288,6 +288,9 @@ func (m *matching) endsAt(e int) bool {
 	if (m.ends || m.keyword && headers[m.elems[0].text]) && s.kindAt(e) == word && goesOn[s.str(e)] {
 		return false
 	}
+	if s.is(e, "else") && s.awaitsElse(m.start, e) {
+		return false
+	}
 	last := &m.elems[len(m.elems)-1]
 	if s.opens(m.start, '(') && e-1 > int(s.toks[m.start].mate) && s.headerEnd(int(s.toks[m.start].mate)) {
 		return false // if (a) ++b
@@ -362,6 +365,11 @@ func (m *matching) doubt(i, e int) Doubt {
 	s := m.source
 	if s.chains(m.level) && m.chained(i, e) {
 		return Readings
+	}
+	for k := i; s.macros && k < e && s.step(); k = s.next(k) {
+		if s.kindAt(k) == word && s.toks[k].first && s.closes(k-1, ')') && k > i && !s.headerEnd(k-1) && !s.castEnd(k-1) {
+			return Macro
+		}
 	}
 	for k := i; k < e; k++ {
 		if s.kindAt(k) != op {

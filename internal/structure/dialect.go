@@ -5,18 +5,38 @@ import (
 	"sync"
 )
 
-// How tightly things bind, loosest first. What lies between assignment and unary is
-// in the tables of a dialect.
+// Levels of precedence, loosest first. The order of the names is what counts: a
+// language uses some of them, and only compares its own. C binds &, ^ and | looser
+// than comparisons, Python tighter, so these have two names each.
 const (
-	level0     = 0 // statements, declarations, lists
-	levelArrow = 1
-	assign     = 2
-	colon      = 3
-	ternary    = 4
-	comparison = 30 // in Python
-	shift      = 80
-	unary      = 120
-	postfix    = 130
+	level0         = iota // statements, declarations, lists
+	levelArrow            // x => y
+	assign                // =, +=; a statement's trailing if of Ruby
+	colon                 // : of c ? a : b; or and and of Ruby, which end an expression too
+	ternary               // c ? a : b, Python's a if c else b, lambda
+	rangeOp               // a..b
+	nullish               // ??, ?:, orelse
+	orOp                  // ||, or
+	andOp                 // &&, and
+	notWord               // Python's not
+	infixWord             // Kotlin's until, downTo, step
+	comparison            // all of Python's, Rust's and Swift's
+	looseBitOr            // | of C
+	looseBitXor           // ^ of C
+	looseBitAnd           // & of C
+	equality              // == and != of C; all comparisons of Go
+	relational            // < and > of C, instanceof, as of TypeScript
+	bitOr                 // | of Python and Rust
+	bitXor                // ^
+	bitAnd                // &
+	shift                 // <<, >>
+	additive              // +, -
+	multiplicative        // *, /, %
+	power                 // ** of JavaScript
+	cast                  // as of Rust
+	unary                 // -a, !a, *a
+	tightPower            // ** of Python: -a ** b is -(a ** b)
+	postfix               // a.b, a(b), a[b], a++
 )
 
 // newlines says what the end of a line means.
@@ -36,6 +56,8 @@ type dialect struct {
 	ops      map[string]int // binary operators
 	words    map[string]int // words that are binary operators
 	casts    bool           // (T)x
+	macros   bool           // of C's preprocessor
+	lines    bool           // # begins a line of a preprocessor
 	generics bool           // F<T>
 	lists    bool           // a, b = c: the comma binds tighter than =
 	arrow    bool           // -> is member access
@@ -70,17 +92,18 @@ const assigns = "= += -= *= /= %= &= |= ^= <<= &^= **= &&= ||= ??= //= :="
 // dialects are by language, "" for those that have no entry: brackets, words and
 // operators. They are made when first used: most commands read no structure.
 var dialects = sync.OnceValue(func() map[string]*dialect {
-	opsC := table(assign, assigns, levelArrow, "=>", ternary, "? ?:", 8, "??", 10, "||", 20, "&&", 30, "|", 40, "^", 50, "&",
-		60, "== != === !== <=>", 70, "< > <= >=", 80, "<<", 90, "+ -", 100, "* / %", 110, "**", 5, "..")
-	opsGo := table(assign, assigns+" <- ++ --", 10, "||", 20, "&&", 60, "== != < > <= >=", 90, "+ - | ^", 100, "* / % << & &^")
-	opsPy := table(assign, assigns+" @=", levelArrow, "=> ->", 5, ".. ..=", 8, "?? ?:", 10, "||", 20, "&&", comparison, "== != < > <= >= === !== ~= <=>",
-		40, "|", 50, "^", 60, "&", 80, "<<", 90, "+ -", 100, "* / % // @", 125, "**")
+	opsC := table(assign, assigns, levelArrow, "=>", ternary, "? ?:", rangeOp, "..", nullish, "??", orOp, "||", andOp, "&&",
+		looseBitOr, "|", looseBitXor, "^", looseBitAnd, "&", equality, "== != === !== <=>", relational, "< > <= >=",
+		shift, "<<", additive, "+ -", multiplicative, "* / %", power, "**")
+	opsGo := table(assign, assigns+" <- ++ --", orOp, "||", andOp, "&&", equality, "== != < > <= >=", additive, "+ - | ^", multiplicative, "* / % << & &^")
+	opsPy := table(assign, assigns+" @=", levelArrow, "=> ->", rangeOp, ".. ..=", nullish, "?? ?:", orOp, "||", andOp, "&&", comparison, "== != < > <= >= === !== ~= <=>",
+		bitOr, "|", bitXor, "^", bitAnd, "&", shift, "<<", additive, "+ -", multiplicative, "* / % // @", tightPower, "**")
 
-	wordsC := table(70, "instanceof in")
-	wordsTS := table(70, "instanceof in as satisfies is")
-	wordsPy := table(ternary, "if else", 10, "or", 20, "and", comparison, "in is not", levelArrow, "for async")
-	wordsRs := table(115, "as")
-	wordsSw := table(30, "is as in", 10, "or", 20, "and xor", 28, "until downTo step to")
+	wordsC := table(relational, "instanceof in")
+	wordsTS := table(relational, "instanceof in as satisfies is")
+	wordsPy := table(ternary, "if else", orOp, "or", andOp, "and", comparison, "in is not", levelArrow, "for async")
+	wordsRs := table(cast, "as")
+	wordsSw := table(comparison, "is as in", orOp, "or", andOp, "and xor", infixWord, "until downTo step to")
 
 	startsC := words("return throw case else do if while for switch assert default goto co_return")
 	startsPHP := words("return throw case else do if while for switch default in foreach elseif elsif unless until echo print and or")
@@ -99,24 +122,24 @@ var dialects = sync.OnceValue(func() map[string]*dialect {
 	prefixesAny := words("await typeof new not try async")
 
 	return map[string]*dialect{
-		"C":          {starts: startsC, prefixes: words("sizeof alignof"), ops: opsC, casts: true, arrow: true, question: true},
-		"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, arrow: true, question: true, generics: true},
-		"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "is as in"), casts: true, question: true, generics: true, fresh: true},
-		"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(70, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
-		"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(70, "instanceof", 10, "or", 20, "and xor"), casts: true, arrow: true, question: true, dollar: true},
+		"C":          {starts: startsC, prefixes: words("sizeof alignof"), ops: opsC, casts: true, macros: true, lines: true, arrow: true, question: true},
+		"C++":        {starts: startsC, prefixes: prefixesC, ops: opsC, casts: true, macros: true, lines: true, arrow: true, question: true, generics: true},
+		"C#":         {starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(relational, "is as in"), casts: true, lines: true, question: true, generics: true, fresh: true},
+		"Java":       {starts: startsC, prefixes: prefixesC, ops: withArrow(opsC), words: table(relational, "instanceof"), casts: true, question: true, generics: true, fresh: true, dollar: true},
+		"PHP":        {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, words: table(relational, "instanceof", orOp, "or", andOp, "and xor"), casts: true, arrow: true, question: true, dollar: true},
 		"JavaScript": {power: true, starts: startsJS, prefixes: prefixesJS, newlines: loose, ops: opsC, words: wordsC, question: true, dollar: true},
 		"TypeScript": {power: true, starts: startsJS, prefixes: prefixesTS, newlines: loose, ops: opsC, words: wordsTS, question: true, generics: true, dollar: true},
 		"Go":         {elseIf: true, starts: startsGo, prefixes: prefixesGo, newlines: asGo, ops: opsGo, lists: true, blocks: true},
 		"Python":     {power: true, starts: startsPy, prefixes: prefixesPy, newlines: indented, ops: opsPy, words: wordsPy, lists: true, tuples: true, blocks: true},
 		"Rust":       {elseIf: true, starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: wordsRs, generics: true, blocks: true, tuples: true, closures: true, header: true, keeps: true},
-		"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(10, "or", 20, "and", 8, "orelse catch"), blocks: true, keeps: true},
+		"Zig":        {starts: startsRs, prefixes: prefixesRs, ops: opsPy, words: table(orOp, "or", andOp, "and", nullish, "orelse catch"), blocks: true, keeps: true},
 		"Swift":      {elseIf: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: wordsSw, question: true, generics: true, blocks: true, trailing: true},
 		"Kotlin":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: withArrow(opsPy), words: wordsSw, generics: true, blocks: true, trailing: true},
 		"Scala":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, words: wordsSw, blocks: true, trailing: true, dollar: true},
-		"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(3, "or and", 2, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
+		"Ruby":       {power: true, starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(colon, "or and", assign, "if unless while until"), lists: true, question: true, blocks: true, trailing: true},
 		"Perl":       {power: true, starts: startsPHP, prefixes: prefixesC, ops: opsC, arrow: true, question: true, dollar: true},
-		"Lua":        {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and"), lists: true, blocks: true},
-		"Elixir":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(10, "or", 20, "and", 30, "in"), blocks: true},
+		"Lua":        {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(orOp, "or", andOp, "and"), lists: true, blocks: true},
+		"Elixir":     {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsPy, words: table(orOp, "or", andOp, "and", comparison, "in"), blocks: true},
 		"Shell":      {starts: startsAny, prefixes: prefixesAny, newlines: loose, blocks: true, dollar: true},
 		"":           {starts: startsAny, prefixes: prefixesAny, newlines: loose, ops: opsC, question: true, blocks: true},
 	}
@@ -166,7 +189,7 @@ var (
 func wordLevel(w string) int {
 	switch w {
 	case "not":
-		return 25
+		return notWord
 	case "yield", "throw":
 		return assign
 	}

@@ -18,7 +18,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 			if !s.step() || k >= len(s.toks) {
 				return
 			}
-			if s.is(k, "new") && s.prefix(k) || s.prefix(k) && (low <= unary && s.kindAt(k) == op && (low <= 5 || !s.is(k, "..") && !s.is(k, "..=")) || s.kindAt(k) == word && low <= wordLevel(s.str(k))) {
+			if s.is(k, "new") && s.prefix(k) || s.prefix(k) && (low <= unary && s.kindAt(k) == op && (low <= rangeOp || !s.is(k, "..") && !s.is(k, "..=")) || s.kindAt(k) == word && low <= wordLevel(s.str(k))) {
 				fresh = fresh || s.is(k, "new")
 				k++
 				continue
@@ -76,7 +76,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 		for s.binary(k) == shift && s.is(k+1, ">") && s.joined(k+1) {
 			k++
 		}
-		if s.words[s.str(k)] == 70 && s.script() && (s.is(k+1, "|") || s.is(k+1, "&")) {
+		if s.words[s.str(k)] == relational && s.script() && (s.is(k+1, "|") || s.is(k+1, "&")) {
 			k++ // as | A | B
 		}
 		for k++; s.kindAt(k) == word && s.words[s.str(k)] > 0 && s.prefixes[s.str(k)] || s.is(k, "in") && s.is(k-1, "not"); {
@@ -200,7 +200,7 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 		return k
 	case s.prefix(k), (w == "import" || w == "export") && s.script() && !s.opens(k+1, '(') && !s.memberOp(k+1):
 		return k
-	case s.words[w] > 0 && s.words[w] != 115, declares[w] && !s.memberOp(k+1) && s.kindAt(k+1) == word && s.words[s.str(k+1)] == 0:
+	case s.words[w] > 0 && s.words[w] != cast, declares[w] && !s.memberOp(k+1) && s.kindAt(k+1) == word && s.words[s.str(k+1)] == 0:
 		return k // type T declares, type instanceof T does not
 	case s.starts[w] && s.kindAt(k+1) != 0 && s.kindAt(k+1) != closing && !s.memberOp(k+1):
 		return k

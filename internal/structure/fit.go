@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"bytes"
 	"strings"
 
 	"quarry/internal/symbols"
@@ -9,11 +10,13 @@ import (
 // piece is the text of a hole as it stands in the template: in brackets if it binds
 // less tightly than what stands next to it there. before is the text before it, first
 // the first token of the match.
-func (r *rewriting) piece(h Hole, slot *slot, inner []Match, before string, first int) (string, Doubt) {
-	text := r.hole(h, inner)
-	s := lexed(r.language, text)
+func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first int) (string, Doubt) {
+	if !held.read {
+		held.code, held.read = lexed(r.language, held.text), true
+	}
+	text, s := held.text, held.code
 	switch {
-	case s != nil && r.closures && (s.is(0, "mut") || s.is(0, "'")) && !strings.HasSuffix(strings.TrimRight(before, " "), "&"):
+	case s != nil && r.closures && (s.is(0, "mut") || s.is(0, "'")) && !bytes.HasSuffix(bytes.TrimRight(before, " "), []byte{'&'}):
 		return "", NotExpression // of &mut a and &'a T
 	case slot.glued || s == nil:
 		return text, ""
@@ -47,8 +50,8 @@ func (r *rewriting) piece(h Hole, slot *slot, inner []Match, before string, firs
 }
 
 // sticks reports that two operators would become one: - before -a.
-func sticks(before, text string) bool {
-	return before != "" && text != "" && before[len(before)-1] == text[0] && strings.IndexByte("+-&|<>*", text[0]) >= 0
+func sticks(before []byte, text string) bool {
+	return len(before) > 0 && text != "" && before[len(before)-1] == text[0] && strings.IndexByte("+-&|<>*", text[0]) >= 0
 }
 
 // script reports JavaScript and TypeScript.

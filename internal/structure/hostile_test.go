@@ -109,3 +109,42 @@ func TestDeepReplacements(t *testing.T) {
 		t.Errorf("%d matches, complete %v", count, complete)
 	}
 }
+
+// A template that repeats a hole thousands of times ends within two seconds of
+// processor time: it was a minute and a half.
+func TestRepeatedHoles(t *testing.T) {
+	stress.SkipRace(t)
+	stress.SkipTiny(t)
+	p, err := Compile("f($X)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, new, text string
+		complete        bool
+	}{
+		{"one", strings.Repeat("$X ", 2000), "f(a);", true},
+		{"many", strings.Repeat("$X ", 2000), strings.Repeat("f(a + b);\n", 3000), false},
+		{"long", strings.Repeat("$X ", 2000), "f(" + strings.Repeat("a + ", 5000) + "b);\n", false},
+		{"nested", strings.Repeat("$X ", 2000), strings.Repeat("f(", 20) + "a" + strings.Repeat(")", 20), false},
+		{"doubled", "g($X, $X)", strings.Repeat("f(", 25) + "a" + strings.Repeat(")", 25), false},
+	} {
+		r, err := p.Template(c.new, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := stress.CPU()
+		_, _, count, complete := r.Replace(NewText(nil, "a.c", []byte(c.text)))
+		if took := stress.CPU() - began; took > 2*time.Second || complete != c.complete {
+			t.Errorf("%s: %v, %d matches, complete %v", c.name, took, count, complete)
+		}
+	}
+	// A match in a hole that is written twice counts once.
+	r, err := p.Template("g($X, $X)", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, count, _ := r.Replace(NewText(nil, "a.c", []byte("f(f(a));"))); count != 2 {
+		t.Errorf("%d matches, want 2", count)
+	}
+}

@@ -34,6 +34,9 @@ const (
 	Generic Doubt = "type arguments or comparison"
 	// Declares: a * b may be a product or a declaration.
 	Declares Doubt = "product or declaration"
+	// Macro: A(b) on a line of its own may be a statement without ;, or begin the one
+	// that follows.
+	Macro Doubt = "a macro that may be a statement"
 )
 
 // Text is a text that patterns are matched against. One goroutine uses it.

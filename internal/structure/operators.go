@@ -200,7 +200,7 @@ func (s *source) generic(i int) int {
 }
 
 // rightFirst reports a level at which a op b op c is a op (b op c).
-func rightFirst(level int) bool { return level <= ternary || level == 110 || level == 125 }
+func rightFirst(level int) bool { return level <= ternary || level == power || level == tightPower }
 
 // endsParameters reports that | at k ends the parameters of a closure.
 func (s *source) endsParameters(k int) bool {

@@ -12,6 +12,8 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 		return
 	}
 	switch {
+	case s.script() && e.left.kind == hard && s.blockAt(i, i):
+		visit(s.next(i))
 	case e.left.kind == member:
 		if s.kindAt(i) == word || s.kindAt(i) == number {
 			visit(i + 1)
@@ -79,12 +81,13 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 }
 
 // balanced visits ends of anything without separators that the next element may
-// follow.
+// follow. A statement in the piece is whole: the piece ends with its block, and not
+// before an else that belongs to it.
 func (m *matching) balanced(at, i int, visit func(end int) bool) {
 	s := m.source
 	for k := i; k < len(s.toks); {
 		t := &s.toks[k]
-		if k > i && m.follows(at+1, k) && !visit(k) {
+		if k > i && m.follows(at+1, k) && !(t.kind == separator && s.is(k+1, "else") && s.awaitsElse(i, k)) && !visit(k) {
 			return
 		}
 		if t.kind == closing || t.kind == opening && t.virtual || t.kind == separator || s.is(k, ",") || s.partsPiece(k) && !(at+1 < len(m.elems) && m.elems[at+1].kind == separator) {
@@ -97,11 +100,64 @@ func (m *matching) balanced(at, i int, visit func(end int) bool) {
 			}
 		}
 		s.step()
-		brace := s.opens(k, '{')
-		if k = s.next(k); brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || goesOn[s.str(k)]) {
+		brace, block, loops := s.opens(k, '{'), s.blockAt(i, k), s.is(k-1, "do")
+		k = s.next(k)
+		switch {
+		case block && !(loops && s.is(k, "while")):
+			if m.follows(at+1, k) {
+				visit(k)
+			}
+			return
+		case brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || goesOn[s.str(k)]):
 			return // a body has ended
 		}
 	}
+}
+
+// blockAt reports that the brace at k, in a piece that begins at token i, opens the
+// block that ends a statement: the body of if, for, a loop that is a macro or a
+// function. The braces of values and types do not: (T){1}, new T() { … }, struct { … } a.
+func (s *source) blockAt(i, k int) bool {
+	if !s.opens(k, '{') || s.newlines == indented {
+		return false
+	}
+	if k == i {
+		return s.statementAt(k) && !s.is(k-1, "=>")
+	}
+	if s.closures { // if, match and the like end with their block, as a statement
+		return s.statementAt(i) && s.kindAt(i) == word && (s.is(i, "unsafe") || s.starts[s.str(i)] && !s.is(i, "return") && !s.is(i, "break")) && !s.is(s.next(k), ".") && !s.is(s.next(k), "?")
+	}
+	if s.headerEnd(k-1) || s.is(k-1, "else") || s.is(k-1, "do") || s.is(k-1, "try") || s.is(k-1, "finally") || s.is(k-1, ":") && s.label(k-1) {
+		return true
+	}
+	o := int(s.toks[k-1].mate)
+	if s.newlines != ignored || !s.closes(k-1, ')') || o <= i || s.kindAt(o-1) != word || s.prefixes[s.str(o-1)] || s.starts[s.str(o-1)] || s.is(o-1, "match") || s.is(o-1, "function") || s.is(o-1, "fn") || s.is(o-1, "use") || s.is(o-1, "class") {
+		return false
+	}
+	for p := o - 2; p >= i; p-- { // new a.T<B>(c) { … }
+		if s.is(p, "new") {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitsElse reports that an else after the tokens from i to before e belongs to an if
+// among them: brackets aside, they have more if than else.
+func (s *source) awaitsElse(i, e int) bool {
+	open := 0
+	for k := i; k < e && s.step(); k = s.next(k) {
+		if s.kindAt(k) != word {
+			continue
+		}
+		switch s.str(k) {
+		case "if":
+			open++
+		case "else":
+			open = max(open-1, 0)
+		}
+	}
+	return open > 0
 }
 
 // partsPiece reports a token that no expression has: in Go an assignment, and the : of

@@ -27,6 +27,11 @@ const (
 	Overlaps Doubt = "overlaps another match"
 	// Comment: the match has a comment that is in none of the holes that are used.
 	Comment Doubt = "a comment would be lost"
+	// Directive: the match has a line of the preprocessor that is in none of the holes
+	// that are used, or a hole has an #if without its #endif.
+	Directive Doubt = "a preprocessor line is inside"
+	// Unknown: the language of the file is not known.
+	Unknown Doubt = "not code of a known language"
 	// Assigned: the match is assigned to, and a value can't be assigned to its
 	// replacement.
 	Assigned Doubt = "is assigned to"
@@ -44,6 +49,12 @@ const (
 // or was ended.
 func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
 	found, complete := t.Find(text)
+	if text.language == "" {
+		for _, m := range found {
+			refused = append(refused, Refusal{m.Start, m.End, Unknown})
+		}
+		return nil, refused, 0, complete
+	}
 	c, err := t.in(text.language)
 	if err != nil {
 		return nil, nil, 0, true
@@ -134,41 +145,102 @@ func inHole(m, o *Match) bool {
 	return slices.ContainsFunc(m.Holes, func(h Hole) bool { return o.Start >= h.Start && o.End <= h.End })
 }
 
+// written is the text that replaces a match, as far as it is written.
+type written struct {
+	text   []byte
+	line   int // where its last line begins
+	pieces map[[2]int]*held
+}
+
+// held is the text of a hole with the matches in it replaced.
+type held struct {
+	text string
+	code *source // nil before it is asked for, and if it has no tokens
+	read bool
+}
+
+func (w *written) add(text string) {
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		w.line = len(w.text) + i + 1
+	}
+	w.text = append(w.text, text...)
+}
+
+// trim removes these bytes from the end.
+func (w *written) trim(cut string) {
+	w.text = bytes.TrimRight(w.text, cut)
+	if w.line > len(w.text) {
+		w.line = bytes.LastIndexByte(w.text, '\n') + 1
+	}
+}
+
+// indent is the indentation of the last line, if the first line has that of base.
+func (w *written) indent(base string) string {
+	if w.line == 0 {
+		return base
+	}
+	line := w.text[w.line:]
+	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+}
+
 // match is what replaces a match with those inside of it, or why nothing does.
 func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 	first, last := r.tokenAt(m.Start), r.endAt(m.End)
 	base := r.indentAt(m.Start)
-	out := r.indented(r.texts[0], base)
+	out := &written{pieces: map[[2]int]*held{}}
+	out.add(r.indented(r.texts[0], base))
 	var kept []Hole
 	for i, name := range r.used {
+		before := len(out.text)
 		next, slot := r.texts[i+1], &r.form.slots[i]
 		h := m.hole(name)
 		switch o, block := r.around(h, slot.bracket), r.block(h); {
 		case o >= 0: // all that is in the brackets, with white space and comments
 			h.Start, h.End = int(r.toks[o].end), int(r.toks[r.toks[o].mate].start)
-			out, next = strings.TrimRight(out, " \t\n"), strings.TrimLeft(next, " \t\n")
-			out += r.reindented(r.hole(h, inner), int(r.toks[o].start), lastIndent(out, base))
+			out.trim(" \t\n")
+			next = strings.TrimLeft(next, " \t\n")
+			out.add(r.reindented(r.held(h, inner, out).text, int(r.toks[o].start), out.indent(base)))
 		case h.Start == h.End:
-			out, next = dropComma(out, next)
-		case block >= 0 && strings.HasSuffix(strings.TrimRight(out, " \t"), ":"):
+			next = out.dropComma(next)
+		case block >= 0 && bytes.HasSuffix(bytes.TrimRight(out.text, " \t"), []byte{':'}):
 			h.Start = block
-			out = strings.TrimRight(out, " \t")
-			out += r.reindented(r.hole(h, inner), m.Start, lastIndent(out, base))
+			out.trim(" \t")
+			out.add(r.reindented(r.held(h, inner, out).text, m.Start, out.indent(base)))
 		default:
-			piece, why := r.piece(h, slot, inner, out, first)
+			piece, why := r.piece(h, slot, r.held(h, inner, out), out.text, first)
 			if why != "" {
 				return "", why
 			}
-			out += r.reindented(piece, h.Start, lastIndent(out, base))
+			out.add(r.reindented(piece, h.Start, out.indent(base)))
 		}
-		kept = append(kept, h)
-		out += r.indented(next, base)
+		if !slices.Contains(kept, h) {
+			kept = append(kept, h)
+		}
+		out.add(r.indented(next, base))
+		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // it is written and then lexed
+			return "", Comment // the whole is given up
+		}
 	}
-	if r.pattern.comment == nil && r.losesComment(m, kept) {
+	switch {
+	case r.pattern.comment == nil && r.losesComment(m, kept):
 		return "", Comment
+	case r.lines && r.cutsDirective(m, kept):
+		return "", Directive
 	}
 	r.count++
-	return r.placed(m, first, last, out)
+	return r.placed(m, first, last, string(out.text))
+}
+
+// held is the text of a hole with the matches in it replaced, once for each match
+// around it.
+func (r *rewriting) held(h Hole, inner []Match, out *written) *held {
+	key := [2]int{h.Start, h.End}
+	p := out.pieces[key]
+	if p == nil {
+		p = &held{text: r.hole(h, inner)}
+		out.pieces[key] = p
+	}
+	return p
 }
 
 func (r *rewriting) indented(text, base string) string {
@@ -236,6 +308,51 @@ func (r *rewriting) losesComment(m *Match, kept []Hole) bool {
 	return false
 }
 
+// cutsDirective reports a line of the preprocessor in a match that is in none of the
+// pieces that are kept, or an #if, #else or #endif whose partners are not in the same.
+func (r *rewriting) cutsDirective(m *Match, kept []Hole) bool {
+	open := map[int]int{} // by the start of a hole
+	for at := m.Start; ; {
+		i := bytes.IndexByte(r.text[at:m.End], '\n')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		line, _, _ := bytes.Cut(bytes.TrimLeft(r.text[at:m.End], " \t"), []byte("\n"))
+		if !bytes.HasPrefix(line, []byte("#")) || r.covered(at) {
+			continue
+		}
+		h := slices.IndexFunc(kept, func(h Hole) bool { return h.Start <= at && at < h.End })
+		if h < 0 {
+			return true
+		}
+		switch word := bytes.TrimLeft(line[1:], " \t"); {
+		case bytes.HasPrefix(word, []byte("if")):
+			open[kept[h].Start]++
+		case bytes.HasPrefix(word, []byte("endif")):
+			open[kept[h].Start]--
+		case !bytes.HasPrefix(word, []byte("el")):
+			continue
+		}
+		if open[kept[h].Start] < 0 || bytes.HasPrefix(bytes.TrimLeft(line[1:], " \t"), []byte("el")) && open[kept[h].Start] == 0 {
+			return true
+		}
+	}
+	for _, n := range open {
+		if n != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// covered reports that an offset is inside a comment or a token.
+func (s *source) covered(at int) bool {
+	i := sort.Search(len(s.comments), func(i int) bool { return s.comments[i][1] > at })
+	k := sort.Search(len(s.toks), func(k int) bool { return int(s.toks[k].end) > at })
+	return i < len(s.comments) && s.comments[i][0] < at || k < len(s.toks) && int(s.toks[k].start) < at
+}
+
 // hole is the text of a hole, with the matches in it replaced.
 func (r *rewriting) hole(h Hole, inner []Match) string {
 	var out strings.Builder
@@ -268,17 +385,6 @@ func (s *source) indentAt(at int) string {
 		end++
 	}
 	return string(s.text[start:end])
-}
-
-// lastIndent is the indentation of the last line of a text whose first line is
-// indented by base.
-func lastIndent(text, base string) string {
-	i := strings.LastIndexByte(text, '\n')
-	if i < 0 {
-		return base
-	}
-	line := text[i+1:]
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 }
 
 // reindented is a piece whose lines have the indentation of their new place instead of
@@ -322,15 +428,16 @@ func (r *rewriting) inStrings(piece string) map[int]bool {
 	return kept
 }
 
-// dropComma removes the comma before a hole that holds nothing, at the end of out,
-// or the one after it, at the start of rest: f($A, $$REST) with no rest is f(a).
-func dropComma(out, rest string) (string, string) {
-	before, after := strings.TrimRight(out, " \t\n"), strings.TrimLeft(rest, " \t\n")
+// dropComma removes the comma before a hole that holds nothing, at the end of the
+// text, or the one after it, at the start of rest: f($A, $$REST) with no rest is f(a).
+func (w *written) dropComma(rest string) string {
+	before, after := bytes.TrimRight(w.text, " \t\n"), strings.TrimLeft(rest, " \t\n")
 	switch {
-	case strings.HasSuffix(before, ",") && after != "" && strings.ContainsRune(")]}", rune(after[0])):
-		return strings.TrimSuffix(before, ","), rest
-	case strings.HasPrefix(after, ",") && before != "" && strings.ContainsRune("([{", rune(before[len(before)-1])):
-		return out, strings.TrimLeft(after[1:], " \t")
+	case bytes.HasSuffix(before, []byte{','}) && after != "" && strings.ContainsRune(")]}", rune(after[0])):
+		w.trim(" \t\n")
+		w.text = w.text[:len(w.text)-1]
+	case strings.HasPrefix(after, ",") && len(before) > 0 && strings.ContainsRune("([{", rune(before[len(before)-1])):
+		return strings.TrimLeft(after[1:], " \t")
 	}
-	return out, rest
+	return rest
 }

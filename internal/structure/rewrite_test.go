@@ -27,6 +27,7 @@ func TestReplace(t *testing.T) {
 		{"a.go", `foo($A, $B)`, `bar($B, $A)`, "foo(1, foo(2, 3))", "bar(bar(3, 2), 1)"},
 		{"a.go", `foo($A)`, `bar($A)`, "foo(a + b)", "bar(a + b)"},
 		{"a.go", `foo($A, $$B)`, `bar($A, $$B)`, "foo(1); foo(1, 2)", "bar(1); bar(1, 2)"},
+		{"a.c", `f($A);`, `g($A);`, "f(a\n#if X\n + b\n#else\n + c\n#endif\n + d);", "g(a\n#if X\n + b\n#else\n + c\n#endif\n + d);"},
 
 		// What is alone in its brackets keeps its lines and comments.
 		{"a.go", `if a { $$B }`, `f(func() { $$B })`, "{\n\tif a { // why\n\t\tx()\n\t\ty()\n\t}\n}", "{\n\tf(func() { // why\n\t\tx()\n\t\ty()\n\t})\n}"},
@@ -87,6 +88,10 @@ func TestReplaceRefuses(t *testing.T) {
 		why                            Doubt
 	}{
 		{"a.c", `$A * $B`, `mul($A, $B)`, "a * b;\nx = c * d;", "a * b;\nx = mul(c, d);", Declares},
+		{"a.c", `if ($A) $B;`, `if ($A) { $B; }`, "if (a)\n#ifdef X\n b;\n#else\n c;\n#endif\nif (d) e;", "if (a)\n#ifdef X\n b;\n#else\n c;\n#endif\nif (d) { e; }", Directive},
+		{"a.c", `a = $B;`, `set($B);`, "a = b\n#ifdef X\n + c;\n#else\n + d;\n#endif\na = e;", "a = b\n#ifdef X\n + c;\n#else\n + d;\n#endif\nset(e);", Directive},
+		{"a.c", `if ($A) $B;`, `if ($A) { $B; }`, "if (a)\n\tFOO(x)\n\tb();", "if (a)\n\tFOO(x)\n\tb();", Macro},
+		{"a.conf", `foo($A)`, `bar($A)`, "foo(a)", "foo(a)", Unknown},
 		{"a.go", `[$$A, x, $$B]`, `[$$A]`, "[x, x]", "[x, x]", Readings},
 		{"a.go", `foo($A)`, `bar()`, "foo(/* a */ b); foo(c)", "foo(/* a */ b); bar()", Comment},
 		{"a.go", `if a { return b }`, `c()`, "if a {\n\treturn b // why\n}", "if a {\n\treturn b // why\n}", Comment},

@@ -61,7 +61,7 @@ func (l *lexer) directive() bool {
 			l.skipBranch()
 		}
 	case "elif", "else", "elifdef", "elifndef":
-		if n := len(l.cond); n > 0 && l.depth != l.cond[n-1].depth {
+		if n := len(l.cond); n > 0 && (l.oneBranch || l.depth != l.cond[n-1].depth) {
 			l.skipBranch()
 			for string(l.word(l.at)) != "endif" && l.at < len(l.text) {
 				l.at = l.directiveEnd()
@@ -186,19 +186,7 @@ func (r *cReader) read() {
 
 // enumerator reads one value of an enumeration.
 func (r *cReader) enumerator(i int) int {
-	end := r.scopes[len(r.scopes)-1].end
-	if r.isWord(i) {
-		r.add(Member, i, i, i)
-	}
-	for ; i < end; i++ {
-		switch r.byteAt(i) {
-		case ',':
-			return i + 1
-		case '(', '[', '{':
-			i = r.after(i) - 1
-		}
-	}
-	return end
+	return r.enumerators(i, r.scopes[len(r.scopes)-1].end)
 }
 
 // statement reads a declaration or definition from its first token on.
@@ -253,34 +241,23 @@ func (r *cReader) prefix(i int) int {
 }
 
 func (r *cReader) friend(i int) int {
-	for k := i; k < len(r.toks); k++ {
-		switch r.byteAt(k) {
-		case ';':
-			return k + 1
-		case '{':
-			return r.declaration(i+1, i)
-		case '(', '[':
-			k = r.after(k) - 1
-		case '}':
-			return k
-		}
+	k := r.to(i, len(r.toks), func(k int) bool { return r.is(k, ";") || r.is(k, "{") || r.is(k, "}") })
+	switch {
+	case r.is(k, "{"):
+		return r.declaration(i+1, i)
+	case r.is(k, ";"):
+		return k + 1
 	}
-	return len(r.toks)
+	return k
 }
 
 // semicolon is the token that ends the statement at i.
 func (r *cReader) semicolon(i int) int {
-	for ; i < len(r.toks); i++ {
-		switch r.byteAt(i) {
-		case ';':
-			return i
-		case '(', '[', '{':
-			i = r.after(i) - 1
-		case '}':
-			return i - 1
-		}
+	i = r.to(i, len(r.toks), func(k int) bool { return r.is(k, ";") || r.is(k, "}") })
+	if r.is(i, ";") {
+		return i
 	}
-	return len(r.toks) - 1
+	return i - 1
 }
 
 func (r *cReader) namespace(i, first int) int {
@@ -356,10 +333,7 @@ func (r *cReader) declarators(i, end int) []int {
 			i = max(r.angles(i)-1, i)
 		case c == '=' || c == ':' && !r.is(i+1, ":") && !r.is(i-1, ":"):
 			for i < end && !r.is(i, ",") {
-				if b := r.byteAt(i); b == '(' || b == '{' || b == '[' {
-					i = r.after(i) - 1
-				}
-				i++
+				i = r.past(i)
 			}
 			i--
 		case c == '(':
@@ -399,9 +373,6 @@ func (r *cReader) typeBody(i int) int {
 		case '{':
 			return k
 		case ';', ')', '=', '}', '*', '&':
-			if r.is(k, "=") || k == i+1 || !r.sawColon(i, k) {
-				return -1
-			}
 			return -1
 		case '(':
 			if !r.attribute(k-1) && !r.upper(k-1) && !r.sawColon(i, k) {

@@ -54,16 +54,12 @@ func (r *cReader) declaration(i, first int) int {
 // variables records the names of a declaration without a body.
 func (r *cReader) variables(i, first int) int {
 	end := r.semicolon(i)
-	kind := Variable
-	if r.inType() {
-		kind = Field
-	}
 	if r.is(i, "extern") || end-i > 4000 || r.in(i, cTypeWords) && end <= i+2 { // struct x;
 		return end + 1
 	}
 	for _, k := range r.declarators(i, end) {
 		if k > i || r.is(k-1, "}") { // a name needs a type
-			r.add(kind, k, first, end)
+			r.add(r.variable(), k, first, end)
 		}
 	}
 	return end + 1
@@ -102,8 +98,7 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 		}
 		return 0, false
 	}
-	s := r.named(kind, short, at, first, r.close(body))
-	s.addContainer(container)
+	r.named(kind, short, at, first, r.close(body)).addContainer(container)
 	r.enter(int(r.match[body]), short, Function)
 	return body + 1, true
 }
@@ -289,9 +284,6 @@ func (r *cReader) initialisers(k int) int {
 		case c == '{':
 			next := r.after(k)
 			if !r.is(next, ",") && !r.is(next, "{") {
-				if !r.isWord(k-1) && r.byteAt(k-1) != '>' {
-					return k
-				}
 				return k
 			}
 			k = next
@@ -311,12 +303,13 @@ func (r *cReader) initialisers(k int) int {
 // before the body.
 func (r *cReader) followedByFunction(open, body int) bool {
 	for k := r.after(open); k < body; k++ {
-		if r.is(k, "(") && r.isWord(k-1) && !r.in(k-1, cNotNames) && k-1 > r.after(open) {
+		if !r.is(k, "(") {
+			continue
+		}
+		if r.isWord(k-1) && !r.in(k-1, cNotNames) && k-1 > r.after(open) {
 			return true
 		}
-		if r.byteAt(k) == '(' {
-			k = r.after(k) - 1
-		}
+		k = r.after(k) - 1
 	}
 	return false
 }

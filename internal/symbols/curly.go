@@ -280,6 +280,7 @@ func hookCSharp(l *lexer, c byte) bool {
 			return true
 		}
 	}
+	l.unclosedAt(start)
 	l.at = len(l.text)
 	l.emit(text, start)
 	return true

@@ -73,8 +73,7 @@ func parseElixir(p *parser) {
 func (p *parser) elixirOther(i int) int {
 	switch {
 	case p.is(i, "test") && i+1 < len(p.toks) && p.toks[i+1].kind == text:
-		name := p.str(i + 1)
-		p.named(Test, name[1:max(1, len(name)-1)], i+1, i, p.lineLast(i))
+		p.named(Test, p.unquoted(i+1), i+1, i, p.lineLast(i))
 	case p.is(i, "defstruct"), p.is(i, "defexception"):
 		return p.lineLast(i)
 	}
@@ -103,16 +102,15 @@ func (p *parser) elixirDef(i int, kind Kind) (int, bool) {
 	def := p.named(kind, name, at, i, at)
 	// Without "do" at the end of a line there is no block: clauses with "do:",
 	// heads, delegates.
-	if block := p.elixirBlock(i); block < 0 {
-		end := p.elixirLineEnd(i)
-		def.End = int(p.toks[end].end)
+	if p.elixirBlock(i) < 0 {
+		def.End = int(p.toks[p.elixirLineEnd(i)].end)
 		return k, false
 	}
-	scopeName, scopeKind := name, Function
+	scope := Function
 	if kind == Module || kind == Interface || kind == Impl {
-		scopeKind = Module
+		scope = Module
 	}
-	p.open(i, scopeName, scopeKind)
+	p.open(i, name, scope)
 	return k, true
 }
 
@@ -157,9 +155,7 @@ func (p *parser) elixirBlock(i int) int {
 // elixirLineEnd is the last token of a definition without block.
 func (p *parser) elixirLineEnd(i int) int {
 	for k, n := i, 0; k < len(p.toks) && n < 2000; n++ {
-		if c := p.byteAt(k); c == '(' || c == '[' || c == '{' {
-			k = p.after(k) - 1
-		}
+		k = p.past(k) - 1
 		if k+1 >= len(p.toks) {
 			return len(p.toks) - 1
 		}

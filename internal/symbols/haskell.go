@@ -158,7 +158,7 @@ func (p *parser) upperWord(i int) bool {
 
 func (p *parser) haskellFields(open int) {
 	end := min(int(p.match[open]), len(p.toks))
-	for k := open + 1; k < end; k++ {
+	for k := open + 1; k < end; k = p.past(k) {
 		if p.isWord(k) && (p.is(k-1, "{") || p.is(k-1, ",")) {
 			for x := k; x < end; x++ {
 				if p.op(x, "::") {
@@ -169,9 +169,6 @@ func (p *parser) haskellFields(open int) {
 					break
 				}
 			}
-		}
-		if c := p.byteAt(k); c == '(' || c == '[' || c == '{' {
-			k = p.after(k) - 1
 		}
 	}
 }

@@ -78,11 +78,7 @@ func (r *javaReader) constants(i int) int {
 			r.add(Member, i, i, i)
 		}
 		for i < end && !r.is(i, ",") && !r.is(i, ";") {
-			if c := r.byteAt(i); c == '(' || c == '{' || c == '[' {
-				i = r.after(i)
-				continue
-			}
-			i++
+			i = r.past(i)
 		}
 		if r.is(i, ",") {
 			i++
@@ -161,24 +157,15 @@ func (r *javaReader) member(first int) int {
 }
 
 func (r *javaReader) namespace(i int) int {
-	k := i + 1
-	name := ""
-	for r.isWord(k) {
-		name += r.str(k)
-		k++
-		if !r.is(k, ".") {
-			break
-		}
-		name += "."
-		k++
+	name, k := r.dotted(i+1), i+2
+	for r.is(k, ".") && r.isWord(k+1) {
+		k += 2
 	}
 	if name == "" {
-		return k
+		return i + 1
 	}
 	if r.is(k, "{") {
-		r.named(Module, name, i+1, i, r.close(k))
-		r.enter(int(r.match[k]), name, Module)
-		return k + 1
+		return r.namedBlock(Module, name, i+1, i, k)
 	}
 	r.named(Module, name, i+1, i, k)
 	r.enter(len(r.toks), name, Module)
@@ -233,9 +220,7 @@ func (r *javaReader) typeDefinition(i, first int, kind Kind) (int, bool) {
 	for k := at + 1; k < len(r.toks) && k < at+400; k++ {
 		switch r.byteAt(k) {
 		case '{':
-			r.add(kind, at, first, r.close(k))
-			r.enter(int(r.match[k]), r.str(at), kind)
-			return k + 1, true
+			return r.block(kind, at, first, k), true
 		case ';':
 			r.add(kind, at, first, k)
 			return k + 1, true
@@ -259,17 +244,11 @@ func (r *javaReader) typeDefinition(i, first int, kind Kind) (int, bool) {
 }
 
 func (r *javaReader) statementEnd(i int) int {
-	for ; i < len(r.toks); i++ {
-		switch r.byteAt(i) {
-		case ';':
-			return i + 1
-		case '(', '[', '{':
-			i = r.after(i) - 1
-		case '}':
-			return i
-		}
+	i = r.to(i, len(r.toks), func(k int) bool { return r.is(k, ";") || r.is(k, "}") })
+	if r.is(i, ";") {
+		return i + 1
 	}
-	return len(r.toks)
+	return i
 }
 
 // declared reads a method, a property or fields.
@@ -301,10 +280,8 @@ func (r *javaReader) declared(i, first int) int {
 			if r.sharp && last > i {
 				return r.propertyOrSkip(last, first, k)
 			}
-			if r.types != nil && last >= 0 && last == i && !r.sharp && r.inType() { // a compact constructor
-				r.add(Method, last, first, r.close(k))
-				r.enter(int(r.match[k]), r.str(last), Method)
-				return k + 1
+			if last == i && !r.sharp && r.inType() { // a compact constructor
+				return r.block(Method, last, first, k)
 			}
 			r.enter(int(r.match[k]), "", Method) // an initialiser
 			return k + 1
@@ -359,9 +336,7 @@ func (r *javaReader) method(at, first, open int) int {
 	for k := r.after(open); k < len(r.toks) && k < r.after(open)+200; k++ {
 		switch c := r.byteAt(k); {
 		case c == '{':
-			r.add(Method, at, first, r.close(k))
-			r.enter(int(r.match[k]), r.str(at), Method)
-			return k + 1
+			return r.block(Method, at, first, k)
 		case c == ';':
 			if r.inType() || r.scopeKind() == 0 {
 				r.add(Method, at, first, k)

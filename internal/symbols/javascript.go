@@ -58,6 +58,7 @@ func (l *lexer) jsTemplate(start int) bool {
 		}
 		l.at++
 	}
+	l.unclosedAt(start)
 	l.at = len(l.text)
 	l.emit(text, start)
 	return true
@@ -107,16 +108,7 @@ func (r *jsReader) read() {
 }
 
 func (r *jsReader) enumerator(i int) int {
-	end := r.scopes[len(r.scopes)-1].end
-	if r.isWord(i) {
-		r.add(Member, i, i, i)
-	}
-	for ; i < end && !r.is(i, ","); i++ {
-		if c := r.byteAt(i); c == '(' || c == '{' || c == '[' {
-			i = r.after(i) - 1
-		}
-	}
-	return i + 1
+	return r.enumerators(i, r.scopes[len(r.scopes)-1].end)
 }
 
 func (r *jsReader) code(i int) int {
@@ -174,9 +166,7 @@ func (r *jsReader) function(i int) int {
 			}
 			return r.after(open)
 		}
-		r.add(Function, at, first, r.close(body))
-		r.enter(int(r.match[body]), r.str(at), Function)
-		return body + 1
+		return r.block(Function, at, first, body)
 	}
 	if body < 0 {
 		return r.after(open)
@@ -332,9 +322,7 @@ func (r *jsReader) value(at, first, k int) (int, bool) {
 		if body < 0 {
 			return 0, false
 		}
-		r.add(r.callable(), at, first, r.close(body))
-		r.enter(int(r.match[body]), r.str(at), Function)
-		return body + 1, true
+		return r.block(r.callable(), at, first, body), true
 	case r.is(k, "class"):
 		next := k
 		brace := -1
@@ -352,9 +340,7 @@ func (r *jsReader) value(at, first, k int) (int, bool) {
 		if brace < 0 {
 			return 0, false
 		}
-		r.add(Class, at, first, r.close(brace))
-		r.enter(int(r.match[brace]), r.str(at), Class)
-		return brace + 1, true
+		return r.block(Class, at, first, brace), true
 	}
 	return r.arrow(at, first, k)
 }
@@ -380,9 +366,7 @@ func (r *jsReader) arrow(at, first, k int) (int, bool) {
 	}
 	k += 2
 	if r.is(k, "{") {
-		r.add(r.callable(), at, first, r.close(k))
-		r.enter(int(r.match[k]), r.str(at), Function)
-		return k + 1, true
+		return r.block(r.callable(), at, first, k), true
 	}
 	r.add(r.callable(), at, first, r.expressionEnd(k))
 	return k, true

@@ -36,9 +36,7 @@ func (r *jsReader) assignedOrMethod(i int) int {
 		}
 	case r.is(k, "(") && !r.in(i, jsNotCall) && (r.is(i-1, "{") || r.is(i-1, ",") || (r.in(i-1, jsMods) || r.is(i-1, "*")) && (r.is(i-2, "{") || r.is(i-2, ",") || r.is(i-3, ","))):
 		if body := r.body(r.after(k)); body >= 0 {
-			r.add(Method, i, r.headStart(i, jsMods), r.close(body))
-			r.enter(int(r.match[body]), r.str(i), Function)
-			return body + 1
+			return r.block(Method, i, r.headStart(i, jsMods), body)
 		}
 	}
 	return i + 1
@@ -98,7 +96,7 @@ func (r *jsReader) member(i int) int {
 	}
 	name := r.str(i)
 	if r.toks[i].kind == text {
-		name = name[1:max(1, len(name)-1)]
+		name = r.unquoted(i)
 	}
 	if r.is(k, "(") {
 		return r.method(name, i, first, k)
@@ -109,9 +107,7 @@ func (r *jsReader) member(i int) int {
 func (r *jsReader) method(name string, at, first, open int) int {
 	body := r.body(r.after(open))
 	if body >= 0 {
-		r.named(Method, name, at, first, r.close(body))
-		r.enter(int(r.match[body]), name, Function)
-		return body + 1
+		return r.namedBlock(Method, name, at, first, body)
 	}
 	next := r.skipMember(r.after(open))
 	if r.typed {
@@ -174,8 +170,7 @@ func (r *jsReader) typeScript(i int, w string) int {
 	}
 	first := r.headStart(i, jsMods)
 	if r.toks[at].kind == text && (w == "module" || w == "namespace") && r.is(at+1, "{") {
-		name := r.str(at)
-		r.named(Module, name[1:max(1, len(name)-1)], at, first, r.close(at+1))
+		r.named(Module, r.unquoted(at), at, first, r.close(at+1))
 		return at + 2
 	}
 	if !r.isWord(at) {
@@ -212,9 +207,7 @@ func (r *jsReader) typeScript(i int, w string) int {
 		if w == "enum" {
 			kind = Enum
 		}
-		r.add(kind, at, first, r.close(k))
-		r.enter(int(r.match[k]), r.str(at), kind)
-		return k + 1
+		return r.block(kind, at, first, k)
 	}
 	k := at + 1
 	for r.is(k, ".") && r.isWord(k+1) {
@@ -223,7 +216,5 @@ func (r *jsReader) typeScript(i int, w string) int {
 	if !r.is(k, "{") {
 		return at
 	}
-	r.named(Module, r.dotted(at), at, first, r.close(k))
-	r.enter(int(r.match[k]), r.dotted(at), Module)
-	return k + 1
+	return r.namedBlock(Module, r.dotted(at), at, first, k)
 }

@@ -127,9 +127,7 @@ func (p *parser) kotlinType(i int) int {
 		if p.is(i, "object") && p.is(i-1, "companion") && (p.is(at, "{") || p.is(at, ":")) {
 			brace, last := p.bodyAfter(at, p.kotlinStop)
 			if brace >= 0 {
-				p.named(Class, "Companion", i, first, p.close(brace))
-				p.enter(int(p.match[brace]), "Companion", Class)
-				return brace + 1
+				return p.namedBlock(Class, "Companion", i, first, brace)
 			}
 			return last + 1
 		}
@@ -161,11 +159,7 @@ func (p *parser) enumMembers(i, end int) {
 			return
 		}
 		p.add(Member, i, i, i)
-		for i++; i < end && !p.is(i, ",") && !p.is(i, ";"); i++ {
-			if c := p.byteAt(i); c == '(' || c == '{' || c == '[' {
-				i = p.after(i) - 1
-			}
-		}
+		i = p.to(i+1, end, func(k int) bool { return p.is(k, ",") || p.is(k, ";") })
 		if i >= end || p.is(i, ";") {
 			return
 		}
@@ -197,7 +191,7 @@ func (p *parser) kotlinFun(i int) int {
 				k++
 			}
 			if p.is(k, "(") {
-				return p.kotlinBody(i, at, first, k)
+				return p.kotlinBody(at, first, k)
 			}
 			if !p.is(k, ".") {
 				return i + 1
@@ -219,7 +213,7 @@ func (p *parser) kotlinFun(i int) int {
 	return i + 1
 }
 
-func (p *parser) kotlinBody(i, at, first, open int) int {
+func (p *parser) kotlinBody(at, first, open int) int {
 	k := p.after(open)
 	if p.is(k, ":") {
 		for k++; k < len(p.toks); k++ {
@@ -241,9 +235,7 @@ func (p *parser) kotlinBody(i, at, first, open int) int {
 	name := p.callable()
 	switch {
 	case p.is(k, "{"):
-		p.add(name, at, first, p.close(k))
-		p.enter(int(p.match[k]), p.str(at), Function)
-		return k + 1
+		return p.block(name, at, first, k)
 	case p.is(k, "="):
 		p.add(name, at, first, p.expressionEnd(k+1))
 		return k + 1
@@ -257,13 +249,10 @@ func (p *parser) kotlinBody(i, at, first, open int) int {
 func (p *parser) expressionEnd(i int) int {
 	for n := 0; i < len(p.toks) && n < 2000; n++ {
 		switch p.byteAt(i) {
-		case '{', '(', '[':
-			i = p.after(i)
 		case '}', ')', ']', ';':
 			return i - 1
-		default:
-			i++
 		}
+		i = p.past(i)
 		if i < len(p.toks) && p.toks[i].first && !p.continues(i) {
 			return i - 1
 		}
@@ -304,11 +293,8 @@ func (p *parser) kotlinVal(i int) int {
 			at = k + 1
 			continue
 		}
-		kind := Variable
-		switch {
-		case p.inType():
-			kind = Field
-		case p.is(i-1, "const"):
+		kind := p.variable()
+		if kind == Variable && p.is(i-1, "const") {
 			kind = Const
 		}
 		p.add(kind, at, p.headStart(i, kotlinMods), p.lineLast(at))

@@ -191,9 +191,19 @@ func (l *lexer) blockComment(open, end string, nested bool) bool {
 		default:
 			l.at++
 		}
+		if depth > 0 && l.at >= len(l.text) {
+			l.unclosedAt(start)
+		}
 	}
 	l.comments = append(l.comments, span{start, l.at})
 	return true
+}
+
+// unclosedAt notes where the first string or comment begins that the text never closes.
+func (l *lexer) unclosedAt(start int) {
+	if l.openText == 0 {
+		l.openText = start + 1
+	}
 }
 
 // quoted takes a string that ends at a quote and whose backslashes escape. If
@@ -222,6 +232,7 @@ func (l *lexer) quoted(prefix int, quote byte, escapes, lines bool) bool {
 		}
 	}
 	if lines {
+		l.unclosedAt(start)
 		l.at = len(l.text)
 		l.emit(text, start)
 		return true
@@ -240,6 +251,7 @@ func (l *lexer) until(prefix int, mark string, escapes bool) bool {
 		if n := bytes.Index(l.text[min(i, len(l.text)):], []byte(mark)); n >= 0 {
 			l.at = i + n + len(mark)
 		} else {
+			l.unclosedAt(start)
 			l.at = len(l.text)
 		}
 		l.emit(text, start)
@@ -251,11 +263,13 @@ func (l *lexer) until(prefix int, mark string, escapes bool) bool {
 			continue
 		}
 		if l.text[i] == mark[0] && bytes.HasPrefix(l.text[i:], []byte(mark)) {
-			i += len(mark)
-			break
+			l.at = i + len(mark)
+			l.emit(text, start)
+			return true
 		}
 	}
-	l.at = min(i, len(l.text))
+	l.unclosedAt(start)
+	l.at = len(l.text)
 	l.emit(text, start)
 	return true
 }
@@ -398,5 +412,6 @@ func (l *lexer) regex(within int) bool {
 			return false
 		}
 	}
+	l.unsure = true
 	return false
 }

@@ -2,7 +2,7 @@ package symbols
 
 import "bytes"
 
-// parseMarkdown reads headings, outside of code and front matter.
+// parseMarkdown reads headings, outside of code and of metadata at the top.
 func parseMarkdown(p *parser) {
 	var fence []byte
 	var prev span // the line before, for underlined headings

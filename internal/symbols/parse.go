@@ -24,6 +24,10 @@ type parser struct {
 	names  bool
 	macros []struct{ start, end int32 }
 
+	openText  int  // offset + 1 of the first string or comment that is never closed
+	unsure    bool // what a slash means is not known
+	oneBranch bool // only the first branch of every #if is read
+
 	partial bool                              // the text was not read to its end
 	failed  any                               // what a reader panicked with
 	doc     struct{ before, line, first int } // the last answer of docLine: for the comments before one, and its line
@@ -134,6 +138,32 @@ func (p *parser) byteAt(i int) byte {
 
 // after is the token after the partner of the bracket at i.
 func (p *parser) after(i int) int { return min(int(p.match[i])+1, len(p.toks)) }
+
+// past is the token after i, or after the group that opens at i.
+func (p *parser) past(i int) int {
+	switch p.byteAt(i) {
+	case '(', '[', '{':
+		return p.after(i)
+	}
+	return i + 1
+}
+
+// to is the first token from i on, outside of groups, that ends the search; or limit.
+func (p *parser) to(i, limit int, ends func(k int) bool) int {
+	for i < limit && !ends(i) {
+		i = p.past(i)
+	}
+	return i
+}
+
+// enumerators records the member of an enumeration that begins at token i. It
+// returns the token after the comma that follows, or the end.
+func (p *parser) enumerators(i, end int) int {
+	if p.isWord(i) {
+		p.add(Member, i, i, i)
+	}
+	return min(p.to(i, end, func(k int) bool { return p.is(k, ",") })+1, end)
+}
 
 // close is the partner of the bracket at i, at most the last token.
 func (p *parser) close(i int) int { return max(i, min(int(p.match[i]), len(p.toks)-1)) }
@@ -250,6 +280,41 @@ func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
 		Start: int(p.toks[min(first, at)].start), NameAt: int(p.toks[at].start), End: int(p.toks[last].end),
 	})
 	return &p.out[len(p.out)-1]
+}
+
+// block records a definition whose body opens at brace, and enters it. It returns
+// the first token of the body.
+func (p *parser) block(kind Kind, name, first, brace int) int {
+	return p.namedBlock(kind, p.str(name), name, first, brace)
+}
+
+// namedBlock is block for a name that is not one token.
+func (p *parser) namedBlock(kind Kind, name string, at, first, brace int) int {
+	p.named(kind, name, at, first, p.close(brace))
+	p.enter(int(p.match[brace]), name, kind)
+	return brace + 1
+}
+
+// member is Member in an enumeration and Field elsewhere.
+func (p *parser) member() Kind {
+	if p.scopeKind() == Enum {
+		return Member
+	}
+	return Field
+}
+
+// variable is Field in a type and Variable elsewhere.
+func (p *parser) variable() Kind {
+	if p.inType() {
+		return Field
+	}
+	return Variable
+}
+
+// unquoted is a literal without its first and last byte.
+func (p *parser) unquoted(i int) string {
+	s := p.str(i)
+	return s[1:max(1, len(s)-1)]
 }
 
 // callable is Method in a type and Function elsewhere.

@@ -159,9 +159,7 @@ func (p *parser) perlPackage(i int) int {
 		k++
 	}
 	if p.is(k, "{") {
-		p.named(Module, name, i+1, i, p.close(k))
-		p.enter(int(p.match[k]), name, Module)
-		return k + 1
+		return p.namedBlock(Module, name, i+1, i, k)
 	}
 	for n := len(p.scopes); n > 0 && p.scopes[n-1].kind == Module && p.scopes[n-1].end == len(p.toks); n-- {
 		p.scopes = p.scopes[:n-1]
@@ -196,12 +194,9 @@ func (p *parser) perlConstant(i int) int {
 		return k
 	}
 	end := int(p.match[k])
-	for k++; k < end && k < len(p.toks); k++ {
+	for k++; k < end && k < len(p.toks); k = p.past(k) {
 		if p.isWord(k) && p.op(k+1, "=>") {
 			p.add(Const, k, k, k)
-		}
-		if c := p.byteAt(k); c == '(' || c == '{' || c == '[' {
-			k = p.after(k) - 1
 		}
 	}
 	return end

@@ -102,9 +102,7 @@ func (p *parser) php(i int) int {
 		if brace < 0 {
 			return last + 1
 		}
-		p.add(kind, i+1, p.headStart(i, phpMods), p.close(brace))
-		p.enter(int(p.match[brace]), p.str(i+1), kind)
-		return brace + 1
+		return p.block(kind, i+1, p.headStart(i, phpMods), brace)
 	}
 	switch w {
 	case "function", "fn":
@@ -124,8 +122,7 @@ func (p *parser) php(i int) int {
 		return p.phpConst(i)
 	case "define":
 		if p.is(i+1, "(") && i+2 < len(p.toks) && p.toks[i+2].kind == text {
-			name := p.str(i + 2)
-			p.named(Const, name[1:max(1, len(name)-1)], i+2, i, p.close(i+1))
+			p.named(Const, p.unquoted(i+2), i+2, i, p.close(i+1))
 		}
 	case "case":
 		if p.scopeKind() == Enum && p.isWord(i+1) {
@@ -172,9 +169,7 @@ func (p *parser) phpFunction(i int) int {
 		p.add(p.callable(), at, first, last)
 		return last + 1
 	}
-	p.add(p.callable(), at, first, p.close(brace))
-	p.enter(int(p.match[brace]), p.str(at), Function)
-	return brace + 1
+	return p.block(p.callable(), at, first, brace)
 }
 
 func (p *parser) phpNamespace(i int) int {
@@ -190,13 +185,9 @@ func (p *parser) phpNamespace(i int) int {
 		return k
 	}
 	if p.is(k, "{") {
-		p.named(Module, name, i+1, i, p.close(k))
-		p.enter(int(p.match[k]), name, Module)
-		return k + 1
+		return p.namedBlock(Module, name, i+1, i, k)
 	}
-	for n := len(p.scopes); n > 0; n-- { // the next namespace ends this one
-		p.scopes = p.scopes[:n-1]
-	}
+	p.scopes = p.scopes[:0] // the next namespace ends this one
 	p.named(Module, name, i+1, i, k)
 	p.enter(len(p.toks), name, Module)
 	return k

@@ -127,12 +127,9 @@ func (p *parser) pythonValue(i int) {
 		p.add(Type, i+1, i, p.lineLast(i))
 		return
 	}
-	kind := Variable
-	switch {
-	case p.is(i+1, "=") && p.is(i+2, "lambda"):
+	kind := p.variable()
+	if p.is(i+1, "=") && p.is(i+2, "lambda") {
 		kind = p.callable()
-	case p.inType():
-		kind = Field
 	}
 	p.add(kind, i, i, p.logicalEnd(i)-1)
 }

@@ -58,9 +58,7 @@ func (p *parser) rustType(i int, kind Kind) int {
 		}
 		return last + 1
 	}
-	p.add(kind, at, first, p.close(brace))
-	p.enter(int(p.match[brace]), p.str(at), kind)
-	return brace + 1
+	return p.block(kind, at, first, brace)
 }
 
 // rustMembers reads one field or variant.
@@ -77,10 +75,7 @@ func (p *parser) rustMembers(i int) int {
 		}
 		i++
 	}
-	kind := Field
-	if p.scopeKind() == Enum {
-		kind = Member
-	}
+	kind := p.member()
 	if p.isWord(i) && i < end && (kind == Member || p.is(i+1, ":")) {
 		p.add(kind, i, first, i)
 	}
@@ -114,9 +109,7 @@ func (p *parser) rustFn(i int) int {
 		p.add(p.callable(), at, first, last)
 		return max(last, at) + 1
 	}
-	p.add(p.callable(), at, first, p.close(brace))
-	p.enter(int(p.match[brace]), p.str(at), Function)
-	return brace + 1
+	return p.block(p.callable(), at, first, brace)
 }
 
 func (p *parser) rustImpl(i int) int {
@@ -164,31 +157,17 @@ func (p *parser) rustValue(i int, w string) int {
 		p.is(i-1, "*") || p.is(i-1, "<") || p.is(i-1, ",") || p.str(at) == "_" {
 		return i + 1
 	}
-	kind := Const
+	kind, ok := Const, p.is(at+1, ":")
 	switch w {
 	case "type":
-		kind = Type
-		if !p.is(at+1, "=") && !p.is(at+1, "<") && !p.is(at+1, ":") && !p.is(at+1, ";") {
-			return i + 1
-		}
+		kind, ok = Type, ok || p.is(at+1, "=") || p.is(at+1, "<") || p.is(at+1, ";")
 	case "static":
 		kind = Variable
-		if !p.is(at+1, ":") {
-			return i + 1
-		}
-	default:
-		if !p.is(at+1, ":") {
-			return i + 1
-		}
 	}
-	end := at
-	for end < len(p.toks) && !p.is(end, ";") && !p.is(end, "}") {
-		if c := p.byteAt(end); c == '(' || c == '{' || c == '[' {
-			end = p.after(end)
-			continue
-		}
-		end++
+	if !ok {
+		return i + 1
 	}
+	end := p.to(at, len(p.toks), func(k int) bool { return p.is(k, ";") || p.is(k, "}") })
 	p.add(kind, at, p.headStart(i, rustMods), end)
 	return end + 1
 }
@@ -218,30 +197,16 @@ func parseZig(p *parser) {
 				p.add(p.callable(), i+1, first, k)
 				return k
 			}
-			p.add(p.callable(), i+1, first, p.close(k))
-			p.enter(int(p.match[k]), p.str(i+1), Function)
-			return k + 1
+			return p.block(p.callable(), i+1, first, k)
 		case (p.is(i, "const") || p.is(i, "var")) && p.isWord(i+1) && (p.is(i+2, "=") || p.is(i+2, ":")):
 			return p.zigValue(i)
 		case p.is(i, "test") && p.toks[i].first && i+2 < len(p.toks) && p.toks[i+1].kind == text && p.is(i+2, "{"):
-			name := p.str(i + 1)
-			p.named(Test, name[1:max(len(name)-1, 1)], i+1, i, p.close(i+2))
+			p.named(Test, p.unquoted(i+1), i+1, i, p.close(i+2))
 			p.enter(int(p.match[i+2]), "", Function)
 			return i + 3
 		case p.inType() && p.isWord(i) && (p.is(i+1, ":") || p.is(i+1, ",") || p.is(i+1, "}") || p.is(i+1, "=")) && p.toks[i].first:
-			kind := Field
-			if p.scopeKind() == Enum {
-				kind = Member
-			}
-			p.add(kind, i, i, p.lineLast(i))
-			for k := i + 1; k < len(p.toks); k++ {
-				switch p.byteAt(k) {
-				case ',', '}', ';':
-					return k
-				case '(', '[', '{':
-					k = p.after(k) - 1
-				}
-			}
+			p.add(p.member(), i, i, p.lineLast(i))
+			return p.to(i+1, len(p.toks), func(k int) bool { return p.is(k, ",") || p.is(k, "}") || p.is(k, ";") })
 		}
 		return i + 1
 	})
@@ -250,11 +215,7 @@ func parseZig(p *parser) {
 func (p *parser) zigValue(i int) int {
 	end := i
 	for n := 0; end < len(p.toks) && !p.is(end, ";") && !p.is(end, "}") && n < 400; n++ {
-		if c := p.byteAt(end); c == '(' || c == '{' || c == '[' {
-			end = p.after(end)
-			continue
-		}
-		end++
+		end = p.past(end)
 	}
 	first := p.headStart(i, zigMods)
 	for k := i + 3; k < min(end, i+16); k++ {

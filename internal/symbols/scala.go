@@ -68,9 +68,7 @@ func (p *parser) scalaType(i int) int {
 	brace, last := p.bodyAfter(at+1, scalaStop(p))
 	switch {
 	case brace >= 0:
-		p.add(kind, at, first, p.close(brace))
-		p.enter(int(p.match[brace]), p.str(at), kind)
-		return brace + 1
+		return p.block(kind, at, first, brace)
 	case p.is(last, ":"): // an indented body
 		end := p.indentEnd(first, last+1)
 		p.add(kind, at, first, end-1)
@@ -138,15 +136,11 @@ func (p *parser) scalaDef(i int) int {
 			k = p.after(k)
 			continue
 		case c == '{':
-			p.named(kind, name, i+1, first, p.close(k))
-			p.enter(int(p.match[k]), name, Function)
-			return k + 1
+			return p.namedBlock(kind, name, i+1, first, k)
 		case c == '=' && !p.op(k, "=>"):
 			k++
 			if p.is(k, "{") {
-				p.named(kind, name, i+1, first, p.close(k))
-				p.enter(int(p.match[k]), name, Function)
-				return k + 1
+				return p.namedBlock(kind, name, i+1, first, k)
 			}
 			end := p.expressionEnd(k)
 			if k < len(p.toks) && p.toks[k].first { // indented below
@@ -169,11 +163,7 @@ func (p *parser) scalaVal(i int) int {
 	if p.inCode() || !p.isWord(i+1) {
 		return i + 1
 	}
-	kind := Variable
-	if p.inType() {
-		kind = Field
-	}
-	p.add(kind, i+1, p.headStart(i, scalaMods), p.lineLast(i))
+	p.add(p.variable(), i+1, p.headStart(i, scalaMods), p.lineLast(i))
 	return i + 2
 }
 

@@ -57,9 +57,7 @@ func (p *parser) swiftType(i int, kind Kind) int {
 	if brace < 0 {
 		return last + 1
 	}
-	p.add(kind, at, p.headStart(i, swiftMods), p.close(brace))
-	p.enter(int(p.match[brace]), p.str(at), kind)
-	return brace + 1
+	return p.block(kind, at, p.headStart(i, swiftMods), brace)
 }
 
 func (p *parser) swiftCases(i int) int {
@@ -113,24 +111,17 @@ func (p *parser) swiftFunc(i int) int {
 		p.named(kind, name, at, first, last)
 		return max(last, at) + 1
 	}
-	p.named(kind, name, at, first, p.close(brace))
-	p.enter(int(p.match[brace]), name, Function)
-	return brace + 1
+	return p.namedBlock(kind, name, at, first, brace)
 }
 
 func (p *parser) swiftVar(i int) int {
-	kind := Variable
-	if p.inType() {
-		kind = Field
-	}
 	first := p.headStart(i, swiftMods)
 	last := p.lineLast(i)
 	if p.is(last, "{") {
-		end := p.close(last)
-		p.add(kind, i+1, first, end)
+		p.add(p.variable(), i+1, first, p.close(last))
 		p.enter(int(p.match[last]), p.str(i+1), Function)
 		return last + 1
 	}
-	p.add(kind, i+1, first, last)
+	p.add(p.variable(), i+1, first, last)
 	return i + 2
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"quarry/change"
+	"quarry/internal/splice"
 	"quarry/internal/textfile"
 )
 
@@ -134,10 +135,7 @@ func alike(a, b []byte) int {
 	for i+step <= len(a) && bytes.Equal(a[i:i+step], b[i:i+step]) {
 		i += step
 	}
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	return i
+	return i + splice.Prefix(a[i:], b[i:])
 }
 
 // commonSuffix is how many bytes at the end of two texts are equal, not before
@@ -149,11 +147,7 @@ func commonSuffix(a, b *textfile.Text, from int) int {
 		m := min(step, n-s)
 		x, y := a.Slice(a.Len()-s-m, a.Len()-s), b.Slice(b.Len()-s-m, b.Len()-s)
 		if !bytes.Equal(x, y) {
-			for k := m - 1; k >= 0; k-- {
-				if x[k] != y[k] {
-					return s + m - 1 - k
-				}
-			}
+			return s + splice.Suffix(x, y)
 		}
 		s += m
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/fault"
+	"quarry/internal/splice"
 	"quarry/internal/textfile"
 )
 
@@ -160,10 +161,7 @@ func (n *Near) describeWhite(file string) string {
 // pair returns the characters where two texts first differ: the words around
 // it if both have letters there, else one character and its marks.
 func pair(a, b string) (string, string) {
-	i := 0
-	for i < len(a) && i < len(b) && a[i] == b[i] {
-		i++
-	}
+	i := splice.Prefix(a, b)
 	for i > 0 && (i < len(a) && !startsChar(a[i:]) || i < len(b) && !startsChar(b[i:])) {
 		i--
 	}

@@ -71,13 +71,22 @@ func (h *hunk) oldText() string {
 // newText is the text that the hunk leaves.
 func (h *hunk) newText() string {
 	var b strings.Builder
-	for i := range h.lines {
-		if h.lines[i].kind != '-' {
-			b.WriteString(h.lines[i].content())
-			b.WriteByte('\n')
-		}
+	for _, line := range h.newLines() {
+		b.WriteString(line)
+		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// newLines are the contents of the context and added lines.
+func (h *hunk) newLines() []string {
+	var lines []string
+	for i := range h.lines {
+		if h.lines[i].kind != '-' {
+			lines = append(lines, h.lines[i].content())
+		}
+	}
+	return lines
 }
 
 // applyHunk finds the one place of a hunk and plans its lines.
@@ -95,16 +104,19 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 		}
 	}
 	at, err := p.place(e, h)
-	if missing, ok := errors.AsType[*change.NotFoundError](err); ok && e.Lenient && e.Loose && len(h.old) > 0 {
+	switch {
+	case err == errNowhere && e.Lenient && e.Loose:
 		// Whoever wrote it by hand may have the white space wrong.
-		if out, err := p.meant(change.Edit{Old: missing.Old}, h.oldText(), h.newText()); err == nil {
-			return out, nil
-		} else if _, ok := errors.AsType[*change.AlreadyError](err); ok {
-			return Outcome{}, err
-		}
-	}
-	if err != nil {
+		return p.meant(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
+	case err == errNowhere:
+		return Outcome{}, p.nowhere(e, h)
+	case err != nil:
 		return Outcome{}, err
+	case !e.Certain && p.madeAt(h, at.line):
+		return Outcome{}, &change.AlreadyError{Line: at.line, Added: true}
+	case p.numbered(e) && at.line != e.First+p.shift && !h.bare() && p.linesAt(e.First+p.shift, h.newLines()):
+		// It was made at its line, and the same old lines occur elsewhere.
+		return Outcome{}, &change.AlreadyError{Line: e.First + p.shift, Added: true}
 	}
 	if p.stated(e) && at.line < p.after {
 		return Outcome{}, &misplacedError{at: at.line, stated: e.First + p.shift} // the hunks of a diff are in order
@@ -118,13 +130,16 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 
 // stated reports whether the line of a hunk was counted by a program, on a file that
 // may have changed since.
-func (p *planner) stated(e change.Edit) bool {
-	return e.First > 0 && !e.Loose && !e.Certain && !e.Stated
-}
+func (p *planner) stated(e change.Edit) bool { return p.numbered(e) && !e.Stated }
 
-// mostly reports whether half of a hunk's old lines or more stand at a line: that is
-// its place, which has changed, and another one with the same text is not.
-func (p *planner) mostly(h *hunk, at int) bool {
+// numbered reports whether a hunk names a line of a file that may have changed since.
+func (p *planner) numbered(e change.Edit) bool { return e.First > 0 && !e.Loose && !e.Certain }
+
+// mostly reports whether half of a hunk's old lines or more stand at its line: that is
+// its place, which has changed, and another one with the same text is not. Numbers that
+// may be written by hand need two thirds of three lines or more.
+func (p *planner) mostly(e change.Edit, h *hunk) bool {
+	at := e.First + p.shift
 	same, all := 0, 0
 	for k, i := range h.old {
 		text := h.lines[i].content()
@@ -135,6 +150,9 @@ func (p *planner) mostly(h *hunk, at int) bool {
 		if line, ok := p.doc.Line(at + k); ok && string(p.doc.Slice(line.Start, line.Content)) == text {
 			same++
 		}
+	}
+	if e.Stated {
+		return all > 2 && 3*same >= 2*all
 	}
 	return all > 1 && 2*same >= all
 }
@@ -164,16 +182,15 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		return standing{at, p.doc.Len()}, nil
 	}
 	// Two places are enough to know that the choice needs another criterion.
-	switch found := p.candidates(e, h, 2); found.n {
+	found := p.candidates(e, h, 2)
+	if p.compared > maxLineChecks {
+		return standing{}, errTooCommon
+	}
+	switch found.n {
 	case 0:
-		if e.AtStart || e.AtEnd {
-			if found := p.candidates(anywhere(e), h, 1); found.n > 0 {
-				return standing{}, &edgeError{line: found.first[0].line, start: e.AtStart && found.first[0].line > 1}
-			}
-		}
-		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
+		return standing{}, errNowhere
 	case 1:
-		if at := found.first[0]; !p.evident(e, h, at.line) || p.stated(e) && at.line != e.First+p.shift && p.mostly(h, e.First+p.shift) {
+		if at := found.first[0]; !p.evident(e, h, at.line) || p.numbered(e) && at.line != e.First+p.shift && p.mostly(e, h) {
 			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
 		}
 		if (e.AtStart || e.AtEnd) && !e.Loose && !e.Certain && found.first[0].line != e.First+p.shift {
@@ -189,13 +206,17 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		return standing{e.First + p.shift, line.Start}, nil
 	}
 	most := math.MaxInt
-	if p.nears++; p.nears > maxNears {
+	if p.ambiguous++; p.ambiguous > maxNears && e.Anchor == "" {
 		most = maxRemainingLines + 1 // nobody will read the number
 	}
-	found := p.candidates(e, h, most)
+	if found = p.candidates(e, h, most); p.compared > maxLineChecks {
+		return standing{}, errTooCommon
+	}
 	if e.Anchor != "" {
 		if at, ok := p.afterAnchor(e.Anchor, found); ok {
 			return at, nil
+		} else if p.compared > maxLineChecks {
+			return standing{}, errTooCommon
 		}
 	}
 	err := &change.AmbiguousError{Count: found.n}
@@ -203,6 +224,58 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		err.Lines = append(err.Lines, at.line)
 	}
 	return standing{}, err
+}
+
+// errNowhere says that the old lines of a hunk occur nowhere, or not at the edge of the
+// file where they belong.
+var errNowhere = errors.New("the hunk's lines are not there")
+
+// nowhere says why a hunk has no place. That it was made already is looked for first: it
+// is frequent, and cheap to find.
+func (p *planner) nowhere(e change.Edit, h *hunk) error {
+	if text := h.newText(); spacedOf(text).enough() {
+		made := &hunk{}
+		for _, l := range h.lines {
+			if l.kind != '-' {
+				made.old, made.lines = append(made.old, len(made.lines)), append(made.lines, l)
+			}
+		}
+		if found := p.candidates(change.Edit{Loose: true}, made, 2); found.n == 1 {
+			return &change.AlreadyError{Line: found.first[0].line}
+		}
+	}
+	if e.AtStart || e.AtEnd {
+		if found := p.candidates(anywhere(e), h, 1); found.n > 0 {
+			return &edgeError{line: found.first[0].line, start: e.AtStart && found.first[0].line > 1}
+		}
+	}
+	return &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
+}
+
+// madeAt reports whether a hunk whose old lines begin at a line was made there before:
+// its new lines contain the old ones in one piece, and are there too.
+func (p *planner) madeAt(h *hunk, line int) bool {
+	var before []string
+	for _, i := range h.old {
+		before = append(before, h.lines[i].content())
+	}
+	after := h.newLines()
+	for k := 0; k+len(before) <= len(after); k++ {
+		if slices.Equal(after[k:k+len(before)], before) && p.linesAt(line-k, after) {
+			return true
+		}
+	}
+	return false
+}
+
+// linesAt reports whether lines with these contents begin at a line.
+func (p *planner) linesAt(line int, contents []string) bool {
+	at, ok := p.doc.Line(line)
+	off := at.Start
+	for i := 0; ok && i < len(contents); i++ {
+		off, ok = p.lineIs(off, contents[i])
+	}
+	return ok
 }
 
 // anywhere is a hunk that does not say where the file begins or ends.
@@ -223,7 +296,10 @@ const maxPlaces = 1 << 18
 
 func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 	var found candidatePlaces
-	for off := range p.linesWith(h.lines[h.old[0]].content()) {
+	for off := range p.starts(h) {
+		if p.compared++; p.compared > maxLineChecks {
+			break
+		}
 		if !p.stands(e, h, off) {
 			continue
 		}
@@ -283,6 +359,7 @@ func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
 		if off, ok = p.lineIs(off, h.lines[n].content()); !ok {
 			return false
 		}
+		p.compared++
 	}
 	last := off == p.doc.Len()
 	if !e.Certain && (e.AtStart && start > 0 || e.AtEnd && !last) && !(e.Stated && p.doc.LineAt(start) == e.First+p.shift) {
@@ -319,9 +396,13 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 // laterShift is the distance from its line of the next hunk that stands in one
 // place only.
 func (p *planner) laterShift() (shift int, ok bool) {
-	for i, later := range p.later {
-		if at := p.onlyPlace(p.edit+1+i, later); at.line > 0 {
+	for p.next = max(p.next, p.edit+1); p.next-p.edit-1 < len(p.later); p.next++ {
+		later := p.later[p.next-p.edit-1]
+		if at := p.onlyPlace(p.next, later); at.line > 0 {
 			return at.line - later.First, true
+		}
+		if p.doc.Stopped() {
+			break
 		}
 	}
 	return 0, false
@@ -408,6 +489,9 @@ func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing
 	}
 	anchor = strings.TrimSpace(anchor)
 	for n, l := range p.doc.LinesFrom(1) {
+		if p.compared++; p.compared > maxLineChecks {
+			return standing{}, false
+		}
 		if l.Content-l.Start > len(anchor)+maxAnchorSpace || strings.TrimSpace(string(p.doc.Slice(l.Start, l.Content))) != anchor {
 			continue
 		}

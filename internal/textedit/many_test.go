@@ -70,7 +70,7 @@ func TestTooManyEdits(t *testing.T) {
 	}
 	text := textfile.InMemory(d)
 	text.StopWith(func() error { return context.Canceled })
-	if _, err := ApplyTo("", text, DefaultMaxSize, edits[:30_000]...); !errors.Is(err, context.Canceled) {
+	if _, err := ApplyTo("", text, DefaultMaxSize, nil, edits[:30_000]...); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

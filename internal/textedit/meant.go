@@ -106,9 +106,10 @@ func numbersOff(text string, ascending bool) (string, int) {
 var proseNames = map[string]bool{"md": true, "markdown": true, "mdx": true, "txt": true, "rst": true, "adoc": true, "org": true, "tex": true}
 
 var (
-	// A comment that stands for code which was left out.
+	// A comment that stands for code which was left out. A line "* ..." is one of a
+	// comment of several lines.
 	ellipsisComment = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*|\*)\s*(?:\.{3,}|…)(.*)$`)
+		return regexp.MustCompile(`^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*)\s*(?:\.{3,}|…)(.*)$`)
 	})
 	ellipsisWords = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^[^\w]*(?:\.{3}|…)\s*\(?\[?(?:the\s+)?(?:(?:rest|remainder) of|existing|unchanged|remaining|previous|other|same as before|omitted|keep)\b.*$|(?i)^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*)\s*(?:\(?\[?(?:the\s+)?(?:(?:rest|remainder) of|existing|unchanged|remaining)\b[^.…]*)(?:\.{3}|…).*$`)

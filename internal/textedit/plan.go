@@ -24,8 +24,13 @@ type planner struct {
 	after   int // the line after the last hunk's old lines
 	later   []change.Edit
 	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
-	nears   int              // explanations so far
-	spaced  *spaced          // the lines of the file, once other white space is looked for
+	next    int              // the first later hunk that may have only one
+
+	lineTable *lineTable // of many hunks
+	compared  int        // lines of hunks with lines of the file
+	ambiguous int        // hunks with several places so far
+	effort    *Effort
+	spaced    *spaced // the lines of the file, once other white space is looked for
 
 	valued map[int][]splice.Splice // for edits of values by path, by their number
 
@@ -59,11 +64,22 @@ func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off
 // explanations.
 const maxNears = 20
 
+// Effort bounds the explanations of all files of a set. The zero value is ready.
+type Effort struct {
+	nears   int
+	scanned int // bytes of text, and aligned for each explanation
+}
+
+// An alignment takes as long as a search through 2 MB; 100 MB take about a second.
+const aligned, maxScanned = 2 << 20, 100 << 20
+
 // closest is what comes closest to a text that is not there.
 func (p *planner) closest(old string) *change.Near {
-	if p.nears++; p.nears > maxNears {
+	e := p.effort
+	if e.nears++; e.nears > maxNears || e.scanned > maxScanned {
 		return nil
 	}
+	e.scanned += aligned + min(p.doc.Len(), nearScan)
 	return Closest(p.doc, old).Contract()
 }
 

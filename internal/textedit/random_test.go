@@ -420,7 +420,7 @@ func TestRandomEdits(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ch, err := ApplyTo("", text, DefaultMaxSize, edits...)
+		ch, err := ApplyTo("", text, DefaultMaxSize, nil, edits...)
 		if guess := (*GuessError)(nil); errors.As(err, &guess) && d.Guessed() {
 			refused++
 			continue
@@ -507,21 +507,21 @@ func TestResultIsLimited(t *testing.T) {
 	}
 	dense := doc(t, strings.Repeat("a", 2<<20))
 	if n := allocated(func() {
-		_, err = ApplyTo("", textfile.InMemory(dense), 300<<20, change.Edit{Verb: change.ReplaceText, Old: "a", New: strings.Repeat("x", 4000), Occurrence: change.All})
+		_, err = ApplyTo("", textfile.InMemory(dense), 300<<20, nil, change.Edit{Verb: change.ReplaceText, Old: "a", New: strings.Repeat("x", 4000), Occurrence: change.All})
 	}); !errors.As(err, &large) || n > 16<<20 {
 		t.Errorf("2 million places: %v, %d MB", err, n>>20)
 	}
-	if _, err = ApplyTo("", textfile.InMemory(d), 10, change.Edit{Verb: change.ReplaceText, Old: "a", New: "b", Occurrence: change.All}); err != nil {
+	if _, err = ApplyTo("", textfile.InMemory(d), 10, nil, change.Edit{Verb: change.ReplaceText, Old: "a", New: "b", Occurrence: change.All}); err != nil {
 		t.Errorf("a file over the limit that does not grow: %v", err)
 	}
-	if _, err = ApplyTo("", textfile.InMemory(d), 10, change.Edit{Verb: change.InsertAfter, New: "x"}); !errors.As(err, &large) {
+	if _, err = ApplyTo("", textfile.InMemory(d), 10, nil, change.Edit{Verb: change.InsertAfter, New: "x"}); !errors.As(err, &large) {
 		t.Errorf("a file over the limit that grows: %v", err)
 	}
 	wide, err := textfile.New([]byte("\xff\xfea\x00\n\x00"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = ApplyTo("", textfile.InMemory(wide), 100, change.Edit{Verb: change.InsertAfter, First: 1, New: strings.Repeat("é", 60)}); !errors.As(err, &large) {
+	if _, err = ApplyTo("", textfile.InMemory(wide), 100, nil, change.Edit{Verb: change.InsertAfter, First: 1, New: strings.Repeat("é", 60)}); !errors.As(err, &large) {
 		t.Errorf("an encoding that needs more bytes than the limit: %v", err)
 	}
 }

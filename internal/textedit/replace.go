@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/change"
+	"quarry/internal/splice"
 	"quarry/internal/textfile"
 )
 
@@ -141,18 +142,11 @@ type replacement struct {
 }
 
 func newReplacement(oldText, newText string) *replacement {
-	n := min(len(oldText), len(newText))
-	i := 0
-	for i < n && oldText[i] == newText[i] {
-		i++
-	}
+	i := splice.Prefix(oldText, newText)
 	for i > 0 && !(boundary(oldText, i) && boundary(newText, i)) {
 		i--
 	}
-	j := 0
-	for j < n-i && oldText[len(oldText)-1-j] == newText[len(newText)-1-j] {
-		j++
-	}
+	j := splice.Suffix(oldText[i:], newText[i:])
 	for j > 0 && !utf8.RuneStart(oldText[len(oldText)-j]) {
 		j--
 	}

@@ -32,6 +32,7 @@ func TestOtherSpace(t *testing.T) {
 		{"the white space is right elsewhere", "a.md", "first line\nsecond line\nthird, changed\n\n  first line\n  second line\n  third line\n", "first line\nsecond line\nthird line\n", "one line\n", "", ""},
 		{"too short", "a.go", "\tx := 1\n", "    x := 1\n", "    x := 2\n", "", ""},
 		{"two braces", "a.go", "\t\t}\n\t}\n", "    }\n}\n", "    }\n    done()\n}\n", "", ""},
+		{"two places, at the ends of lines", "a.go", "\tfirst(1, 2)  \n\tsecond(1, 2)\n\tfirst(1, 2)  \n\tsecond(1, 2)\n", "\tfirst(1, 2)\n\tsecond(1, 2)\n", "\tthird(1, 2)\n", "", ""},
 		{"two places", "a.go", goFile + goFile, "    if x.bad() {\n        return errBad\n    }\n", "    if x.bad() {\n    }\n", "", ""},
 		{"another word", "a.go", goFile, "    if x.bad() {\n        return errWorse\n    }\n", "    if x.bad() {\n    }\n", "", ""},
 		{"only white space changes", "a.go", goFile, "    if x.bad() {\n        return errBad\n", "    if x.bad() {\n    return errBad\n", "", ""},
@@ -55,7 +56,7 @@ func TestOtherSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ch, err := ApplyTo(c.file, textfile.InMemory(doc), DefaultMaxSize, change.Edit{Old: c.old, New: c.new, Lenient: true})
+		ch, err := ApplyTo(c.file, textfile.InMemory(doc), DefaultMaxSize, nil, change.Edit{Old: c.old, New: c.new, Lenient: true})
 		if c.want == "" {
 			if missing, ok := errors.AsType[*change.NotFoundError](err); !ok {
 				t.Errorf("%s: taken, or %v %v", c.name, missing, err)
@@ -86,6 +87,7 @@ func TestMeant(t *testing.T) {
 		{"entities", "return x[\"&lt;a&gt;\"] &lt; 3 &amp;&amp; true", "return false", "", "not found"},
 		{"already so", "\tzero(1, 2, 3)\n\ttwo(1, 2, 3)\n", "\tone(1, 2, 3)\n\ttwo(1, 2, 3)\n", "", "already so"},
 		{"already so, but short", "\tzero()\n", "}\n", "", "not found"},
+		{"a line of a comment", "\tone(1, 2, 3)\n", "\t/*\n\t * ...\n\t */\n\tone(1)\n", "", ""},
 		{"existing code", "\tone(1, 2, 3)\n", "\tone(1)\n\t// ... existing code ...\n", "", "left out"},
 		{"rest of the function", "\tone(1, 2, 3)\n", "\tone(1)\n\t// … rest of the function\n", "", "left out"},
 		{"an ellipsis alone", "\tone(1, 2, 3)\n", "\tone(1)\n\t# ...\n", "", "left out"},
@@ -97,7 +99,7 @@ func TestMeant(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ch, err := ApplyTo("a.go", textfile.InMemory(doc), DefaultMaxSize, change.Edit{Old: c.old, New: c.new, Lenient: true})
+		ch, err := ApplyTo("a.go", textfile.InMemory(doc), DefaultMaxSize, nil, change.Edit{Old: c.old, New: c.new, Lenient: true})
 		switch {
 		case c.wrong != "":
 			if err == nil || !strings.Contains(err.Error(), c.wrong) {

@@ -90,7 +90,7 @@ type piece struct {
 // each is a *change.EditError. A file
 // that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
-	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, edits...)
+	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, nil, edits...)
 }
 
 // DefaultMaxSize is how large an edit may make a file: 256 MB.
@@ -99,18 +99,22 @@ const DefaultMaxSize = 256 << 20
 // ApplyTo is Apply for any text, with a limit of its own. The name of the file says
 // what white space means in it, for edits that are Lenient, and how it writes values. A file that is larger
 // already may be edited as long as it does not grow. The size is known before any
-// of the new text is made, so what is refused costs nothing. An error of reading
+// of the new text is made, so what is refused costs nothing. Explanations of texts that
+// are not there share the effort, if it isn't nil. An error of reading
 // the text comes first.
-func ApplyTo(name string, d *textfile.Text, limit int64, edits ...change.Edit) (*Change, error) {
-	c, err := apply(name, d, limit, edits)
+func ApplyTo(name string, d *textfile.Text, limit int64, effort *Effort, edits ...change.Edit) (*Change, error) {
+	if effort == nil {
+		effort = &Effort{}
+	}
+	c, err := apply(name, d, limit, effort, edits)
 	if d.Err() != nil {
 		return nil, d.Err()
 	}
 	return c, err
 }
 
-func apply(name string, d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) {
-	p := &planner{doc: d, name: name, size: d.RawLen(), limit: max(limit, d.RawLen())}
+func apply(name string, d *textfile.Text, limit int64, effort *Effort, edits []change.Edit) (*Change, error) {
+	p := &planner{doc: d, name: name, size: d.RawLen(), limit: max(limit, d.RawLen()), effort: effort}
 	c := &Change{doc: d, edits: edits, Outcomes: make([]Outcome, len(edits))}
 	if err := affordable(d, edits); err != nil {
 		return nil, err
@@ -153,7 +157,7 @@ const maxLooked = 32 << 30
 func affordable(d *textfile.Text, edits []change.Edit) error {
 	n := 0
 	for i := range edits {
-		if v := edits[i].Verb; v == change.ReplaceText || v == change.ApplyHunk {
+		if v := edits[i].Verb; v == change.ReplaceText || v == change.ApplyHunk && d.Len() > maxTable {
 			n++
 		}
 	}

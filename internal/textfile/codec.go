@@ -35,6 +35,18 @@ func Decode1252(b []byte) []byte {
 	return out
 }
 
+// Decoded1252 is the length of Decode1252(b).
+func Decoded1252(b []byte) int {
+	n := len(b)
+	for len(b) > 0 {
+		if b = b[asciiRun(b):]; len(b) > 0 {
+			n += utf8.RuneLen(decode1252(b[0])) - 1
+			b = b[1:]
+		}
+	}
+	return n
+}
+
 func encode1252(r rune) (byte, bool) {
 	if r < 0x80 || r >= 0xA0 && r <= 0xFF {
 		return byte(r), true

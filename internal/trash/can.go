@@ -245,7 +245,7 @@ func (c *can) item(b *Bin, name string) (Item, error) {
 	}
 	rec, err := c.readRecord(name)
 	if errors.Is(err, fault.NotFound) {
-		// Obsidian's own deletions have none.
+		// Deletions by other programs have none.
 		item.Inside = false
 		return item, nil
 	}

@@ -131,6 +131,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	info, err := volume.Stat(p)
 	if errors.Is(err, fault.NotFound) && create {
 		if err = volume.MkdirPrivate(p); err == nil || errors.Is(err, fault.AlreadyExists) {
+			hideFromGit(volume, p)
 			info, err = volume.Stat(p)
 		}
 	}
@@ -151,6 +152,15 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 		return nil, fmt.Errorf("%s %w", fault.Printable(shown), err)
 	}
 	return b.finish(root, top, create)
+}
+
+// hideFromGit keeps a new trash at the top of a checkout out of git status.
+func hideFromGit(volume *rootfs.Root, p rootfs.Path) {
+	if _, err := volume.Stat(volume.Own(".git")); err == nil {
+		if rule, err := p.Child(".gitignore"); err == nil {
+			volume.Create(rule, []byte("*\n"), nil) // best effort: only for looks
+		}
+	}
 }
 
 func sameDir(root *rootfs.Root, want rootfs.Info) error {

@@ -1,7 +1,7 @@
 // Package trash moves what is deleted to where people can find it again: the
 // desktop's trash (FreeDesktop's specification 1.0, Windows' recycle bin, macOS'
-// .Trash), or the vault's own .trash
-// folder. Deleting for good is rootfs.RemoveAll.
+// .Trash), or the workspace's own .trash folder. Deleting for good is
+// rootfs.RemoveAll.
 //
 // The invariant: what Put is given is at every moment in its place, or in the
 // trash with a record of where it came from; nothing is overwritten in either
@@ -9,13 +9,13 @@
 // swapped in is trashed itself, never what it leads to, and nothing is copied
 // unless the caller allows it.
 //
-// # The vault's .trash
+// # The workspace's .trash
 //
-// Things lie in .trash under their own names, as Obsidian puts them there. The
-// records are in .trash/.quarry, one file for each in the format of the
-// desktop's trash: Obsidian shows nothing in hidden folders, a record written
-// first reserves the name among processes, and the records go where the vault
-// goes, which a state folder on one machine could not.
+// Items keep their own names in .trash, where note-taking programs put theirs too.
+// The records are in .trash/.quarry, one file each in the format of the desktop's
+// trash: other programs show nothing in hidden folders, a record written first
+// reserves the name among processes, and the records move with the workspace, which
+// a state folder on one machine could not.
 package trash
 
 import (

@@ -49,8 +49,12 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	if len(rest) > 0 && (e.Delete || e.Rename != "") {
 		return nil, d.missing(e.At, len(e.At)-len(rest), at)
 	}
-	if d.format == INI && e.Value != nil {
+	switch {
+	case e.Value == nil:
+	case d.format == INI:
 		e.Value = asTexts(e.Value)
+	case d.yaml():
+		e.Value = yamlNumbers(e.Value)
 	}
 	if len(rest) == 0 && at.node().Kind == Date && e.Value != nil && e.Value.Kind == Text && isDate(e.Value.Text) {
 		e.Value = &Node{Kind: Date, Text: e.Value.Text}
@@ -134,7 +138,7 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	case len(rest) == 0 && len(at.chain) == 1:
 		return nil, nil, refuse(Shape, "the whole document can't be set; write the file instead")
 	case len(rest) == 0:
-		if same(n, e.Value, true) {
+		if same(n, e.Value, true) && !(d.yaml() && n.bareAmbiguous()) {
 			return nil, nil, nil
 		}
 		out, err := d.f.replace(at, e.Value)
@@ -275,9 +279,19 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 		return nil, err
 	}
 	paths := make([]Path, len(edits))
+	given := map[string]bool{} // paths that edits before give a value, or one beneath
 	for i, e := range edits {
 		if paths[i], err = d.exact(e.At); err != nil {
 			return nil, &EditError{i, err}
+		}
+		if e.Rename == "" && given[paths[i].String()] {
+			return nil, &EditError{i, &Refused{Reason: Twice, Path: e.At, Why: "an edit before gives it a value, which would be lost"}}
+		}
+		for n, s := range paths[i] {
+			if e.Value == nil || s.Kind == Next {
+				break
+			}
+			given[paths[i][:n+1].String()] = true
 		}
 	}
 	pieces, now := splice.Base(len(text)), text

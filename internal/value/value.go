@@ -78,6 +78,8 @@ type Doc struct {
 	ticks   int
 }
 
+func (d *Doc) yaml() bool { return d.format == YAML || d.format == Header }
+
 // editor is what a format does to its text. Nodes are those of its document.
 type editor interface {
 	// replace gives the value at a place another value.
@@ -218,6 +220,7 @@ type SyntaxError struct {
 	Format  Format
 	Line    int // 0 if unknown
 	Problem string
+	Ours    bool // the text may be valid, but we can't find the places of its values
 }
 
 func (e *SyntaxError) Error() string {

@@ -281,7 +281,7 @@ func TestParsePath(t *testing.T) {
 func TestApplySeveral(t *testing.T) {
 	text := "a:\n  - x\n  - y\n  - z\nb: 1\n"
 	var edits []Edit
-	for _, what := range []string{"- a[0]", `a[1] = "Y"`, "- a[2]", "b > c", "b = 2", `d.e = 1`, `d.f = 2`} {
+	for _, what := range []string{"- a[0]", `a[1] = "Z"`, "- a[2]", "b > c", "b = 2", `d.e = 1`, `d.f = 2`} {
 		edits = append(edits, parseChange(t, what))
 	}
 	out, err := Apply(YAML, []byte(text), edits...)
@@ -289,7 +289,7 @@ func TestApplySeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	after, err := splice.Apply([]byte(text), out)
-	if want := "a:\n  - Y\nc: 2\nd:\n  e: 1\n  f: 2\n"; err != nil || string(after) != want {
+	if want := "a:\n  - Z\nc: 2\nd:\n  e: 1\n  f: 2\n"; err != nil || string(after) != want {
 		t.Errorf("%q, %v; want %q", after, err, want)
 	}
 	if _, err := Apply(YAML, []byte(text), parseChange(t, "- a[0]"), parseChange(t, "a[0] = 1")); err == nil {

@@ -95,7 +95,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	if oddBreak().Match(text) {
 		d.unsure = "line breaks other than \\n and \\r\\n"
 	}
-	dec := yaml.NewDecoder(&pieces{d, text})
+	dec := yaml.NewDecoder(&pieces{d, asVersion11(text)})
 	r := &yamlReader{d: d, text: d.text[:lines.End], cur: yamlCursor{text: text, line: 1, col: 1}, off: lines.Start, anchors: map[*yaml.Node]*Node{}}
 	var docs []*Node
 	for {
@@ -131,6 +131,36 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	return nil
 }
 
+// asVersion11 returns the text with 1.1 as its version where a directive names another
+// one: the parser refuses those. It is as long as before.
+func asVersion11(text []byte) []byte {
+	header := true // directives come before "---", at the top or after "..."
+	var out []byte
+	for at, next := 0, 0; at < len(text); at = next {
+		next = lineEnd(text, at)
+		switch line := text[at:next]; {
+		case isFence(line, "..."):
+			header = true
+		case !header:
+		case versionDirective().Match(line):
+			if out == nil {
+				out = bytes.Clone(text)
+			}
+			out[at+bytes.IndexByte(line, '.')+1] = '1'
+		case len(bytes.TrimSpace(line)) > 0 && line[0] != '#' && line[0] != '%':
+			header = false
+		}
+	}
+	if out == nil {
+		return text
+	}
+	return out
+}
+
+var versionDirective = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^%YAML[ \t]+1\.[0-9][ \t\r\n]`)
+})
+
 // oddBreak is a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
 var oddBreak = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
@@ -148,7 +178,7 @@ type yamlReader struct {
 }
 
 func (r *yamlReader) lost(n *yaml.Node) error {
-	return &SyntaxError{Format: YAML, Line: 1 + bytes.Count(r.text[:r.end], []byte("\n")), Problem: "a form that is not understood: " + strconv.Quote(clip(n.Value))}
+	return &SyntaxError{Format: YAML, Line: 1 + bytes.Count(r.text[:r.end], []byte("\n")), Problem: "a form that is not understood: " + strconv.Quote(clip(n.Value)), Ours: true}
 }
 
 func clip(s string) string {

@@ -92,12 +92,12 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 	default:
 		switch {
 		case n.Plain:
-			y.Tag = "!!timestamp"
+			y.Tag = ""
+		case strings.ContainsAny(n.Text, "\r\u0085\u2028\u2029\ufeff"): // line breaks of YAML 1.1, escaped
+			y.Style = yaml.DoubleQuotedStyle
 		case n.form == single:
 			y.Style = yaml.SingleQuotedStyle
-		case n.form == double:
-			y.Style = yaml.DoubleQuotedStyle
-		case inFlow && strings.Contains(n.Text, "\n"):
+		case n.form == double, ambiguous(n.Text), inFlow && strings.Contains(n.Text, "\n"):
 			y.Style = yaml.DoubleQuotedStyle
 		}
 	}
@@ -357,15 +357,18 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 		return in.Members[i].Place.Start
 	}
 	count := len(in.Members) + len(in.Items)
-	if count == 1 && len(at.chain) > 2 {
-		v := &Node{Kind: in.Kind, form: flow}
+	top := len(at.chain) == 2 || f.d.several && len(at.chain) == 3
+	left := "" // instead of the only entry
+	if count == 1 && (!top || !f.front) {
 		if in.Anchor != "" || in.Tag != "" {
 			return nil, refuse(Cramped, "what would be left has an anchor or a tag")
 		}
-		return f.replace(at.up(), v)
-	}
-	if count == 1 && in.Kind == List {
-		return nil, refuse(Cramped, "it is the only item of the document")
+		if !top {
+			return f.replace(at.up(), &Node{Kind: in.Kind, form: flow})
+		}
+		if left = "{}"; in.Kind == List {
+			left = "[]"
+		}
 	}
 	from := start(i)
 	text := f.d.text
@@ -388,7 +391,10 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 		return nil, refuse(Cramped, "it shares its line")
 	}
 	to := f.lastLine(end, limit, len(indent))
-	return []splice.Splice{{Span: splice.Span{Start: line, End: to}}}, nil
+	if left != "" && text[to-1] == '\n' {
+		left += f.d.eol
+	}
+	return []splice.Splice{{Span: splice.Span{Start: line, End: to}, New: left}}, nil
 }
 
 // lastLine is after the line of an entry's end and the comments below that are

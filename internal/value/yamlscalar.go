@@ -3,6 +3,7 @@ package value
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -183,6 +184,54 @@ func coreKind(s string) Kind {
 var yamlNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 })
+
+// ambiguous reports a text that YAML 1.1 or 1.2 reads as another type when it has no
+// quotes. It errs on the side of quotes: ports as 8080:80 and numbers with commas, which
+// some readers take for numbers, and words in any case.
+func ambiguous(s string) bool {
+	switch strings.ToLower(s) {
+	case "", "~", "null", "true", "false", "yes", "no", "y", "n", "on", "off", "=", "<<":
+		return true
+	}
+	return (strings.IndexByte("+-.", s[0]) >= 0 || s[0] >= '0' && s[0] <= '9') && notText().MatchString(s)
+}
+
+// notText is a number or a date of YAML 1.1 or 1.2.
+var notText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:[-+]?(?:[0-9][0-9_,]*(?:\.[0-9_]*)?|\.[0-9_]*)(?:e[-+]?[0-9_]+)?|[-+]?0[box][0-9a-f_]*|[-+]?[0-9][0-9_]*(?::[0-9]+)+(?:\.[0-9_]*)?|[-+]?\.(?:inf|nan)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[t \t][-+0-9:.,tz \t]*)?)$`)
+})
+
+// bareAmbiguous reports a text without quotes, in n or below, that YAML 1.1 reads as
+// another type. Dates of headers are written so.
+func (n *Node) bareAmbiguous() bool {
+	return n.Kind == Text && n.form == plain && !n.Plain && n.Tag == "" && ambiguous(n.Text) ||
+		slices.ContainsFunc(n.Items, (*Node).bareAmbiguous) ||
+		slices.ContainsFunc(n.Members, func(m *Member) bool { return m.Value.bareAmbiguous() })
+}
+
+// yamlNumbers returns a value whose numbers both versions of YAML read as numbers: 1.1
+// takes an exponent only after a point and with a sign.
+func yamlNumbers(n *Node) *Node {
+	out := *n
+	if at := strings.IndexAny(n.Text, "eE"); n.Kind == Number && at > 0 {
+		digits, exponent := n.Text[:at], n.Text[at+1:]
+		if !strings.Contains(digits, ".") {
+			digits += ".0"
+		}
+		if exponent != "" && exponent[0] >= '0' && exponent[0] <= '9' {
+			exponent = "+" + exponent
+		}
+		out.Text = digits + "e" + exponent
+	}
+	out.Items, out.Members = slices.Clone(n.Items), slices.Clone(n.Members)
+	for i, item := range out.Items {
+		out.Items[i] = yamlNumbers(item)
+	}
+	for i, m := range out.Members {
+		out.Members[i] = &Member{Key: m.Key, Value: yamlNumbers(m.Value)}
+	}
+	return &out
+}
 
 // yamlCursor turns the line and column of YAML nodes into offsets. The parser
 // counts characters and ends lines also at a lone CR, NEL, LS and PS. Asked in

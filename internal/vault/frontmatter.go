@@ -188,12 +188,14 @@ func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 }
 
 // plainDates makes dates given as text dates without quotes, as Obsidian writes
-// them.
+// them, with a time of day or without.
 func plainDates(value any) any {
 	switch v := value.(type) {
 	case string:
-		if _, err := time.Parse("2006-01-02", v); err == nil {
-			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
+		for _, form := range []string{time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+			if _, err := time.Parse(form, v); err == nil {
+				return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
+			}
 		}
 	case []any:
 		out := make([]any, len(v))

@@ -40,6 +40,15 @@ func NoteName(path, title, content string, now time.Time) string {
 
 // nameFor is the name of a note that was given none.
 func nameFor(title, content string, now time.Time) string {
+	if name := NameIn(title, content); name != "" {
+		return withMD(name)
+	}
+	return fmt.Sprintf("Note-%d.md", now.UnixMilli())
+}
+
+// NameIn is the name that a title, else a note's first heading or line gives it; ""
+// if none does.
+func NameIn(title, content string) string {
 	text := []byte(content)
 	// A title stands near the top. Nothing has to end the reading of so little.
 	top, err := Scan(context.Background(), text[:min(len(text), checkEvery)])
@@ -52,10 +61,10 @@ func nameFor(title, content string, now time.Time) string {
 		cleanName(firstLine(text), maxLineName),
 	} {
 		if name != "" {
-			return withMD(name)
+			return name
 		}
 	}
-	return fmt.Sprintf("Note-%d.md", now.UnixMilli())
+	return ""
 }
 
 func withMD(name string) string {

@@ -162,7 +162,7 @@ func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, erro
 	if w.opts.MaxPending <= 0 {
 		w.opts.MaxPending = 16 << 10
 	}
-	for _, name := range []string{".git", ".obsidian", ".smarthole", ".trash"} {
+	for _, name := range append(policy.ProtectedNames(), ".trash") {
 		w.noteProtected(nil, name) // also where nothing is watched
 	}
 	w.pending.init(w.opts.MaxPending)

@@ -45,12 +45,12 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 	}
 	set.answered = func(a mcpserver.Answer) {
 		about := activity.About(a.Arguments, closed)
-		if a.Code == string(fault.ProtectedPath) {
+		if a.Code == fault.ProtectedPath {
 			about = ""
 		}
 		c := activity.Call{
 			Time: a.Began, Client: change.OneLine(cmp.Or(a.Client.Name, "unknown"), change.MaxName), Session: a.Client.Session, Tool: a.Tool.Name, About: about,
-			Millis: time.Since(a.Began).Milliseconds(), Bytes: a.Bytes, Error: a.Code,
+			Millis: time.Since(a.Began).Milliseconds(), Bytes: a.Bytes, Error: string(a.Code),
 		}
 		for _, s := range servers {
 			s.Called(c)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -20,8 +21,10 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
+	"quarry/internal/cli/hook"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/servers"
 	"quarry/internal/clients"
@@ -40,6 +43,7 @@ type agent struct {
 	profile  string
 	tools    []string
 	readOnly bool
+	asked    bool // a person asks: nothing found has its exit code
 	json     bool // what a person asked is answered in JSON
 	data     bool // tools answer in JSON
 	noIndex  bool
@@ -52,6 +56,7 @@ type agent struct {
 	stays    bool     // the process outlives its calls, as a server does
 	secret   string   // the file with the server's own token: no tool opens it
 	servers  servers.Flags
+	record   env.Recorded
 }
 
 // toolFlags choose the tools.
@@ -84,10 +89,25 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profile.New(set, &profile.Options{
-		Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit,
-		Worker: worker(),
-	})
+	o := &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit}
+	if set != nil && a.stays {
+		o.MayChange = a.clientIsHere(set, time.Now())
+	}
+	return profile.New(set, o)
+}
+
+// clientIsHere refuses changes while the hooks of the client say that it works in another
+// checkout of a root's repository.
+func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func() error {
+	return func() error {
+		for _, r := range set.Roots() {
+			dir := r.Workspace.Dir()
+			if to := hook.MovedTo(a.s.Env(), dir, started); to != "" {
+				return tool.Errorf(fault.Conflict, "You work in %s now, but this server changes files of %s, another checkout of the same repository. Nothing was changed. Use your own tools there, or have this server started again in it.", to, dir)
+			}
+		}
+		return nil
+	}
 }
 
 // searchTime is how long a search may take; 0 is the default.
@@ -174,7 +194,8 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		return nil, err
 	}
 	if lifted.Text != "true" {
-		opts.Guard = clients.Guard
+		places, _ := clients.UserPlaces(runtime.GOOS, a.s.Env()) // without a home, those of the project
+		opts.Guard = clients.GuardIn(root, places)
 	}
 	if err := a.s.Journal(root, opts); err != nil {
 		return nil, err
@@ -202,6 +223,9 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 			place.Ask = !keep
 			opts.Index = place
 		}
+	}
+	if err := a.s.Record(root, a.record, a.noGate, opts); err != nil {
+		return nil, err
 	}
 	return quarry.Open(root, opts)
 }
@@ -309,6 +333,11 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		}
 		raw = data
 	}
+	return a.answer(cmd, args[0], raw)
+}
+
+// answer calls a tool and prints what it says.
+func (a *agent) answer(cmd *cobra.Command, name string, raw json.RawMessage) error {
 	set, err := a.open(false, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return fmt.Errorf("%s", render.Error(render.Reading, strings.Join(a.roots, ", "), err))
@@ -318,7 +347,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	res, err := r.Call(cmd.Context(), args[0], raw)
+	res, err := r.Call(cmd.Context(), name, raw)
 	if unknown := (*tool.UnknownError)(nil); errors.As(err, &unknown) && unknown.Near == "" {
 		return fmt.Errorf("%w; quarry tools lists those of a profile", err)
 	}
@@ -330,10 +359,17 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 	} else {
 		err = a.s.Print(strings.TrimSuffix(res.Text, "\n") + "\n")
 	}
-	if err == nil && res.IsError {
+	if err == nil && (res.IsError || a.asked && foundNone(res)) {
 		return env.ErrNone
 	}
 	return err
+}
+
+// foundNone reports an answer without definitions, uses and passages.
+func foundNone(res *tool.Result) bool {
+	var found struct{ Symbols, References, Results []json.RawMessage }
+	data, err := json.Marshal(res.Structured)
+	return err == nil && json.Unmarshal(data, &found) == nil && len(found.Symbols)+len(found.References)+len(found.Results) == 0
 }
 
 // openBackend opens the servers for an agent.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -31,6 +32,7 @@ type installFlags struct {
 	file    string
 	command string
 	write   bool
+	replace bool
 }
 
 func newInstall(s env.Streams) *cobra.Command {
@@ -42,12 +44,21 @@ func newInstall(s env.Streams) *cobra.Command {
 put it there. Everything else in the file, comments too, stays as it is, and so
 does what an entry of that name has beside its command (env, timeout, disabled
 and the like); a copy of the file is kept beside it. A file that can't be
-understood is left alone.
+understood is left alone, and so is an entry that serves another folder, unless
+--replace is given.
+
+Settings of a project go into the project that --root names, or else the current
+one. They hold no absolute path, so that they can be committed: a server that is
+started in a worktree serves that worktree.
+
+The client's own settings for calling tools without asking are added only with
+--allow read (tools that change nothing) or --allow all. They are shown first.
 
 The flags of quarry mcp given here become the server's. Without --profile, and if
 quarry.toml names none, the entry gets the profile with which agents worked best:
 notes for an Obsidian vault, code for any other folder.`,
 		Example: `  quarry mcp install --client claude-code
+  quarry mcp install --client claude-code --allow read
   quarry mcp install --client claude-desktop --root ~/notes --write
   quarry mcp install --client vscode --read-only --write`,
 		Args:                  command.Args(0, 0),
@@ -57,75 +68,274 @@ notes for an Obsidian vault, code for any other folder.`,
 	to := command.NewFlags()
 	f.addWhere(to)
 	to.StringVar(&f.command, "command", "", "`program` the client starts (default: this one)")
-	manual.SetGroups(cmd, append([]command.Group{{Title: "Where to", Flags: to}}, f.serverGroups()...))
+	to.BoolVar(&f.replace, "replace", false, "replace an entry that serves another folder")
+	groups := append([]command.Group{{Title: "Where to", Flags: to}}, f.serverGroups()...)
+	for _, g := range groups {
+		if fl := g.Flags.Lookup("allow"); fl != nil {
+			fl.Usage = "add the client's settings for calling tools without\nasking: read or all; any other value is a `glob`, as of quarry mcp"
+		}
+	}
+	manual.SetGroups(cmd, groups)
 	return cmd
 }
 
 // addWhere adds the flags that name an entry of a client.
 func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
-	fl.StringVar(&f.scope, "scope", "", "settings of the user or of this project: `user` or project")
+	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
 	fl.StringVar(&f.name, "name", "quarry", "`name` of the entry")
 	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 }
 
-// settings finds the client, its settings file and the content.
-func (f *installFlags) settings(s env.Streams) (c *clients.Client, file string, old []byte, err error) {
+// target is the entry of a client that is changed.
+type target struct {
+	*clients.Client
+	project string // the folder that the settings belong to; "" for those of the user
+	file    string
+	old     []byte // its text
+	roots   []namedRoot
+}
+
+// target finds the client and its settings.
+func (f *installFlags) target(s env.Streams) (*target, error) {
 	i := slices.Index(clients.Names(), f.client)
 	if f.client == "" {
-		return nil, "", nil, fmt.Errorf("--client is missing: one of %s", strings.Join(clients.Names(), ", "))
+		return nil, fmt.Errorf("--client is missing: one of %s", strings.Join(clients.Names(), ", "))
 	}
 	if i < 0 {
-		return nil, "", nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
+		return nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
 	}
-	c = &clients.All[i]
+	t := &target{Client: &clients.All[i]}
 	if f.scope == "" {
 		f.scope = "user"
-		if c.ByProject {
+		if t.ByProject {
 			f.scope = "project"
 		}
 	}
-	if file, err = f.settingsFile(s, c); err != nil {
-		return nil, "", nil, err
+	var err error
+	if t.roots, err = parseRoots(f.roots); err != nil {
+		return nil, err
 	}
-	old, err = clients.ReadSettings(file)
-	return c, file, old, err
+	switch f.scope {
+	case "user":
+		var p clients.Places
+		if p, err = clients.UserPlaces(runtime.GOOS, s.Env()); err == nil {
+			t.file = t.UserFile(p)
+		}
+	case "project":
+		err = t.inProject()
+	default:
+		err = fmt.Errorf("--scope %q: user or project", f.scope)
+	}
+	if f.file != "" {
+		t.file, err = filepath.Abs(f.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.old, err = clients.ReadSettings(t.file)
+	return t, err
+}
+
+// inProject finds the settings of the project that a single root is in, else of the
+// current one.
+func (t *target) inProject() (err error) {
+	given := ""
+	if len(t.roots) == 1 && t.roots[0].name == "" {
+		given = t.roots[0].dir
+	} else if given, err = env.Here(); err != nil {
+		return err
+	}
+	if t.project, err = env.RealPath(config.FindRoot(given)); err != nil {
+		return err
+	}
+	if t.ProjectFile == "" {
+		return fmt.Errorf("%s has no settings of a project: --scope user", t.Title)
+	}
+	t.file, err = t.inside(t.ProjectFile)
+	return err
+}
+
+// inside gives a settings file of the project. A repository may have a link there that
+// leads to settings of the user.
+func (t *target) inside(name string) (string, error) {
+	file := filepath.Join(t.project, filepath.FromSlash(name))
+	real := rootfs.RealPath(file)
+	if rel, err := filepath.Rel(rootfs.RealPath(t.project), real); err != nil || !filepath.IsLocal(rel) {
+		return "", fmt.Errorf("%s leads out of the project, to %s; replace the link by a file, or name that file with --config", file, real)
+	}
+	return file, nil
+}
+
+// edit is a settings file before and after.
+type edit struct {
+	file     string
+	old, new []byte
+	shown    string // the lines that are added
 }
 
 func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
-	c, file, old, err := f.settings(s)
+	approve, err := f.approveLevel(flags)
 	if err != nil {
 		return err
 	}
-	entry, err := f.entry(s, c, flags)
+	t, err := f.target(s)
 	if err != nil {
 		return err
 	}
-	changed, err := c.Set(old, f.name, entry)
+	entry, notes, err := f.entry(s, t, flags)
 	if err != nil {
-		return fmt.Errorf("%s is left as it is: %w\nPut this into it by hand:\n%s", file, err, strings.TrimSpace(c.EntryText(f.name, entry)))
+		return err
 	}
-	if bytes.Equal(old, changed) {
-		s.Say("%s has it already.\n", file)
-		return nil
+	if err := f.mayReplace(t, entry); err != nil {
+		return err
+	}
+	approval, err := f.approval(t, entry, approve)
+	if err != nil {
+		return err
+	}
+	if approve != "" {
+		entry.More = approval.Entry
+		notes = append(notes, approval.Note)
+	} else if len(approval.Entry)+len(approval.Lists) > 0 {
+		notes = append(notes, t.Title+" asks before it calls a tool: --allow read or --allow all adds its settings for not asking.")
+	}
+	changed, err := t.Set(t.old, f.name, entry)
+	if err != nil {
+		return fmt.Errorf("%s is left as it is: %w\nPut this into it by hand:\n%s", t.file, err, strings.TrimSpace(t.EntryText(f.name, entry)))
+	}
+	edits := []edit{{t.file, t.old, changed, t.EntryText(f.name, entry)}}
+	if approve != "" {
+		if edits, err = f.addLists(s, t, approval.Lists, edits); err != nil {
+			return err
+		}
+	}
+	edits = slices.DeleteFunc(edits, func(e edit) bool { return bytes.Equal(e.old, e.new) })
+	if len(edits) == 0 {
+		s.Say("%s has it already.\n", t.file)
 	}
 	if !f.write {
-		s.Say("This would go into %s; --write puts it there:\n%s", file, c.EntryText(f.name, entry))
-		return nil
+		for i, e := range edits {
+			format := "This would go into %s; --write puts it there:\n%s"
+			if i > 0 {
+				format = "And into %s:\n%s"
+			}
+			s.Say(format, e.file, e.shown)
+		}
 	}
-	missing := clients.Missing(file)
-	if err := writeClient(s, file, old, changed, fmt.Sprintf("Wrote %s to %s.", f.name, file), "Restart "+c.Title+" to use it."); err != nil {
+	for i, e := range edits {
+		if !f.write {
+			break
+		}
+		next := ""
+		if i == len(edits)-1 {
+			next = "Restart " + t.Title + " to use it.\n"
+		}
+		if err := f.writeEdit(s, e, next); err != nil {
+			return err
+		}
+	}
+	for _, n := range notes {
+		if n != "" {
+			s.Say("%s\n", n)
+		}
+	}
+	return nil
+}
+
+// writeEdit changes one file and notes its old text for uninstall.
+func (f *installFlags) writeEdit(s env.Streams, e edit, next string) error {
+	missing := clients.Missing(e.file)
+	if err := writeClient(s, e.file, e.old, e.new, fmt.Sprintf("Wrote %s to %s.", f.name, e.file), next); err != nil {
 		return err
 	}
 	records, err := records(s)
 	if err == nil {
-		err = records.Installed(file, f.name, old, changed, old != nil, missing)
+		err = records.Installed(e.file, f.name, e.old, e.new, e.old != nil, missing)
 	}
 	if err != nil { // the entry is there; only its way back is less exact
-		s.Say("What the file was before could not be noted, so uninstall will remove the entry alone: %v\n", err)
+		s.Say("The old text of the file could not be kept, so uninstall will remove the entry alone: %v\n", err)
 	}
 	return nil
+}
+
+// approveLevel takes read or all out of the values of --allow; the others are globs of
+// the server.
+func (f *installFlags) approveLevel(flags *pflag.FlagSet) (level string, err error) {
+	f.allow = slices.DeleteFunc(f.allow, func(v string) bool {
+		found := v == "read" || v == "all"
+		if found && level != "" && level != v {
+			err = errors.New("--allow read and --allow all exclude each other")
+		}
+		if found {
+			level = v
+		}
+		return found
+	})
+	if list, ok := flags.Lookup("allow").Value.(pflag.SliceValue); ok && err == nil {
+		err = list.Replace(f.allow)
+	}
+	return level, err
+}
+
+// approval gives the client's settings for calling the tools of an entry unasked.
+func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (clients.Approval, error) {
+	named := f.profile
+	if i := slices.Index(entry.Args, "--profile"); i >= 0 {
+		named = entry.Args[i+1]
+	}
+	tools, err := profile.New(nil, &profile.Options{Profile: named, Tools: f.tools, ReadOnly: true})
+	if err != nil {
+		return clients.Approval{}, err
+	}
+	a := &clients.Approving{Server: f.name, All: level != "read"}
+	for _, tool := range tools.Tools() {
+		a.Reads = append(a.Reads, tool.Name)
+	}
+	return t.Approval(a), nil
+}
+
+// addLists adds to the lists of a client's settings, each file once.
+func (f *installFlags) addLists(s env.Streams, t *target, lists []clients.List, edits []edit) ([]edit, error) {
+	for _, l := range lists {
+		if l.OnlyProject && t.project == "" {
+			continue
+		}
+		file, err := f.listFile(s, t, &l)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(edits, func(e edit) bool { return e.file == file })
+		if i < 0 {
+			old, err := clients.ReadSettings(file)
+			if err != nil {
+				return nil, err
+			}
+			i, edits = len(edits), append(edits, edit{file: file, old: old, new: old})
+		}
+		e := &edits[i]
+		if e.new, err = l.Add(e.new); err != nil {
+			return nil, fmt.Errorf("%s is left as it is: %w", file, err)
+		}
+		shown, err := l.Add([]byte(e.shown))
+		if err != nil {
+			return nil, err
+		}
+		e.shown = string(shown)
+	}
+	return edits, nil
+}
+
+func (f *installFlags) listFile(s env.Streams, t *target, l *clients.List) (string, error) {
+	p, err := clients.UserPlaces(runtime.GOOS, s.Env())
+	if err != nil {
+		return "", err
+	}
+	if t.project != "" && l.Project != "" {
+		return t.inside(l.Project)
+	}
+	return l.File(t.file, t.project, p), nil
 }
 
 // records are those of this user.
@@ -144,177 +354,174 @@ func writeClient(s env.Streams, file string, old, changed []byte, done, next str
 	if backup != "" {
 		s.Say("The file as it was: %s\n", backup)
 	}
-	_, err = fmt.Fprintln(s.Out, next)
+	_, err = fmt.Fprint(s.Out, next)
 	return err
 }
 
-func newUninstall(s env.Streams) *cobra.Command {
-	var f installFlags
-	cmd := &cobra.Command{
-		Use:   "uninstall --client NAME",
-		Short: "Disconnect an MCP client from this program",
-		Long: `Show which entry a client's settings have for quarry mcp, and with --write take
-it out. A file that nobody has changed since quarry mcp install gets the bytes
-back that it had before; in any other the entry alone is removed, and everything
-else, comments too, stays as it is. A copy of the file is kept beside it. Indexes, the log of changes and the trash stay: quarry
-index delete and quarry trash empty remove them.`,
-		Example: `  quarry mcp uninstall --client claude-code
-  quarry mcp uninstall --client claude-desktop --write`,
-		Args: command.Args(0, 0),
-		RunE: func(*cobra.Command, []string) error { return f.uninstall(s) },
+// mayReplace refuses to let an entry serve another folder than before.
+func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
+	servers, err := t.Servers(t.old)
+	if err != nil || servers[f.name] == nil || f.replace {
+		return nil // Set says why settings can't be changed
 	}
-	f.addWhere(cmd.Flags())
-	return cmd
+	const hint = "\n  --replace replaces it, --name gives the new entry another name"
+	old, ok := t.Read(servers[f.name])
+	if !ok || !old.Starts(f.name) {
+		return fmt.Errorf("%s has a server %s that is not quarry mcp%s", t.file, f.name, hint)
+	}
+	before, now := t.served(&old), t.served(entry)
+	before = slices.DeleteFunc(before, func(dir string) bool { return filepath.IsAbs(dir) && !env.Exists(dir) })
+	// An entry without a folder of its own serves the project of the old one too.
+	if len(before) == 0 || len(now) == 0 && len(before) == 1 || slices.Equal(before, now) {
+		return nil
+	}
+	return fmt.Errorf("the entry %s of %s serves %s%s", f.name, t.file, strings.Join(before, ", "), hint)
 }
 
-func (f *installFlags) uninstall(s env.Streams) error {
-	c, file, old, err := f.settings(s)
-	if err != nil {
-		return err
-	}
-	records, recordsErr := records(s)
-	if recordsErr == nil {
-		if before, existed, ok := records.Before(file, f.name, old); ok && f.write {
-			return f.giveBack(s, c, records, file, old, before, existed)
+// served are the folders that an entry serves; none if the client decides.
+func (t *target) served(e *clients.Entry) []string {
+	roots, _ := e.Roots()
+	var list []string
+	for _, r := range roots {
+		if _, after, named := strings.Cut(r, "="); named && !env.Exists(r) {
+			r = after
 		}
+		if t.Folder != "" && t.project != "" {
+			r = strings.Replace(r, t.Folder, t.project, 1)
+		}
+		switch {
+		case strings.Contains(r, "${"):
+			continue
+		case !filepath.IsAbs(r) && t.project != "":
+			r = filepath.Join(t.project, r)
+		}
+		if real, err := env.RealPath(r); err == nil {
+			r = real
+		}
+		list = append(list, r)
 	}
-	changed, err := c.Remove(old, f.name)
-	switch {
-	case errors.Is(err, clients.ErrNoEntry):
-		return fmt.Errorf("%s has no server %s%s", file, f.name, f.otherScope(s, c))
-	case err != nil:
-		return fmt.Errorf("%s is left as it is: %w", file, err)
-	case !f.write:
-		_, err := fmt.Fprintf(s.Out, "%s has the server %s; --write takes it out.\n", file, f.name)
-		return err
+	if len(roots) == 0 && t.project != "" {
+		list = []string{t.project}
 	}
-	return writeClient(s, file, old, changed, fmt.Sprintf("Took %s out of %s.", f.name, file), "Restart "+c.Title+".")
+	return list
 }
 
-// giveBack makes a file what it was before the entry was put into it.
-func (f *installFlags) giveBack(s env.Streams, c *clients.Client, records *clients.Records, file string, old, before []byte, existed bool) error {
-	if !existed {
-		if err := records.RemoveSettings(file, f.name, old); err != nil {
-			return err
-		}
-		s.Say("Removed %s, which was made for %s.\nRestart %s.\n", file, f.name, c.Title)
-		return records.Forget(file, f.name)
-	}
-	next := "Restart " + c.Title + "."
-	if servers, err := c.Servers(before); err == nil && servers[f.name] != nil {
-		next = "It had a server " + f.name + " before, which is there again: run this once more to remove it.\n" + next
-	}
-	if err := writeClient(s, file, old, before, fmt.Sprintf("Took %s out of %s, which is as it was before the install.", f.name, file), next); err != nil {
-		return err
-	}
-	return records.Forget(file, f.name)
-}
-
-// otherScope names the other settings file of a client if it has the entry.
-func (f *installFlags) otherScope(s env.Streams, c *clients.Client) string {
-	other := *f
-	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]
-	if f.file != "" {
-		return ""
-	}
-	if _, _, old, err := other.settings(s); err == nil {
-		if servers, err := c.Servers(old); err == nil && servers[f.name] != nil {
-			return "\n  the settings of the " + other.scope + " have it: --scope " + other.scope
-		}
-	}
-	return ""
-}
-
-// settingsFile finds the file to change.
-func (f *installFlags) settingsFile(s env.Streams, c *clients.Client) (string, error) {
-	if f.file != "" {
-		return filepath.Abs(f.file)
-	}
-	switch f.scope {
-	case "user":
-		p, err := clients.UserPlaces(runtime.GOOS, s.Env())
-		if err != nil {
-			return "", err
-		}
-		return c.UserFile(p), nil
-	case "project":
-		if c.ProjectFile == "" {
-			return "", fmt.Errorf("%s has no settings of a project: --scope user", c.Title)
-		}
-		here, err := env.Here()
-		if err != nil {
-			return "", err
-		}
-		root := config.FindRoot(here)
-		file := filepath.Join(root, filepath.FromSlash(c.ProjectFile))
-		// A repository may have a link there that leads to settings of the user.
-		real := rootfs.RealPath(file)
-		if rel, err := filepath.Rel(rootfs.RealPath(root), real); err != nil || !filepath.IsLocal(rel) {
-			return "", fmt.Errorf("%s leads out of the project, to %s; replace the link by a file, or name that file with --file", file, real)
-		}
-		return file, nil
-	}
-	return "", fmt.Errorf("--scope %q: user or project", f.scope)
-}
-
-func (f *installFlags) entry(s env.Streams, c *clients.Client, flags *pflag.FlagSet) (*clients.Entry, error) {
-	e := &clients.Entry{Command: f.command, Args: []string{"mcp"}}
-	if c.Typed {
-		e.Type = "stdio"
-	}
+func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e *clients.Entry, notes []string, err error) {
+	e = &clients.Entry{Command: f.command, Args: []string{"mcp"}}
 	if e.Command == "" {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
+		if e.Command, err = os.Executable(); err != nil {
+			return nil, nil, err
 		}
-		e.Command = self
+		if t.project != "" { // others share the settings
+			if onPath(e.Command) {
+				e.Command = "quarry"
+			} else {
+				notes = append(notes, "The entry names this program by its path, because quarry is not on PATH: others who share "+filepath.Base(t.file)+" need it in the same place.")
+			}
+		}
 	}
 	if err := f.servers.Check(len(f.roots) > 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// What the server would refuse is refused here, where a person reads it.
-	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly, Worker: worker()}); err != nil {
-		return nil, err
+	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
+		return nil, nil, err
 	}
 	if err := f.checkTrash(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f.servers.Given() {
 		servers, err := f.servers.Args()
 		e.Args = append(append(e.Args, servers...), serverArgs(flags)...)
-		return e, err
+		return e, notes, err
 	}
-	roots, err := parseRoots(f.roots)
+	var roots []string
+	switch {
+	case t.project != "":
+		roots, err = t.sharedRoots()
+	case len(t.roots) == 1 && t.roots[0].name == "" && t.UserFolder != "-" && f.name == flags.Lookup("name").DefValue:
+		// One entry for all projects must not serve one of them to the others.
+		t.roots = nil
+		notes = append(notes, "The entry serves the folder that "+t.Title+" works in, so it has no --root. For one folder in all projects give it a name of its own: --name NAME.")
+		roots, err = t.userRoots()
+	default:
+		roots, err = t.userRoots()
+	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, r := range roots {
-		value := r.dir
-		if r.name != "" {
-			value = r.name + "=" + r.dir
-		}
-		e.Args = append(e.Args, "--root", value)
+		e.Args = append(e.Args, "--root", r)
 	}
-	if len(roots) == 0 {
-		switch {
-		case c.Folder == "":
-		case c.Folder == "-":
-			return nil, fmt.Errorf("%s starts servers in no folder of yours: say which one with --root", c.Title)
-		case c.UserRoot && f.scope == "user":
-			return nil, fmt.Errorf("%s shares one server among the windows of a user: say which folder it serves with --root, or use --scope project", c.Title)
-		default:
-			e.Args = append(e.Args, "--root", c.Folder)
-		}
-	}
-	proposed, err := f.proposedProfile(s, roots, flags)
+	proposed, err := f.proposedProfile(s, t, flags)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if proposed != "" {
 		e.Args = append(e.Args, "--profile", proposed)
 	}
 	e.Args = append(e.Args, serverArgs(flags)...)
-	return e, nil
+	return e, notes, nil
+}
+
+// onPath reports whether the word quarry starts this program.
+func onPath(self string) bool {
+	found, err := exec.LookPath("quarry")
+	if err != nil {
+		return false
+	}
+	one, err := os.Stat(found)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(self)
+	return err == nil && os.SameFile(one, two)
+}
+
+// sharedRoots are the values of --root in the settings of a project: relative to its
+// folder, since others have it elsewhere, and a worktree has its own.
+func (t *target) sharedRoots() ([]string, error) {
+	if len(t.roots) == 0 && t.Folder != "" {
+		return []string{t.Folder}, nil
+	}
+	var list []string
+	for _, r := range t.roots {
+		rel, err := filepath.Rel(t.project, r.dir)
+		if err != nil {
+			return nil, fmt.Errorf("--root %s has no path relative to %s, and settings of a project hold no other: --scope user", r.dir, t.project)
+		}
+		value := filepath.ToSlash(rel)
+		switch {
+		case t.Folder != "" && value == ".":
+			value = t.Folder
+		case t.Folder != "":
+			value = t.Folder + "/" + value
+		case value == "." && r.name == "":
+			continue
+		}
+		list = append(list, r.flag(value))
+	}
+	return list, nil
+}
+
+// userRoots are the values of --root in the settings of a user.
+func (t *target) userRoots() ([]string, error) {
+	if len(t.roots) > 0 {
+		var list []string
+		for _, r := range t.roots {
+			list = append(list, r.flag(r.dir))
+		}
+		return list, nil
+	}
+	switch {
+	case t.UserFolder == "":
+		return nil, nil
+	case t.UserFolder == "-" && t.ProjectFile == "":
+		return nil, fmt.Errorf("%s starts servers in no folder of yours: say which one with --root", t.Title)
+	case t.UserFolder == "-":
+		return nil, fmt.Errorf("%s shares one server among the windows of a user: say which folder it serves with --root, or use --scope project", t.Title)
+	}
+	return []string{t.UserFolder}, nil
 }
 
 // proposedProfile is the profile that an entry names when neither --profile nor
@@ -322,20 +529,16 @@ func (f *installFlags) entry(s env.Streams, c *clients.Client, flags *pflag.Flag
 // tokens for the same tasks (docs/FIGURES.md, "Agents"). It is "", which leaves the
 // server its default, if --tools names tools, or if vaults and other folders are
 // served together.
-func (f *installFlags) proposedProfile(s env.Streams, roots []namedRoot, flags *pflag.FlagSet) (string, error) {
+func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.FlagSet) (string, error) {
 	if flags.Changed("profile") || flags.Changed("tools") {
 		return "", nil
 	}
 	var dirs []string
-	for _, r := range roots {
+	for _, r := range t.roots {
 		dirs = append(dirs, r.dir)
 	}
-	if len(dirs) == 0 && f.scope == "project" {
-		here, err := env.Here()
-		if err != nil {
-			return "", err
-		}
-		dirs = append(dirs, config.FindRoot(here))
+	if len(dirs) == 0 && t.project != "" {
+		dirs = append(dirs, t.project)
 	}
 	file, err := config.Load(s.Env())
 	if err != nil {
@@ -369,7 +572,7 @@ func (f *installFlags) proposedProfile(s env.Streams, roots []namedRoot, flags *
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "no-resources", "review", "review-client", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "no-resources", "record", "no-record", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue

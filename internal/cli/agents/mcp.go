@@ -99,6 +99,7 @@ func (f *mcpFlags) serverGroups() []command.Group {
 	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
 	other.BoolVar(&f.noResources, "no-resources", false, "serve no files as resources, which clients attach")
+	f.record.Add(other)
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
 	return append(f.agent.groups(), command.Group{Title: "Other", Flags: other})
 }

@@ -82,18 +82,6 @@ func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, er
 	return &mcpserver.Content{Blob: data}, nil
 }
 
-func (w *wsFiles) List(ctx context.Context, after string, n int) ([]string, error) {
-	paths, err := w.find(ctx, search.FindQuery{})
-	if err != nil {
-		return nil, err
-	}
-	i, found := slices.BinarySearch(paths, after)
-	if found {
-		i++
-	}
-	return paths[i:min(len(paths), i+n)], nil
-}
-
 // Complete looks only into the folder that the prefix is in.
 func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string, bool, error) {
 	q := search.FindQuery{Kind: search.FilesAndFolders}

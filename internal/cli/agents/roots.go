@@ -12,6 +12,14 @@ import (
 // namedRoot is a folder to serve.
 type namedRoot struct{ name, dir string }
 
+// flag is the value of --root for the folder, written as dir.
+func (r namedRoot) flag(dir string) string {
+	if r.name == "" {
+		return dir
+	}
+	return r.name + "=" + dir
+}
+
 // parseRoots reads --root values. With several, each has a name of its own.
 func parseRoots(values []string) ([]namedRoot, error) {
 	var list []namedRoot

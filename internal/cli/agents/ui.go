@@ -69,6 +69,7 @@ are shown as agents may see them: secrets stay hidden unless --allow shows them.
 	fl.BoolVar(&f.readOnly, "read-only", false, "nothing can be undone or accepted on the page")
 	fl.BoolVar(&f.force, "force", false, "serve even the home folder or /")
 	fl.BoolVar(&f.noIndex, "no-index", false, "use no index: read the files for each search")
+	f.record.Add(fl)
 	return cmd
 }
 

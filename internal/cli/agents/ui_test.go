@@ -8,10 +8,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"quarry/internal/cli/env"
 	"quarry/internal/config"
+	"quarry/internal/stress"
 )
 
 // own is an environment whose folders are all below one.
@@ -65,9 +65,10 @@ func TestBrowserGetsATicket(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- f.run(ctx) }()
 	var page []byte
-	for deadline := time.Now().Add(30 * time.Second); len(page) == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	stress.Becomes(func() bool {
 		page, _ = os.ReadFile(copied)
-	}
+		return len(page) > 0
+	})
 	cancel()
 	if err := <-done; err != nil {
 		t.Fatalf("%v: %s", err, errs.String())

@@ -180,12 +180,11 @@ func FindRoot(given string) (string, error) {
 // StateDir makes the folder for the journal of a workspace. It is private to the
 // user, since it holds old contents of files.
 func (s Streams) StateDir(root string) (string, error) {
-	base, err := config.StateDir(s.Env())
-	if err != nil {
+	dir, err := outside.JournalDir(s.Env(), root)
+	if err != nil && dir == "" {
 		return "", err
 	}
-	dir := filepath.Join(base, config.RootID(root), "journal")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("%w\n  the undo log is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
 	}
 	if _, err := outside.CheckPrivate(dir); err != nil {

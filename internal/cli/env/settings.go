@@ -1,8 +1,11 @@
 package env
 
 import (
+	"errors"
 	"strconv"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"quarry"
 	"quarry/change"
@@ -144,6 +147,52 @@ func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
 	size, err := file.Get(s.Env(), root, "index.max-size")
 	if err == nil && size.Source != config.FromDefault {
 		place.MaxBytes, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	return err
+}
+
+// Recorded are the flags --record and --no-record.
+type Recorded struct{ on, off bool }
+
+// Add adds the flags.
+func (r *Recorded) Add(fl *pflag.FlagSet) {
+	fl.BoolVar(&r.on, "record", false, "record what other programs change, to list and undo it")
+	fl.BoolVar(&r.off, "no-record", false, "don't record what other programs change")
+}
+
+// Record sets whether the process asks for the recording of a root: as a flag says, else
+// record.on, else def.
+func (s Streams) Record(root string, r Recorded, def bool, opts *quarry.Options) error {
+	if r.on && r.off {
+		return errors.New("give --record or --no-record, not both")
+	}
+	file, err := s.File()
+	if err != nil {
+		return err
+	}
+	var set [3]config.Setting
+	for i, key := range []string{"record.on", "record.max-size", "record.keep-age"} {
+		if set[i], err = file.Get(s.Env(), root, key); err != nil {
+			return err
+		}
+	}
+	on := def
+	if set[0].Source != config.FromDefault {
+		on = set[0].Text == "true"
+	}
+	if on = (on || r.on) && !r.off; !on || opts.Index == nil || opts.Index.Ask {
+		return nil
+	}
+	opts.Index.Record = &quarry.RecordOptions{}
+	if set[1].Source != config.FromDefault {
+		opts.Index.Record.MaxBytes, err = strconv.ParseInt(set[1].Text, 10, 64)
+		if opts.Index.Record.MaxBytes == 0 {
+			opts.Index.Record = nil
+			return err
+		}
+	}
+	if err == nil && set[2].Source != config.FromDefault {
+		opts.Index.Record.KeepAge, err = time.ParseDuration(set[2].Text)
 	}
 	return err
 }

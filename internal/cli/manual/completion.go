@@ -34,6 +34,21 @@ func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	return fmt.Errorf("there are completions for %s, not for %q", strings.Join(shells, ", "), shell)
 }
 
+// WriteCompletionOf writes the completions of a shell for an alias of a command, as rg
+// of quarry rg. They ask the program itself.
+func WriteCompletionOf(root *cobra.Command, alias, shell string, w io.Writer) error {
+	program := root.Use
+	root.Use = alias
+	defer func() { root.Use = program }()
+	var b strings.Builder
+	if err := WriteCompletion(root, shell, &b); err != nil {
+		return err
+	}
+	_, err := strings.NewReplacer("${words[0]} __complete", program+" __complete "+alias, "${words[1]} __complete", program+" __complete "+alias,
+		"$args[1] __complete", program+" __complete "+alias, "$Program __complete", program+" __complete "+alias).WriteString(w, b.String())
+	return err
+}
+
 // Completer finds words to complete an argument with.
 type Completer = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective)
 

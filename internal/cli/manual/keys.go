@@ -23,6 +23,7 @@ var SectionTexts = map[string]string{
 	"ui":      "the local page: quarry ui",
 	"review":  "changes that wait for a person: quarry mcp --review",
 	"journal": "the undo log",
+	"record":  "what other programs change",
 }
 
 // ConfigExample is the file that quarry config init writes: valid, and nothing

@@ -48,18 +48,18 @@ comments.
 
 Quarry compares tokens; it does not parse. It knows the strings, comments,
 operators and statement ends of 22 languages. In other files it knows words,
-strings and brackets. Some code has two meanings for it: a * b may be a product
-or declare b, a < b may begin type arguments. A search lists such a place. A
-replacement leaves it unchanged and counts it with the reason. The same goes for
-a place where the new text can't stand, or where a comment would be lost.
+strings and brackets: they can be searched, but not replaced. Some code has two
+meanings for it: a * b may be a product or declare b, a < b may begin type
+arguments. A search lists such a place. A replacement leaves it unchanged and
+counts it with the reason. The same goes for a place where the new text can't
+stand, or where a comment or a line of the preprocessor would be lost.
 
 `)
 	for _, s := range Structures {
 		fmt.Fprintf(&b, "  %s\n  -> %s\n      %s: %s\n", s.Find, s.Replace, strings.TrimPrefix(s.File, "a."), s.about)
 	}
 	b.WriteString(`
-Tools for agents: the parameter structure of search_files and replace_in_files;
-in scripts search("foo($A)", structure=True) and sub(..., structure=True).
+Tools for agents: the parameter structure of search_files and replace_in_files.
 `)
 	return trimLines(b.String())
 }

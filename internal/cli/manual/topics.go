@@ -61,6 +61,12 @@ var Syntaxes = []struct {
 			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "group 1's text again"},
 			{`(?<y>\d{4})-\k<y>`, "2026-2026", "2025-2026", "by name"},
 		}},
+	{"JavaScript's with the u flag", []string{"--syntax", "javascript/u"},
+		"As RegExp(…, 'u'); javascript/v is the v flag.",
+		[]Sample{
+			{`\p{Lu}\p{L}+`, "Élan", "élan", "a capital, then letters"},
+			{`^\u{1f600}`, "😀", "u", "a character by its number"},
+		}},
 	{"Plain text", []string{"-F"},
 		"No character has a meaning. --syntax literal is the same.",
 		[]Sample{

@@ -25,10 +25,10 @@ var chapters = []struct {
 	title    string
 	commands []string
 }{
-	{"Search and read", []string{"search", "find", "symbols", "read", "look", "rg", "fd"}},
-	{"Change files", []string{"edit", "value", "replace", "rename", "patch", "change", "write", "mkdir", "mv", "rm", "note"}},
-	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
-	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md"}},
+	{"Search and read", []string{"search", "find", "symbols", "rank", "refs", "read", "rg", "fd"}},
+	{"Change files", []string{"edit", "value", "replace", "rename", "patch", "write", "mkdir", "mv", "rm", "note"}},
+	{"See what changed, and undo it", []string{"log", "diff", "undo", "point", "record", "trash"}},
+	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md", "skill", "hook"}},
 	{"Make it faster", []string{"index", "serve"}},
 	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }

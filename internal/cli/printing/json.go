@@ -22,6 +22,7 @@ type jsonPrinter struct {
 
 	open     bool  // a file was begun and is not complete
 	begun    int64 // bytes printed before it
+	nul      int64 // as of search.FileMatch
 	file     jsonStats
 	named    string
 	name     []byte // its JSON
@@ -36,6 +37,8 @@ type JSONStyle struct {
 	Terminal  bool // tricky characters are escaped
 	Multiline bool // matches may span lines
 	Numbers   bool // of lines; null without them
+	Text      bool // NUL is nothing special
+	NulLines  bool // NUL and line feed are exchanged in the text of files
 	Quiet     bool // only the closing message, as ripgrep does with -q
 }
 
@@ -110,7 +113,7 @@ func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 			p.row = append(append(append(p.row, `{"type":"begin","data":{"path":`...), p.name...), "}}\n"...)
 		}
 	}
-	p.open = true
+	p.open, p.nul = true, f.NUL
 	p.count(f)
 	if !p.Quiet {
 		for lines := range blocksOf(f.Lines, p.Multiline) {
@@ -136,12 +139,16 @@ func (p *jsonPrinter) end() error {
 	if p.Quiet {
 		return nil
 	}
+	var binary *int64
+	if p.nul--; p.nul >= 0 && !p.Text {
+		binary = &p.nul
+	}
 	// In ripgrep's order, which is not that of the alphabet.
 	return p.message("end", struct {
 		Path   any       `json:"path"`
 		Binary *int64    `json:"binary_offset"`
 		Stats  jsonStats `json:"stats"`
-	}{Path: TextOrBytes([]byte(p.named)), Stats: p.file})
+	}{Path: TextOrBytes([]byte(p.named)), Binary: binary, Stats: p.file})
 }
 
 // count adds lines to the totals, of their file and of all. A multiline match
@@ -166,6 +173,9 @@ func (p *jsonPrinter) lines(lines []search.Line) {
 	first := &lines[0]
 	var found []search.Span
 	p.text, found = joined(p.text[:0], lines)
+	if p.NulLines {
+		SwapNUL(p.text)
+	}
 	subject := p.text
 	if !p.Multiline {
 		subject = first.Text

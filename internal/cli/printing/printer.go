@@ -66,6 +66,7 @@ type printer struct {
 	replace *replacer.Template // nil shows matches as they are
 	files   int
 	open    bool       // more of a file follows
+	hits    bool       // it has a matching line so far
 	last    int        // number of its last line so far
 	since   int        // number of the first of the lines without a gap to the last
 	symbol  int        // number of the line last shown that begins a definition
@@ -150,6 +151,7 @@ type shownBlock struct {
 
 // File writes the lines of a file, or the next part of them.
 func (p *printer) File(path string, f *search.FileMatch) error {
+	p.hits = p.open && p.hits || f.Matched > 0
 	if p.style.BinaryNotice && f.NUL > 0 && (!p.style.BinaryLines || len(f.Lines) == 0 && !p.open) {
 		return p.binary(path, f)
 	}
@@ -226,6 +228,9 @@ func (p *printer) binary(path string, f *search.FileMatch) error {
 	if f.More {
 		return nil // once is enough
 	}
+	if !p.hits { // its lines are only shown
+		return p.done()
+	}
 	if p.style.Path {
 		p.name(path, 0, 0)
 		p.put(": ")
@@ -236,6 +241,7 @@ func (p *printer) binary(path string, f *search.FileMatch) error {
 		p.put("binary file matches")
 	}
 	p.put(" (found \"\\0\" byte around offset " + strconv.FormatInt(f.NUL-1, 10) + ")\n")
+	p.files++
 	return p.done()
 }
 
@@ -355,7 +361,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 			at += leadingSpace(b.text[at:stop])
 		}
 		for at < stop {
-			for next < len(b.spans) && b.spans[next].End <= at {
+			for next < len(b.spans) && (b.spans[next].End <= at || b.spans[next].Start == b.spans[next].End) {
 				next++
 			}
 			if next == len(b.spans) || b.spans[next].Start >= stop {
@@ -464,8 +470,12 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 		return
 	}
 	stop := p.contentEnd(b.text, start, end)
+	painted := p.style.Colour && b.found > 0
+	if p.style.CRLF && painted && stop > start && stop < end && b.text[stop-1] == '\r' {
+		stop--
+	}
 	p.marked(b, start, stop, spans)
-	if p.style.CRLF && stop == end && (stop == start || b.text[stop-1] != '\r') {
+	if p.style.CRLF && (stop == end || painted) {
 		p.row = append(p.row, '\r')
 	}
 	p.lineFeed()

@@ -1,12 +1,14 @@
 package printing
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
 
+	"quarry/internal/progress"
 	"quarry/internal/render"
 )
 
@@ -26,6 +28,7 @@ type Progress struct {
 	drawn   bool
 	ended   bool
 	current amount
+	watched *progress.Count // nil: Set tells
 }
 
 // amount is how much is done.
@@ -70,11 +73,27 @@ func (p *Progress) Set(done, total int, unit string, bytes int64) {
 	p.mu.Unlock()
 }
 
+// Watch shows how much is done of the changes that are made with the context that it
+// returns.
+func (p *Progress) Watch(ctx context.Context) context.Context {
+	if p == nil {
+		return ctx
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.watched = &progress.Count{}
+	return progress.With(ctx, p.watched)
+}
+
 func (p *Progress) draw(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended || now.Sub(p.started) < patience || now.Sub(p.shown) < redraw {
 		return
+	}
+	if w := p.watched; w != nil {
+		total := int(w.Total.Load())
+		p.current = amount{min(int(w.Steps.Load()), total), total, "steps", 0}
 	}
 	p.shown, p.drawn = now, true
 	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.width()))

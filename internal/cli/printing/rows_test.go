@@ -145,3 +145,25 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 }
+
+// A file whose last part has no matching line is still said to be binary.
+func TestNoticeAfterParts(t *testing.T) {
+	var out strings.Builder
+	o := NewLines(&out, Style{BinaryNotice: true, BinaryLines: true}, nil)
+	hit := search.Line{Number: 1, Text: []byte("foo"), Ending: "\n", Hit: true}
+	for _, f := range []search.FileMatch{
+		{Matched: 1, Lines: []search.Line{hit}, More: true}, {NUL: 9, AtNUL: true}, // one file
+		{NUL: 9, Lines: []search.Line{{Number: 1, Text: []byte("shown"), Ending: "\n"}}}, // lines, no match
+	} {
+		if err := o.File("a", &f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.Finish(&search.Summary{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "foo\nWARNING: stopped searching binary file after match (found \"\\0\" byte around offset 8)\nshown\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}

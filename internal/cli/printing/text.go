@@ -28,3 +28,15 @@ func WrapTo(text, indent string, width int) string {
 	}
 	return b.String() + line + "\n"
 }
+
+// SwapNUL exchanges NUL and line feed.
+func SwapNUL(b []byte) {
+	for i, c := range b {
+		switch c {
+		case 0:
+			b[i] = '\n'
+		case '\n':
+			b[i] = 0
+		}
+	}
+}

@@ -32,6 +32,7 @@ func TestVectors(t *testing.T) {
 		{"(?=a)*b", "", "b", "0-1"},
 		{"(?:(?=(a))){0,2}a", "", "a", "0-1 -"},
 		{"(?=(a)){2}a", "", "a", "0-1 0-1"},
+		{"(?=(b))\\1 ", "", "ab ", "1-3 1-2"},
 		{"(?<=(?=(a)\\1).)b", "", "aab", "none"},
 
 		// References.
@@ -112,7 +113,7 @@ func TestVectors(t *testing.T) {
 		{"(?<=.)b", "", "\xffb", "none"},
 		{"(?<!.)b", "", "\xffb", "1-2"},
 	} {
-		tree, err := ecma.ParseTree(c.pattern, flagsOf(c.flags))
+		tree, err := ecma.ParseTree(c.pattern, flagsOf(c.flags), nil)
 		if err != nil {
 			t.Errorf("/%s/%s: %v", c.pattern, c.flags, err)
 			continue
@@ -146,7 +147,7 @@ func TestVectors(t *testing.T) {
 }
 
 func compile(t testing.TB, pattern string, flags ecma.Flags) *backref.Program {
-	tree, err := ecma.ParseTree(pattern, flags)
+	tree, err := ecma.ParseTree(pattern, flags, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +265,7 @@ func FuzzMatch(f *testing.F) {
 		if len(pattern) > 60 || len(text) > 30 {
 			return
 		}
-		tree, err := ecma.ParseTree(pattern, ecma.Flags(flags&31))
+		tree, err := ecma.ParseTree(pattern, ecma.Flags(flags&31), nil)
 		if err != nil {
 			return
 		}

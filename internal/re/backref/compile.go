@@ -275,6 +275,10 @@ func firstBytes(n *ecma.Node, first *[256]bool) (empty bool) {
 			}
 		}
 		return false
+	case ecma.KindBackref: // of a group in a look-ahead, it may be the first to take text
+		for b := range first {
+			first[b] = true
+		}
 	case ecma.KindGroup:
 		return firstBytes(n.Subs[0], first)
 	case ecma.KindRepeat:

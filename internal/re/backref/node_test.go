@@ -119,7 +119,7 @@ func TestNode(t *testing.T) {
 // explodes reports a question that takes so many steps that node, which has
 // no limit, might not come back.
 func explodes(q question) bool {
-	tree, err := ecma.ParseTree(q.P, flagsOf(q.F))
+	tree, err := ecma.ParseTree(q.P, flagsOf(q.F), nil)
 	if err != nil {
 		return false
 	}
@@ -134,7 +134,7 @@ func explodes(q question) bool {
 
 // compare returns what is wrong, each beginning with its kind and a colon.
 func compare(q question, a answer, counts map[string]int) []string {
-	tree, err := ecma.ParseTree(q.P, flagsOf(q.F))
+	tree, err := ecma.ParseTree(q.P, flagsOf(q.F), nil)
 	if err != nil {
 		var e *syntax.Error
 		if !errors.As(err, &e) {

@@ -15,6 +15,7 @@ type compiler struct {
 	match    ID
 	perState int // bytes charged for a state, see newCompiler
 	used     int // bytes charged so far
+	since    int // bytes since opt.Stop was asked
 	err      error
 	classes  map[*hir.Class]*classAuto
 	small    map[[smallClass]hir.Range]*classAuto // by content: a letter without case recurs
@@ -62,7 +63,19 @@ func (c *compiler) charge(bytes int) {
 	if c.used += bytes; c.used > c.opt.SizeLimit {
 		c.err = errStop
 	}
+	c.poll(bytes)
 }
+
+// poll counts work and now and then asks whether to stop.
+func (c *compiler) poll(bytes int) {
+	if c.since += bytes; c.since >= pollBytes && c.opt.Stop != nil && c.err == nil {
+		c.since = 0
+		c.err = c.opt.Stop()
+	}
+}
+
+// pollBytes of states take less than a millisecond to build.
+const pollBytes = 256 << 10
 
 func (c *compiler) add(s State) ID {
 	c.charge(c.perState)

@@ -86,6 +86,9 @@ type Prog struct {
 	// assertion tells two bytes of one class apart. NumClasses counts them.
 	Classes    [256]byte
 	NumClasses int
+
+	// Size is the number of bytes that count against Options.SizeLimit.
+	Size int
 }
 
 // LookSet is a set of assertions, one bit each.
@@ -109,6 +112,10 @@ type Options struct {
 	// SizeLimit bounds the bytes the automaton and the scratch of one
 	// search may take together. 0 means DefaultSizeLimit.
 	SizeLimit int
+
+	// Stop, if set, is asked every 256 KB whether to give up: Compile then returns
+	// the error.
+	Stop func() error
 
 	// NoCaptures leaves the group states out. Slots is then 2.
 	NoCaptures bool
@@ -136,6 +143,9 @@ func Compile(n *hir.Node, opt Options) (*Prog, error) {
 	}
 	c := newCompiler(n, opt)
 	start := c.compile(n, c.match)
+	if c.err != nil && c.err != errStop {
+		return nil, c.err
+	}
 	if c.err != nil {
 		return nil, fmt.Errorf("%w: it needs more than %d MB once its repetitions are written out", ErrTooLarge, opt.SizeLimit>>20)
 	}
@@ -146,6 +156,7 @@ func Compile(n *hir.Node, opt Options) (*Prog, error) {
 	c.p.States[loop] = State{Op: OpSplit, A: start, B: anyByte}
 	c.p.Search = loop
 	c.finish(n)
+	c.p.Size = c.used
 	return c.p, nil
 }
 

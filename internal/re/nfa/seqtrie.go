@@ -60,6 +60,9 @@ func sequence(n *hir.Node, out [][]hir.Range) ([][]hir.Range, bool) {
 func (c *compiler) sequences(seqs [][][]hir.Range, next ID) ID {
 	trie := []seqNode{{}}
 	for _, seq := range seqs {
+		if c.poll(c.perState * len(seq)); c.err != nil {
+			return next
+		}
 		at := 0
 		for i := range seq {
 			set := seq[i]

@@ -22,6 +22,9 @@ type trieGroup struct {
 func (c *compiler) literals(subs []*hir.Node, next ID) ID {
 	trie := []trieNode{{}}
 	for _, s := range subs {
+		if c.poll(c.perState * len(s.Lit)); c.err != nil {
+			return next
+		}
 		at := ID(0)
 		for i := range s.Lit {
 			b := s.Lit[i]

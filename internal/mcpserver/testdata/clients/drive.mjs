@@ -31,7 +31,6 @@ const report = {
   tools: (await client.listTools()).tools, // also what compiles the schemas
   results: [],
 };
-if (report.capabilities.prompts) report.prompts = (await client.listPrompts()).prompts;
 if (report.capabilities.resources) {
   report.templates = (await client.listResourceTemplates()).resourceTemplates;
   report.resources = (await client.listResources()).resources;

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
 )
 
 // The sets every pattern shares. hir classes are immutable.
@@ -36,14 +37,14 @@ type operand struct {
 // otherwise after them.
 func (p *parser) leaf(set *hir.Class) operand {
 	if p.flags&UnicodeSets != 0 {
-		set = closeOver(p.flags.fold(), set)
+		set = p.closed(set)
 	}
 	return operand{set: set}
 }
 
 // operandNode matches one member: the longest string first.
 func (p *parser) operandNode(v operand) *Node {
-	set := p.node(Node{Kind: KindSet, Set: closeOver(p.flags.fold(), v.set)})
+	set := p.node(Node{Kind: KindSet, Set: p.closed(v.set)})
 	if len(v.strings) == 0 {
 		return set
 	}
@@ -88,7 +89,7 @@ func (p *parser) class() *Node {
 		}
 		ranges = p.classRange(ranges, start)
 	}
-	set := closeOver(p.flags.fold(), hir.NewClass(ranges...))
+	set := p.closed(hir.NewClass(ranges...))
 	if negate {
 		set = set.Negate()
 	}
@@ -106,6 +107,7 @@ func (p *parser) classRange(ranges []hir.Range, start int) []hir.Range {
 	lo, loSet := p.classAtom()
 	add := func(r rune, set *hir.Class) {
 		if set != nil {
+			p.take(syntax.RangeBytes * len(set.Ranges))
 			ranges = append(ranges, set.Ranges...)
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
 )
 
 type setOp uint8
@@ -47,8 +48,11 @@ func (p *parser) classSet() operand {
 		if isRange {
 			op = opUnion // a range can't be an operand of && or --
 		}
+		p.take(syntax.NodeBytes + syntax.RangeBytes*len(v.set.Ranges))
+		if next != opUnion {
+			p.take(len(acc.ranges)) // no sorting, so it is quicker
+		}
 		acc.apply(v, next)
-		p.nodes++
 	}
 	v := acc.operand()
 	if !negate || p.err != nil {

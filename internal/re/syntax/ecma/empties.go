@@ -16,7 +16,7 @@ func annotate(n *Node) empties {
 	case KindLiteral, KindSet:
 		return empties{}
 	case KindBackref:
-		return empties{may: true}
+		return empties{may: true, last: true} // there is one way only
 	case KindGroup:
 		return annotate(n.Subs[0])
 	case KindRepeat:

@@ -213,7 +213,7 @@ func (l *lowering) repeat(n *Node) *hir.Node {
 func (l *lowering) checkRepeat(n *Node) {
 	e := n.body
 	optional := n.Max == hir.Unlimited || n.Max > n.Min
-	if e.may && !e.last && optional {
+	if n.refusesEmpty() {
 		l.superset = true
 	}
 	if n.CapLo == n.CapHi {

@@ -14,9 +14,9 @@ const (
 	// below any stack limit and above any pattern written by a person.
 	maxDepth = 1000
 
-	// maxNodes bounds the tree to about 40 MB. Runs of literal characters
+	// defaultBudget bounds the tree to about 40 MB. Runs of literal characters
 	// are one node, so a literal of a megabyte passes.
-	maxNodes = 1 << 18
+	defaultBudget = 64 << 20
 
 	// maxGroups is V8's limit.
 	maxGroups = 1<<16 - 1
@@ -27,9 +27,9 @@ const (
 )
 
 // Parse parses a pattern as JavaScript's RegExp does under the flags. The
-// error is a *syntax.Error.
-func Parse(pattern string, flags Flags) (*syntax.Parsed, error) {
-	t, err := ParseTree(pattern, flags)
+// error is a *syntax.Error. Patterns may share a budget; nil is one of its own.
+func Parse(pattern string, flags Flags, budget *syntax.Budget) (*syntax.Parsed, error) {
+	t, err := ParseTree(pattern, flags, budget)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,11 @@ func Parse(pattern string, flags Flags) (*syntax.Parsed, error) {
 }
 
 // ParseTree is Parse for callers that also want the exact form.
-func ParseTree(pattern string, flags Flags) (*Tree, error) {
-	p := &parser{src: pattern, flags: flags}
+func ParseTree(pattern string, flags Flags, budget *syntax.Budget) (*Tree, error) {
+	if budget == nil {
+		budget = syntax.NewBudget(defaultBudget, nil)
+	}
+	p := &parser{src: pattern, flags: flags, budget: budget}
 	if off := invalidUTF8(pattern); off >= 0 {
 		p.fail(off, 1, "Invalid UTF-8 in pattern", "Write the byte as an escape, or the pattern as UTF-8.")
 		return nil, p.err
@@ -84,7 +87,7 @@ type parser struct {
 	err   *syntax.Error
 
 	depth  int
-	nodes  int
+	budget *syntax.Budget
 	behind int // enclosing look-behinds
 
 	names     []string // groups opened so far, 0 is the match
@@ -158,10 +161,22 @@ func (p *parser) enter(off int) bool {
 }
 
 func (p *parser) node(n Node) *Node {
-	if p.nodes++; p.nodes > maxNodes {
-		p.fail(p.pos, 0, "Regular expression too large", "Search for a shorter pattern.")
-	}
+	p.take(syntax.NodeBytes)
 	return &n
+}
+
+// take spends bytes of the budget.
+func (p *parser) take(bytes int) {
+	if p.err == nil && !p.budget.Take(bytes) {
+		p.fail(p.pos, 0, "Regular expression too large", "Search for fewer or shorter patterns.")
+	}
+}
+
+// closed is a set with everything that is equal to one of its members under the
+// flags in force.
+func (p *parser) closed(set *hir.Class) *hir.Class {
+	p.take(syntax.RangeBytes * len(set.Ranges))
+	return closeOver(p.flags.fold(), set)
 }
 
 // scanGroups counts the groups ahead of parsing: whether \7 is a reference

@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("(a)", 1<<16), "", 3 * (1<<16 - 1), "Too many captures"},
 		{strings.Repeat("a*", 300_000), "", -2, "Regular expression too large"},
 	} {
-		_, err := Parse(c.pattern, flagsOf(c.flags))
+		_, err := Parse(c.pattern, flagsOf(c.flags), nil)
 		if c.offset == -1 {
 			if err != nil {
 				t.Errorf("Parse(%q, %s): %v, want none", c.pattern, c.flags, err)
@@ -150,7 +150,7 @@ func TestExactness(t *testing.T) {
 		{"(?:a|^)*", "", false, false},
 		{"(?:a|)?", "", false, false},
 	} {
-		p, err := Parse(c.pattern, flagsOf(c.flags))
+		p, err := Parse(c.pattern, flagsOf(c.flags), nil)
 		if err != nil {
 			t.Errorf("Parse(%q): %v", c.pattern, err)
 			continue
@@ -174,7 +174,7 @@ func TestTrees(t *testing.T) {
 		{"x{,3}", "", "x{,3}"},
 		{`\d-]`, "", ""},
 	} {
-		p, err := Parse(c.pattern, flagsOf(c.flags))
+		p, err := Parse(c.pattern, flagsOf(c.flags), nil)
 		if err != nil {
 			t.Errorf("Parse(%q): %v", c.pattern, err)
 			continue
@@ -207,7 +207,7 @@ func unrolled(n *hir.Node) string {
 }
 
 func TestNames(t *testing.T) {
-	p, err := Parse(`(a)(?<é>b)(?:(?<n>c)|(?<n>d))(?<$_\u{61}\u0062>e)`, 0)
+	p, err := Parse(`(a)(?<é>b)(?:(?<n>c)|(?<n>d))(?<$_\u{61}\u0062>e)`, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestLongPatterns(t *testing.T) {
 		{"names", strings.Repeat("(?<n>a)|", 1_000), ""},
 		{"nested", strings.Repeat("(?:", 900) + "a" + strings.Repeat(")*", 900), ""},
 	} {
-		if _, err := Parse(c.pattern, flagsOf(c.flags)); err != nil {
+		if _, err := Parse(c.pattern, flagsOf(c.flags), nil); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -245,7 +245,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pattern string, flags uint8) {
 		begin := stress.CPU()
-		p, err := Parse(pattern, Flags(flags&31))
+		p, err := Parse(pattern, Flags(flags&31), nil)
 		if d := stress.CPU() - begin; d > 2*time.Second {
 			t.Errorf("%d bytes took %v", len(pattern), d)
 		}

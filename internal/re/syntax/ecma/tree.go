@@ -1,6 +1,10 @@
 package ecma
 
-import "quarry/internal/re/hir"
+import (
+	"slices"
+
+	"quarry/internal/re/hir"
+)
 
 // Flags are the flags of a JavaScript regular expression that change what it
 // matches. The zero value is a pattern without flags.
@@ -111,6 +115,18 @@ func newAlt(alts []*Node) *Node {
 		return alts[0]
 	}
 	return &Node{Kind: KindAlt, Subs: alts}
+}
+
+// RefusesEmpty reports that a repetition goes on to try another way where an iteration
+// takes nothing, and doesn't end there as in other languages.
+func (t *Tree) RefusesEmpty() bool { return refusesEmpty(t.Root) }
+
+func refusesEmpty(n *Node) bool {
+	return n.Kind == KindRepeat && n.refusesEmpty() || slices.ContainsFunc(n.Subs, refusesEmpty)
+}
+
+func (n *Node) refusesEmpty() bool {
+	return n.body.may && !n.body.last && (n.Max == hir.Unlimited || n.Max > n.Min)
 }
 
 // BodyEmpty reports for a KindRepeat whether an iteration can match the empty

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
 )
 
 // bracket is a [class] being read, possibly inside another.
@@ -168,7 +169,7 @@ func (p *parser) checkClass(open int, c *hir.Class) error {
 func (p *parser) operand(b *bracket) (*hir.Class, int, error) {
 	class, depth := b.only, b.depth
 	if b.count != 1 || class == nil {
-		if p.ranges += len(b.ranges); p.ranges > maxRanges {
+		if !p.flags.Budget.Take(syntax.RangeBytes * len(b.ranges)) {
 			return nil, 0, p.fail(b.open, p.pos, "the character classes are too large", "Use fewer classes such as \\w and \\p{…} inside brackets.")
 		}
 		if p.flags.NoUnicode {

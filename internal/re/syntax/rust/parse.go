@@ -10,6 +10,7 @@ package rust
 
 import (
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -42,15 +43,15 @@ type Flags struct {
 	// SizeLimit bounds the pattern with its counted repetitions written
 	// out, in characters, classes and assertions; 0 means 4 million.
 	SizeLimit int
+
+	// Budget, if set, is shared with other patterns.
+	Budget *syntax.Budget
 }
 
 const (
 	defaultNestLimit = 250
 	defaultSizeLimit = 4_000_000
-
-	// maxRanges bounds the ranges all bracketed classes of a pattern are
-	// made of. \w has 770; this many take about a second.
-	maxRanges = 10_000_000
+	defaultBudget    = 64 << 20
 )
 
 // Parse reads a pattern. Its errors are *syntax.Error.
@@ -61,6 +62,9 @@ func Parse(pattern string, flags Flags) (*syntax.Parsed, error) {
 	}
 	if p.flags.SizeLimit <= 0 {
 		p.flags.SizeLimit = defaultSizeLimit
+	}
+	if p.flags.Budget == nil {
+		p.flags.Budget = syntax.NewBudget(defaultBudget, nil)
 	}
 	p.frame = &frame{open: -1, last: -1}
 	if !utf8.ValidString(pattern) {
@@ -81,7 +85,6 @@ type parser struct {
 	depth   int // open groups
 	names   []string
 	byName  map[string]int // offset of the name's first use
-	ranges  int            // see maxRanges
 
 	// Nodes and classes made once and shared: a pattern may hold a class
 	// of 700 ranges ten thousand times.
@@ -211,8 +214,12 @@ func (p *parser) parse() (*hir.Node, error) {
 		if p.eof() {
 			break
 		}
+		c := p.char()
+		if !p.flags.Budget.Take(charge(c)) {
+			return nil, p.fail(p.pos, p.pos, "the pattern is too large", "Search for fewer or shorter patterns.")
+		}
 		var err error
-		switch c := p.char(); c {
+		switch c {
 		case '(':
 			err = p.openGroup()
 		case ')':
@@ -242,6 +249,15 @@ func (p *parser) parse() (*hir.Node, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// charge is the memory of a part of a pattern that begins with c. Characters that
+// stand for themselves share a node.
+func charge(c rune) int {
+	if strings.ContainsRune(`\.^$([{|?*+`, c) {
+		return syntax.NodeBytes
+	}
+	return 4
 }
 
 // check applies the limits to an expression that starts at from.

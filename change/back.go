@@ -1,0 +1,38 @@
+package change
+
+import "time"
+
+// Back is a point to go back to: undo undoes every change after it, as one change.
+type Back struct {
+	// After is the id of the last change that stays. If it is "", those made up to
+	// Since stay.
+	After string
+	Since time.Time
+	// By narrows it to the changes of one author, as Author names them.
+	By string
+	// Name is how messages call the point.
+	Name string
+}
+
+// Author made some of the changes that are undone.
+type Author struct {
+	Name    string   `json:"name"` // of a client, or one of the names below
+	Changes int      `json:"changes"`
+	Files   []string `json:"files"`
+}
+
+// GitMoved begins the text of an action of Outside if git checked out another commit.
+const GitMoved = "git moved"
+
+// Names of authors that are not clients.
+const (
+	AnotherProgram = "another program"
+	Yourself       = "you" // changes at a shell or on the page, without a client
+)
+
+// Point is a moment that has a name.
+type Point struct {
+	Name  string    `json:"name"`
+	After string    `json:"after,omitempty"` // the last change then
+	Time  time.Time `json:"time"`
+}

@@ -1,0 +1,62 @@
+package change
+
+// Mark tells the recorder of a workspace that a tool of another program begins or has
+// ended, so that the changes it makes are attributed to it. See quarry.SendMark.
+//
+// A mark of a file tool names Paths: changes of these files while it lasts are the
+// tool's own ("Edit by claude-code"). A mark of a shell command has a Command and no
+// Paths: changes while it lasts are said to be made during it, which is no claim about
+// who wrote a line. Marks may overlap, also those of several sessions.
+//
+// A begin waits until what was changed before it is recorded apart, and makes sure that
+// the contents of Paths are kept. An end waits until what was changed since the begin is
+// recorded. A mark without an end lasts until the next begin of its session, at most ten
+// minutes.
+type Mark struct {
+	// End says that the tool has ended; a mark without it begins.
+	End bool
+	// ID pairs a begin with its end, as the client numbers its calls; "" pairs with
+	// the last begin of the session.
+	ID string
+	// Client names the program and its session.
+	Client Client
+	// Tool is its name in the client: "Edit", "Bash".
+	Tool string
+	// Paths are the files it may write, relative to the workspace or absolute; those
+	// elsewhere are ignored.
+	Paths []string
+	// Command is the command line of a shell. It is cut at 200 characters, and what
+	// looks like a credential in it is masked, before it is kept.
+	Command string
+}
+
+// Marked is the answer to a Mark.
+type Marked struct {
+	// Recording says that changes are recorded.
+	Recording bool
+	// Changed are the files that were recorded as changed since the begin, in order,
+	// relative to the workspace. Only an end has them.
+	Changed []string
+}
+
+// Recording is what is known of the recording of a workspace.
+type Recording struct {
+	// On says that a process records now.
+	On bool `json:"on"`
+	// Files are covered, and of these TooLarge, OverBudget and Unreadable have no
+	// contents kept.
+	Files      int `json:"files"`
+	TooLarge   int `json:"too_large,omitempty"`
+	OverBudget int `json:"over_budget,omitempty"`
+	Unreadable int `json:"unreadable,omitempty"`
+	// Omitted counts changes of such files, and versions of files that are written all
+	// the time.
+	Omitted int `json:"omitted,omitempty"`
+	// Bytes is what contents and entries take on disk, MaxBytes the limit.
+	Bytes    int64 `json:"bytes"`
+	MaxBytes int64 `json:"max_bytes"`
+	// Unwatched folders are only compared when something asks.
+	Unwatched int `json:"unwatched,omitempty"`
+	// Problem says why nothing is recorded at the moment.
+	Problem string `json:"problem,omitempty"`
+}

@@ -1,0 +1,153 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"quarry/internal/owner"
+	"quarry/internal/policy"
+	"quarry/internal/progress"
+	"quarry/internal/rootfs"
+	"quarry/internal/searcher"
+)
+
+// asked answers the queries of other processes while this one owns the index, each
+// with the view of its process. Nothing that a view denies is opened, counted or
+// named.
+type asked struct {
+	folder *Folder
+	served sync.WaitGroup
+
+	mu   sync.Mutex
+	kept map[string]*viewed // by the view's key
+}
+
+// viewed is the folder as a view shows it, and how many requests use it.
+type viewed struct {
+	*searcher.Folder
+	users int
+}
+
+// maxViews is how many views are kept between requests.
+const maxViews = 16
+
+// serve starts to answer requests. It goes on until the member is closed.
+func (a *asked) serve(requests <-chan *owner.Request) {
+	a.served.Go(func() {
+		for r := range requests {
+			a.served.Go(func() { a.answer(r) })
+		}
+	})
+}
+
+// close waits for the requests in progress and closes the views. The member has to
+// be closed.
+func (a *asked) close() {
+	a.served.Wait()
+	a.drop(0)
+}
+
+func (a *asked) answer(r *owner.Request) {
+	seen, err := a.through(&r.View)
+	if err != nil {
+		r.Finish(nil, err)
+		return
+	}
+	Answer(seen.Folder, r)
+	a.mu.Lock()
+	seen.users--
+	a.mu.Unlock()
+}
+
+// Answer answers a query of another process with files, which has the view of that
+// process. It ends early when the client leaves. A panic is an error of this request
+// alone: the process may serve an agent of its own.
+func Answer(files *searcher.Folder, r *owner.Request) {
+	ctx, cancel := context.WithCancel(progress.With(context.Background(), r.Progress))
+	defer cancel()
+	defer r.OnGone(cancel)()
+	var result any
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("failed unexpectedly: %v", p)
+		}
+		r.Finish(result, err)
+	}()
+	switch {
+	case r.Find != nil:
+		result, err = files.Find(ctx, *r.Find)
+	case r.Code != nil:
+		result, err = files.SearchCode(ctx, *r.Code)
+	case r.Symbols != nil:
+		result, err = files.Symbols(ctx, *r.Symbols)
+	case r.Texts != nil:
+		read, sum, failed := files.Fields(ctx, *r.Texts, r.Field)
+		if err = failed; sum != nil {
+			result = &owner.TextsAnswer{Read: read, Summary: *sum}
+		}
+	case r.Search != nil:
+		result, err = files.SearchEach(ctx, *r.Search, r.File)
+	default:
+		err = errors.New("empty request")
+	}
+}
+
+// through returns the folder as a view shows it; its number of users is one higher.
+func (a *asked) through(v *owner.View) (*viewed, error) {
+	key := v.Key()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	seen := a.kept[key]
+	if seen == nil {
+		files, err := a.folder.seenBy(v)
+		if err != nil {
+			return nil, err
+		}
+		a.drop(maxViews - 1)
+		if a.kept == nil {
+			a.kept = map[string]*viewed{}
+		}
+		seen = &viewed{Folder: files}
+		a.kept[key] = seen
+	}
+	seen.users++
+	return seen, nil
+}
+
+// drop closes unused views until at most so many are left. a.mu is held, unless
+// nothing else uses a.
+func (a *asked) drop(most int) {
+	for key, seen := range a.kept {
+		if len(a.kept) <= most {
+			return
+		}
+		if seen.users == 0 {
+			seen.Root.Close()
+			delete(a.kept, key)
+		}
+	}
+}
+
+// seenBy returns the folder with another process's view and the index of this one.
+func (f *Folder) seenBy(v *owner.View) (*searcher.Folder, error) {
+	rules, err := ParseRules(v.Rules)
+	if err != nil {
+		return nil, err
+	}
+	root, err := rootfs.Open(f.Dir(), &rootfs.Options{
+		Rules: policy.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	here, err := f.Root.Place()
+	if there, errThere := root.Place(); err != nil || errThere != nil || here != there {
+		return nil, errors.Join(rootfs.ErrReplaced, err, errThere, root.Close())
+	}
+	files := &searcher.Folder{Root: root, Rules: rules, Workers: f.Workers, Logger: f.Logger}
+	files.Index = f.member.FilteredBy(owner.NewFilter(v, root, rules))
+	return files, nil
+}

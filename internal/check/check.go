@@ -1,0 +1,106 @@
+// Package check tells whether a change broke the syntax of a file. A false alarm is
+// worse than a miss: what it is not sure of it does not report.
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/internal/symbols"
+	"quarry/internal/value"
+)
+
+// MaxSize is the largest text that is checked; YAML takes ten times as long.
+const (
+	MaxSize = 1 << 20
+	maxYAML = 64 << 10
+)
+
+// Broken compares a file before and after a change. The problem is "" unless the old
+// text parses and the new one does not.
+func Broken(name string, before, after []byte) (line int, problem string) {
+	if len(after) > MaxSize || len(before) > MaxSize || bytes.Equal(before, after) || len(bytes.TrimSpace(before)) == 0 {
+		return 0, ""
+	}
+	line, problem = Syntax(name, after)
+	if problem == "" {
+		return 0, ""
+	}
+	if _, old := Syntax(name, before); old != "" {
+		return 0, ""
+	}
+	return line, problem
+}
+
+// Syntax finds the first syntax error of a text; the problem is "" if there is none, or
+// if the language is not known.
+func Syntax(name string, text []byte) (line int, problem string) {
+	if path.Ext(name) == ".go" {
+		return goError(text)
+	}
+	switch format := value.FormatOf(name); format {
+	case value.JSON:
+		return jsonError(name, text)
+	case value.YAML, value.TOML:
+		if format == value.YAML && len(text) > maxYAML {
+			return 0, ""
+		}
+		_, err := value.Parse(format, text)
+		var bad *value.SyntaxError
+		if errors.As(err, &bad) && bad.Line > 0 && !bad.Ours {
+			return bad.Line, bad.Problem
+		}
+		return 0, ""
+	}
+	return symbols.Unclosed(name, text)
+}
+
+func goError(text []byte) (line int, problem string) {
+	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		return list[0].Pos.Line, list[0].Msg
+	}
+	return 0, ""
+}
+
+// jsonError reads JSON as programs do: with comments and trailing commas only in
+// files whose readers take them.
+func jsonError(name string, text []byte) (line int, problem string) {
+	if relaxed(name) {
+		_, err := value.Parse(value.JSON, text)
+		var bad *value.SyntaxError
+		if errors.As(err, &bad) {
+			return bad.Line, bad.Problem
+		}
+		return 0, ""
+	}
+	var raw json.RawMessage
+	err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &raw)
+	var bad *json.SyntaxError
+	if !errors.As(err, &bad) {
+		return 0, ""
+	}
+	if comment := bytes.Contains(text, []byte("//")) || bytes.Contains(text, []byte("/*")); comment {
+		if _, err := value.Parse(value.JSON, text); err == nil {
+			return 0, "" // who writes comments knows that its reader takes them
+		}
+	}
+	at := min(max(int(bad.Offset), 0), len(text))
+	return 1 + bytes.Count(text[:at], []byte("\n")), bad.Error()
+}
+
+// relaxed reports the names of JSON files in which programs read comments.
+func relaxed(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return !slices.Contains([]string{".json", ".ipynb", ".webmanifest", ".geojson"}, path.Ext(base)) || strings.Contains(name, ".vscode/") || strings.HasPrefix(base, ".") ||
+		slices.ContainsFunc([]string{"tsconfig", "jsconfig", "devcontainer", "api-extractor", "settings", "language-configuration", "keybindings"},
+			func(s string) bool { return strings.Contains(base, s) })
+}

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/internal/quarrytest"
+	"quarry/search"
+)
+
+// A program that embeds the library with quarry.StateDir shares the undo log with the
+// command line.
+func TestEmbeddedChangesAreInTheLog(t *testing.T) {
+	dir := t.TempDir()
+	quarrytest.PutFile(t, dir+"/a.txt", "one\n")
+	log, undo := program(t, dir, "log"), program(t, dir, "undo")
+	undo.Env = log.Env // one home
+	state, err := quarry.StateDir(dir, func(name string) (value string) {
+		for _, e := range log.Env {
+			if v, ok := strings.CutPrefix(e, name+"="); ok {
+				value = v
+			}
+		}
+		return value
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quarrytest.Must(t)(ws.Replace(t.Context(), search.Query{Pattern: "one"}, "two", nil))
+	if err := ws.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := log.CombinedOutput(); err != nil || !strings.Contains(string(out), "replaced 1 match in 1 file") {
+		t.Errorf("log: %v\n%s", err, out)
+	}
+	if out, err := undo.CombinedOutput(); err != nil || !strings.Contains(string(out), "replaced 1 match in 1 file") {
+		t.Errorf("undo: %v\n%s", err, out)
+	}
+}

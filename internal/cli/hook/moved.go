@@ -1,0 +1,69 @@
+package hook
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"quarry/internal/config"
+	"quarry/internal/gitdir"
+	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/outside"
+)
+
+// A client that moves to another worktree does not tell its servers: only the folder
+// of its hooks changes. So the hook before a call of our tools writes the checkout into
+// a file named after the client's process, which is the parent of the server.
+
+func placeFile(getenv config.Env, pid int) (string, error) {
+	dir, err := config.RuntimeDir(getenv)
+	return filepath.Join(dir, "at-"+strconv.Itoa(pid)), err
+}
+
+// tellPlace writes down in which checkout the client of this hook works. A client
+// may start hooks through a shell, so its process is the parent or the one above.
+func tellPlace(getenv config.Env, root string) {
+	for _, pid := range []int{os.Getppid(), parentOf(os.Getppid())} {
+		if file, err := placeFile(getenv, pid); err == nil && pid > 1 && os.MkdirAll(filepath.Dir(file), 0o700) == nil {
+			if next := file + "." + strconv.Itoa(os.Getpid()); os.WriteFile(next, []byte(root), 0o600) == nil {
+				os.Rename(next, file)
+			}
+		}
+	}
+}
+
+// MovedTo returns the checkout in which the client of this server works, if that is
+// another one of the same repository as root; otherwise "". since is the start of
+// the server: an older file is of a process that is gone.
+func MovedTo(getenv config.Env, root string, since time.Time) string {
+	file, err := placeFile(getenv, os.Getppid())
+	if err != nil {
+		return ""
+	}
+	data, info, err := outside.Read(file, 64<<10)
+	if err != nil || !outside.Ours(info) || info.ModTime().Before(since) || string(data) == root || !sameRepository(root, string(data)) {
+		return ""
+	}
+	return string(data)
+}
+
+// sameRepository reports whether two folders are checkouts of one repository.
+func sameRepository(a, b string) bool {
+	one, two := repository(a), repository(b)
+	return one != "" && one == two
+}
+
+func repository(dir string) string {
+	top, ours := gitdir.Above(dir)
+	if !ours {
+		return ""
+	}
+	defer top.Close()
+	git, err := gitdir.Open(top)
+	if err != nil {
+		return ""
+	}
+	defer git.Close()
+	return rootfs.RealPath(git.Common.RealDir())
+}

@@ -1,0 +1,21 @@
+package hook
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// parentOf is the parent of a process; 0 if it is not known.
+func parentOf(pid int) int {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // after the name, which may have spaces
+	if len(fields) < 2 {
+		return 0
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	return parent
+}

@@ -1,0 +1,181 @@
+package clients
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"quarry/internal/value"
+)
+
+// Approving says which tools a client is to call without asking.
+type Approving struct {
+	Server string   // the name of the entry
+	All    bool     // every tool; otherwise Reads alone
+	Reads  []string // tools that change nothing
+}
+
+// Approval is the part of a client's settings by which it calls tools without
+// asking, and shows all of them to its model from the start.
+type Approval struct {
+	Entry []Member // of the server's entry
+	Lists []List   // of settings files
+	Note  string   // for people
+}
+
+// List is a list of words in settings, and the words that are added to it.
+type List struct {
+	// Project and User are the files, below the project's folder and the user's home;
+	// "" is the file that has the server's entry.
+	Project, User string
+	Path          []string
+	Words         []string
+	prefix        string // of the other words that may have been added
+	OnlyProject   bool   // not in the settings of the user
+}
+
+// Approval gives the settings for the tools of a.
+func (c *Client) Approval(a *Approving) Approval {
+	if c.approval == nil {
+		return Approval{Note: c.Title + " has no settings for it: approve the tools where it asks."}
+	}
+	return c.approval(a)
+}
+
+// AddedLists are the lists that any approval of an entry may have added to.
+func (c *Client) AddedLists(name string) []List {
+	one := c.Approval(&Approving{Server: name}).Lists
+	return append(one, c.Approval(&Approving{Server: name, All: true}).Lists...)
+}
+
+// names are the tools as a client calls them; alone stands for all of them.
+func (a *Approving) names(alone, format string) []string {
+	if a.All {
+		return []string{alone}
+	}
+	var list []string
+	for _, t := range a.Reads {
+		list = append(list, fmt.Sprintf(format, a.Server, t))
+	}
+	return list
+}
+
+// approveClaude keeps approvals out of the settings that a project shares.
+func approveClaude(a *Approving) Approval {
+	const project, user = ".claude/settings.local.json", ".claude/settings.json"
+	return Approval{
+		Entry: []Member{{"alwaysLoad", true}},
+		Lists: []List{
+			{Project: project, User: user, Path: []string{"permissions", "allow"}, Words: a.names("mcp__"+a.Server, "mcp__%s__%s"), prefix: "mcp__" + a.Server + "__"},
+			{Project: project, User: user, Path: []string{"enabledMcpjsonServers"}, Words: []string{a.Server}, OnlyProject: true},
+		},
+	}
+}
+
+func approveCodex(a *Approving) Approval {
+	if !a.All {
+		return Approval{Note: "Codex calls tools that only read without asking."}
+	}
+	return Approval{Entry: []Member{{"default_tools_approval_mode", "approve"}}}
+}
+
+func approveGemini(a *Approving) Approval {
+	if a.All {
+		return Approval{Entry: []Member{{"trust", true}}}
+	}
+	return Approval{Lists: []List{{Path: []string{"tools", "allowed"}, Words: a.names("", "mcp_%s_%s"), prefix: "mcp_" + a.Server + "_"}}}
+}
+
+func approveCopilot(a *Approving) Approval {
+	var flags strings.Builder
+	for _, name := range a.names(a.Server, "%s(%s)") {
+		fmt.Fprintf(&flags, " --allow-tool '%s'", name)
+	}
+	return Approval{Note: "Copilot CLI takes approvals at its start: copilot" + flags.String()}
+}
+
+func approveOpencode(*Approving) Approval {
+	return Approval{Note: "opencode asks only if its permission setting says so."}
+}
+
+// File is where a list is, for the folder of a project or, with "", for a user.
+func (l *List) File(entry, project string, p Places) string {
+	switch {
+	case l.Project == "":
+		return entry
+	case project == "":
+		return filepath.Join(p.home, filepath.FromSlash(l.User))
+	}
+	return filepath.Join(project, filepath.FromSlash(l.Project))
+}
+
+// Add adds the words that are missing to the list in the text of settings.
+func (l *List) Add(text []byte) ([]byte, error) {
+	have, err := l.positions(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range l.Words {
+		if _, there := have[w]; there {
+			continue
+		}
+		n, err := value.FromJSON([]byte(fmt.Sprintf("%q", w)))
+		if err != nil {
+			return nil, err
+		}
+		at := append(value.Keys(l.Path...), value.Step{Kind: value.Next})
+		if text, err = edited(value.JSON, text, value.Edit{At: at, Value: n}); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Remove takes the words out of the list.
+func (l *List) Remove(text []byte) ([]byte, error) {
+	for {
+		have, err := l.positions(text)
+		if err != nil {
+			return nil, err
+		}
+		found := -1
+		for w, i := range have {
+			if slices.Contains(l.Words, w) || l.prefix != "" && strings.HasPrefix(w, l.prefix) {
+				found = max(found, i)
+			}
+		}
+		if found < 0 {
+			return text, nil
+		}
+		at := append(value.Keys(l.Path...), value.Step{Kind: value.ByIndex, Index: found})
+		if text, err = edited(value.JSON, text, value.Edit{At: at, Delete: true}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// positions gives the words of the list and their places in it.
+func (l *List) positions(text []byte) (map[string]int, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, nil
+	}
+	var at any
+	at, err := readSettings(value.JSON, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range l.Path {
+		level, _ := at.(map[string]any)
+		at = level[key]
+	}
+	have := map[string]int{}
+	items, _ := at.([]any)
+	for i, item := range items {
+		if w, ok := item.(string); ok {
+			have[w] = i
+		}
+	}
+	return have, nil
+}

@@ -1,0 +1,140 @@
+package clients
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"quarry/internal/value"
+)
+
+// Hooks are the hooks that a client gets: where its settings are, and which tools each
+// event is for.
+type Hooks struct {
+	Project string // below the project's folder; "" if the client has only those of the user
+	User    func(p Places) string
+	Note    string // for people
+	events  []hookEvent
+	timeout int // in the client's unit
+}
+
+type hookEvent struct {
+	name, matcher, word string
+}
+
+// HookClients are the clients whose hooks are known.
+var HookClients = []string{"claude-code", "codex", "gemini"}
+
+// HooksOf gives the hooks of a client.
+func HooksOf(name string) *Hooks {
+	const edits, ours = "Edit|MultiEdit|Write|NotebookEdit|Bash", "|mcp__.*quarry.*"
+	switch name {
+	case "claude-code":
+		return &Hooks{
+			Project: ".claude/settings.local.json", User: func(p Places) string { return filepath.Join(p.home, ".claude", "settings.json") }, timeout: 5,
+			events: []hookEvent{{"PreToolUse", edits + ours, "before-tool"}, {"PostToolUse", edits, "after-tool"}, {"SessionStart", "", "session-start"}},
+		}
+	case "codex":
+		return &Hooks{
+			User: func(p Places) string { return filepath.Join(p.codex, "hooks.json") }, timeout: 5,
+			Note:   "Codex runs hooks only after you have trusted them: type /hooks in it.",
+			events: []hookEvent{{"PreToolUse", "apply_patch|Bash" + ours, "before-tool"}, {"PostToolUse", "apply_patch|Bash", "after-tool"}, {"SessionStart", "", "session-start"}},
+		}
+	}
+	const writes = "replace|write_file|run_shell_command"
+	return &Hooks{
+		Project: ".gemini/settings.json", User: func(p Places) string { return filepath.Join(p.home, ".gemini", "settings.json") }, timeout: 5000,
+		events: []hookEvent{{"BeforeTool", writes + "|mcp_.*quarry.*", "before-tool"}, {"AfterTool", writes, "after-tool"}, {"SessionStart", "", "session-start"}},
+	}
+}
+
+// Add adds the hooks that are missing to the text of settings. program is how a shell
+// calls this one.
+func (h *Hooks) Add(text []byte, program string) ([]byte, error) {
+	for _, e := range h.events {
+		have, _, err := ourHooks(text, e.name)
+		if err != nil {
+			return nil, err
+		}
+		if len(have) > 0 {
+			continue
+		}
+		command := []Member{{"type", "command"}, {"command", program + " hook " + e.word}, {"timeout", h.timeout}}
+		inner, err := encode(command)
+		if err != nil {
+			return nil, err
+		}
+		item := `{"hooks":[` + string(inner) + `]}`
+		if e.matcher != "" {
+			item = `{"matcher":"` + e.matcher + `",` + item[1:]
+		}
+		n, err := value.FromJSON([]byte(item))
+		if err != nil {
+			return nil, err
+		}
+		at := append(value.Keys("hooks", e.name), value.Step{Kind: value.Next})
+		if text, err = edited(value.JSON, text, value.Edit{At: at, Value: n}); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+// Remove takes our hooks out, with the lists that are empty then. found says whether
+// there were any.
+func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
+	for _, e := range h.events {
+		have, all, err := ourHooks(text, e.name)
+		if err != nil {
+			return nil, false, err
+		}
+		at := value.Keys("hooks", e.name)
+		for _, i := range slices.Backward(have) {
+			found = true
+			one := append(slices.Clone(at), value.Step{Kind: value.ByIndex, Index: i})
+			if len(have) == all {
+				one = at
+			}
+			if text, err = edited(value.JSON, text, value.Edit{At: one, Delete: true}); err != nil {
+				return nil, false, err
+			}
+			if len(have) == all {
+				break
+			}
+		}
+	}
+	settings, err := readIfAny(text)
+	if left, there := settings["hooks"].(map[string]any); err == nil && found && there && len(left) == 0 {
+		text, err = edited(value.JSON, text, value.Edit{At: value.Keys("hooks"), Delete: true})
+	}
+	return text, found, err
+}
+
+// ourHook is a command that runs a hook of this program, wherever it is.
+var ourHook = regexp.MustCompile(` hook (?:before-tool|after-tool|session-start)$`)
+
+// ourHooks are the places of our hooks among those of an event, and how many there are in all.
+func ourHooks(text []byte, event string) (have []int, all int, err error) {
+	settings, err := readIfAny(text)
+	events, _ := settings["hooks"].(map[string]any)
+	list, _ := events[event].([]any)
+	for i, item := range list {
+		entry, _ := item.(map[string]any)
+		hooks, _ := entry["hooks"].([]any)
+		if len(hooks) != 1 {
+			continue // somebody has put others beside it
+		}
+		hook, _ := hooks[0].(map[string]any)
+		if command, _ := hook["command"].(string); ourHook.MatchString(command) {
+			have = append(have, i)
+		}
+	}
+	return have, len(list), err
+}
+
+func readIfAny(text []byte) (map[string]any, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	return readSettings(value.JSON, text)
+}

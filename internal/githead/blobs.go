@@ -1,0 +1,130 @@
+package githead
+
+import (
+	"context"
+	"encoding/hex"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"quarry/internal/gitdir"
+	"quarry/internal/rootfs"
+)
+
+// Blobs are the contents that a repository has, whatever commit they are of.
+type Blobs struct {
+	r  *Repo
+	mu sync.Mutex
+	// indexes are the open indexes of packs; guarded by mu.
+	indexes map[string]*rootfs.File
+}
+
+// OpenBlobs opens the contents of the repository whose files are in top, a root
+// without a policy. Packs that appear later are not seen.
+func OpenBlobs(ctx context.Context, top *rootfs.Root) (*Blobs, error) {
+	git, err := gitdir.Open(top)
+	if err != nil {
+		return nil, err
+	}
+	r := &Repo{git: git, trees: map[string]*tree{}}
+	err = r.configure(top)
+	if err == nil {
+		err = r.addStore(&store{root: git.Common, prefix: "objects/"}, 0)
+	}
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &Blobs{r: r, indexes: map[string]*rootfs.File{}}, nil
+}
+
+// Close releases the repository.
+func (b *Blobs) Close() {
+	for _, f := range b.indexes {
+		if f != nil {
+			f.Close()
+		}
+	}
+	b.r.Close()
+}
+
+// ID is the name git gives a content, in bytes.
+func (b *Blobs) ID(data []byte) string {
+	h := b.r.newHash()
+	h.Write([]byte("blob " + strconv.Itoa(len(data)) + "\x00"))
+	h.Write(data)
+	return string(h.Sum(nil))
+}
+
+// Has reports whether the repository has a content. It may say no by mistake.
+func (b *Blobs) Has(id string) bool {
+	name := hex.EncodeToString([]byte(id))
+	for _, s := range b.r.stores {
+		for _, pack := range s.packs {
+			if f := b.index(s, pack); f != nil {
+				if at, err := inIndex(f, id); err == nil && at > 0 {
+					return true
+				}
+			}
+		}
+		p, err := s.root.Known(s.prefix + name[:2] + "/" + name[2:])
+		if err != nil {
+			continue
+		}
+		if info, err := s.root.Stat(p); err == nil && info.Type == rootfs.TypeFile {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Blobs) index(s *store, pack string) *rootfs.File {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := s.dir() + pack
+	f, known := b.indexes[key]
+	if !known {
+		f, _ = s.open("pack/" + pack + ".idx") // nil: its contents are stored again
+		b.indexes[key] = f
+	}
+	return f
+}
+
+// Blob returns a content.
+func (b *Blobs) Blob(ctx context.Context, id string) ([]byte, error) {
+	if len(id) != b.r.idSize() {
+		return nil, errDamaged
+	}
+	_, data, err := b.r.object(ctx, id)
+	if err == nil && b.ID(data) != id {
+		err = errDamaged
+	}
+	return data, err
+}
+
+// Head is the id of the commit that is checked out, in hexadecimal digits; "" if there
+// is none.
+func (b *Blobs) Head(ctx context.Context) string {
+	value, err := b.r.head(ctx)
+	if id, bad := hex.DecodeString(value); err != nil || bad != nil || len(id) != b.r.idSize() {
+		return ""
+	}
+	return value
+}
+
+// Checkout opens the top of the checkout that a folder is in; nil if it is in none.
+func Checkout(dir string) *rootfs.Root {
+	if top, err := gitdir.View(dir); err == nil {
+		if git, err := gitdir.Open(top); err == nil {
+			git.Close()
+			return top
+		}
+		top.Close()
+	}
+	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
+		if top, ours := gitdir.Above(above); ours {
+			return top
+		}
+	}
+	return nil
+}

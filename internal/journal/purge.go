@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"quarry/fault"
+	"quarry/internal/rootfs"
+)
+
+const purgeDir = "outside.new"
+
+// PurgeOutside removes from the log of outside changes what it has of a path and
+// beneath, by writing the log anew; everything if the path is "". The baseline goes too.
+// No recorder may run.
+func PurgeOutside(ctx context.Context, state *rootfs.Root, path string, opts *Options) error {
+	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // of a purge that was cut short
+		if err := removeFolder(state, dir); err != nil {
+			return err
+		}
+	}
+	if path != "" {
+		if err := copyWithout(ctx, state, path, opts); err != nil {
+			return err
+		}
+	}
+	err := state.Rename(state.Own(OutsideDir), state.Own(OutsideDir+".old"))
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return err
+	}
+	if path != "" {
+		if err := state.Rename(state.Own(purgeDir), state.Own(OutsideDir)); err != nil && !errors.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return removeFolder(state, OutsideDir+".old")
+}
+
+func removeFolder(state *rootfs.Root, dir string) error {
+	if _, err := state.Stat(state.Own(dir)); errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	nodes, err := Scan(context.Background(), state, state.Own(dir))
+	for _, n := range slices.Backward(nodes) {
+		p := state.Own(dir)
+		if n.Rel != "" {
+			p = state.Own(dir + "/" + n.Rel)
+		}
+		err = errors.Join(err, state.Remove(p))
+	}
+	return err
+}
+
+func copyWithout(ctx context.Context, state *rootfs.Root, path string, opts *Options) error {
+	from, in, err := openOutside(state, OutsideDir, false, opts)
+	if err != nil || from == nil {
+		return err
+	}
+	defer in.Close()
+	defer from.Close()
+	to, out, err := openOutside(state, purgeDir, true, opts)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	defer to.Close()
+	gone, err := state.Known(path)
+	if err != nil {
+		return err
+	}
+	list, err := from.List(0)
+	if err != nil {
+		return err
+	}
+	for _, e := range slices.Backward(list) {
+		c := e.Change
+		c.At, c.Ops = e.Time, nil
+		for i, op := range e.Ops {
+			if op.Path.Beneath(gone) {
+				continue
+			}
+			if err := op.bring(from, e, i); err != nil {
+				op.Lost = err.Error()
+			}
+			c.Ops = append(c.Ops, op)
+		}
+		if len(c.Ops) == 0 {
+			continue
+		}
+		if len(c.Ops) < len(e.Ops) {
+			c.Did.Path, c.Did.Count, c.Did.Text = c.Ops[0].Path.String(), len(Entry{Change: c}.Paths()), ""
+		}
+		n, _ := e.ID.number()
+		if _, err := to.Record(ctx, c, idOf(n+1), ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bring fills in the contents that Record needs.
+func (op *Op) bring(j *Journal, e Entry, i int) (err error) {
+	if op.old.place == inGit || len(op.Nodes) == 1 && op.Nodes[0].at.place == inGit {
+		at := [2]ref{op.old, op.made}
+		if op.Kind == Create {
+			at = [2]ref{{}, op.Nodes[0].at}
+		} else if op.Kind == Remove {
+			at = [2]ref{op.Nodes[0].at, {}}
+		}
+		op.Blobs = [2]Blob{{at[0].git, at[0].size}, {at[1].git, at[1].size}}
+		return nil
+	}
+	if op.Lost != "" {
+		return errors.New(op.Lost)
+	}
+	file := op.Kind == Replace || (op.Kind == Remove || op.Kind == Create) && op.Nodes[0].Type == rootfs.TypeFile
+	if file && op.Kind != Create {
+		if op.OldData, err = j.Before(e, i); err != nil {
+			return err
+		}
+	}
+	if file && op.Kind != Remove {
+		if op.NewData, err = j.After(e, i); errors.Is(err, ErrNotKept) {
+			err = nil
+		}
+	}
+	op.old, op.hasDiff = ref{}, false
+	return err
+}

@@ -1,0 +1,110 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/fault"
+	"quarry/internal/rootfs"
+)
+
+// The changes of all processes take turns: one of several files is made alone, those of
+// one file beside each other, since such a change can't be left half-way by a conflict.
+// Who waits for a turn alone holds the gate meanwhile, so that changes which begin later
+// can't keep it waiting for ever.
+type turn struct{ gate, place *rootfs.Log }
+
+// Turn waits until the caller may change the folder, alone or beside others that need not
+// be alone, and not longer than Options.TurnWait. The caller ends its turn with done.
+func (j *Journal) Turn(ctx context.Context, alone bool) (done func(), err error) {
+	t, err := j.freeTurn()
+	if err != nil {
+		return nil, err
+	}
+	end := time.Now().Add(j.opts.TurnWait)
+	if err = j.wait(ctx, end, t.gate, true); err == nil {
+		err = j.wait(ctx, end, t.place, alone)
+		err = errors.Join(err, t.gate.Unlock())
+	}
+	if err != nil {
+		t.close()
+		return nil, err
+	}
+	return func() {
+		if t.place.Unlock() != nil {
+			t.close()
+			return
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.closed {
+			t.close()
+			return
+		}
+		j.turns = append(j.turns, t)
+	}, nil
+}
+
+// freeTurn opens the files of a turn, or takes those of one that ended.
+func (j *Journal) freeTurn() (t turn, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return t, rootfs.ErrClosed
+	}
+	if n := len(j.turns); n > 0 {
+		t, j.turns = j.turns[n-1], j.turns[:n-1]
+		return t, nil
+	}
+	if t.gate, err = j.root.OpenLog(j.root.Own("gate"), true); err != nil {
+		return t, err
+	}
+	if t.place, err = j.root.OpenLog(j.root.Own("turn"), true); err != nil {
+		return t, errors.Join(err, t.gate.Close())
+	}
+	return t, nil
+}
+
+func (t turn) close() error { return errors.Join(t.gate.Close(), t.place.Close()) }
+
+func (j *Journal) wait(ctx context.Context, end time.Time, l *rootfs.Log, alone bool) error {
+	err := poll(ctx, end, func() (bool, error) { return l.TryLock(alone) })
+	if errors.Is(err, errHeld) {
+		return j.whoseTurn()
+	}
+	return err
+}
+
+// whoseTurn says which change has not ended.
+func (j *Journal) whoseTurn() error {
+	what := "another change"
+	_ = j.each(func(e Entry) bool {
+		if e.Status == Pending {
+			what = fmt.Sprintf("change %s (%s)", e.ID, e.Tool)
+		}
+		return e.Status == Pending
+	})
+	return fault.New(fault.Timeout, fmt.Sprintf("%s of this folder has not ended for %v, and changes of several files are made one after the other; nothing was changed", what, j.opts.TurnWait),
+		"repeat this change later; if a quarry process was stopped, as by Ctrl-Z or a debugger, let it continue or end it")
+}
+
+// poll tries to take a lock until it succeeds. It asks again and again, since a thread
+// that waits in the system for a lock can't be called back.
+func poll(ctx context.Context, end time.Time, try func() (bool, error)) error {
+	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
+		ok, err := try()
+		switch {
+		case ok || err != nil:
+			return err
+		case time.Now().After(end):
+			return errHeld
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wait):
+		}
+	}
+}

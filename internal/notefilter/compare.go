@@ -1,0 +1,155 @@
+package notefilter
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Test compares the values of a property, as they are shown, with the value of a
+// Term. A list passes if one of its values does, and != if none is equal.
+//
+// Numbers are compared with numbers and dates with dates. A date of a day or a month
+// is a period: = means a time in it, > a time after it. Other texts are equal in any
+// letter case and ordered by their letters; a number is never ordered with a text.
+type Test struct {
+	op       string
+	text     string
+	number   float64
+	isNumber bool
+	from, to time.Time // of a date
+	isDate   bool
+}
+
+// Comparison makes the Test of a term; now is what today is counted from.
+func (t *Term) Comparison(now time.Time) Test {
+	c := Test{op: t.Op, text: strings.ToLower(t.Value)}
+	c.number, c.isNumber = readNumber(c.text)
+	c.from, c.to, c.isDate = readDate(c.text, now)
+	if c.isNumber {
+		c.isDate = false // 2024 is a number, except for times of files
+	}
+	return c
+}
+
+// Time makes the Test of a date with the times of files, in which 2024 is a year and
+// 7d the last seven days.
+func (t *Term) Time(now time.Time) (Test, error) {
+	c := Test{op: t.Op}
+	text := strings.ToLower(t.Value)
+	if n, unit := len(text), text[max(0, len(text)-1):]; n > 1 && strings.Contains("hdw", unit) {
+		if count, err := strconv.Atoi(text[:n-1]); err == nil && count >= 0 && count < 100_000 {
+			hours := map[string]int{"h": 1, "d": 24, "w": 7 * 24}[unit]
+			c.from = now.Add(-time.Duration(count*hours) * time.Hour)
+			c.to, c.isDate = c.from, true
+			if c.op == "=" {
+				c.op = ">="
+			}
+			return c, nil
+		}
+	}
+	if c.from, c.to, c.isDate = readDate(text, now); !c.isDate {
+		return c, &Error{t.At, fmt.Sprintf("invalid date %q: write 2026-05-01, 2026-05, 2026, today, yesterday or 7d", t.Value)}
+	}
+	return c, nil
+}
+
+// Passes reports whether one of the values passes, or for != whether none is equal.
+func (c Test) Passes(values []string) bool {
+	for _, v := range values {
+		if c.one(strings.ToLower(v)) {
+			return c.op != "!="
+		}
+	}
+	return c.op == "!="
+}
+
+func (c Test) one(v string) bool {
+	switch c.op {
+	case "contains":
+		return strings.Contains(v, c.text)
+	case "=", "!=":
+		if v == c.text {
+			return true
+		}
+	}
+	if n, ok := readNumber(v); ok || c.isNumber {
+		return ok && c.isNumber && c.orders(cmp.Compare(n, c.number))
+	}
+	if c.isDate {
+		at, _, ok := readDate(v, time.Time{})
+		return ok && c.At(at)
+	}
+	return c.orders(strings.Compare(v, c.text))
+}
+
+// At reports whether a time passes: it is before, in or after the period.
+func (c Test) At(t time.Time) bool {
+	switch {
+	case t.Before(c.from):
+		return c.orders(-1)
+	case t.Before(c.to) || t.Equal(c.from):
+		return c.orders(0)
+	}
+	return c.orders(1)
+}
+
+// orders reports whether a comparison's outcome, -1, 0 or 1, passes.
+func (c Test) orders(outcome int) bool {
+	switch c.op {
+	case "=", "!=":
+		return outcome == 0
+	case "<":
+		return outcome < 0
+	case "<=":
+		return outcome <= 0
+	case ">":
+		return outcome > 0
+	}
+	return outcome >= 0
+}
+
+func readNumber(s string) (float64, bool) {
+	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 || strings.ContainsAny(s, "_xp") {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+var dates = []struct {
+	layout              string
+	years, months, days int
+	length              time.Duration
+}{
+	{"2006-01-02", 0, 0, 1, 0},
+	{"2006-01", 0, 1, 0, 0},
+	{"2006", 1, 0, 0, 0},
+	{"2006-01-02T15:04", 0, 0, 0, time.Minute},
+	{"2006-01-02 15:04", 0, 0, 0, time.Minute},
+	{"2006-01-02T15:04:05", 0, 0, 0, time.Second},
+	{"2006-01-02 15:04:05", 0, 0, 0, time.Second},
+	{"2006-01-02T15:04:05Z07:00", 0, 0, 0, time.Second},
+	{"2006-01-02 15:04:05 -0700 MST", 0, 0, 0, time.Second},
+}
+
+// readDate reads a date in lower case as the period it names.
+func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
+	if days, named := map[string]int{"yesterday": -1, "today": 0, "tomorrow": 1}[s]; named && !now.IsZero() {
+		y, m, d := now.Date()
+		from = time.Date(y, m, d+days, 0, 0, 0, 0, time.Local)
+		return from, from.AddDate(0, 0, 1), true
+	}
+	if len(s) < 4 || s[0] < '0' || s[0] > '9' {
+		return from, to, false
+	}
+	for _, d := range dates {
+		t, err := time.ParseInLocation(d.layout, strings.ToUpper(s), time.Local)
+		if err == nil {
+			return t, t.AddDate(d.years, d.months, d.days).Add(d.length), true
+		}
+	}
+	return from, to, false
+}

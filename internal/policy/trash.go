@@ -1,0 +1,84 @@
+package policy
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// recycled starts the folded names of entries in Windows' recycle bin, which keep only
+// their extension.
+const recycled = "$r"
+
+// isTrash reports whether a folded name is that of a trash: the workspace's own, or
+// a system's at the top of a volume.
+func isTrash(folded []byte) bool {
+	switch s := string(folded); s {
+	case ".trash", ".trashes", "$recycle.bin":
+		return true
+	default:
+		uid, ok := strings.CutPrefix(s, ".trash-")
+		return ok && isNumber(uid)
+	}
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+// holdsItems reports whether a folder of a trash holds the deleted entries: Trash/files
+// and Trashes/UID. In other trashes the top holds them.
+func holdsItems(name string) bool { return name == "files" || isNumber(name) }
+
+// InTrash reports whether a path leads into a trash, or is one.
+func InTrash(path string) bool {
+	if strings.IndexByte(path, '.') < 0 && isASCII(path) { // nearly every folder
+		return false
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if len(name) < len(".trash") || name[0] != '.' && name[0] != '$' && name[0] < utf8.RuneSelf {
+			continue
+		}
+		var buf [longestFolded]byte
+		if isTrash(foldName(buf[:0], name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// untrashed is the name that an entry of a trash had before, as far as its name tells:
+// without the numbers and times that programs put into a name that was taken.
+// "W 1.md", "W 15.04.05.md", "W (1).md", "W.2.md" and "W_1.md" were W.md. It
+// may drop a number that belonged to the name.
+func untrashed(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		end := counterEnd(name[i:])
+		if end == 0 {
+			b.WriteByte(name[i])
+			end = 1
+		}
+		i += end
+	}
+	return b.String()
+}
+
+// counterEnd is the length of the counter at the start of s: separators and digits.
+func counterEnd(s string) int {
+	digits := strings.TrimLeft(s, " ._(-")
+	rest := strings.TrimLeft(digits, "0123456789")
+	if len(digits) == len(s) || len(rest) == len(digits) {
+		return 0
+	}
+	for _, end := range []string{")", " AM", " PM"} {
+		rest = strings.TrimPrefix(rest, end)
+	}
+	return len(s) - len(rest)
+}

@@ -1,0 +1,150 @@
+package recorder
+
+import (
+	"context"
+	"slices"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// comparison is one comparison of paths with the baseline, in batches.
+type comparison struct {
+	r     *Recorder
+	m     *model
+	known journal.ID // the newest entry of a log that the model includes
+	why   string     // said of what is found
+	byGit bool       // git's commit is another one than before
+
+	changed []string
+	again   []string // paths to compare later: a change of our own is in progress
+}
+
+// git finds out whether another commit was checked out.
+func (c *comparison) git(ctx context.Context) {
+	b := c.r.disk.blobs
+	if b == nil {
+		return
+	}
+	head := b.Head(ctx)
+	if was := c.r.base.head; was != "" && head != was && c.why == "" {
+		c.byGit = true
+		c.why = change.GitMoved + " from " + was[:min(8, len(was))] + " to " + head[:min(8, len(head))]
+	}
+	c.r.base.head = head
+}
+
+// looked is a path as it is on disk.
+type looked struct {
+	path     string
+	was, now *state
+	ops      []journal.Op
+	covered  bool
+}
+
+// batch compares the first paths, as many as fit into memory, and returns how many.
+func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.Entry) (n int, err error) {
+	r := c.r
+	var list []looked
+	size := int64(0)
+	for n < len(paths) && size < maxBatch {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		path := paths[n]
+		n++
+		now, covered, err := r.disk.at(path)
+		if err != nil {
+			return 0, err
+		}
+		l := looked{path: path, was: c.m.at(path), now: now, covered: covered}
+		if covered && !c.m.isFree(path) {
+			var uncovered bool
+			l.ops, uncovered = r.compare(path, l.was, now, c.byGit)
+			if uncovered {
+				r.omitted++
+			}
+			for _, op := range l.ops {
+				size += int64(len(op.OldData) + len(op.NewData))
+			}
+		}
+		list = append(list, l)
+	}
+	// Our own changes since then are not in the model, and what is on disk may be theirs.
+	done, pending, err := r.later()
+	if err != nil {
+		return 0, err
+	}
+	fresh := slices.DeleteFunc(append(done, pending...), func(e journal.Entry) bool { return e.ID <= c.known && e.Status != journal.Pending })
+	fresh = append(fresh, rest...)
+	list = slices.DeleteFunc(list, func(l looked) bool {
+		if touched(fresh, l.path) {
+			c.again = append(c.again, l.path)
+			return true
+		}
+		return false
+	})
+	if err := c.attribute(ctx, list); err != nil {
+		return 0, err
+	}
+	return n, c.adopt(list)
+}
+
+// touched reports whether one of the entries is about a path, or something above or
+// beneath it.
+func touched(entries []journal.Entry, path string) bool {
+	return slices.ContainsFunc(entries, func(e journal.Entry) bool {
+		return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool {
+			return beneath(path, p.String()) || beneath(p.String(), path)
+		})
+	})
+}
+
+// attribute records the operations, apart for each mark.
+func (c *comparison) attribute(ctx context.Context, list []looked) error {
+	var order []*mark
+	by := map[*mark][]journal.Op{}
+	for _, l := range list {
+		if len(l.ops) == 0 {
+			continue
+		}
+		m := c.r.marks.of(l.path)
+		if _, known := by[m]; !known {
+			order = append(order, m)
+		}
+		by[m] = append(by[m], l.ops...)
+		c.changed = append(c.changed, l.path)
+	}
+	for _, m := range order {
+		if err := c.r.add(ctx, by[m], m, c.why, "", c.known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adopt makes the baseline what is on disk.
+func (c *comparison) adopt(list []looked) error {
+	folders := map[string][]entry{}
+	for _, l := range list {
+		dir, name := split(l.path)
+		if l.now == nil || !l.covered {
+			if _, had := c.r.base.get(l.path); had {
+				folders[dir] = append(folders[dir], entry{name: name})
+			}
+			continue
+		}
+		if had, ok := c.r.base.get(l.path); ok && had.place == inStore && l.now.place == inStore && had.version == l.now.version {
+			l.now.entry.version, l.now.off, l.now.stored = had.version, had.off, had.stored
+		} else if err := c.r.keep(l.now); err != nil {
+			return err
+		}
+		l.now.name = name
+		folders[dir] = append(folders[dir], l.now.entry)
+	}
+	for dir, list := range folders {
+		c.r.base.put(dir, list...)
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package recorder
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/fault"
+	"quarry/internal/githead"
+	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
+	"quarry/internal/walk"
+)
+
+// What is kept of a file: texts and binary files up to these sizes.
+const (
+	maxText   = 4 << 20
+	maxBinary = 1 << 20
+)
+
+// state is what is at a path: on disk, or as the baseline and the logs have it. nil is
+// nothing.
+type state struct {
+	entry
+	size int64
+	time time.Time
+	// version of the content, once it is known; load gets the content.
+	version rootfs.Version
+	load    func() ([]byte, error)
+	// anyMode says that the permissions are not known.
+	anyMode bool
+}
+
+// disk reads the files of the workspace as a recorder may: the built-in policy applies.
+type disk struct {
+	root   *rootfs.Root
+	covers func(path string, dir bool) bool
+	blobs  *githead.Blobs // nil where there is no repository
+}
+
+// at looks at a path. covered is false for what is not recorded: ignored, denied, or
+// neither a file, a folder nor a symlink. The content of a file that is kept is read.
+func (d *disk) at(path string) (s *state, covered bool, err error) {
+	_, name := split(path)
+	p, err := d.root.Known(path)
+	if err != nil || rootfs.IsTemp(name) {
+		return nil, false, nil
+	}
+	read := time.Now()
+	info, err := d.root.Stat(p)
+	switch k := rootfs.KindOf(err); {
+	case k == fault.NotFound, k == fault.NotFolder:
+		return nil, true, nil
+	case k == fault.ProtectedPath:
+		return nil, false, nil
+	case err != nil:
+		return nil, true, err
+	}
+	if !d.covers(path, info.Type == rootfs.TypeDir) {
+		return nil, false, nil
+	}
+	s = &state{entry: entry{name: name, typ: info.Type, mode: info.Mode.Perm(), stamp: stampOf(info, read)}, size: info.Size, time: info.ModTime}
+	switch info.Type {
+	case rootfs.TypeDir:
+	case rootfs.TypeSymlink:
+		if s.target, err = d.root.Readlink(p); rootfs.KindOf(err) == fault.NotFound {
+			return nil, true, nil
+		}
+	case rootfs.TypeFile:
+		err = d.file(s, func() ([]byte, rootfs.Info, error) { return d.root.ReadContent(p, maxText) }, read)
+		if k := rootfs.KindOf(err); k == fault.NotFound || k == fault.NotFolder {
+			return nil, true, nil
+		} else if k == fault.ProtectedPath {
+			return nil, false, nil
+		}
+	default:
+		return nil, false, nil
+	}
+	return s, true, err
+}
+
+func (d *disk) isFolder(path string) bool {
+	p, err := d.root.Known(path)
+	if err != nil {
+		return false
+	}
+	info, err := d.root.Stat(p)
+	return err == nil && info.Type == rootfs.TypeDir
+}
+
+// file reads a file that may be kept, and finds out whether git has it.
+func (d *disk) file(s *state, read func() ([]byte, rootfs.Info, error), at time.Time) error {
+	if s.size > maxText {
+		s.why = tooLarge
+		return nil
+	}
+	data, info, err := read()
+	switch k := rootfs.KindOf(err); {
+	case k == fault.TooLarge:
+		s.why = tooLarge
+		return nil
+	case k == fault.Permission:
+		s.why = unreadable
+		return nil
+	case err != nil:
+		return err
+	}
+	s.mode, s.stamp, s.size, s.time = info.Mode.Perm(), stampOf(info, at), info.Size, info.ModTime
+	if len(data) > maxBinary && bytes.IndexByte(data[:min(len(data), 8000)], 0) >= 0 {
+		s.why = tooLarge
+		return nil
+	}
+	s.load = func() ([]byte, error) { return data, nil }
+	if d.blobs != nil {
+		if id := d.blobs.ID(data); d.blobs.Has(id) {
+			s.place, s.blob = inGit, id
+			return nil
+		}
+	}
+	s.place, s.version = inStore, version.Of(data)
+	return nil
+}
+
+// sweep compares the stamps below a folder with the baseline and returns the paths that
+// may differ.
+func (r *Recorder) sweep(ctx context.Context, start string) ([]string, error) {
+	var found []string
+	var p rootfs.Path
+	var err error
+	if start != "" {
+		if p, err = r.disk.root.Known(start); err != nil {
+			return nil, nil
+		}
+	}
+	seen := map[string]bool{}
+	var mu sync.Mutex
+	if start == "" || r.disk.covers(start, true) {
+		_, err = walk.Walk(ctx, r.disk.root, r.walking(p), func(v *walk.Visit) error {
+			list := r.differs(v)
+			mu.Lock()
+			defer mu.Unlock()
+			seen[strings.Clone(v.Shown)] = true
+			found = append(found, list...)
+			return nil
+		})
+	}
+	if k := rootfs.KindOf(err); k == fault.NotFound || k == fault.NotFolder || errors.Is(err, fault.NotFolder) {
+		err = nil
+	}
+	for _, dir := range r.base.under(start) {
+		if !seen[dir] {
+			for _, e := range r.base.folder(dir) {
+				found = append(found, join(dir, strings.Clone(e.name)))
+			}
+		}
+	}
+	if start != "" {
+		found = append(found, start)
+	}
+	return found, err
+}
+
+// walking are the options of a walk over what may be recorded. A folder is one visit.
+func (r *Recorder) walking(start rootfs.Path) *walk.Options {
+	o := r.opts.Walk
+	o.Start, o.Links, o.Batch, o.Workers = start, true, 1<<30, r.opts.Workers
+	return &o
+}
+
+// differs lists the names in a folder whose stamps are not those of the baseline.
+func (r *Recorder) differs(v *walk.Visit) (paths []string) {
+	had := map[string]entry{}
+	for _, e := range r.base.folder(v.Shown) {
+		had[e.name] = e
+	}
+	for _, list := range [][]rootfs.Entry{v.Files, v.Dirs} {
+		for _, e := range list {
+			if rootfs.IsTemp(e.Name) {
+				continue
+			}
+			was, known := had[e.Name]
+			delete(had, e.Name)
+			if known && was.typ == e.Type {
+				if e.Type == rootfs.TypeDir {
+					continue
+				}
+				if info, err := v.Dir.Stat(e.Name); err == nil && was.stamp != 0 && stampOf(info, time.Now()) == was.stamp && info.Mode.Perm() == was.mode {
+					continue
+				}
+			}
+			paths = append(paths, strings.Clone(join(v.Shown, e.Name)))
+		}
+	}
+	for name := range had {
+		paths = append(paths, strings.Clone(join(v.Shown, name)))
+	}
+	return paths
+}
+
+// build reads all files into an empty baseline.
+func (r *Recorder) build(ctx context.Context) error {
+	own, err := r.journal.Newest()
+	if err != nil {
+		return err
+	}
+	_, err = walk.Walk(ctx, r.disk.root, r.walking(rootfs.Path{}), func(v *walk.Visit) error {
+		list := make([]entry, 0, len(v.Files)+len(v.Dirs))
+		for _, d := range v.Dirs {
+			list = append(list, entry{name: d.Name, typ: rootfs.TypeDir})
+		}
+		for _, f := range v.Files {
+			e, err := r.adopted(v, f.Name)
+			if err != nil {
+				return err
+			}
+			if e != nil {
+				list = append(list, *e)
+			}
+		}
+		r.base.put(strings.Clone(v.Shown), list...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	outside, err := r.outside.Newest()
+	if err != nil {
+		return err
+	}
+	r.base.own, r.base.outside, r.base.built = max(r.base.own, own), max(outside, own), true
+	if r.disk.blobs != nil {
+		r.base.head = r.disk.blobs.Head(ctx)
+	}
+	return r.base.flush()
+}
+
+// adopted is the entry of a file as it is now, nil if it is not recorded.
+func (r *Recorder) adopted(v *walk.Visit, name string) (*entry, error) {
+	read := time.Now()
+	info, err := v.Dir.Stat(name)
+	if err != nil || rootfs.IsTemp(name) || r.denied(join(v.Shown, name)) {
+		return nil, nil
+	}
+	s := &state{entry: entry{name: name, typ: info.Type, mode: info.Mode.Perm(), stamp: stampOf(info, read)}, size: info.Size}
+	if info.Type == rootfs.TypeSymlink {
+		p, err := v.Path.Child(name)
+		if err != nil {
+			return nil, nil
+		}
+		if s.target, err = r.disk.root.Readlink(p); err != nil {
+			return nil, nil
+		}
+		return &s.entry, nil
+	}
+	err = r.disk.file(s, func() ([]byte, rootfs.Info, error) {
+		f, err := v.Dir.OpenFile(name)
+		if err != nil {
+			return nil, rootfs.Info{}, err
+		}
+		defer f.Close()
+		data := make([]byte, min(f.Info().Size, maxText)+1)
+		n, err := io.ReadFull(f, data)
+		if err == io.ErrUnexpectedEOF || err == io.EOF {
+			err = nil
+		}
+		return data[:n], f.Info(), err
+	}, read)
+	if err != nil {
+		switch rootfs.KindOf(err) {
+		case fault.NotFound, fault.NotRegular, fault.ProtectedPath:
+			return nil, nil
+		}
+		return nil, err
+	}
+	return &s.entry, r.keep(s)
+}
+
+// keep stores the content of a state if git does not have it.
+func (r *Recorder) keep(s *state) error {
+	if s.typ != rootfs.TypeFile || s.place != inStore || s.load == nil {
+		return nil
+	}
+	data, err := s.load()
+	if err != nil {
+		return err
+	}
+	s.entry.version = s.version
+	return r.base.store(&s.entry, data)
+}

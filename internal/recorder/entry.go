@@ -1,0 +1,183 @@
+package recorder
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
+)
+
+// place says where the content of a file is.
+type place uint8
+
+const (
+	nowhere place = iota // see entry.why
+	inGit                // an object of the repository
+	inStore              // in our own store of contents
+)
+
+// why says why the content of a file is not kept.
+type why uint8
+
+const (
+	kept       why = iota
+	tooLarge       // a text over 4 MB, or a binary file over 1 MB
+	overBudget     // the store is full
+	unreadable     // the system refused to read it
+)
+
+// entry is what the baseline knows of one name in a folder.
+type entry struct {
+	name    string
+	typ     rootfs.Type // TypeUnknown in the log of the baseline: the name is gone
+	mode    fs.FileMode // permissions
+	stamp   uint64      // of the file when it was read; 0 can't be trusted
+	place   place
+	why     why
+	blob    string         // git's id, if inGit
+	version rootfs.Version // if inStore
+	off     int64          // in the store
+	stored  int64          // bytes there
+	target  string         // of a symlink
+}
+
+// stampOf sums up what a write moves. A file that was written within one tick of the
+// file system's clock before it was read may change without a new stamp.
+func stampOf(info rootfs.Info, read time.Time) uint64 {
+	newest := info.ModTime
+	if info.ChangeTime.After(newest) {
+		newest = info.ChangeTime
+	}
+	if newest.After(read.Add(-racy)) {
+		return 0
+	}
+	h := fnv.New64a()
+	var b [32]byte
+	for i, v := range [...]int64{info.ModTime.UnixNano(), info.ChangeTime.UnixNano(), int64(info.Ino), info.Size} {
+		binary.LittleEndian.PutUint64(b[8*i:], uint64(v))
+	}
+	h.Write(b[:])
+	return max(h.Sum64(), 1)
+}
+
+// racy is more than the tick of any file system's clock: that of FAT is 2 seconds.
+const racy = 2 * time.Second
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func (e *entry) append(b []byte) []byte {
+	b = append(appendString(b, e.name), byte(e.typ))
+	if e.typ == rootfs.TypeUnknown {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(e.mode.Perm()))
+	b = binary.LittleEndian.AppendUint64(b, e.stamp)
+	switch e.typ {
+	case rootfs.TypeSymlink:
+		b = appendString(b, e.target)
+	case rootfs.TypeFile:
+		b = append(b, byte(e.place), byte(e.why))
+		switch e.place {
+		case inGit:
+			b = appendString(b, e.blob)
+		case inStore:
+			b = e.version.Append(b)
+			b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(e.off)), uint64(e.stored))
+		}
+	}
+	return b
+}
+
+var errFormat = errors.New("the baseline is damaged")
+
+// reader takes apart what append has written. After a mistake everything it returns is
+// zero and bad is set.
+type reader struct {
+	s   string
+	bad bool
+}
+
+func (r *reader) take(n uint64) string {
+	if n > uint64(len(r.s)) {
+		r.s, r.bad = "", true
+		return ""
+	}
+	out := r.s[:n]
+	r.s = r.s[n:]
+	return out
+}
+
+func (r *reader) byte() byte {
+	if s := r.take(1); s != "" {
+		return s[0]
+	}
+	return 0
+}
+
+func (r *reader) num() uint64 {
+	n := uint64(0)
+	for shift := 0; shift < 64; shift += 7 {
+		c := r.byte()
+		n |= uint64(c&0x7f) << shift
+		if c&0x80 == 0 {
+			return n
+		}
+	}
+	r.bad = true
+	return 0
+}
+
+func (r *reader) str() string { return r.take(r.num()) }
+
+// entry reads one entry. Its strings share the memory of what is read.
+func (r *reader) entry() entry {
+	e := entry{name: r.str(), typ: rootfs.Type(r.byte())}
+	if e.typ == rootfs.TypeUnknown {
+		return e
+	}
+	e.mode = fs.FileMode(r.num()).Perm()
+	if s := r.take(8); s != "" {
+		e.stamp = binary.LittleEndian.Uint64([]byte(s))
+	}
+	switch e.typ {
+	case rootfs.TypeSymlink:
+		e.target = r.str()
+	case rootfs.TypeFile:
+		e.place, e.why = place(r.byte()), why(r.byte())
+		switch e.place {
+		case inGit:
+			e.blob = r.str()
+		case inStore:
+			if s := r.take(16); s != "" {
+				e.version = version.From([]byte(s))
+			}
+			e.off, e.stored = int64(r.num()), int64(r.num())
+		}
+	}
+	return e
+}
+
+// join and split put paths of folder and name together, and apart; the root is "".
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
+
+// beneath reports whether path is dir or in it.
+func beneath(path, dir string) bool {
+	return dir == "" || path == dir || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
+}

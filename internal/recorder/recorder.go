@@ -1,0 +1,487 @@
+// Package recorder keeps what other programs change in a workspace, so that it can be
+// listed and undone as our own changes are.
+//
+// It knows the contents of the files as of the last look at them, the baseline. Events
+// of the watcher say where to look again; a comparison with the baseline, never an event,
+// says what changed. What our own log of changes explains is not recorded again. The
+// rest becomes entries of a second log beside ours, with limits of its own: see
+// journal.Journal.Record.
+//
+// The invariant: between two moments at which Flush has returned, every difference of a
+// covered file is in one of the two logs, also if this process was killed in between,
+// and the entry restores bytes and permissions. What is not covered is counted.
+//
+// One process records a root: the owner of its index. A crash leaves a baseline that is
+// older than the logs; replaying the logs on it makes it new (replay.go).
+package recorder
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/githead"
+	"quarry/internal/journal"
+	"quarry/internal/policy"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// Options of Open.
+type Options struct {
+	// StateDir is the folder of the undo log.
+	StateDir string
+	// MaxBytes bounds contents and entries together; 0 is 512 MB. KeepAge drops
+	// older entries; 0 is 14 days.
+	MaxBytes int64
+	KeepAge  time.Duration
+	// Walk says which files are covered, and Covers whether one path is.
+	Walk   walk.Options
+	Covers func(path string, dir bool) bool
+	// Refresh passes everything that has happened so far to Changed.
+	Refresh func(ctx context.Context) error
+	Workers int
+	Logger  *slog.Logger
+	Layer   *rootfs.Layer // for tests
+}
+
+const (
+	defaultMaxBytes = 512 << 20
+	defaultKeepAge  = 14 * 24 * time.Hour
+	// quiet is how long nothing changes before what changed becomes an entry, and
+	// maxWait how long that is put off.
+	quiet   = time.Second
+	maxWait = 30 * time.Second
+)
+
+// Recorder records one workspace. Its methods are safe for concurrent use.
+type Recorder struct {
+	opts    Options
+	disk    *disk
+	state   *rootfs.Root
+	folder  *rootfs.Root // of the outside log and the baseline
+	journal *journal.Journal
+	outside *journal.Journal
+	top     *rootfs.Root // of the checkout; nil without git
+	wake    chan struct{}
+	started chan struct{} // closed when the baseline is there and compared once
+	begun   bool          // an earlier recorder has left a baseline
+
+	flushing sync.Mutex // one comparison at a time; guards base's state and disk.blobs
+	base     *baseline
+	marks    marks
+	omitted  int        // changes of contents that are not kept
+	recorded journal.ID // the newest entry of ours
+
+	mu      sync.Mutex
+	files   map[string]bool // to be looked at
+	trees   map[string]bool
+	denials []*policy.Policy
+	problem error // of the last comparison
+}
+
+// Open prepares to record a root. The folder at root is opened anew, with the built-in
+// policy. Nothing is read before Run or Flush.
+func Open(root string, opts *Options) (r *Recorder, err error) {
+	r = &Recorder{opts: *opts, wake: make(chan struct{}, 1), started: make(chan struct{}), files: map[string]bool{}, trees: map[string]bool{}}
+	if r.opts.MaxBytes == 0 {
+		r.opts.MaxBytes = defaultMaxBytes
+	}
+	if r.opts.KeepAge <= 0 {
+		r.opts.KeepAge = defaultKeepAge
+	}
+	if r.opts.MaxBytes < 0 {
+		return nil, errNoBudget
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}()
+	r.disk = &disk{covers: func(path string, dir bool) bool { return r.opts.Covers(path, dir) && !r.denied(path) }}
+	if r.disk.root, err = rootfs.Open(root, &rootfs.Options{AllowAny: true, ReadOnly: true, Layer: opts.Layer}); err != nil {
+		return r, err
+	}
+	if r.state, err = rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Private: opts.Layer == nil, Layer: opts.Layer}); err != nil {
+		return r, err
+	}
+	limits := &journal.Options{MaxBytes: r.opts.MaxBytes / 2, MaxAge: r.opts.KeepAge, Blob: r.blob}
+	if r.outside, r.folder, err = journal.OpenOutside(r.state, true, limits); err != nil {
+		return r, err
+	}
+	if r.journal, err = journal.Open(r.state, &journal.Options{Beside: func() *journal.Journal { return r.outside }}); err != nil {
+		return r, err
+	}
+	r.base, err = openBaseline(r.folder, r.opts.MaxBytes/2)
+	if errors.Is(err, errFormat) { // it is made anew; the entries stay
+		opts.Logger.Warn("recorder: the baseline is damaged, and made anew")
+		r.base, err = freshBaseline(r.folder, r.opts.MaxBytes/2)
+	}
+	if err == nil {
+		r.begun = r.base.built
+		r.openGit(context.Background())
+	}
+	return r, err
+}
+
+var errNoBudget = fault.New(fault.InvalidArgument, "record.max-size is 0, so nothing is recorded", "raise it in quarry.toml")
+
+// Close ends the recording. The baseline stays, so the next recorder finds what changes
+// until then.
+func (r *Recorder) Close() error {
+	var errs []error
+	if r.disk != nil && r.disk.blobs != nil {
+		r.disk.blobs.Close()
+	}
+	for _, j := range []*journal.Journal{r.journal, r.outside} {
+		if j != nil {
+			errs = append(errs, j.Close())
+		}
+	}
+	if r.base != nil {
+		errs = append(errs, r.base.close())
+	}
+	for _, root := range []*rootfs.Root{r.folder, r.state, r.top} {
+		if root != nil {
+			errs = append(errs, root.Close())
+		}
+	}
+	if r.disk != nil && r.disk.root != nil {
+		errs = append(errs, r.disk.root.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openGit opens the contents of the repository that the workspace is in, if it is. It is
+// done before each comparison: packs come and go.
+func (r *Recorder) openGit(ctx context.Context) {
+	if r.disk.blobs != nil {
+		r.disk.blobs.Close()
+		r.disk.blobs = nil
+	}
+	if r.top == nil {
+		r.top = githead.Checkout(r.disk.root.RealDir())
+	}
+	if r.top != nil {
+		r.disk.blobs, _ = githead.OpenBlobs(ctx, r.top) // nil: contents are stored
+	}
+}
+
+var errNoRepository = errors.New("the workspace is in no repository now")
+
+// blob reads a content from git.
+func (r *Recorder) blob(id string) ([]byte, error) {
+	if r.disk.blobs == nil {
+		return nil, errNoRepository
+	}
+	return r.disk.blobs.Blob(context.Background(), id)
+}
+
+// Deny adds rules of a client: what they deny is never kept.
+func (r *Recorder) Deny(p *policy.Policy) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.denials = append(r.denials, p)
+}
+
+func (r *Recorder) denied(path string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.denials, func(p *policy.Policy) bool { return p.Path(path, false).Refused() })
+}
+
+// Changed says where something may have changed: files, and trees of which everything
+// may have.
+func (r *Recorder) Changed(files, trees []string) {
+	if len(files)+len(trees) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range files {
+		r.files[p] = true
+	}
+	for _, p := range trees {
+		r.trees[p] = true
+	}
+	if len(r.files) > maxFiles {
+		clear(r.files)
+		r.trees = map[string]bool{"": true}
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Also adds trees to what is compared next: those that are not watched.
+func (r *Recorder) Also(trees []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range trees {
+		r.trees[p] = true
+	}
+}
+
+// maxFiles bounds the paths that wait: beyond it everything is compared by its stamp.
+const maxFiles = 100_000
+
+func (r *Recorder) take() (files, trees []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files, trees = slices.Collect(maps.Keys(r.files)), slices.Collect(maps.Keys(r.trees))
+	clear(r.files)
+	clear(r.trees)
+	select {
+	case <-r.wake:
+	default:
+	}
+	return files, trees
+}
+
+// Run records until ctx ends. pending receives a value when something has happened that
+// Refresh would tell.
+func (r *Recorder) Run(ctx context.Context, pending <-chan struct{}) {
+	r.first(ctx)
+	timer := time.NewTimer(0)
+	timer.Stop()
+	defer timer.Stop()
+	var begun time.Time // of what the timer waits for
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pending:
+		case <-r.wake:
+		case <-timer.C:
+			begun = time.Time{}
+			if _, err := r.Flush(ctx); err != nil && ctx.Err() == nil {
+				timer.Reset(maxWait) // as on a full disk
+			}
+			continue
+		}
+		if begun.IsZero() {
+			begun = time.Now()
+		}
+		timer.Reset(min(quiet, max(time.Until(begun.Add(maxWait)), 0)))
+	}
+}
+
+// first makes the baseline, or compares it with what changed while nothing ran.
+func (r *Recorder) first(ctx context.Context) {
+	r.flushing.Lock()
+	defer r.flushing.Unlock()
+	defer close(r.started)
+	var err error
+	if r.base.built {
+		_, err = r.record(ctx, nil, []string{""}, "while Quarry was not running")
+	} else {
+		err = r.build(ctx)
+	}
+	if r.fail(err); err != nil {
+		r.Changed(nil, []string{""})
+	}
+}
+
+// Flush records what has changed up to now, without waiting for a quiet moment, and
+// returns the paths. While the first baseline is made it does nothing.
+func (r *Recorder) Flush(ctx context.Context) (paths []string, err error) {
+	if r.begun {
+		select {
+		case <-r.started:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	} else if !r.ready() {
+		return nil, nil
+	}
+	if err := r.opts.Refresh(ctx); err != nil {
+		return nil, err
+	}
+	r.flushing.Lock()
+	defer r.flushing.Unlock()
+	if !r.base.built {
+		if err := r.build(ctx); err != nil { // the first try has failed
+			return nil, err
+		}
+	}
+	files, trees := r.take()
+	if len(files)+len(trees) == 0 {
+		return nil, nil
+	}
+	paths, err = r.record(ctx, files, trees, "")
+	if r.fail(err); err != nil {
+		r.Changed(files, trees) // for the next time
+	}
+	return paths, err
+}
+
+// ready reports whether the baseline was made, and compared once.
+func (r *Recorder) ready() bool {
+	select {
+	case <-r.started:
+		return true
+	default:
+		return false
+	}
+}
+
+// fail remembers why recording does not work, and says so once.
+func (r *Recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil && (r.problem == nil || r.problem.Error() != err.Error()) {
+		r.opts.Logger.Warn("recorder: changes of other programs are not recorded", "err", err)
+	}
+	r.problem = err
+}
+
+// maxBatch bounds the contents that are compared, and become one entry, at a time.
+const maxBatch = 16 << 20
+
+// record compares paths with the baseline and records what differs.
+func (r *Recorder) record(ctx context.Context, files, trees []string, why string) (changed []string, err error) {
+	r.openGit(ctx)
+	for _, p := range files { // folders that came or went may be told like files
+		if e, had := r.base.get(p); had && e.typ == rootfs.TypeDir || r.disk.isFolder(p) {
+			trees = append(trees, p)
+		}
+	}
+	for _, tree := range outermost(trees) {
+		found, err := r.sweep(ctx, tree)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	entries, rest, err := r.later()
+	if err != nil {
+		return nil, err
+	}
+	m := r.newModel()
+	m.replay(entries)
+	for _, b := range m.found {
+		if err := r.add(ctx, b.ops, nil, "", b.id, newest(entries)); err != nil {
+			return nil, err
+		}
+		changed = appendPaths(changed, b.ops)
+	}
+	files = slices.AppendSeq(files, maps.Keys(m.cells))
+	slices.Sort(files)
+	files = slices.DeleteFunc(slices.Compact(files), func(p string) bool { return p == "" })
+	c := &comparison{r: r, m: m, known: max(newest(entries), r.base.own), why: why}
+	c.git(ctx)
+	for len(files) > 0 {
+		n, err := c.batch(ctx, files, rest)
+		if err != nil {
+			return changed, err
+		}
+		files = files[n:]
+	}
+	for _, e := range entries {
+		if e.ID.Outside() {
+			r.base.outside = max(r.base.outside, e.ID)
+		} else {
+			r.base.own = max(r.base.own, e.ID)
+		}
+	}
+	r.base.outside = max(r.base.outside, r.recorded)
+	r.Changed(c.again, nil)
+	return append(changed, c.changed...), r.base.flush()
+}
+
+// outermost drops trees that lie in another.
+func outermost(trees []string) (list []string) {
+	slices.Sort(trees)
+	for _, t := range trees {
+		if !slices.ContainsFunc(list, func(in string) bool { return beneath(t, in) }) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// later lists the entries that the baseline does not include. rest begins with the first
+// one in progress: its files are not compared yet.
+func (r *Recorder) later() (done, rest []journal.Entry, err error) {
+	list, err := r.journal.Later(r.base.own, r.base.outside)
+	n := slices.IndexFunc(list, func(e journal.Entry) bool { return e.Status == journal.Pending })
+	if n < 0 {
+		n = len(list)
+	}
+	return list[:n], list[n:], err
+}
+
+func newest(entries []journal.Entry) (id journal.ID) {
+	for _, e := range entries {
+		id = max(id, e.ID)
+	}
+	return id
+}
+
+func appendPaths(list []string, ops []journal.Op) []string {
+	for _, op := range ops {
+		if p := op.Path.String(); !slices.Contains(list[max(0, len(list)-1):], p) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// add records operations, in an order in which they can be made.
+func (r *Recorder) add(ctx context.Context, ops []journal.Op, by *mark, text string, before, after journal.ID) error {
+	if len(ops) == 0 {
+		return nil
+	}
+	var gone, rest []journal.Op
+	for _, op := range ops {
+		if op.Kind == journal.Remove {
+			gone = append(gone, op)
+		} else {
+			rest = append(rest, op)
+		}
+	}
+	slices.Reverse(gone) // what is in a folder before it
+	c := journal.Change{Tool: Tool, Ops: append(gone, rest...)}
+	c.Did = did(c.Ops, text)
+	by.sign(&c)
+	e, err := r.outside.Record(ctx, c, before, after)
+	r.recorded = max(r.recorded, e.ID)
+	return err
+}
+
+// Tool is recorded with changes of which no more is known.
+const Tool = "outside"
+
+// did words what operations have done.
+func did(ops []journal.Op, text string) change.Action {
+	a := change.Action{Verb: change.Outside, Text: text}
+	kinds := map[string]journal.Kind{}
+	for _, op := range ops {
+		p := op.Path.String()
+		if was, twice := kinds[p]; twice && was != op.Kind { // another kind of thing, or mode and text
+			kinds[p] = journal.Replace
+			continue
+		}
+		kinds[p] = op.Kind
+	}
+	for p, k := range kinds {
+		a.Count++
+		switch k {
+		case journal.Create:
+			a.Files++
+		case journal.Remove:
+			a.Broken++
+		}
+		if a.Path == "" || p < a.Path {
+			a.Path = p
+		}
+	}
+	return a
+}

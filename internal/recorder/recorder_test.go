@@ -1,0 +1,194 @@
+package recorder_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry"
+	"quarry/change"
+)
+
+// place is a workspace that is recorded.
+type place struct {
+	t                  *testing.T
+	dir, state, socket string
+	index              string
+}
+
+func newPlace(t *testing.T) *place {
+	top := t.TempDir()
+	p := &place{t: t, dir: filepath.Join(top, "ws"), state: filepath.Join(top, "state"), index: filepath.Join(top, "index"), socket: filepath.Join(top, "s")}
+	for _, dir := range []string{p.dir, p.state, p.index} {
+		must(t, os.Mkdir(dir, 0o700))
+	}
+	return p
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *place) put(name, text string) {
+	p.t.Helper()
+	full := filepath.Join(p.dir, filepath.FromSlash(name))
+	must(p.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	must(p.t, os.WriteFile(full, []byte(text), 0o644))
+}
+
+func (p *place) text(name string) string {
+	b, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return "-"
+	}
+	return string(b)
+}
+
+func (p *place) options() *quarry.Options {
+	return &quarry.Options{
+		AllowAny: true, StateDir: p.state, Trash: change.TrashLocal,
+		Index: &quarry.IndexOptions{Dir: p.index, Socket: p.socket, Record: &quarry.RecordOptions{}},
+	}
+}
+
+// open opens the workspace as a process that records, and waits for the baseline.
+func (p *place) open() *quarry.Workspace {
+	p.t.Helper()
+	ws, err := quarry.Open(p.dir, p.options())
+	must(p.t, err)
+	p.t.Cleanup(func() { ws.Close() })
+	must(p.t, ws.Index().Wait(p.t.Context()))
+	p.recording(ws)
+	return ws
+}
+
+func (p *place) recording(ws *quarry.Workspace) {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; {
+		st, err := ws.Recording(p.t.Context())
+		must(p.t, err)
+		if st != nil && st.On {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Fatalf("no baseline: %+v", st)
+		}
+	}
+}
+
+func (p *place) log(ws *quarry.Workspace) []change.Change {
+	p.t.Helper()
+	log, err := ws.Changes(p.t.Context(), 0)
+	must(p.t, err)
+	if log.Unrecorded != "" {
+		p.t.Fatal(log.Unrecorded)
+	}
+	return log.Changes
+}
+
+func (p *place) summaries(ws *quarry.Workspace) string {
+	var b strings.Builder
+	for i, c := range p.log(ws) {
+		if i == 12 {
+			b.WriteString("…\n")
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s\n", c.Tool, c.Summary)
+	}
+	return b.String()
+}
+
+// What another program does is an entry, and is undone like a change of our own, beneath
+// later changes too.
+func TestOutsideChangeIsUndone(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "one\ntwo\nthree\nfour\nfive\nsix\n")
+	p.put("gone.txt", "old\n")
+	must(t, os.Chmod(filepath.Join(p.dir, "gone.txt"), 0o600))
+	ws := p.open()
+	p.put("a.txt", "one\nTWO\nthree\nfour\nfive\nsix\n")
+	must(t, os.Remove(filepath.Join(p.dir, "gone.txt")))
+	p.put("sub/new.txt", "new\n")
+	list := p.log(ws)
+	if len(list) != 1 || !list[0].Outside || list[0].Summary != "changed 4 files, 2 of them new, 1 deleted" {
+		t.Fatalf("got %+v", list)
+	}
+	if _, err := ws.Edit(t.Context(), "a.txt", []change.Edit{{Old: "five", New: "FIVE"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.summaries(ws); strings.Count(got, "\n") != 2 {
+		t.Errorf("our own change was recorded twice:\n%s", got)
+	}
+	undone, err := ws.Undo(t.Context(), list[0].ID, nil)
+	must(t, err)
+	if got := p.text("a.txt"); got != "one\ntwo\nthree\nfour\nFIVE\nsix\n" {
+		t.Errorf("a.txt is %q", got)
+	}
+	if got := p.text("gone.txt") + p.text("sub/new.txt"); got != "old\n-" {
+		t.Errorf("the others are %q", got)
+	}
+	if info, err := os.Stat(filepath.Join(p.dir, "gone.txt")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the mode is %v, %v", info, err)
+	}
+	list = p.log(ws)
+	if len(list) != 3 || list[2].UndoneBy != undone.ID {
+		t.Errorf("after the undo: %+v", list)
+	}
+	_, err = ws.Undo(t.Context(), undone.ID, nil)
+	must(t, err)
+	if got := p.text("a.txt") + p.text("sub/new.txt"); got != "one\nTWO\nthree\nfour\nFIVE\nsix\nnew\n" {
+		t.Errorf("after the redo: %q", got)
+	}
+}
+
+// Changes made while nothing ran are found at the next start, but not those of our own.
+func TestWhileNothingRan(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "a\n")
+	p.put("b.txt", "b\n")
+	p.open().Close()
+	p.put("a.txt", "changed\n")
+	o := p.options()
+	o.Index = nil
+	alone, err := quarry.Open(p.dir, o)
+	must(t, err)
+	if _, err := alone.Edit(t.Context(), "b.txt", []change.Edit{{Old: "b", New: "B"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	alone.Close()
+	ws := p.open()
+	want := "outside: changed a.txt, while Quarry was not running\nedit: replaced 1 occurrence in b.txt\n"
+	if got := p.summaries(ws); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A change of our own that found something else than the baseline splits what happened
+// outside: each part has its contents.
+func TestOutsideBetweenOurOwn(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "one\n")
+	ws := p.open()
+	p.put("a.txt", "two\n")
+	if _, err := ws.Write(t.Context(), "a.txt", []byte("three\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	p.put("a.txt", "four\n")
+	list := p.log(ws)
+	if len(list) != 3 || !list[0].Outside || list[1].Outside || !list[2].Outside {
+		t.Fatalf("got %+v", list)
+	}
+	for i, want := range []string{"three\n", "two\n", "one\n"} {
+		_, err := ws.Undo(t.Context(), list[i].ID, nil)
+		must(t, err)
+		if got := p.text("a.txt"); got != want {
+			t.Errorf("undo %d: %q, want %q", i, got, want)
+		}
+	}
+}

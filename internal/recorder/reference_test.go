@@ -1,0 +1,317 @@
+package recorder_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/stress"
+)
+
+// A tree is a full copy of the workspace, without .git: what each path has.
+type tree map[string]string
+
+func (p *place) tree() tree {
+	t := tree{}
+	err := filepath.WalkDir(p.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(p.dir, path)
+		rel = filepath.ToSlash(rel)
+		if d.Name() == ".git" || d.Name() == "ignored" {
+			return fs.SkipDir
+		}
+		info, err := d.Info()
+		switch {
+		case err != nil || rel == ".":
+			return err
+		case d.IsDir():
+			t[rel] = "folder"
+		case info.Mode()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			t[rel] = "-> " + to
+			return err
+		default:
+			text, err := os.ReadFile(path)
+			t[rel] = fmt.Sprintf("%v %s", info.Mode().Perm(), text)
+			return err
+		}
+		return nil
+	})
+	must(p.t, err)
+	return t
+}
+
+// differ lists the paths that two trees have otherwise.
+func differ(a, b tree) (paths []string) {
+	for p, text := range a {
+		if b[p] != text {
+			paths = append(paths, p)
+		}
+	}
+	for p := range b {
+		if _, both := a[p]; !both {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// world makes random changes as programs do.
+type world struct {
+	*place
+	r     *rand.Rand
+	git   bool
+	files int
+}
+
+func (w *world) run(name string, args ...string) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	_, _ = cmd.CombinedOutput() // it may have nothing to do: the tree is what counts
+}
+
+func (w *world) text() string {
+	var b strings.Builder
+	for range w.r.IntN(30) {
+		fmt.Fprintf(&b, "line %d of %d\n", w.r.IntN(9), w.r.IntN(1000))
+	}
+	return b.String()
+}
+
+// pick is a file, "" if there is none.
+func (w *world) pick() string {
+	var list []string
+	for p, text := range w.tree() {
+		if text != "folder" && !strings.HasPrefix(text, "-> ") {
+			list = append(list, p)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	slices.Sort(list)
+	return list[w.r.IntN(len(list))]
+}
+
+func (w *world) fresh() string {
+	w.files++
+	return fmt.Sprintf("d%d/e%d/f%d.txt", w.r.IntN(4), w.r.IntN(3), w.files)
+}
+
+// step makes one random change and returns how.
+func (w *world) step() string {
+	file := w.pick()
+	if file == "" {
+		w.put(w.fresh(), w.text())
+		return "create"
+	}
+	full := filepath.Join(w.dir, file)
+	styles := []string{"truncate", "rename over", "append", "sed", "perl", "vim", "delete", "create", "create", "move", "mode", "symlink", "copy", "remove tree", "move tree", "several", "kept time", "log", "in turn", "to folder", "empty"}
+	if w.git {
+		styles = append(styles, "commit", "checkout", "stash", "restore", "reset", "rebase")
+	}
+	style := styles[w.r.IntN(len(styles))]
+	if runtime.GOOS == "windows" && slices.Contains([]string{"sed", "perl", "mode", "symlink", "copy"}, style) {
+		style = "truncate"
+	}
+	switch style {
+	case "truncate":
+		w.put(file, w.text())
+	case "rename over":
+		must(w.t, os.WriteFile(full+".tmp", []byte(w.text()), 0o644))
+		must(w.t, os.Rename(full+".tmp", full))
+	case "append", "log":
+		for range w.r.IntN(5) {
+			f, err := os.OpenFile(full, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				return style // it may be read only
+			}
+			fmt.Fprintf(f, "more %d\n", w.r.IntN(100))
+			f.Close()
+		}
+	case "sed":
+		w.run("sed", "-i", fmt.Sprintf("s/%d/number/", w.r.IntN(9)), file)
+	case "perl":
+		w.run("perl", "-pi", "-e", fmt.Sprintf("s/line %d/row/", w.r.IntN(9)), file)
+	case "vim": // moves the old file aside and writes a new one
+		must(w.t, os.Rename(full, full+"~"))
+		must(w.t, os.WriteFile(full, []byte(w.text()), 0o644))
+		must(w.t, os.Remove(full+"~"))
+	case "delete":
+		must(w.t, os.Remove(full))
+	case "create":
+		w.put(w.fresh(), w.text())
+	case "move":
+		to := filepath.Join(w.dir, w.fresh())
+		must(w.t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must(w.t, os.Rename(full, to))
+	case "mode":
+		must(w.t, os.Chmod(full, []fs.FileMode{0o644, 0o600, 0o755}[w.r.IntN(3)]))
+	case "symlink":
+		to := filepath.Join(w.dir, w.fresh())
+		must(w.t, os.MkdirAll(filepath.Dir(to), 0o755))
+		must(w.t, os.Symlink(fmt.Sprint("somewhere", w.r.IntN(5)), to))
+	case "copy":
+		w.run("cp", "-a", file, w.fresh())
+	case "remove tree":
+		must(w.t, os.RemoveAll(filepath.Join(w.dir, fmt.Sprintf("d%d/e%d", w.r.IntN(4), w.r.IntN(3)))))
+	case "move tree":
+		from, to := fmt.Sprintf("d%d/e%d", w.r.IntN(4), w.r.IntN(3)), fmt.Sprintf("d%d/m%d", w.r.IntN(4), w.r.IntN(99))
+		if _, err := os.Stat(filepath.Join(w.dir, from)); err == nil {
+			must(w.t, os.MkdirAll(filepath.Join(w.dir, filepath.Dir(to)), 0o755))
+			_ = os.Rename(filepath.Join(w.dir, from), filepath.Join(w.dir, to)) // it may be there
+		}
+	case "several":
+		for range 5 {
+			w.put(w.fresh(), w.text())
+		}
+	case "kept time":
+		if info, err := os.Stat(full); err == nil {
+			old, err := os.ReadFile(full)
+			must(w.t, err)
+			must(w.t, os.WriteFile(full, bytes.ToUpper(old), 0o644))
+			must(w.t, os.Chtimes(full, info.ModTime(), info.ModTime()))
+		}
+	case "in turn":
+		w.put(file, "first\n")
+		must(w.t, os.Remove(full))
+		w.put(file, w.text())
+	case "to folder":
+		must(w.t, os.Remove(full))
+		w.put(file+"/inner.txt", w.text())
+	case "empty":
+		w.put(file, "")
+	case "commit":
+		w.run("git", "add", "-A")
+		w.run("git", "commit", "-qm", "x")
+	case "checkout":
+		w.run("git", "checkout", "-q", "--force", fmt.Sprintf("HEAD~%d", w.r.IntN(3)))
+	case "stash":
+		w.run("git", "stash", "-u")
+	case "restore":
+		w.run("git", "checkout", "-q", "--", ".")
+	case "reset":
+		w.run("git", "reset", "-q", "--hard")
+	case "rebase":
+		w.run("git", "rebase", "-q", "HEAD~1")
+	}
+	return style
+}
+
+// A reference keeps full copies of the tree at each quiet point. What the log says
+// between two of them is what differs, undoing brings back the copy before, and going
+// back to a point brings back its copy: bytes, permissions, symlinks and folders.
+func TestReference(t *testing.T) {
+	for _, git := range []bool{false, true} {
+		t.Run(fmt.Sprintf("git=%v", git), func(t *testing.T) {
+			r := stress.Rand(1)
+			w := &world{place: newPlace(t), r: r, git: git}
+			for range 12 {
+				w.put(w.fresh(), w.text())
+			}
+			if git {
+				if _, err := exec.LookPath("git"); err != nil {
+					t.Skip("needs git")
+				}
+				w.run("git", "init", "-q")
+				w.put(".gitignore", "ignored/\n*.tmp\n")
+				w.run("git", "add", "-A")
+				w.run("git", "commit", "-qm", "first")
+			}
+			ws := w.open()
+			changes := 0
+			for range stress.Size(8, 200) {
+				ws = w.round(ws, &changes)
+			}
+			t.Logf("%d changes", changes)
+		})
+	}
+}
+
+// round makes a few changes with a quiet point after each, undoes some and goes back.
+func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
+	t := w.t
+	type point struct {
+		tree tree
+		id   string
+	}
+	newest := func() string {
+		list := w.log(ws)
+		if len(list) == 0 {
+			return ""
+		}
+		return list[0].ID
+	}
+	points := []point{{w.tree(), newest()}}
+	var styles []string
+	for range 2 + w.r.IntN(5) {
+		before := w.tree()
+		did := ""
+		for range 1 + w.r.IntN(3) {
+			*changes++
+			did += w.step() + ", "
+			if w.r.IntN(6) == 0 { // one of our own in between
+				if file := w.pick(); file != "" {
+					if _, err := ws.Write(t.Context(), file, []byte(w.text()), nil); err == nil {
+						did += "our own of " + file + ", "
+					}
+				}
+			}
+		}
+		styles = append(styles, did)
+		if w.r.IntN(8) == 0 {
+			ws.Close()
+			*changes++
+			styles = append(styles, "closed, "+w.step())
+			ws = w.open()
+		}
+		last := points[len(points)-1].id
+		list := w.log(ws)
+		logged := map[string]bool{}
+		for _, c := range list {
+			if c.ID > last {
+				for _, p := range c.Paths {
+					logged[p] = true
+				}
+			}
+		}
+		after := w.tree()
+		for _, p := range differ(before, after) {
+			if !logged[p] {
+				t.Fatalf("%s changed (%v), and the log does not have it:\n%s", p, styles, w.summaries(ws))
+			}
+		}
+		points = append(points, point{after, newest()})
+	}
+	if last := w.log(ws); len(last) > 0 && last[0].Outside && w.r.IntN(2) == 0 && last[0].ID > points[len(points)-2].id && (len(last) == 1 || last[1].ID <= points[len(points)-2].id) {
+		if _, err := ws.Undo(t.Context(), last[0].ID, nil); err != nil {
+			t.Fatalf("undo of %s: %v (%v)", last[0].Summary, err, styles)
+		}
+		if d := differ(points[len(points)-2].tree, w.tree()); len(d) > 0 {
+			t.Fatalf("after the undo of %s differ %v (%v)", last[0].Summary, d, styles)
+		}
+	}
+	to := points[w.r.IntN(len(points))]
+	back := &change.Back{After: to.id, Name: "a point"}
+	if _, err := ws.Undo(t.Context(), "", &change.Options{To: back}); err != nil {
+		t.Fatalf("back to %s: %v (%v)\n%s", to.id, err, styles, w.summaries(ws))
+	}
+	if d := differ(to.tree, w.tree()); len(d) > 0 {
+		t.Fatalf("after going back to %q differ %v (%v)\n%s\nwant %q\nhave %q", to.id, d, styles, w.summaries(ws), to.tree[d[0]], w.tree()[d[0]])
+	}
+	return ws
+}

@@ -1,0 +1,209 @@
+package recorder
+
+import (
+	"slices"
+	"strings"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// model is the baseline with the changes that the logs have had since: those of our own,
+// and outside changes that were recorded just before a crash.
+type model struct {
+	r     *Recorder
+	cells map[string]*state // by path; nil is nothing there
+	// found are outside changes that happened before one of the log: what it found was
+	// not what the baseline has.
+	found []before
+	// free are trees whose contents a change of our own brought from elsewhere.
+	free []string
+	// ahead has the operations that follow on each path.
+	ahead map[string][]journal.Op
+}
+
+// before is an outside change and the entry that it came before.
+type before struct {
+	id  journal.ID
+	ops []journal.Op
+}
+
+func (r *Recorder) newModel() *model {
+	return &model{r: r, cells: map[string]*state{}, ahead: map[string][]journal.Op{}}
+}
+
+func (m *model) at(path string) *state {
+	s, known := m.cells[path]
+	if !known {
+		if e, ok := m.r.base.get(path); ok {
+			s = m.r.stateOf(e)
+		}
+		m.cells[path] = s
+	}
+	return s
+}
+
+// stateOf is an entry of the baseline as a state.
+func (r *Recorder) stateOf(e entry) *state {
+	s := &state{entry: e, version: e.version, anyMode: e.typ == rootfs.TypeDir}
+	switch e.place {
+	case inStore:
+		s.load = func() ([]byte, error) { return r.base.read(&s.entry) }
+	case inGit:
+		s.load = func() ([]byte, error) { return r.blob(e.blob) }
+	}
+	return s
+}
+
+// below loads what the baseline has at a path and beneath.
+func (m *model) below(path string) (paths []string) {
+	for _, dir := range m.r.base.under(path) {
+		for _, e := range m.r.base.folder(dir) {
+			m.at(join(dir, e.name))
+		}
+	}
+	m.at(path)
+	for p := range m.cells {
+		if beneath(p, path) {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// replay follows the entries, which are in order.
+func (m *model) replay(entries []journal.Entry) {
+	for _, e := range entries {
+		for _, op := range e.Ops {
+			m.ahead[op.Path.String()] = append(m.ahead[op.Path.String()], op)
+		}
+	}
+	for _, e := range entries {
+		b := before{id: e.ID}
+		for i := range e.Ops {
+			m.step(e, i, &b)
+		}
+		if len(b.ops) > 0 {
+			m.found = append(m.found, b)
+		}
+	}
+}
+
+func (m *model) step(e journal.Entry, i int, b *before) {
+	op := e.Ops[i]
+	path := op.Path.String()
+	m.ahead[path] = m.ahead[path][1:]
+	s := m.at(path)
+	switch op.Kind {
+	case journal.Rename:
+		m.folders(op.To.String(), b)
+	case journal.Create, journal.Restore, journal.Replace:
+		m.folders(path, b)
+	}
+	switch op.Kind {
+	case journal.Replace:
+		if s != nil && m.includes(s, op) {
+			return
+		}
+		if m.r.versionOf(s) != op.Old {
+			m.outside(path, s, &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.Old, load: func() ([]byte, error) { return m.r.journal.Before(e, i) }}, b)
+		}
+		next := &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.New, load: func() ([]byte, error) { return m.r.journal.After(e, i) }}
+		if s != nil {
+			next.mode, next.anyMode = s.mode, s.anyMode
+		}
+		m.cells[path] = next
+	case journal.Chmod:
+		if s != nil {
+			if !s.anyMode && s.mode != op.Mode.Perm() && s.mode != op.NewMode.Perm() {
+				b.ops = append(b.ops, journal.Op{Kind: journal.Chmod, Path: op.Path, Mode: s.mode, NewMode: op.Mode.Perm()})
+			}
+			next := *s
+			next.mode, next.anyMode = op.NewMode.Perm(), false
+			m.cells[path] = &next
+		}
+	case journal.Create, journal.Restore:
+		m.made(e, i, s, b)
+	case journal.Remove, journal.Trash:
+		if s != nil && len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeFile && s.typ == rootfs.TypeFile && m.r.versionOf(s) != op.Nodes[0].Version && !op.Nodes[0].Version.IsZero() {
+			m.outside(path, s, &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.Nodes[0].Version, load: func() ([]byte, error) { return m.r.journal.Before(e, i) }}, b)
+		}
+		for _, p := range m.below(path) {
+			m.cells[p] = nil
+		}
+	case journal.Rename:
+		to := op.To.String()
+		for _, p := range m.below(path) {
+			m.cells[to+strings.TrimPrefix(p, path)], m.cells[p] = m.cells[p], nil
+		}
+	}
+}
+
+// folders notes the folders above a path that one of our own operations found, and that
+// the baseline does not have: another program made them before.
+func (m *model) folders(path string, b *before) {
+	for i := range path {
+		if path[i] != '/' {
+			continue
+		}
+		if dir := path[:i]; m.at(dir) == nil && !m.isFree(dir) {
+			made := &state{entry: entry{typ: rootfs.TypeDir}, anyMode: true}
+			m.outside(dir, nil, made, b)
+			m.cells[dir] = made
+		}
+	}
+}
+
+// made takes in what an operation has put at a path.
+func (m *model) made(e journal.Entry, i int, s *state, b *before) {
+	op := e.Ops[i]
+	if s != nil && m.includes(s, op) {
+		return
+	}
+	if op.Kind == journal.Restore || len(op.Nodes) == 0 {
+		m.free = append(m.free, op.Path.String())
+		return
+	}
+	if s != nil && s.typ != rootfs.TypeDir {
+		m.outside(op.Path.String(), s, nil, b)
+	}
+	for _, n := range op.Nodes {
+		next := &state{entry: entry{typ: n.Type, mode: n.Mode.Perm(), target: n.Target}, anyMode: n.Mode == 0 || n.Type != rootfs.TypeFile, version: n.Version, size: n.Size}
+		if n.Type == rootfs.TypeFile && n.Rel == "" {
+			next.load = func() ([]byte, error) { return m.r.journal.After(e, i) }
+		}
+		path := op.Path.String()
+		if n.Rel != "" {
+			path += "/" + n.Rel
+		}
+		m.cells[path] = next
+	}
+}
+
+// includes reports whether the baseline was read after an operation was made: it has
+// what this one, or a later one on the path, left.
+func (m *model) includes(s *state, op journal.Op) bool {
+	if s.name == "" { // not of the baseline
+		return false
+	}
+	if s.typ == rootfs.TypeSymlink {
+		return len(op.Nodes) > 0 && op.Nodes[0].Type == s.typ && op.Nodes[0].Target == s.target
+	}
+	v := m.r.versionOf(s)
+	leaves := func(op journal.Op) bool {
+		return (op.Kind == journal.Replace || op.Kind == journal.Create) && op.New == v && !v.IsZero()
+	}
+	return op.Old != v && (leaves(op) || slices.ContainsFunc(m.ahead[op.Path.String()], leaves))
+}
+
+// outside notes a change from one state to another.
+func (m *model) outside(path string, was, now *state, b *before) {
+	ops, _ := m.r.compare(path, was, now, false)
+	b.ops = append(b.ops, ops...)
+}
+
+// isFree reports whether nothing is known of what should be at a path.
+func (m *model) isFree(path string) bool {
+	return slices.ContainsFunc(m.free, func(dir string) bool { return beneath(path, dir) })
+}

@@ -1,0 +1,41 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// Recording words the state of the recording of other programs' changes.
+func Recording(st *change.Recording) string {
+	var b strings.Builder
+	switch {
+	case st.Problem != "":
+		fmt.Fprintf(&b, "changes of other programs are not recorded: %s\n", fault.Printable(st.Problem))
+	case !st.On:
+		return "changes of other programs are not recorded: quarry ui, or quarry serve --record, does it\n"
+	default:
+		fmt.Fprintf(&b, "changes of other programs are recorded: %s covered, %s of %s\n", fault.Count(st.Files, "file"), Size(st.Bytes), Size(st.MaxBytes))
+	}
+	for _, row := range []struct {
+		n    int
+		what string
+	}{
+		{st.TooLarge, "too large: texts over 4 MB, binary files over 1 MB"},
+		{st.OverBudget, "beyond the limit (record.max-size)"},
+		{st.Unreadable, "can't be read"},
+	} {
+		if row.n > 0 {
+			fmt.Fprintf(&b, "contents not kept of %s: %s\n", fault.Count(row.n, "file"), row.what)
+		}
+	}
+	if st.Omitted > 0 {
+		fmt.Fprintf(&b, "%s of such files not recorded\n", fault.Count(st.Omitted, "change"))
+	}
+	if st.Unwatched > 0 {
+		fmt.Fprintf(&b, "%s not watched: what changes there is found when the log is asked for, or within 15 minutes\n", fault.Count(st.Unwatched, "folder is", "folders are"))
+	}
+	return b.String()
+}

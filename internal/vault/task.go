@@ -1,0 +1,98 @@
+package vault
+
+import (
+	"bytes"
+	"regexp"
+	"sort"
+	"sync"
+)
+
+// Task is a list item with a checkbox.
+type Task struct {
+	Mark Span   // the character in the brackets
+	Text string // of its first line
+	Done bool   // the mark is x
+	Open bool   // the mark is neither x nor -, which cancels a task
+}
+
+// Field is an inline field, as Dataview reads it: a line key:: value, or one in
+// brackets within a line.
+type Field struct{ Key, Value string }
+
+// The expressions are compiled when they are used: a start of the program has no time
+// for them.
+var (
+	taskLine  = compiled(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\r\n])\][ \t]+([^\r\n]*)`)
+	fieldLine = compiled(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[^\r\n]\][ \t]+)?)?[*_]{0,2}([\pL\pN][\pL\pN _/-]*)[*_]{0,2}::[ \t]*([^\r\n]*)`)
+	fieldIn   = compiled(`[\[(]([\pL\pN][\pL\pN _/-]*)::[ \t]*([^\]\)\r\n]*)[\])]`)
+)
+
+func compiled(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// eachLine calls yield with the lines after the front matter that are not in a code
+// block, with the offset of each.
+func (n *Note) eachLine(text []byte, yield func(start int, line []byte)) {
+	for at := n.FrontMatter.Body; at < len(text); {
+		end := len(text)
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		if !n.inCode(at) {
+			yield(at, text[at:end])
+		}
+		at = end + 1
+	}
+}
+
+// inCode reports whether an offset is in code.
+func (n *Note) inCode(at int) bool {
+	i := sort.Search(len(n.Code), func(i int) bool { return n.Code[i].End > at })
+	return i < len(n.Code) && n.Code[i].Start <= at
+}
+
+// Tasks returns the tasks of a scanned text, in order.
+func (n *Note) Tasks(text []byte) (out []Task) {
+	if !bytes.Contains(text, []byte("] ")) {
+		return nil
+	}
+	n.eachLine(text, func(start int, line []byte) {
+		m := taskLine().FindSubmatchIndex(line)
+		if m == nil {
+			return
+		}
+		mark := line[m[2]:m[3]]
+		done := mark[0]|0x20 == 'x' && len(mark) == 1
+		out = append(out, Task{
+			Mark: Span{Start: start + m[2], End: start + m[3]}, Text: string(bytes.TrimSpace(line[m[4]:m[5]])),
+			Done: done, Open: !done && string(mark) != "-",
+		})
+	})
+	return out
+}
+
+// Fields returns the inline fields of a scanned text, in order.
+func (n *Note) Fields(text []byte) (out []Field) {
+	if !bytes.Contains(text, []byte("::")) {
+		return nil
+	}
+	add := func(key, value []byte) {
+		out = append(out, Field{string(bytes.TrimSpace(key)), string(bytes.TrimSpace(value))})
+	}
+	n.eachLine(text, func(start int, line []byte) {
+		if !bytes.Contains(line, []byte("::")) {
+			return
+		}
+		if m := fieldLine().FindSubmatchIndex(line); m != nil && !n.inCode(start+m[2]) {
+			add(line[m[2]:m[3]], line[m[4]:m[5]])
+			return
+		}
+		for _, m := range fieldIn().FindAllSubmatchIndex(line, -1) {
+			if !n.inCode(start + m[2]) {
+				add(line[m[2]:m[3]], line[m[4]:m[5]])
+			}
+		}
+	})
+	return out
+}

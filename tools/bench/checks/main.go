@@ -1,0 +1,205 @@
+// Checks compares internal/check with the languages' own parsers on real files.
+//
+//	scripts/tool bench/checks [-npm node_modules] [-break 300] [-seed 1] DIR...
+//
+// Each DIR holds versions of one package, a folder each. Every file that two successive
+// versions have with different contents is a pair: an alarm for it is confirmed or refuted by
+// the language's own parser. Each single file is checked as well: a finding in a file that
+// its parser accepts is false. With -break so many files of each language lose a
+// bracket, a quote, a colon or an indentation, and of those that their parser refuses
+// the share is counted that the check finds. A language without a parser on this
+// machine is marked "-": its released files are taken for valid.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/check"
+	"quarry/internal/symbols"
+	"quarry/internal/value"
+)
+
+// tally is what became of the files of one language.
+type tally struct {
+	files, pairs, alarms, refuted, findings, untrue int
+	broken, found                                   int
+	slowest                                         time.Duration // for 100 KB, of the check after a change
+}
+
+type program struct {
+	judges  *judges
+	tallies map[string]*tally
+	show    bool
+	samples map[string][]string // files that are to be broken
+}
+
+func main() {
+	npm := flag.String("npm", os.Getenv("QUARRY_NPM"), "the folder node_modules with typescript, yaml and smol-toml")
+	broken := flag.Int("break", 0, "how many files of each language to break")
+	seed := flag.Uint64("seed", 1, "of the random numbers")
+	show := flag.Bool("show", false, "print every untrue finding")
+	flag.Parse()
+	p := &program{judges: &judges{npm: *npm}, tallies: map[string]*tally{}, show: *show, samples: map[string][]string{}}
+	defer p.judges.close()
+	for _, dir := range flag.Args() {
+		if err := p.versions(dir); err != nil {
+			fmt.Fprintln(os.Stderr, "checks:", err)
+			os.Exit(1)
+		}
+	}
+	r := rand.New(rand.NewPCG(*seed, 0))
+	for _, language := range slices.Sorted(maps.Keys(p.samples)) {
+		p.breakSome(r, language, *broken)
+	}
+	fmt.Printf("%-12s %7s %7s %7s %7s %9s %7s %7s %7s %s\n", "language", "files", "pairs", "alarms", "refuted", "findings", "untrue", "broken", "found", "slowest for 100 KB")
+	for _, language := range slices.Sorted(maps.Keys(p.tallies)) {
+		t := p.tallies[language]
+		fmt.Printf("%-12s %7d %7d %7d %7d %9d %7d %7d %7d %v\n", language+p.judges.mark(language), t.files, t.pairs, t.alarms, t.refuted, t.findings, t.untrue, t.broken, t.found, t.slowest)
+	}
+}
+
+// versions reads the versions of one package in the order of their names.
+func (p *program) versions(dir string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	before := map[string][]byte{}
+	for _, v := range list {
+		top := filepath.Join(dir, v.Name())
+		if inner, err := os.ReadDir(top); err == nil && len(inner) == 1 {
+			top = filepath.Join(top, inner[0].Name()) // package-1.2.3
+		}
+		now := map[string][]byte{}
+		err := filepath.WalkDir(top, func(file string, e fs.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() || languageOf(file, nil) == "" && filepath.Ext(file) != "" {
+				return nil
+			}
+			text, err := os.ReadFile(file)
+			if err != nil || len(text) > check.MaxSize {
+				return err
+			}
+			rel, err := filepath.Rel(top, file)
+			if err != nil {
+				return err
+			}
+			if now[rel] = text; !bytes.Equal(before[rel], text) {
+				p.one(file, filepath.ToSlash(rel), before[rel], text)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(now) > 0 {
+			before = now
+		}
+	}
+	return nil
+}
+
+func languageOf(name string, text []byte) string {
+	if strings.HasSuffix(name, ".go") {
+		return "Go"
+	}
+	if f := value.FormatOf(name); f == value.JSON || f == value.YAML || f == value.TOML {
+		return f.String()
+	}
+	return symbols.Language(name, text)
+}
+
+func (p *program) one(file, name string, before, text []byte) {
+	language := languageOf(name, text)
+	if language == "" || language == "Markdown" {
+		return
+	}
+	t := p.tallies[language]
+	if t == nil {
+		t = &tally{}
+		p.tallies[language] = t
+	}
+	t.files++
+	began := time.Now()
+	line, problem := check.Syntax(name, text)
+	if took := time.Since(began); len(text) > 50<<10 {
+		t.slowest = max(t.slowest, took*time.Duration(100<<10)/time.Duration(len(text)))
+	}
+	if problem != "" {
+		t.findings++
+		if p.judges.accepts(language, name, text) {
+			t.untrue++
+			if p.show {
+				fmt.Printf("untrue: %s:%d: %s\n", file, line, problem)
+			}
+		}
+	} else {
+		p.samples[language] = append(p.samples[language], file)
+	}
+	if before == nil {
+		return
+	}
+	t.pairs++
+	if line, problem := check.Broken(name, before, text); problem != "" {
+		t.alarms++
+		if p.judges.accepts(language, name, text) {
+			t.refuted++
+			fmt.Printf("refuted: %s:%d: %s\n", file, line, problem)
+		}
+	}
+}
+
+// breakSome breaks files that the language's parser accepts.
+func (p *program) breakSome(r *rand.Rand, language string, n int) {
+	t, files := p.tallies[language], p.samples[language]
+	for tries := 0; t.broken < n && tries < 20*n && len(files) > 0; tries++ {
+		file := files[r.IntN(len(files))]
+		text, err := os.ReadFile(file)
+		if err != nil || len(text) > 200<<10 {
+			continue
+		}
+		damaged := damage(r, language, text)
+		if damaged == nil || !p.judges.has(language) || !p.judges.accepts(language, file, text) || p.judges.accepts(language, file, damaged) {
+			continue
+		}
+		t.broken++
+		if _, problem := check.Broken(file, text, damaged); problem != "" {
+			t.found++
+		}
+	}
+}
+
+// damage deletes a bracket, a quote, a colon or an indentation.
+func damage(r *rand.Rand, language string, text []byte) []byte {
+	set := []string{"()[]{}", "()[]{}", `"'`, ":"}
+	if language == "Python" || language == "YAML" {
+		set = append(set, "\n")
+	}
+	want := set[r.IntN(len(set))]
+	var at []int
+	for i, c := range text {
+		if strings.IndexByte(want, c) >= 0 && (c != '\n' || i+1 < len(text) && text[i+1] == ' ') {
+			at = append(at, i)
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	i := at[r.IntN(len(at))]
+	end := i + 1
+	if text[i] == '\n' {
+		i++
+		for end = i; end < len(text) && text[end] == ' '; end++ {
+		}
+	}
+	return slices.Concat(text[:i], text[end:])
+}

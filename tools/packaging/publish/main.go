@@ -1,0 +1,52 @@
+// Command publish gives the project the place it is published at. The committed
+// source has the module path "quarry" and the word OWNER where a publisher's
+// account belongs, so nobody can fetch it and no release can be made of it.
+//
+//	scripts/tool packaging/publish -module github.com/acme/quarry
+//	scripts/tool packaging/publish -check
+//
+// The first rewrites the module path, every import, and the names of the
+// repository, the image and the registry's entry. It can be run again with
+// another path. The second fails while that has not been done, or was done in
+// part; a release begins with it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("publish: ")
+	module := flag.String("module", "", "the module `path`, as github.com/acme/quarry")
+	image := flag.String("image", "", "the `name` of the container image; ghcr.io/OWNER/quarry for a module on GitHub")
+	root := flag.String("source", ".", "the `folder` of the source")
+	check := flag.Bool("check", false, "only say whether a release can be made")
+	flag.Parse()
+	if err := run(*root, *module, *image, *check); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(root, module, image string, check bool) error {
+	if check {
+		return ready(root)
+	}
+	if module == "" {
+		return errors.New("say where: -module github.com/acme/quarry")
+	}
+	to, err := parsePlace(module, image)
+	if err != nil {
+		return err
+	}
+	n, err := rewrite(root, to)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stdout, "%s: %d files rewritten; now: go build ./... && go test ./...\n", module, n)
+	return ready(root)
+}
