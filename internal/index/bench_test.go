@@ -17,8 +17,7 @@ import (
 	"quarry/match"
 )
 
-// TestBuildFigures builds the index of QUARRY_BENCH_TREE and prints what the
-// targets are about.
+// TestBuildFigures builds the index of QUARRY_BENCH_TREE and prints the figures that have targets.
 func TestBuildFigures(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" || !stress.Thorough() {

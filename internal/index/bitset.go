@@ -69,7 +69,7 @@ func newHeld(s *segment, dead bitset) *held {
 	return &held{seg: s, dead: dead, mask: append(bitset(nil), dead...)}
 }
 
-// text is how many bytes of text the live documents stand for.
+// text returns the number of bytes of text in the live documents.
 func (h *held) text() int64 {
 	n := h.seg.text
 	// What can't be read is reported by the searches that need it.

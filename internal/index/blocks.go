@@ -103,8 +103,8 @@ func (t *blockTable) find(doc int) int {
 	return sort.Search(t.split(), func(i int) bool { d, _ := t.entry(i); return d >= doc })
 }
 
-// first returns the number of a document's first block; for the number of
-// documents, that of all blocks.
+// first returns the number of a document's first block. For the number of documents it returns the number of
+// all blocks.
 func (t *blockTable) first(doc int) int {
 	if i := t.find(doc); i < t.split() {
 		_, before := t.entry(i)

@@ -16,7 +16,7 @@ import (
 	"quarry/match"
 )
 
-// The table against the plain lists it stands for.
+// The table must agree with the plain lists it replaces.
 func TestBlockTable(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 200 {

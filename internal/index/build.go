@@ -116,7 +116,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 	return min(int(b.next.Load()), len(b.jobs)), ctx.Err()
 }
 
-// buildWorker is what one goroutine of a build has to itself.
+// buildWorker is the private state of one goroutine of a build.
 type buildWorker struct {
 	*build
 	*reader
@@ -241,8 +241,8 @@ func encodeRun(dst []byte, postings []uint32) []byte {
 	return dst
 }
 
-// sort orders the postings by gram. Those of one gram are in order already, so
-// two stable passes over its 22 bits do it.
+// sort orders the postings by gram. Postings of one gram are already in order, so two stable passes over its
+// 22 bits suffice.
 func (w *buildWorker) sort() {
 	if cap(w.spare) < len(w.postings) {
 		w.spare = make([]uint32, cap(w.postings))

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/walk"
 )
 
-// change is a file that is new or differs from what the segments say.
+// change is a file that is new or differs from its document in the segments.
 type change struct {
 	seq uint64 // of the last time it changed
 	// member says that the file belonged to the index at the last check, and
@@ -91,7 +91,7 @@ func (ix *Index) markListed(path string, as Flags) {
 	c.member, c.pending, c.as = true, false, as
 }
 
-// changed is called after every change of what a snapshot would show.
+// changed is called after every change that a snapshot would show.
 func (ix *Index) changed() {
 	ix.forgetSnapshot()
 	select {
@@ -218,9 +218,8 @@ func (ix *Index) standing(c *change) (as Flags) {
 	return as
 }
 
-// kindOf returns what is at a path. What can't be examined counts as a file: a
-// search will try to open it and report the error. A file with several names is
-// recorded.
+// kindOf returns the type of the entry at a path. An entry that can't be examined counts as a file: a search
+// will try to open it and report the error. A file with several names is recorded.
 func (ix *Index) kindOf(path string, linked inodes) rootfs.Type {
 	p, err := ix.root.Known(path)
 	if err == nil {
@@ -366,7 +365,7 @@ func isDotted(path string) bool {
 	return path[0] == '.' || strings.Contains(path, "/.")
 }
 
-// escape makes a glob that stands for a path.
+// escape returns a glob that matches exactly this path.
 func escape(path string) string {
 	if !strings.ContainsAny(path, `\*?[]{}!# `) {
 		return path

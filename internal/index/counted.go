@@ -6,9 +6,8 @@ import (
 	"quarry/internal/terms"
 )
 
-// Counted is what a snapshot knows of the terms of files, for a ranked search.
-// Its counts equal those of the file's text as long as the file has the
-// document's stamp.
+// Counted holds a snapshot's term counts, for a ranked search. The counts equal those of the file's text as
+// long as the file has the document's stamp.
 type Counted struct {
 	Views []*CountedView
 	// Dirty are the selected files that have changed, so their terms are unknown.
@@ -75,7 +74,7 @@ func (c *CountedView) Parts(id int) (int, bool) {
 	return int(n), n != unknownParts
 }
 
-// Flags are those of a document.
+// Flags returns the flags of a document.
 func (c *CountedView) Flags(id int) Flags { return c.v.seg.docs.flag(id) }
 
 // Postings appends the documents that have a term, selected or not, and how often

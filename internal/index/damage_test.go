@@ -123,8 +123,8 @@ func mutate(r *rand.Rand, files, older map[string][]byte) (string, map[string][]
 	return name + " " + how, files
 }
 
-// Whatever happens to the files on disk: no panic, the files a walk lists, and
-// no match missing. What is damaged is read again.
+// Whatever happens to the files on disk, there is no panic, the listed files equal a walk's, and no match is
+// missing. Damaged parts are read again.
 func TestDamage(t *testing.T) {
 	stress.SkipTiny(t)
 	w := manyFiles(t)
@@ -218,8 +218,7 @@ func (w *world) complete(how string, p *match.Pattern, matching map[string]bool,
 	}
 }
 
-// Damage that checksums don't show, as nobody makes it by accident: still no
-// panic and no endless loop.
+// Deliberate damage that checksums don't reveal must not cause a panic or an endless loop.
 func TestForgedSegments(t *testing.T) {
 	stress.SkipTiny(t)
 	w := manyFiles(t)
@@ -353,8 +352,8 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 }
 
-// A segment cut off under our feet is no reason to die: where files are mapped,
-// reading it is a fault.
+// A segment that is truncated while in use must not crash the process: where files are mapped, reading it is
+// a fault.
 func TestTruncatedWhileInUse(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.NeedsUnix(t, "mapped files")

@@ -11,9 +11,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// defRun has the definitions of consecutive jobs: names in order, those with
-// something in common with the one before without it; of each name its
-// definitions. Those of the last job may go on in the next run.
+// defRun has the definitions of consecutive jobs: sorted names, each without the prefix it shares with the
+// name before it, and the definitions of each name. The definitions of the last job may continue in the next
+// run.
 type defRun struct {
 	job        int // the first
 	data       []byte
@@ -50,8 +50,8 @@ const (
 	maxDefNames = 1 << 21
 )
 
-// DefinitionText returns the text whose definitions are those of a file, given
-// its text in UTF-8: lines end with a line feed alone.
+// DefinitionText returns the text from which a file's definitions are read, given its text in UTF-8. Its
+// lines end with a line feed alone.
 func DefinitionText(text []byte) []byte {
 	if bytes.IndexByte(text, '\r') >= 0 {
 		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -255,7 +255,7 @@ func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 		if len(list) == 0 {
 			continue // all of its documents are gone
 		}
-		// Those of one document are in order already.
+		// Definitions of one document are already in order.
 		slices.SortStableFunc(list, func(a, b definition) int { return cmp.Compare(a.doc, b.doc) })
 		w.add(name, list)
 		if len(w.data) >= 1<<18 {
@@ -289,7 +289,7 @@ func sortedContainers(lists [][]string) (all []string, numbers [][]uint32) {
 // defs writes the definitions of the first n jobs.
 func (b *build) defs(w *segmentWriter, n, docs int) error {
 	number := numberJobs(b.outcomes[:n])
-	// Those of one job were made one after the other.
+	// Runs of one job were made in order.
 	slices.SortStableFunc(b.defRuns, func(x, y defRun) int { return cmp.Compare(x.job, y.job) })
 	var lists [][]string
 	for i := range b.defRuns {

@@ -46,11 +46,11 @@ type NameQuery struct {
 	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names are
 	// wanted that contain it once they are folded; nil is none of them.
 	Part []byte
-	// Between reports whether some name may be wanted whose key is from lo to hi, both
-	// included. If hi is nil, there is no last key. If Between is nil, Part decides alone.
+	// Between reports whether a wanted name may have a key between lo and hi, both included. A nil hi means
+	// that there is no last key. If Between is nil, Part decides alone.
 	Between func(lo, hi []byte) bool
-	// Like, if set, is a folded text: of what has three bytes in it, names that Between
-	// is about have all but Lost.
+	// Like, if set, is a folded text. Names accepted by Between contain all but Lost of its three-byte
+	// sequences.
 	Like []byte
 	Lost int
 }

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Names come back as they were, and those of a kind in half of the space.
+// Names survive a round trip, and similar names take half the space.
 func TestNameCode(t *testing.T) {
 	var samples [][]byte
 	for i := range 2000 {
@@ -219,8 +219,8 @@ func TestDefinitionsOfLargeTexts(t *testing.T) {
 	}
 }
 
-// The tables of definitions say of each file what its text defines: after it was
-// read, after merges and after the index is opened again.
+// The tables of definitions match the definitions in each file's text: after it was read, after merges, and
+// after the index is reopened.
 func TestDefinitions(t *testing.T) {
 	w := newWorld(t, 3, true)
 	r := rand.New(rand.NewPCG(3, 3))

@@ -225,7 +225,7 @@ func (t *defTable) head(i int) (at uint64, first []byte) {
 	return binary.LittleEndian.Uint64(h), t.firsts[from:binary.LittleEndian.Uint32(h[8:])]
 }
 
-// check verifies what it can without reading the entries.
+// check verifies everything that can be checked without reading the entries.
 func (t *defTable) check() error {
 	if len(t.heads) != (t.n+defGroup-1)/defGroup*defHead || len(t.restarts) != (t.docs+groupLen-1)/groupLen*4 ||
 		len(t.containers.restarts) != (t.containers.n+restartEvery-1)/restartEvery*4 {
@@ -328,8 +328,8 @@ func (c *defCursor) group(i int) {
 	c.expect.reset()
 }
 
-// definitions reads the definitions of the name in hand. Each list depends on the one
-// before, so it reads those of the names before, too.
+// definitions reads the definitions of the current name. Each list depends on the one before, so it also
+// reads the lists of the names before.
 func (c *defCursor) definitions() {
 	for ; c.behind > 0; c.behind-- {
 		c.readList()

@@ -15,8 +15,7 @@ type deniedEntry struct {
 	first, last int
 }
 
-// deny records a hidden document. Documents come in path order, so those of a
-// folder are consecutive.
+// deny records a hidden document. Documents come in path order, so the documents of a folder are consecutive.
 func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	if l.Denied == nil {
 		return
@@ -33,8 +32,8 @@ func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	s.denied = append(s.denied, deniedEntry{path[:n], folder, id, id})
 }
 
-// Denied counts what the policy alone hides below a folder, if it passes a test. A
-// denied folder counts as one, whatever is in it.
+// Denied counts the entries below a folder that only the policy hides and that pass a test. A denied folder
+// counts as one, whatever it contains.
 func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string, folder bool) bool) (n int, err error) {
 	if lens == nil || lens.Denied == nil {
 		return 0, nil

@@ -52,8 +52,7 @@ func (w *docWriter) addPath(path []byte) {
 	w.n++
 }
 
-// textSize is how many bytes of text a document stands for: none if the file is
-// binary or was not read.
+// textSize returns the number of bytes of text in a document: 0 if the file is binary or was not read.
 func textSize(s Stamp, f Flags) uint64 {
 	if f&Binary != 0 || f&AlwaysScan != 0 && f&Large == 0 {
 		return 0

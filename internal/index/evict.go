@@ -20,8 +20,7 @@ type Stored struct {
 	Folder string
 	Bytes  int64
 	Used   time.Time // when it was last opened
-	// Outdated indexes are of an earlier version of the format: no program of
-	// this version uses what is in them.
+	// Outdated indexes have an earlier version of the format, which this version of the program can't read.
 	Outdated bool
 }
 
@@ -156,9 +155,9 @@ func ours(name string) bool {
 	return name == lockName || name == folderName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }
 
-// Evict deletes outdated indexes, then those used longest ago until all together
-// have no more than most bytes, and returns what it deleted. It keeps indexes
-// that a process uses, the one called keep, and any folder that is not an index.
+// Evict deletes outdated indexes, then the least recently used ones until the total is at most `most` bytes,
+// and returns the deleted ones. It keeps indexes that a process uses, the one called keep, and any folder
+// that is not an index.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	all, err := List(home)
 	var total int64
@@ -191,10 +190,9 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 // the process dies meanwhile.
 const goingPrefix = "deleted-"
 
-// Delete deletes the index in a folder of home. It reports false if a process
-// holds its lock. The folder is renamed first, so that nobody finds a
-// half-deleted index. A process that opens an index has to check afterwards that
-// the folder is still at its path.
+// Delete deletes the index in a folder of home. It reports false if a process holds its lock. The folder is
+// renamed first, so that no process finds a half-deleted index. A process that opens an index has to check
+// afterwards that the folder is still at its path.
 func Delete(home *rootfs.Root, dir rootfs.Path) (bool, error) {
 	lock, err := home.Hold(dir.String()+"/"+lockName, false)
 	if lock == nil {

@@ -16,10 +16,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Each system call that changes the index's folder fails once, in each way a
-// system may let it fail, while the index is built, flushed and merged. It goes
-// on to answer right, also when it is opened again, the next flush does what
-// the failed one could not, and nothing is left over.
+// Each system call that changes the index's folder fails once, in each way the system may let it fail, while
+// the index is built, flushed and merged. The index keeps answering correctly, also after it is reopened, the
+// next flush completes the failed one, and no files are left over.
 func TestNthFault(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "nth fault: index", 1, 1)

@@ -8,12 +8,11 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Fields are what an answer needs of a document without reading it: values that
-// only the Extractor understands, and keys that are counted, so that documents
-// are found by them. The index stores both as they are.
+// Fields are the parts of a document that an answer needs without reading the file: values that only the
+// Extractor understands, and keys that are counted, so that documents can be found by them. The index stores
+// both unchanged.
 
-// Extractor takes the fields out of texts. What it makes of a text depends on the
-// text, its path and the version alone.
+// Extractor takes the fields out of texts. Its result depends only on the text, its path and the version.
 type Extractor struct {
 	// Version changes when a text would get other fields. Segments of another
 	// version are dropped.
@@ -33,7 +32,7 @@ func (e *Extractor) version() uint32 {
 	return e.Version
 }
 
-// Fields are those of one document.
+// Fields are the fields of one document.
 type Fields struct {
 	n      int    // values
 	values []byte // each after its length
@@ -146,8 +145,8 @@ func (w *buildWorker) extract(job int) {
 	}
 }
 
-// withoutFields are the documents whose text is not extracted: it isn't one, or
-// nobody knows it as a whole.
+// withoutFields are the flags of documents whose text is not extracted: it is not text, or it is never read
+// as a whole.
 const withoutFields = Binary | AlwaysScan | Large
 
 func (w *buildWorker) flushFieldTerms() {

@@ -35,8 +35,7 @@ var wordFields = &Extractor{
 	},
 }
 
-// compareFields compares the fields of all files that the index knows with those
-// of their texts.
+// compareFields compares the fields of all files in the index with the fields of their texts.
 func (w *world) compareFields(snap *Snapshot, ask Ask) {
 	w.t.Helper()
 	counted, err := snap.Counted(ask)
@@ -129,8 +128,7 @@ func TestUnlisted(t *testing.T) {
 	}
 }
 
-// An index of another extractor is built again; that of no extractor has no
-// fields.
+// An index made with another extractor is rebuilt; an index made without one has no fields.
 func TestExtractorVersion(t *testing.T) {
 	w := newWorld(t, 5, true)
 	for _, name := range []string{"aa", "bb", "cc"} {
@@ -160,8 +158,8 @@ func TestExtractorVersion(t *testing.T) {
 	w.open()
 }
 
-// A file that the extractor panics on fails the build, and not the program: what is to be
-// read stays so, and searches read it themselves.
+// A file on which the extractor panics fails the build but not the program: unread files stay pending, and
+// searches read them directly.
 func TestExtractorPanics(t *testing.T) {
 	w := newWorld(t, 5, true)
 	for _, name := range []string{"aa", "bb", "cc"} {

@@ -15,9 +15,8 @@ import "encoding/binary"
 // fieldGroup is how many documents share an entry of the heads.
 const fieldGroup = 64
 
-// What a group has at most, so that reading one takes 16 MB at worst, whatever its
-// bytes are. A document with larger values or more of them has none here and is
-// Unlisted. The largest of 16,591 real notes has 41 KB.
+// Limits of a group, so that reading one takes at most 16 MB, whatever its bytes are. A document with larger
+// values, or more of them, has none here and is Unlisted. The largest of 16,591 real notes has 41 KB.
 const (
 	maxValues    = 256 << 10 // bytes of the values of a document
 	maxColumns   = 64

@@ -74,9 +74,9 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// alphabetVersion changes when the same text would get other grams, termVersion
-// when it would get other terms, symbols.Version when it would get other
-// definitions, policy.Version when other names would be those of secrets.
+// alphabetVersion changes when the same text would get other grams, termVersion when it would get other
+// terms, symbols.Version when it would get other definitions, and policy.Version when other names would count
+// as secrets.
 const (
 	alphabetVersion = 2
 	termVersion     = 1

@@ -10,15 +10,14 @@ import (
 const (
 	// frugalFrom is the number of files from which a build minds its memory.
 	frugalFrom = 10_000
-	// gcPercent bounds the garbage of a build to a quarter of its live memory;
-	// the default is as much again. Most of what it needs are bytes that the
-	// collector doesn't look at, so it costs little: Linux took 22.0 s of
-	// processor time with it, 23.1 before.
+	// gcPercent bounds the garbage of a build to a quarter of its live memory; the default is as much again.
+	// Most of that memory is bytes that the collector doesn't scan, so this costs little: Linux took 22.0 s
+	// of processor time with it, 23.1 before.
 	gcPercent = 25
-	// A segment takes its runs and, for each worker, postings being sorted, a text
-	// with its terms and definitions. The limit is what the process had before and
-	// this; it is for the moments when all that is large at once, and for free memory that
-	// the runtime would keep: 40 to 100 MB of the 300 that four copies of Linux took.
+	// A segment takes its runs and, for each worker, postings being sorted and a text with its terms and
+	// definitions. The limit is the memory the process had before plus this. It matters when all parts are
+	// large at once, and for free memory that the runtime would keep: 40 to 100 MB of the 300 that four
+	// copies of Linux took.
 	workerMemory = 26 << 20
 )
 
@@ -39,9 +38,9 @@ func (o *Options) minding(files int) (next func(need int64), done func()) {
 	return frugal()
 }
 
-// frugal lets the collector run more often until done is called. next is called
-// before each segment, with the memory that it will need: what another part of the
-// process came to hold meanwhile is not counted against the build.
+// frugal lets the collector run more often until done is called. next is called before each segment with the
+// memory that it will need. Memory that other parts of the process allocate meanwhile does not count against
+// the build.
 func frugal() (next func(need int64), done func()) {
 	builds.Lock()
 	defer builds.Unlock()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A build bounds the memory of the process by what it had before, and leaves the
-// settings as they were; of two builds, the last one does.
+// A build bounds the memory of the process relative to its start, and restores the settings; with two builds,
+// the last one restores them.
 func TestFrugal(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(80))
 	settings := func() (percent int, limit int64) {

@@ -168,7 +168,7 @@ func (s *sweeping) keepIgnored() {
 	}
 }
 
-// listing is what a sweep knows of a file that a walk has listed.
+// listing is a sweep's record of a file that a walk has listed.
 type listing struct {
 	stamp   Stamp
 	ignored bool

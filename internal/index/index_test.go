@@ -17,9 +17,8 @@ import (
 	"quarry/match"
 )
 
-// A tree that changes at random, its index flushed, merged and reopened at
-// random: at every moment the candidates hold what a scan finds, and the files
-// are those a walk lists.
+// A tree changes at random, and its index is flushed, merged and reopened at random. At every moment the
+// candidates contain all matches of a scan, and the files equal a walk's.
 func TestIndexFollowsTheTree(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		run := stress.Start(t, fmt.Sprintf("index follows the tree, silent=%v", silent), 4, 400)

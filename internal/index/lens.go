@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Lens decides what a client may see of the tree. One index serves all clients
-// and covers more than each may see. So policy, rules from outside and the query
-// are applied here, before a name, a byte or a count leaves the index.
+// Lens decides what a client may see of the tree. One index serves all clients and covers more than each may
+// see, so policy, outside rules and the query are applied here, before a name, a byte or a count leaves the
+// index.
 type Lens struct {
 	// Key and Version identify a lens: if both are equal, Sees returns the same
 	// for every document.
@@ -25,7 +25,7 @@ type Lens struct {
 	Enters func(dir string) bool
 }
 
-// plainLens shows what a search without options shows.
+// plainLens shows the same files as a search without options.
 func plainLens(hidden bool) *Lens {
 	if hidden {
 		return &Lens{Key: "\x00hidden", Sees: func(_ string, f Flags) bool { return f&(Secret|Ignored) == 0 }}

@@ -59,7 +59,7 @@ func TestSecondNameOutside(t *testing.T) {
 			}
 		}
 	}
-	// Once it has come to rest, it is no candidate for what it doesn't hold.
+	// Once the index is quiet, the file is no candidate for text that it doesn't contain.
 	for deadline := time.Now().Add(time.Minute); len(ask("nowhere")) > 0; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%q are candidates for a word that is nowhere", ask("nowhere"))

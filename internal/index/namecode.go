@@ -6,11 +6,10 @@ import (
 	"slices"
 )
 
-// nameCode shortens names: bytes beyond ASCII and most control characters stand
-// for strings of 2 to 8 bytes that are frequent in the names of a segment, all
-// others for themselves. escapeByte comes before a byte that would be taken for
-// something else. It is FSST (Boncz, Neumann, Leis 2020) with fewer codes, so that
-// text needs no escapes. On the names of Linux 6.1 it saves two fifths.
+// nameCode shortens names: bytes beyond ASCII and most control characters encode strings of 2 to 8 bytes that
+// are frequent in the names of a segment; all other bytes encode themselves. escapeByte precedes a byte that
+// would otherwise be read as a code. It is FSST (Boncz, Neumann, Leis 2020) with fewer codes, so that text
+// needs no escapes. On the names of Linux 6.1 it saves two fifths.
 type nameCode struct {
 	symbols []string
 	// byPair says for the first two bytes of a text which list has the symbols
@@ -20,8 +19,7 @@ type nameCode struct {
 	texts  [256]codeText
 }
 
-// codeText is what a byte of a code stands for: up to eight bytes, as a number.
-// An escape stands for nothing.
+// codeText is the expansion of a code: up to eight bytes, as a number. An escape has no expansion.
 type codeText struct {
 	bytes uint64
 	n     int
@@ -199,8 +197,8 @@ func decodeNameCode(b []byte) (*nameCode, error) {
 	return newNameCode(symbols), nil
 }
 
-// appendLengths writes how many bytes a name shares with the one before and how
-// many follow: 5 bits and 3, and what does not fit as numbers.
+// appendLengths writes how many bytes a name shares with the one before and how many follow: in 5 and 3 bits,
+// and as numbers where they don't fit.
 func appendLengths(dst []byte, shared, size int) []byte {
 	dst = append(dst, byte(min(shared, 31)<<3|min(size, 7)))
 	if shared >= 31 {

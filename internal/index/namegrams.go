@@ -107,7 +107,7 @@ func (t *defTable) atLeast(text []byte, least int, out []bool) {
 	}
 }
 
-// row is that of a gram.
+// row returns the row of a gram.
 func (t *defTable) row(gram uint32) []byte {
 	size := t.rowSize()
 	from := t.end() + int(gram)*size

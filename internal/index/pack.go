@@ -2,15 +2,14 @@ package index
 
 import "encoding/binary"
 
-// A packed text is literal bytes and copies of what came before, as in LZ77: a
-// varint with the number of literals, and the literals; then, unless that was the
-// end, a varint with the length of a copy less minCopy, and one with how far back it
-// begins. Columns of notes shrink to a third, and 1 GB is unpacked in a second.
+// A packed text consists of literal bytes and copies of earlier bytes, as in LZ77: a varint with the number
+// of literals, and the literals; then, unless that was the end, a varint with the length of a copy less
+// minCopy, and one with its distance. Columns of notes shrink to a third, and 1 GB is unpacked in a second.
 
 // minCopy is the shortest copy. A copy takes three bytes or more, and time.
 const minCopy = 6
 
-// maxCopy is the longest copy, so that a few bytes never stand for a lot.
+// maxCopy is the longest copy, so that a few bytes never expand to a lot of text.
 const maxCopy = 1 << 20
 
 // packer packs texts. One goroutine uses it.
@@ -46,8 +45,8 @@ func (p *packer) pack(dst, text []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(text)-from)), text[from:]...)
 }
 
-// unpack appends the text to dst, which is empty. It panics on invalid bytes, and
-// before the text has more than limit bytes: five packed ones may stand for a megabyte.
+// unpack appends the text to dst, which is empty. It panics on invalid bytes, and before the text exceeds
+// limit bytes: five packed bytes can expand to a megabyte.
 func unpack(dst, packed []byte, limit int) []byte {
 	s := columnSource(packed)
 	for {

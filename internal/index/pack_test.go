@@ -109,8 +109,8 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// A group of fields whose sums are right and whose numbers are not is refused, at the
-// cost of what the largest real group takes at most.
+// A group of fields with correct sums and wrong numbers is refused, at no more cost than the largest real
+// group.
 func TestForgedColumns(t *testing.T) {
 	group := func(columns ...[]byte) []byte {
 		g := binary.LittleEndian.AppendUint64(nil, 1)

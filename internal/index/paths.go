@@ -52,7 +52,7 @@ func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, tes
 	return mergeSorted(append(lists, dirty)), nil
 }
 
-// pathsOf lists those of one segment.
+// pathsOf lists the paths of one segment.
 func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	var in span
 	var unseen bitset
@@ -137,7 +137,7 @@ func (p *pathLister) known(lo, hi int) []string {
 		if p.view.mask.has(id) || p.unseen.has(id) {
 			continue
 		}
-		// The bytes are those of the string; a test changes nothing.
+		// The bytes belong to a string, so a test must not change them.
 		name := p.names[id]
 		if p.passes == nil || p.passes(unsafe.Slice(unsafe.StringData(name), len(name))) {
 			found = append(found, name)

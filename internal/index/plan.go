@@ -16,8 +16,8 @@ type Ask struct {
 	Need match.Need
 	// Under is the folder in question; the zero Path is all.
 	Under rootfs.Path
-	// Lens decides what the client may see; nil is what a search without a policy
-	// and own rules shows, with hidden files if Hidden is set.
+	// Lens decides what the client may see. With nil it sees the files of a search without policy and rules
+	// of its own, with hidden files if Hidden is set.
 	Lens   *Lens
 	Hidden bool
 	// Also makes files with one of these flags candidates whatever their content:
@@ -145,7 +145,7 @@ func (c *Candidates) find(vc *viewCandidates) error {
 	return seg.untouched()
 }
 
-// show drops what the client may not see, so that no count reveals it.
+// show drops documents that the client may not see, so that no count reveals them.
 func (vc *viewCandidates) show() {
 	hidden := func(id uint32) bool { return vc.v.mask.has(int(id)) || vc.unseen.has(int(id)) }
 	if !slices.ContainsFunc(vc.ids, hidden) {
@@ -295,7 +295,7 @@ func (e *evaluation) read(entry *gramEntry) ([]uint32, error) {
 	return ids, err
 }
 
-// filter keeps those of cur that are in the list.
+// filter keeps the entries of cur that are in the list.
 func (e *evaluation) filter(entry *gramEntry, cur []uint32) ([]uint32, error) {
 	if !e.byDocument {
 		e.lists++

@@ -14,9 +14,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// The power fails at any moment of building, flushing and merging. What is on
-// the disk then opens as the last flush or merge left it, or the one under way,
-// answers right, takes further changes, and nothing is left over.
+// The power fails at any moment of building, flushing and merging. The disk then opens in the state of the
+// last flush or merge, or of the one under way, answers correctly and takes further changes, and no files are
+// left over.
 func TestPowerCut(t *testing.T) {
 	run := stress.Start(t, "power loss: index", 6, 2_500)
 	for seed := range run.Cases() {
@@ -95,8 +95,8 @@ type manifestAt struct {
 	number uint64
 }
 
-// powerOn opens what a disk has as an index of the tree as it is now. The
-// manifest called least was durable.
+// powerOn opens the contents of a disk as an index of the current tree. The manifest called least was
+// durable.
 func (w *world) powerOn(s *powercut.State, least uint64) {
 	base, err := os.MkdirTemp("/dev/shm", "quarry-index-")
 	if err != nil {

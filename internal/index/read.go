@@ -70,7 +70,7 @@ const (
 	unstable                     // it changed while it was read
 )
 
-// blockSink takes what a reader reads.
+// blockSink receives the blocks that a reader reads.
 type blockSink interface {
 	// block adds the grams of the next block.
 	block(grams *trigram.Extractor)
@@ -161,7 +161,7 @@ func (r *reader) file(path string) outcome {
 	return out
 }
 
-// begin forgets what was read of the file before.
+// begin resets the state that belongs to the previous file.
 func (r *reader) begin() {
 	r.grams.Reset()
 	r.terms.Reset()
@@ -344,8 +344,7 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	case textfile.UTF16LE, textfile.UTF16BE:
 		total, err = r.decoded(src, buf, kind.Encoding)
 	default:
-		// The bytes of the text are those of the file, so blocks of it can be
-		// read by themselves.
+		// The text has the same bytes as the file, so blocks of it can be read directly.
 		r.length, r.limit = blockLength(size), size
 		r.reserve(size)
 		if kind.Encoding == textfile.UTF8BOM {

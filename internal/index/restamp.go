@@ -110,8 +110,8 @@ func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]stal
 	return stale, nil
 }
 
-// restamper checks documents, on one goroutine. Those of a folder are
-// consecutive, so it keeps the last folder open.
+// restamper checks documents, on one goroutine. Documents of a folder are consecutive, so it keeps the last
+// folder open.
 type restamper struct {
 	root    *rootfs.Root
 	view    *view
@@ -124,7 +124,7 @@ type restamper struct {
 	stale   []staleFile
 }
 
-// staleFile is not what its document says.
+// staleFile is a file that differs from its document.
 type staleFile struct {
 	path string
 	ino  uint64 // the file's number if it is still the same file, else 0

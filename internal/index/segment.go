@@ -63,7 +63,7 @@ func openSegment(state *rootfs.Root, name string, extractor *Extractor, trusting
 	return newSegment(m, name, extractor, trusting)
 }
 
-// newSegment checks what was mapped, and closes it if it is not a segment.
+// newSegment checks the mapped bytes and closes the mapping if they are not a segment.
 func newSegment(m mapping, name string, extractor *Extractor, trusting bool) (*segment, error) {
 	s := &segment{name: name, size: int64(len(m.Bytes())), mapping: m, extractor: extractor.version(), trusting: trusting}
 	s.refs.Store(1)

@@ -117,8 +117,7 @@ func (ix *Index) Snapshot() (*Snapshot, error) {
 	return &Snapshot{snapshot: ix.snap}, nil
 }
 
-// forgetSnapshot is called before every change of what a snapshot shows. ix.mu is
-// held.
+// forgetSnapshot is called, with ix.mu held, before every change that affects a snapshot.
 func (ix *Index) forgetSnapshot() {
 	if ix.snap != nil {
 		ix.snap.release()
@@ -171,12 +170,11 @@ type snapshot struct {
 	refs    atomic.Int32
 }
 
-// State is the identity of what a snapshot shows: as long as it is the same, no file has
-// changed.
+// State identifies the contents of a snapshot: as long as it is the same, no file has changed.
 type State struct{ _ byte }
 
-// State returns the identity of what the snapshot shows. It is nil while files are
-// dirty: of these only the name is known.
+// State returns the identity of the snapshot's contents. It is nil while files are dirty, since only their
+// names are known.
 func (s *Snapshot) State() *State {
 	if len(s.dirty) > 0 {
 		return nil
@@ -211,7 +209,7 @@ func (s *Snapshot) Skipped() []walk.Skip { return s.skipped }
 // Ignored reports whether the snapshot has the files that ignore rules exclude.
 func (s *Snapshot) Ignored() bool { return s.ignored }
 
-// Lookup returns what the snapshot knows about a file.
+// Lookup returns the snapshot's document for a file.
 func (s *Snapshot) Lookup(path string) (Doc, bool) {
 	i, ok := slices.BinarySearchFunc(s.dirty, path, func(d dirtyDoc, p string) int { return cmp.Compare(d.path, p) })
 	if ok {
@@ -274,7 +272,7 @@ func (d *Doc) PathBytes() []byte { return d.path }
 
 func (d *dirtyDoc) doc() Doc { return Doc{path: []byte(d.path), Dirty: true, Flags: d.flags()} }
 
-// flags are what is known of a changed file by its name.
+// flags returns the flags that follow from the name of a changed file.
 func (d *dirtyDoc) flags() (f Flags) {
 	f = d.as
 	if policy.IsSecret(d.path) {
@@ -341,9 +339,8 @@ func (s *stream) more() (bool, error) {
 	return len(s.page) > 0, nil
 }
 
-// stamp adds the stamps of a page, and what depends on them. They are in the
-// file. If they can't be read, all are zero and differ from those of the files,
-// so the files are read.
+// stamp adds the stamps of a page and the values that depend on them. Stamps are read from the file. If they
+// can't be read, all are zero and differ from those of the files, so the files are read.
 func (s *stream) stamp() {
 	t := &s.v.seg.docs
 	s.stamps = slices.Grow(s.stamps, len(s.page)*stampSize)[:len(s.page)*stampSize]
@@ -367,8 +364,7 @@ func (s *stream) stamp() {
 	}
 }
 
-// fill reads a page. It ends where a piece ends, since blocks are those of one
-// piece.
+// fill reads a page. It ends at the end of a piece, since blocks belong to one piece.
 func (s *stream) fill() error {
 	for {
 		if s.fillPiece(); len(s.page) > 0 || s.next == nil {
@@ -417,8 +413,8 @@ func (s *stream) add(id int) {
 	s.page = append(s.page, pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: t.flag(id), mayMatch: may})
 }
 
-// merge iterates over several streams and the dirty files in path order. Of equal
-// paths, that of the newest segment comes first.
+// merge iterates over several streams and the dirty files in path order. Of equal paths, the path from the
+// newest segment comes first.
 type merge struct {
 	streams []*stream
 	dirty   []dirtyDoc

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The text that an index tells of is that of the files there are: neither older
-// versions nor deleted and binary files count.
+// The text size that an index reports is the size of the current files: older versions and deleted or binary
+// files don't count.
 func TestStatusCountsText(t *testing.T) {
 	files := map[string]string{"binary": "\x00\x01" + strings.Repeat("x", 5000)}
 	for i := range 200 {

@@ -6,14 +6,12 @@ import (
 	"hash/crc32"
 )
 
-// The tables of a segment are checked and copied into memory when it is opened:
-// later damage of the file can't affect them. Whatever is checked then is read from
-// the file: mapped pages that were touched count as memory of the process, and a
-// build opens what it has just written. Postings stay in the file, nine
-// tenths of it, and every stretch of sumBlock bytes has a sum, checked each time
-// a list in it is read. So bytes that are damaged later are never part of an
-// answer. Stamps stay in the file too and need no check: a wrong stamp differs
-// from that of the file, which is then read.
+// The tables of a segment are checked and copied into memory when it is opened, so later damage to the file
+// can't affect them. The checks read the file instead of the mapping: mapped pages that were touched count as
+// memory of the process, and a build opens a segment it has just written. Postings, nine tenths of the file,
+// stay in it. Every stretch of sumBlock bytes has a sum, checked each time a list in it is read, so damaged
+// bytes are never part of an answer. Stamps stay in the file too and need no check: a wrong stamp differs
+// from the file's own, and the file is then read.
 
 // blockSums makes the sums of a stream.
 type blockSums struct {

@@ -110,7 +110,7 @@ func (s *sweeping) begin() error {
 	if ix.closed {
 		return rootfs.ErrClosed
 	}
-	// Dirty documents take part, so the masks are those of dead ones only.
+	// Dirty documents take part, so the masks cover dead documents only.
 	s.snap = &snapshot{ix: ix}
 	for _, h := range ix.segs {
 		h.seg.retain()
@@ -202,7 +202,7 @@ func (s *sweeping) file(path string, l listing) error {
 	return nil
 }
 
-// finish marks what was found.
+// finish marks the files that were found.
 func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	ix := s.ix
 	ix.mu.Lock()
@@ -224,8 +224,7 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 		ix.markListed(f.path, s.as(f.path, f.ignored, shown))
 	}
 	for path, was := range s.dotted {
-		// Whether a dirty file is shown depends on what was found when it was
-		// marked, not on its old document.
+		// Whether a dirty file is shown depends on its state when it was marked, not on its old document.
 		if c := ix.dirty[path]; c != nil && c.member {
 			was = c.as&Hidden != 0
 		}

@@ -9,12 +9,11 @@ import (
 	"quarry/internal/trigram"
 )
 
-// Tally is how many lines of each document of a segment match a pattern. To list
-// the files with most matching lines, all that could match have to be read: on Linux
-// 6.1 that is 46,000 files for "return". The counts depend on the pattern and on the
-// contents alone, and a document whose file has changed is masked for good. So a
-// segment remembers the tallies of the last patterns, and the next page, or the
-// same question after an edit, reads only what is new.
+// Tally counts the lines of each document of a segment that match a pattern. To list the files with most
+// matching lines, all candidates have to be read: on Linux 6.1, 46,000 files for "return". The counts depend
+// on the pattern and the contents alone, and a document whose file has changed is masked for good. So a
+// segment remembers the tallies of the last patterns, and the next page, or the same question after an edit,
+// reads only new files.
 type Tally struct {
 	values []uint16
 	in     span // of the documents whose grams were looked up
@@ -30,8 +29,8 @@ const (
 	mostCounted = math.MaxUint16 - counted
 )
 
-// Lines returns the number of matching lines of a document. read is false for a
-// document that the grams exclude; known is false if nobody has counted them.
+// Lines returns the number of matching lines of a document. read is false for a document that the grams
+// exclude; known is false if its lines have not been counted.
 func (t *Tally) Lines(id int) (n int, read, known bool) {
 	v := t.values[id]
 	return int(max(v, counted)) - counted, v >= counted, v != unread
@@ -67,9 +66,8 @@ type keptTally struct {
 	t   *Tally
 }
 
-// Tally returns what is remembered of a pattern for the folder; nil is nothing. The
-// key names the pattern and all that a count depends on. The caller must not change
-// the tally.
+// Tally returns the remembered tally of a pattern for the folder, or nil. The key names the pattern and
+// everything else a count depends on. The caller must not change the tally.
 func (c *CountedView) Tally(key string) *Tally {
 	had := &c.v.seg.tallies
 	had.mu.Lock()
@@ -138,7 +136,7 @@ func (b *Blocks) Parts(id int) []Part {
 	return b.c.v.seg.blocks.parts(id, b.c.Stamp(id).Size, b.in)
 }
 
-// Stamp is that of a document; zero, which no file has, if it can't be read.
+// Stamp returns the stamp of a document, or zero, which no file has, if it can't be read.
 func (c *CountedView) Stamp(id int) (s Stamp) {
 	c.guard(func() error {
 		s = c.v.seg.docs.stamp(id)

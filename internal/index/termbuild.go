@@ -17,7 +17,7 @@ const (
 	termPartShift   = terms.KeyBits - 5
 )
 
-// termRun is the terms of consecutive jobs, those of each part by themselves.
+// termRun has the terms of consecutive jobs, each part separately.
 type termRun struct {
 	job   int // the first
 	parts [parts][]byte
@@ -97,8 +97,8 @@ func encodeTerms(dst []byte, postings []uint64) []byte {
 	return dst
 }
 
-// sort orders the postings by key; those of one key are in order of documents
-// already, so stable passes over its 40 bits do it.
+// sort orders the postings by key. Postings of one key are already in document order, so stable passes over
+// its 40 bits suffice.
 func (t *termCollector) sort() {
 	if cap(t.spare) < len(t.postings) {
 		t.spare = make([]uint64, cap(t.postings))

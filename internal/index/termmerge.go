@@ -6,7 +6,7 @@ import (
 	"quarry/internal/terms"
 )
 
-// writeTerms merges the tables of terms that of returns.
+// writeTerms merges the tables of terms that `of` returns.
 func (j *joining) writeTerms(ctx context.Context, w *segmentWriter, to *termWriter, of func(*segment) *termTable, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *termPart) {

@@ -9,9 +9,9 @@ import (
 	"quarry/internal/trigram"
 )
 
-// Terms are what a ranked search counts: which documents have a term, how often,
-// and how many parts each document has. Unlike grams they belong to documents,
-// since scores do. They are in the order of their keys; see terms.Key.
+// A ranked search counts terms: which documents have a term, how often, and how many parts each document has.
+// Unlike grams, terms belong to documents, since scores do. They are in the order of their keys; see
+// terms.Key.
 //
 // On Linux 6.1 they are 22.5 million numbers with counts: 2.9 % of the text.
 
@@ -33,7 +33,7 @@ type termTable struct {
 
 const termHead = 24 // first key, where its entry begins, where its list begins
 
-// termEntry is what the table has of a term. A single document has no list.
+// termEntry is the table's entry for a term. A term of a single document has no list.
 type termEntry struct {
 	key   terms.Key
 	n     int
@@ -41,7 +41,7 @@ type termEntry struct {
 	size  int
 }
 
-// countBits are those of a count in a packed pair of document and count.
+// countBits is the width of the count in a packed pair of document and count.
 const countBits = 7
 
 func (t *termTable) groups() int { return len(t.heads) / termHead }
@@ -51,7 +51,7 @@ func (t *termTable) head(i int) (first terms.Key, entries, lists uint64) {
 	return terms.Key(binary.LittleEndian.Uint64(h)), binary.LittleEndian.Uint64(h[8:]), binary.LittleEndian.Uint64(h[16:])
 }
 
-// check verifies what it can without reading the entries.
+// check verifies everything that can be checked without reading the entries.
 func (t *termTable) check() error {
 	if len(t.heads) != (t.n+groupLen-1)/groupLen*termHead {
 		return damaged("term table")

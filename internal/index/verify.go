@@ -22,12 +22,10 @@ type Verified struct {
 	Faults  int
 }
 
-// Verify reads every file again and compares it with what the index says: the
-// files a walk lists, what each is, and that each has all its grams, terms,
-// definitions and fields. It
-// calls fault for every difference: such a difference could make a search miss
-// something or rank it wrongly, so fault should never be called. progress, if
-// set, is called for files that were read, from any goroutine.
+// Verify reads every file again and compares it with the index: the files a walk lists, the type of each, and
+// that each has all its grams, terms, definitions and fields. It calls fault for every difference. Such a
+// difference could make a search miss a match or rank it wrongly, so fault should never be called. progress,
+// if set, is called for files that were read, from any goroutine.
 func (ix *Index) Verify(ctx context.Context, fault func(path, what string), progress func(files int, bytes int64)) (Verified, error) {
 	var v Verified
 	snap, err := ix.Fresh(ctx)

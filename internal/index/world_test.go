@@ -25,8 +25,7 @@ import (
 	"quarry/match"
 )
 
-// world is a tree that changes and its index. It is the index's Source too: it
-// knows what it did.
+// world is a changing tree and its index. It is also the index's Source, since it knows its own changes.
 type world struct {
 	t        *testing.T
 	r        *rand.Rand
@@ -307,7 +306,7 @@ func (w *world) change() {
 	}
 }
 
-// listed is what a plain walk shows.
+// listed returns the files that a plain walk shows.
 func (w *world) listed(hidden, ignored bool) []string {
 	w.t.Helper()
 	var out []string

@@ -106,8 +106,8 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 // streams pass on the sections that follow the grams, piece by piece.
 type streams struct{ terms, definitions, fields, fieldTerms func() error }
 
-// tables writes what follows the grams: the streams, the tables and the footer. It
-// returns the segment's sum.
+// tables writes everything after the grams: the streams, the tables and the footer. It returns the segment's
+// sum.
 func (s *segmentWriter) tables(d *docWriter, from streams) (uint32, error) {
 	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
