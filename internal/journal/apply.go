@@ -115,7 +115,7 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	return err
 }
 
-// removeNodes removes what a change made, from the inside out.
+// removeNodes removes the entries that a change made, from the inside out.
 func removeNodes(ctx context.Context, ws *rootfs.Root, op Op) error {
 	for _, n := range slices.Backward(op.Nodes) {
 		if err := checkCtx(ctx); err != nil {

@@ -36,7 +36,7 @@ func small(edits []rootfs.Edit, size int64) bool {
 	return cost <= maxInline/2 && ordered(edits, size) // others are refused by rootfs
 }
 
-// editsOnly decides whether op is kept as edits, and what that takes.
+// editsOnly decides whether op is kept as edits, and at what cost.
 func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 	if op.Lost != "" {
 		return 0, false
@@ -56,10 +56,9 @@ func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 	return cost, true
 }
 
-// keepBack records the edits that undo a replacement. It reads what is
-// overwritten from the file if the caller does not have it. It only checks that
-// the file did not change meanwhile: the result of the edits is compared with the
-// version before it is used.
+// keepBack records the edits that undo a replacement. It reads the overwritten bytes from the file if the
+// caller does not have them. It only checks that the file did not change meanwhile: the result of the edits
+// is compared with the version before it is used.
 func (k *keeper) keepBack(i int, op *Op) (err error) {
 	if op.OldData != nil {
 		k.backs[i], err = reverse(op.Edits, bytes.NewReader(op.OldData))

@@ -45,8 +45,8 @@ func (b *bench) splice(op Op) {
 	b.must(err)
 }
 
-// Of a large file only what an edit overwrites is kept, and that is enough to
-// roll it back, to make it again, and to show it.
+// Of a large file only the bytes that an edit overwrites are kept. They suffice to roll it back, to redo it,
+// and to show it.
 func TestLargeEditKeepsItsSpans(t *testing.T) {
 	stress.SkipTiny(t)
 	b := newBench(t, nil)

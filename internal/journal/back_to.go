@@ -10,10 +10,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// PlanBack makes one plan that undoes several entries, which are given newest first. It
-// has what the undo of each would do, one after the other, but touches each file once:
-// what an earlier step of the plan writes and a later one writes again is only written
-// as the later one leaves it.
+// PlanBack makes one plan that undoes several entries, given newest first. It has the effect of undoing them
+// one after the other, but touches each file once: a file that several steps write is written only in its
+// last state.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) {
 	b := &backPlan{j: j, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}}
 	for _, e := range entries {

@@ -22,7 +22,7 @@ type Tx struct {
 // ID returns the entry's id.
 func (tx *Tx) ID() ID { return tx.entry.ID }
 
-// Entry returns what was recorded.
+// Entry returns the recorded entry.
 func (tx *Tx) Entry() Entry { return *tx.entry }
 
 var (
@@ -140,8 +140,8 @@ func (j *Journal) newOwner() error {
 	return nil
 }
 
-// ownerPrefix begins the tokens of processes that write this format. Those of
-// format 4 and older have none.
+// ownerPrefix begins the tokens of processes that write this format. Tokens of format 4 and older have no
+// prefix.
 var ownerPrefix = fmt.Sprintf("v%dx", format)
 
 // alone makes sure that no process that writes another format has begun changes.
@@ -155,9 +155,8 @@ func (j *Journal) alone() error {
 	})
 }
 
-// write puts the entry into the log. It returns the change, which from now on is
-// one that runs here, and the segment, counted as syncing, with what it holds and
-// how far it has to be synced.
+// write puts the entry into the log. It returns the change, from now on a running change of this process, and
+// the segment, counted as syncing, with its contents and how far it has to be synced.
 func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
 	last, err := j.newestOutside()
@@ -284,8 +283,7 @@ func (j *Journal) sync(seg *segment, end int64) error {
 	return nil
 }
 
-// Commit records that all operations were carried out. Results tell what was
-// not known before.
+// Commit records that all operations were carried out. Results add facts that were unknown before.
 func (tx *Tx) Commit(results ...Result) error { return tx.CommitPart(len(tx.entry.Ops), results...) }
 
 // CommitPart is Commit for a change that stopped after its first done
@@ -331,7 +329,7 @@ func (j *Journal) release() error {
 				return false
 			}
 		}
-		// A name that can't be removed is tidied up later: nobody locks it.
+		// A name that can't be removed is tidied up later, since it isn't locked.
 		_ = j.remove("owners/" + o.token)
 		errs = append(errs, o.file.Close())
 		return true

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// usage is what the journal takes on disk.
+// usage is the space the journal takes on disk.
 type usage struct {
 	found []segmentFile
 	size  map[uint32]int64    // of a segment with its packs
@@ -152,8 +152,8 @@ func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	return limit, err
 }
 
-// drop durably records what it will remove, and then removes it: the segment
-// first, so that no entry is left without its packs.
+// drop durably records its removals before it makes them. The segment goes first, so that no entry is left
+// without its packs.
 func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if len(files) == 0 {
 		return nil

@@ -63,7 +63,7 @@ func inflate(stored io.Reader, size int64) ([]byte, error) {
 	if err := in.(flate.Resetter).Reset(stored, nil); err != nil || size < 0 || size > maxDeflated {
 		return nil, errors.Join(errBody, err)
 	}
-	// A damaged size must not allocate memory, so the buffer grows with what is read.
+	// A damaged size must not allocate memory, so the buffer grows with the bytes read.
 	var b bytes.Buffer
 	b.Grow(int(min(size, 64<<10)))
 	if n, err := io.Copy(&b, io.LimitReader(in, size+1)); err != nil || n != size {
@@ -137,8 +137,7 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A damaged size must not allocate memory, so the buffer grows with what is
-	// read.
+	// A damaged size must not allocate memory, so the buffer grows with the bytes read.
 	var b bytes.Buffer
 	b.Grow(int(min(r.size, maxInline)))
 	if _, err := io.Copy(&b, in); err != nil {
@@ -233,8 +232,7 @@ func decodeDiff(b, old []byte) ([]byte, error) {
 	return spliced(old, edits)
 }
 
-// spliced applies edits that may be damaged: those of a whole record overlap
-// nowhere and come in order.
+// spliced applies edits that may be damaged: in an intact record they are ordered and don't overlap.
 func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
 	if !ordered(edits, int64(len(old))) {
 		return nil, errBody

@@ -59,8 +59,8 @@ func (b *bench) with(data []byte) *bench {
 	return c
 }
 
-// However a crash cuts off what was appended last, earlier entries are whole,
-// the last one is there whole or not at all, and the journal goes on.
+// Wherever a crash cuts off the last append, earlier entries are whole, the last one is whole or absent, and
+// the journal goes on.
 func TestTornAtEveryByte(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "0\n")
@@ -181,7 +181,7 @@ func listFiles(dir string) []string {
 	return files
 }
 
-// fatal stands in for a test in a child process.
+// fatal replaces testing.TB in a child process.
 type fatal struct{ testing.TB }
 
 func (fatal) Helper()        {}
@@ -220,7 +220,7 @@ func child(t *testing.T, b *bench, role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// recoverAll is what a Workspace does when it opens: finish or roll back.
+// recoverAll does the work of a Workspace that opens: it finishes or rolls back.
 func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 	b.t.Helper()
 	if _, err := b.ws.CleanTemps(context.Background(), rootfs.Path{}); err != nil {
@@ -452,8 +452,7 @@ func TestFullDisk(t *testing.T) {
 	t.Skipf("no file system can be mounted here: %v %s", err, out)
 }
 
-// A journal whose disk is full refuses changes, keeps what it has, and goes on
-// when there is room again.
+// A journal on a full disk refuses changes, keeps its contents, and goes on when there is room again.
 func TestOnFullDisk(t *testing.T) {
 	top := os.Getenv(envFull)
 	if top == "" {

@@ -16,8 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// One flipped bit costs at most one entry, is noticed, and never changes what
-// an entry says.
+// One flipped bit costs at most one entry, is noticed, and never changes an entry's contents.
 func TestFlippedBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -178,7 +177,7 @@ func TestCapBySize(t *testing.T) {
 			} else if use < c.cap/4 {
 				t.Errorf("only %d bytes kept of %d allowed", use, c.cap)
 			}
-			// What is kept is usable, and the count survives reopening.
+			// The kept entries are usable, and the count survives reopening.
 			b.open(&Options{MaxBytes: c.cap})
 			for _, e := range list {
 				p, err := b.j.Plan(context.Background(), e.ID)
@@ -234,9 +233,8 @@ func TestTooLargeToKeep(t *testing.T) {
 	}
 }
 
-// Content that looks like a record can't become one, even where a damaged head
-// makes the reader look for the next: it lacks the marker, which nobody knows,
-// and can't know its own offset.
+// Content that looks like a record can't become one, even where a damaged head makes the reader look for the
+// next record: it lacks the marker, which is secret, and can't know its own offset.
 func TestForgedRecordsInContent(t *testing.T) {
 	forged := encodeIntent(&Entry{ID: "zzzzzzzz", Change: Change{Summary: "forged", Ops: []Op{{Kind: Trash}}}})
 	for _, c := range []struct {
@@ -332,7 +330,7 @@ func FuzzSegment(f *testing.F) {
 				}
 			}
 			for _, e := range s.entries {
-				// What is accepted survives another round.
+				// An accepted entry survives another round.
 				again, err := decodeIntent(root, encodeIntent(e))
 				if err != nil {
 					t.Fatalf("%+v: %v", e, err)

@@ -52,8 +52,8 @@ func (e *encoder) path(p rootfs.Path) {
 
 var errBody = errors.New("malformed record")
 
-// decoder reads what an encoder wrote. After the first mistake everything it
-// returns is zero and err is set.
+// decoder reads the output of an encoder. After the first mistake everything it returns is zero and err is
+// set.
 type decoder struct {
 	b    []byte
 	err  error
@@ -386,7 +386,7 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	return en, d.end()
 }
 
-// action writes a verb and its operands, and those of the action it undid.
+// action writes a verb and its operands, and the verb and operands of the action it undid.
 func (e *encoder) action(a *change.Action) {
 	for ; ; a = a.Of {
 		for _, s := range [...]string{string(a.Verb), a.Path, a.To, a.ID, a.Text} {
@@ -418,7 +418,7 @@ func (d *decoder) action(a *change.Action) {
 	}
 }
 
-// Result is what is known only after an operation was carried out.
+// Result holds the facts that are known only after an operation was carried out.
 type Result struct {
 	Op    int
 	New   rootfs.Version // zero: as recorded
@@ -475,7 +475,7 @@ func decodeDropped(b []byte) (dropped, error) {
 	return x, d.end()
 }
 
-// start repeats what a reader of this segment alone has to know.
+// start repeats the facts that a reader of this segment alone needs.
 type start struct {
 	format  uint64
 	last    ID // the newest entry before

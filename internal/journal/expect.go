@@ -12,7 +12,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// cell describes what is, or should be, at one path.
+// cell describes the actual or expected entry at one path.
 type cell struct {
 	typ     rootfs.Type    // TypeUnknown: nothing is there, or if any is set, whatever it is
 	any     bool           // something, whatever it is
@@ -36,7 +36,7 @@ var (
 
 func cellOf(n Node) cell { return cell{typ: n.Type, version: n.Version, target: n.Target} }
 
-// accepts reports whether what is found is what c expects.
+// accepts reports whether c expects the entry that was found.
 func (c cell) accepts(found cell) bool {
 	switch {
 	case c.any:
@@ -66,7 +66,7 @@ func (c cell) with(more cell) cell {
 	return c
 }
 
-// top is what an operation moves, as far as it was noted.
+// top returns the entry that an operation moves, as far as it was noted.
 func (op *Op) top() cell {
 	if len(op.Nodes) > 0 {
 		return cellOf(op.Nodes[0])
@@ -74,8 +74,8 @@ func (op *Op) top() cell {
 	return present
 }
 
-// expectation follows a sequence of operations: what must be at each path before,
-// and what is there after each operation.
+// expectation follows a sequence of operations: which entry must be at each path before, and which is there
+// after each operation.
 type expectation struct {
 	first map[rootfs.Path]cell // before the first operation
 	cells map[rootfs.Path]cell // after the steps so far
@@ -84,7 +84,7 @@ type expectation struct {
 	changed func(p rootfs.Path)
 }
 
-// expect computes what must be on disk before ops.
+// expect computes the state the disk must have before ops.
 func expect(ops []Op) (*expectation, error) {
 	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
 	for i := range ops {
@@ -115,8 +115,7 @@ func (x *expectation) require(op *Op) error {
 			return err
 		}
 		if have, ok := x.cells[p]; ok {
-			// Operations on the content and on the mode know only what they
-			// change of a file.
+			// Operations on the content or the mode know only the part of a file that they change.
 			x.cells[p] = have.with(c)
 			if first, ok := x.first[o]; ok {
 				x.first[o] = first.with(c)

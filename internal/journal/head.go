@@ -12,14 +12,12 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A segment that was truncated or deleted looks like one that never had more. The
-// head detects that: it is a small log of what the segments must contain. A claim
-// is written only after what it claims is durable, and is not synced itself. So
-// after a power cut it may claim too little, but never too much.
+// A truncated or deleted segment looks like one that never had more. The head detects the loss: it is a small
+// log of the contents that segments must have. A claim is written only after its contents are durable, and is
+// not synced itself. So after a power cut it may claim too little, but never too much.
 //
-// There is one head for each newest segment, named after it. It begins with what
-// the one before it knew, and is durable before that one goes. A segment whose head
-// can't be written is not begun.
+// Each newest segment has one head, named after it. It begins with the claims of the previous head, and is
+// durable before that one goes. A segment whose head can't be written is not begun.
 //
 //	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | crc 4
 //
@@ -36,7 +34,7 @@ const (
 	headLost                      // so many entries were found missing when the segment was the newest
 )
 
-// claim is what a segment must hold.
+// claim is the contents that a segment must hold.
 type claim struct {
 	entries uint32
 	end     int64
@@ -171,7 +169,7 @@ func (j *Journal) openHead(num uint32, create bool) (*head, error) {
 	return h, nil
 }
 
-// refresh reads what was appended since.
+// refresh reads records appended since the last call.
 func (h *head) refresh() error {
 	size, err := h.log.Size()
 	if err != nil || size <= h.read {

@@ -89,9 +89,8 @@ func TestCutSegmentsAreNoticed(t *testing.T) {
 	}
 }
 
-// The end of a segment that reads as zeros (bad blocks, or what a file system
-// made of a crash) is missed like one that was cut off, and an undo of the last
-// change knows that it may not be the last.
+// A segment whose end reads as zeros (bad blocks, or a file system after a crash) is reported like one that
+// was cut off, and an undo of the last change knows that it may not be the last.
 func TestZeroedEndsAreNoticed(t *testing.T) {
 	b := filled(t, 40)
 	segs := segments(b.state)
@@ -144,8 +143,7 @@ func TestDeletedSegmentsAreNoticed(t *testing.T) {
 	}
 }
 
-// What the caps drop is not lost, nor is a journal without a head, or with one
-// that is damaged.
+// Entries dropped by the caps do not count as lost, nor does a journal without a head or with a damaged one.
 func TestNothingIsLostInVain(t *testing.T) {
 	stress.SkipTiny(t)
 	b := filled(t, 300)

@@ -32,8 +32,7 @@ func nextID(now time.Time, last ID, outside bool) ID {
 	return idOf(n)
 }
 
-// Outside reports whether the id is that of a change that was recorded after another
-// program had made it.
+// Outside reports whether the id belongs to a change that was recorded after another program had made it.
 func (id ID) Outside() bool {
 	n, _ := id.number()
 	return n&1 == 1

@@ -1,5 +1,5 @@
-// Package journal is the undo log: every change of one file or many is one
-// entry that holds what is needed to undo it.
+// Package journal is the undo log: every change of one or more files is one entry that holds everything
+// needed to undo it.
 //
 // The invariant: Begin returns only when the intent and all old content are
 // durable, and only then may files be touched. So a crash at any point leaves
@@ -23,19 +23,17 @@
 //	turn, gate      locks by which changes take turns; see turn.go
 //	boot-B          says that changes were made in boot B of the machine
 //
-// A segment stands for itself: the contents its entries need are in it or in
-// packs of its number, deduplicated by hash. So the cap on size and age drops
-// whole segments, oldest first, with one unlink each and no counting of
-// references, and opening a journal reads one segment of at most about 4 MiB.
+// A segment is self-contained: the contents its entries need are in it or in packs of its number,
+// deduplicated by hash. So the cap on size and age drops whole segments, oldest first, with one unlink each
+// and without reference counts, and opening a journal reads one segment of at most about 4 MiB.
 //
 // The commit record is not synced: if a power cut takes it, the disk still
 // shows the new versions, which the intent names, and Pending says the change
 // is complete. That leaves one sync for an edit besides the file's own.
 //
-// New content is kept as the edits that lead from the old to the new, up to
-// 1 MiB: a typical edit then costs its own size, and a diff can be shown after
-// the file has moved on. Undoing an undo needs no more, because the undo
-// kept what it replaced.
+// New content is kept as the edits that lead from the old to the new, up to 1 MiB: a typical edit then costs
+// its own size, and a diff can be shown after the file has moved on. Undoing an undo needs no more, because
+// the undo kept the contents it replaced.
 package journal
 
 import (
@@ -53,7 +51,7 @@ import (
 
 // Options limit a journal. The zero value gives the defaults.
 type Options struct {
-	// MaxBytes caps what the journal keeps; 0 is 256 MB.
+	// MaxBytes caps the size of the journal; 0 is 256 MB.
 	MaxBytes int64
 	// MaxAge drops older entries, a day or so late; 0 is 30 days.
 	MaxAge time.Duration
@@ -83,7 +81,7 @@ const (
 	segmentSpan = 24 * time.Hour
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 const (
@@ -103,7 +101,7 @@ func (k Kind) String() string {
 	return [...]string{"", "create", "replace", "rename", "remove", "trash", "restore", "chmod"}[k]
 }
 
-// Node is one entry of what a Create makes or a Remove takes away.
+// Node is one entry that a Create makes or a Remove takes away.
 type Node struct {
 	Rel     string // beneath the operation's Path, with slashes; "" is Path itself
 	Type    rootfs.Type
@@ -130,11 +128,10 @@ type Op struct {
 	// Mode is, after Begin, the permissions of a replaced file; a Chmod gives
 	// NewMode to a file that must have Mode.
 	Mode, NewMode fs.FileMode
-	// Nodes describe what a Create makes, the top first. Begin fills in those of
-	// a Remove; if they are given, they must equal what it finds. For Rename and
-	// Trash one Node may describe what is moved.
+	// Nodes describe the entries a Create makes, the top first. Begin fills in the nodes of a Remove; given
+	// nodes must equal those it finds. For Rename and Trash one Node may describe the moved entry.
 	Nodes []Node
-	// Where is the name in the trash of what was at Path; see Result.
+	// Where is the name in the trash of the entry that was at Path; see Result.
 	Where string
 
 	// OldData is the old content of a Replace if the caller has it; Begin
@@ -181,8 +178,7 @@ type Change struct {
 	Client change.Client
 	// Proposal is the id of the proposal that it carries out.
 	Proposal string
-	// Did is what is done. Entries of format 2 and older have a Summary instead,
-	// one line.
+	// Did is the action. Entries of format 2 and older have a Summary instead, one line.
 	Did     change.Action
 	Summary string
 	Ops     []Op
@@ -215,8 +211,8 @@ type Entry struct {
 	// PartlyBy are the entries that undid parts of this one, and are not undone
 	// themselves, newest first.
 	PartlyBy []ID
-	// Planned has all operations of a committed entry of which only the first,
-	// Ops, were carried out; nil if all were.
+	// Planned has all operations of a committed entry if only the first ones, Ops, were carried out; nil if
+	// all were.
 	Planned []Op
 
 	owner string
@@ -224,7 +220,7 @@ type Entry struct {
 	seg   uint32
 }
 
-// Paths lists what the entry touches, each once, in order.
+// Paths lists the paths that the entry touches, each once, in order.
 func (e Entry) Paths() []rootfs.Path {
 	var paths []rootfs.Path
 	seen := map[rootfs.Path]bool{}
@@ -258,8 +254,8 @@ var (
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "other changes can be undone by their ids, which the log lists")
 )
 
-// TooLargeError refuses to keep more than half of what the journal may hold. The
-// caller may record the change with Op.Lost set, or not make it.
+// TooLargeError refuses to keep more than half of the journal's capacity. The caller may record the change
+// with Op.Lost set, or not make it.
 type TooLargeError struct{ Size, Limit int64 }
 
 func (e *TooLargeError) Error() string {
@@ -342,8 +338,8 @@ func (j *Journal) Close() error {
 	}
 	if j.ownerF != nil {
 		if len(j.running) == 0 {
-			// If it stays, the next process removes it: what was changed is changed, and
-			// an error would make a command that changed something look as if it had not.
+			// If it stays, the next process removes it. An error here would make a command that changed files
+			// look as if it had not.
 			_ = j.root.Remove(j.root.Own("owners/" + j.owner))
 		}
 		errs = append(errs, j.ownerF.Close())
@@ -384,8 +380,7 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	return f()
 }
 
-// defaultLockWait is a thousand times what an entry takes, and short enough for a
-// caller to be told.
+// defaultLockWait is a thousand times the duration of an entry, and short enough for a caller to be told.
 const defaultLockWait = 10 * time.Second
 
 var errHeld = fault.New(fault.Timeout, "another process holds the undo log and does not go on",

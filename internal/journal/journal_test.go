@@ -75,7 +75,7 @@ func (b *bench) put(name, text string) {
 	b.must(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644))
 }
 
-// begin and do are what a Workspace does, in small.
+// begin and do are a small version of a Workspace's calls.
 func (b *bench) begin(summary string, ops ...Op) *Tx {
 	b.t.Helper()
 	tx, err := b.j.Begin(context.Background(), b.ws, Change{Tool: "test", Summary: summary, Ops: ops})

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// keeper collects what an entry has to keep.
+// keeper collects the contents that an entry has to keep.
 type keeper struct {
 	j     *Journal
 	ws    *rootfs.Root
@@ -208,7 +208,7 @@ func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 	return nil
 }
 
-// Scan lists what is at p and beneath, the top first, without versions.
+// Scan lists the entries at and beneath p, the top first, without versions.
 func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
 	info, err := ws.Stat(p)
 	if err != nil {
@@ -219,7 +219,7 @@ func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
 	return nodes, err
 }
 
-// scan adds what is at p, an entry of the folder above; nil if that is not open.
+// scan adds the entries at p, which is in the folder above; above is nil if that is not open.
 func scan(ctx context.Context, ws *rootfs.Root, above *rootfs.Dir, p rootfs.Path, rel string, info rootfs.Info, nodes *[]Node) error {
 	if err := checkCtx(ctx); err != nil {
 		return err
@@ -530,7 +530,7 @@ func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v
 	return r, nil
 }
 
-// stream is copy with a hash of what was copied.
+// stream is copy with a hash of the copied bytes.
 func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
 	h := version.NewHash()
 	r, err := pw.pour(ctx, f, h)
@@ -552,7 +552,7 @@ func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h io.Writer) (re
 	var in io.Reader = f
 	var out io.Writer = pw.w
 	if pw.off == 0 && pw.w.Clone(f) {
-		// Only the copy, which nobody else can change, is read.
+		// Only the copy is read, since no other process can change it.
 		in, out = io.NewSectionReader(pw.w, 0, 1<<62), io.Discard
 	}
 	buf := make([]byte, 1<<20)

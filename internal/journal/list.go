@@ -126,9 +126,8 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 	return nil
 }
 
-// each visits the entries, newest first. The records that end or undo an entry
-// are newer than the entry, so one pass is enough.
-// Those of the log beside it are among them.
+// each visits the entries, newest first. The records that end or undo an entry are newer than the entry, so
+// one pass is enough. It includes the entries of the outside log.
 func (j *Journal) each(f func(Entry) bool) error {
 	of := undoings{map[ID]ID{}, map[ID][]ID{}}
 	b := j.beside()
@@ -262,7 +261,7 @@ func (s *segment) withDamaged() []*Entry {
 	return list
 }
 
-// commit makes e what was really done.
+// commit sets e to the operations that were carried out.
 func (e *Entry) commit(c commit) {
 	e.Status = Committed
 	if c.done < len(e.Ops) {

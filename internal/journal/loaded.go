@@ -13,8 +13,8 @@ import (
 // 13 MB, and a full journal has 64 such segments.
 const maxLoaded = 2
 
-// load reads a segment, or what was appended to it since. The one it returns
-// may be closed by the next load.
+// load reads a segment, or the records appended to it since. The returned segment may be closed by the next
+// load.
 func (j *Journal) load(f segmentFile) (*segment, error) {
 	s := j.segs[f.num]
 	if s == nil {

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// However much was recorded, listed and shown, a few segments are in memory;
-// what was unloaded is there again when it is asked for, also while others
-// record.
+// However much was recorded, listed and shown, only a few segments are in memory. Unloaded segments are read
+// again on demand, also while others record.
 func TestFewSegmentsStayLoaded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

@@ -34,9 +34,8 @@ func (j *Journal) of(e Entry) *Journal {
 	return j
 }
 
-// newestOutside is the last id of the log beside this one, and a bit more: between it
-// and the next change of our own there is an id for what is found out later to have
-// happened before that change.
+// newestOutside is the last id of the outside log, plus a margin: it leaves an id between that and our next
+// change for an outside change that is discovered later but happened earlier.
 func (j *Journal) newestOutside() (ID, error) {
 	b := j.beside()
 	if b == nil {
@@ -208,7 +207,7 @@ func openOutside(dir *rootfs.Root, name string, make bool, opts *Options) (*Jour
 // OutsideDir is the folder of the log of outside changes, in the state folder.
 const OutsideDir = "outside"
 
-// Size is what the log takes on disk.
+// Size returns the space the log takes on disk.
 func (j *Journal) Size() (int64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -258,7 +258,7 @@ func (p *Plan) Close() error {
 	return err
 }
 
-// Conflict is a path that isn't what the plan needs.
+// Conflict is a path that is not in the state the plan needs.
 type Conflict struct {
 	Path   rootfs.Path
 	Reason change.Reason
@@ -269,8 +269,8 @@ type Conflict struct {
 // carried out.
 const maxHeld = 64 << 20
 
-// Check compares the workspace with what the plan must find, changing nothing.
-// No conflicts means it can go ahead.
+// Check compares the workspace with the state the plan needs, changing nothing. No conflicts means it can go
+// ahead.
 func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	x, err := expect(p.Change.Ops)
 	if err != nil {

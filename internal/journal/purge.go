@@ -11,9 +11,8 @@ import (
 
 const purgeDir = "outside.new"
 
-// PurgeOutside removes from the log of outside changes what it has of a path and
-// beneath, by writing the log anew; everything if the path is "". The baseline goes too.
-// No recorder may run.
+// PurgeOutside removes everything at and beneath a path from the log of outside changes, by rewriting the
+// log; path "" removes everything. The baseline goes too. No recorder may run.
 func PurgeOutside(ctx context.Context, state *rootfs.Root, path string, opts *Options) error {
 	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // of a purge that was cut short
 		if err := removeFolder(state, dir); err != nil {

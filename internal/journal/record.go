@@ -153,7 +153,7 @@ func (f *frames) parse() (record, int, bool) {
 	return r, headLen + int(n), true
 }
 
-// unfinished reports whether the rest is what a crash left of the last write.
+// unfinished reports whether the rest is the remainder of a write that a crash interrupted.
 func (f *frames) unfinished() bool {
 	rest := f.data[f.pos:]
 	return neverCame(rest) && f.resync(1) < 0

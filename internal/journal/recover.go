@@ -15,7 +15,7 @@ import (
 // someone has changed files.
 const Recovery = "recovery"
 
-// State is what is found at a path of an interrupted change.
+// State is the state found at a path of an interrupted change.
 type State uint8
 
 const (
@@ -47,9 +47,8 @@ type Unfinished struct {
 	Paths []PathState
 }
 
-// Partly is what the disk shows of the change. A file that one operation of the
-// change has reached and another has not, such as a move after an edit, counts as
-// new.
+// Partly returns the part of the change that is visible on disk. A file that one operation of the change has
+// reached and another has not, such as a move after an edit, counts as new.
 func (u *Unfinished) Partly() *change.Partly {
 	p := &change.Partly{}
 	for _, s := range u.Paths {
@@ -141,10 +140,9 @@ func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
 	return nil, nil // dropped, or its record is damaged
 }
 
-// Progress determines how far the operations of an entry came, as Unfinished does
-// for those of dead processes: of all that were planned, if only the first were
-// carried out. After an error about the workspace, Paths still has what could be
-// read.
+// Progress determines how far the operations of an entry came, as Unfinished does for entries of dead
+// processes. If only the first were carried out, it considers all that were planned. After an error about the
+// workspace, Paths still has the paths that could be read.
 func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	if e.Planned != nil {
 		e.Ops = e.Planned
@@ -353,8 +351,8 @@ func opList(ops []Op) string {
 	return strings.Join(names, ", ")
 }
 
-// TakeBack carries out the operations of a Rollback. trash carries out those of
-// the trash; it is nil if there are none. An error is a TakeBackError.
+// TakeBack carries out the operations of a Rollback. trash carries out operations on the trash; it is nil if
+// there are none. An error is a TakeBackError.
 func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context.Context, Op) error) error {
 	tx := &Tx{j: p.j, plan: p, over: true}
 	for i, op := range p.Change.Ops {

@@ -53,8 +53,7 @@ func TestRestarted(t *testing.T) {
 	}
 }
 
-// The mark of a process that can't be removed is no error of what it changed: the
-// next process removes it.
+// A process mark that can't be removed does not make the process's change fail: the next process removes it.
 func TestMarkThatStays(t *testing.T) {
 	stress.NeedsUnix(t, "an open file is replaced")
 	b := newBench(t, nil)

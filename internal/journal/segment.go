@@ -89,7 +89,7 @@ func newSegment(num uint32, m marker, log *rootfs.Log) *segment {
 		commits: map[ID]commit{}, aborts: map[ID]bool{}}
 }
 
-// read takes in what follows end.
+// read takes in the records after end.
 func (s *segment) read(root *rootfs.Root) error {
 	size, err := s.log.Size()
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// The changes of all processes take turns: one of several files is made alone, those of
-// one file beside each other, since such a change can't be left half-way by a conflict.
-// Who waits for a turn alone holds the gate meanwhile, so that changes which begin later
-// can't keep it waiting for ever.
+// The changes of all processes take turns: a change of several files is made alone, changes of one file run
+// beside each other, since a conflict can't leave those half-way. A process that waits for a turn alone holds
+// the gate meanwhile, so that later changes can't keep it waiting for ever.
 type turn struct{ gate, place *rootfs.Log }
 
 // Turn waits until the caller may change the folder, alone or beside others that need not
@@ -47,7 +46,7 @@ func (j *Journal) Turn(ctx context.Context, alone bool) (done func(), err error)
 	}, nil
 }
 
-// freeTurn opens the files of a turn, or takes those of one that ended.
+// freeTurn opens the files of a turn, or reuses the files of a finished one.
 func (j *Journal) freeTurn() (t turn, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -5,11 +5,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Without makes of the plan one that leaves paths as they are, with all its
-// operations that are about them: the rename of a file goes with its content. The
-// folders above stay, too. What is left is a change of its own and not the undo
-// of the entry, which is undone in part only. It reports whether anything is
-// left.
+// Without removes from the plan all operations on the given paths: the rename of a file goes with its
+// content, and the folders above stay, too. The rest is a change of its own and not the undo of the entry,
+// which is undone in part only. It reports whether any operation remains.
 func (p *Plan) Without(paths []rootfs.Path) bool {
 	left := &pathSet{map[rootfs.Path]bool{}, map[rootfs.Path]bool{}}
 	for _, p := range paths {
