@@ -103,7 +103,7 @@ func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
 				}
 			case op.Kind == journal.Replace && op.Path == p:
 				list = append(list, journal.Done{Entry: e, Op: i})
-			case (op.Kind == journal.Restore || op.Kind == journal.Create && e.Undoes != "") && p.Beneath(op.Path):
+			case (op.Kind == journal.Restore || op.Kind == journal.Create && (e.Undoes != "" || e.Reverts != nil)) && p.Beneath(op.Path):
 				back = true
 			case op.Kind == journal.Create && op.Path == p:
 				return append(list, journal.Done{Entry: e, Op: i})

@@ -14,6 +14,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/journal"
+	"quarry/internal/rootfs"
 )
 
 // undoTo undoes all changes after a point as one change, of our own and of other
@@ -50,13 +51,17 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		record(c, change.Action{Verb: change.Noted, Text: "all files are as they were then"}, "", o.Client)
 		return c, nil
 	}
+	var omitted []string
 	if err := w.fitPlan(plan); err != nil {
 		if !o.SkipConflicts {
 			return nil, err
 		}
+		omitted = names(journal.Entry{Change: plan.Change}.Paths())
 		if c.Warnings, err = w.skipConflicts(plan, err); err != nil {
 			return nil, err
 		}
+		rest := names(journal.Entry{Change: plan.Change}.Paths())
+		omitted = slices.DeleteFunc(omitted, func(p string) bool { return slices.Contains(rest, p) })
 	}
 	if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
 		return nil, err
@@ -84,6 +89,7 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		return c, nil
 	}
 	plan.Change.Tool, plan.Change.Client, plan.Change.Proposal, plan.Change.Did = c.Tool, c.Client, acceptedBy(c), c.Did
+	plan.Change.Reverts = undoneBy(entries, omitted)
 	return c, w.undo(ctx, c, plan)
 }
 
@@ -115,10 +121,29 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 		ids[e.ID] = true
 		list = append(list, e)
 	}
-	list = slices.DeleteFunc(list, func(e journal.Entry) bool {
-		return to.By != "" && (ids[e.UndoneBy] || e.Undoes != "" && ids[e.Undoes] && e.UndoneBy == "" || !strings.EqualFold(to.By, authorOf(e)))
-	})
-	return list, nil
+	if to.By == "" {
+		return list, nil
+	}
+	kept := map[journal.ID]bool{}
+	return slices.DeleteFunc(list, func(e journal.Entry) bool {
+		undoes := e.Reverts
+		if e.Undoes != "" {
+			undoes = []journal.ID{e.Undoes}
+		}
+		inside := len(undoes) > 0 && e.UndoneBy == "" && !slices.ContainsFunc(undoes, func(id journal.ID) bool { return !ids[id] })
+		kept[e.ID] = !inside && (!ids[e.UndoneBy] || kept[e.UndoneBy]) && strings.EqualFold(to.By, authorOf(e))
+		return !kept[e.ID]
+	}), nil
+}
+
+// undoneBy lists the entries of which no file is among the omitted ones.
+func undoneBy(entries []journal.Entry, omitted []string) (ids []journal.ID) {
+	for _, e := range entries {
+		if !slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return slices.Contains(omitted, p.String()) }) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
 }
 
 // authorOf names who made a change, as quarry log does.

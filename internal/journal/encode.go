@@ -351,6 +351,10 @@ func encodeIntent(en *Entry) []byte {
 	e.str(en.Client.Session)
 	e.str(en.Proposal)
 	e.str(string(en.PartOf))
+	e.num(uint64(len(en.Reverts)))
+	for _, id := range en.Reverts {
+		e.str(string(id))
+	}
 	e.bool(true) // no record ends with two zeros; see neverCame
 	return e.b
 }
@@ -370,6 +374,11 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 		d.action(&en.Did)
 		if len(d.b) > 1 { // since format 5
 			en.Client.Session, en.Proposal, en.PartOf = d.str(), d.str(), d.id()
+		}
+		if len(d.b) > 1 { // since format 6
+			for range d.count() {
+				en.Reverts = append(en.Reverts, d.id())
+			}
 		}
 		if !d.bool() {
 			d.fail()
@@ -491,10 +500,10 @@ type openEntry struct {
 
 // format 2 has back records, format 3 verbs with their operands, and clients,
 // format 4 changes of modes, format 5 sessions, proposals
-// and the change that is undone in part.
+// and the change that is undone in part, format 6 the changes undone together.
 // Segments of older formats are read as they are, and a new one is started. A
 // newer format is refused: see ErrNewer.
-const format = 5
+const format = 6
 
 func (s start) encode() []byte {
 	var e encoder

@@ -184,6 +184,8 @@ type Change struct {
 	Ops     []Op
 	Undoes  ID // the entry this one undoes
 	PartOf  ID // or the one it undoes a part of
+	// Reverts are the entries that it undoes together, going back to a point.
+	Reverts []ID
 	// At is when it was made, for Record; zero is now.
 	At time.Time
 }

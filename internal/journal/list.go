@@ -198,6 +198,9 @@ func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool,
 				if out.Undoes != "" {
 					of.whole[out.Undoes] = out.ID
 				}
+				for _, id := range out.Reverts {
+					of.whole[id] = out.ID
+				}
 				if out.PartOf != "" {
 					of.part[out.PartOf] = append(of.part[out.PartOf], out.ID)
 				}

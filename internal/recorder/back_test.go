@@ -1,0 +1,57 @@
+package recorder_test
+
+import (
+	"testing"
+
+	"quarry/change"
+)
+
+// Going back twice to one point by author: what the first one undid is not undone again.
+func TestBackTwiceByAuthor(t *testing.T) {
+	p := newPlace(t)
+	p.put("kept.txt", "kept\n")
+	ws := p.open()
+	must(t, ws.Point(t.Context(), "start"))
+	agent := &change.Options{Client: change.Client{Name: "agent", Session: "1"}}
+	back := func(by string) {
+		t.Helper()
+		log, err := ws.Changes(t.Context(), 0)
+		must(t, err)
+		at := log.Points[0]
+		done, err := ws.Undo(t.Context(), "", &change.Options{To: &change.Back{After: at.After, Since: at.Time, Name: at.Name, By: by}})
+		if err != nil {
+			t.Fatalf("by %q: %v\n%s", by, err, p.summaries(ws))
+		}
+		if done.Unchanged {
+			t.Fatalf("by %q: nothing was undone\n%s", by, p.summaries(ws))
+		}
+	}
+	write := func(name, text string, o *change.Options) {
+		t.Helper()
+		_, err := ws.Write(t.Context(), name, []byte(text), o)
+		must(t, err)
+	}
+	write("a.txt", "of the agent\n", agent)
+	write("mine.txt", "mine\n", nil)
+	back("agent")
+	if got := p.text("a.txt") + p.text("mine.txt"); got != "-mine\n" {
+		t.Fatalf("after the first: %q", got)
+	}
+	write("a.txt", "again\n", agent)
+	write("b.txt", "b\n", agent)
+	back("agent")
+	if got := p.text("a.txt") + p.text("b.txt") + p.text("mine.txt"); got != "--mine\n" {
+		t.Fatalf("after the second: %q", got)
+	}
+	back("") // all of it
+	write("a.txt", "third\n", agent)
+	back("agent")
+	if got := p.text("a.txt") + p.text("b.txt") + p.text("mine.txt") + p.text("kept.txt"); got != "---kept\n" {
+		t.Fatalf("after all: %q", got)
+	}
+	for _, c := range p.log(ws) {
+		if c.Client.Name == "agent" && c.UndoneBy == "" {
+			t.Errorf("not marked as undone: %s", c.Summary)
+		}
+	}
+}
