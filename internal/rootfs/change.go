@@ -16,8 +16,7 @@ type (
 	Edits = version.Edits
 )
 
-// ToEnd, as the length of the last of some Edits, stands for everything up to the
-// end.
+// ToEnd, as the length of the last of some Edits, means everything up to the end.
 const ToEnd = version.ToEnd
 
 // ReplaceOptions refine Replace and Splice. nil is fine.
@@ -37,7 +36,7 @@ type ReplaceOptions struct {
 	Old []byte
 }
 
-// Replaced tells what a change of content did.
+// Replaced reports the effects of a change of content.
 type Replaced struct {
 	Old, New Version
 	Info     Info // of the file as it is now
@@ -96,7 +95,7 @@ var (
 // mode.
 const ExecutableBit = runtime.GOOS != "windows"
 
-// editable refuses what no change may touch.
+// editable refuses paths that no change may touch.
 func (r *Root) editable(op string, p Path, isDir bool) error {
 	if err := r.writable(op, p); err != nil {
 		return err
@@ -127,9 +126,8 @@ func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptio
 	return r.replaceVersion(p, version.List([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
 
-// Splice is Replace for content that differs from the old one in a few places:
-// the rest is copied without being held in memory. Edits are in order and don't
-// overlap; offsets are those of the old content.
+// Splice is Replace for content that differs from the old one in a few places: the rest is copied without
+// being held in memory. Edits are in order and don't overlap; offsets refer to the old content.
 func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	for _, e := range edits {
 		if e.Len < 0 {

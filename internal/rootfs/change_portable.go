@@ -162,10 +162,9 @@ func (r *Root) renameOver(dir *folder, base string, data []byte, old *File, same
 	return dir.Sync()
 }
 
-// replaceHeld compares once more and renames. If it can, it holds the file so
-// that nobody writes to it in between; otherwise it exchanges the files, if the
-// system can do that, and compares again. On Windows a program may forbid
-// renaming over its file and still allow writing to it.
+// replaceHeld compares once more and renames. If it can, it holds the file so that no program writes to it in
+// between; otherwise it exchanges the files, if the system can do that, and compares again. On Windows a
+// program may forbid renaming over its file and still allow writing to it.
 func replaceHeld(dir *folder, name, base string, old *File, same func(string) error) error {
 	release, held := dir.Hold(base)
 	err := same(base)
@@ -341,9 +340,8 @@ func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
 	})
 }
 
-// DropCopy removes what is at copy if it is an exact copy of what is at p, which
-// a move to another volume leaves if it is killed before the old name is removed.
-// It reports whether it was a copy.
+// DropCopy removes the entry at copy if it is an exact copy of the entry at p. A move to another volume
+// leaves such a copy if it is killed before the old name is removed. It reports whether it was a copy.
 func (r *Root) DropCopy(p, copy Path) (bool, error) {
 	same, err := r.sameTree(p, copy)
 	if err != nil || !same {

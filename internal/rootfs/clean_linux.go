@@ -109,7 +109,7 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 	} else if err != unix.ENOENT && err != unix.ELOOP {
 		return err
 	}
-	// The file is gone or was replaced: keep what it had before the rewrite.
+	// The file is gone or was replaced: keep the content it had before the rewrite.
 	if err := r.exportOld(d, bk, b, res); err != nil {
 		return err
 	}

@@ -2,7 +2,7 @@
 
 package rootfs
 
-// removable opens the place of p and checks what is there.
+// removable opens the place of p and checks its entry.
 func (r *Root) removable(op string, p Path) (place, error) {
 	if err := r.editable(op, p, true); err != nil {
 		return place{}, err

@@ -80,8 +80,8 @@ func (r *Root) OpenDir(p Path) (d *Dir, err error) {
 	return d, nil
 }
 
-// Stat describes what is at p. A symlink there is one that appeared after p was
-// resolved, or p names it on purpose (ResolveEntry): it is described itself.
+// Stat describes the entry at p. A symlink there appeared after p was resolved, or p names it on purpose
+// (ResolveEntry): the symlink itself is described.
 func (r *Root) Stat(p Path) (info Info, err error) {
 	err = r.retry("stat", &p, func(rel string) (err error) {
 		info, err = r.statRel(rel)

@@ -68,9 +68,8 @@ func (d *Dir) Close() error {
 
 func (d *Dir) lstat(name string) (Info, error) { return linux.InfoAt(d.fd, name, 0) }
 
-// Read appends all entries of the folder to buf, in the system's order, without
-// "." and "..". It reads from the beginning once; a second Read of the same Dir
-// returns only what the system adds, usually nothing.
+// Read appends all entries of the folder to buf, in the system's order, without "." and "..". It reads from
+// the beginning once; a second Read of the same Dir returns only entries that the system adds, usually none.
 func (d *Dir) Read(buf []Entry) ([]Entry, error) {
 	buf, err := linux.List(d.fd, buf)
 	return buf, Wrap("list", d.path.String(), err)

@@ -1,6 +1,6 @@
 // Package rootfs is the sandbox: the only place that opens a user's path.
 //
-// A Root stands for one folder. Every path a user writes goes through
+// A Root represents one folder. Every path a user writes goes through
 // [Root.Resolve], which cleans it, follows the symlinks beneath the root and
 // applies the policy to where it really leads; the result is a [Path], and a
 // Path is all the opening and changing calls accept.

@@ -18,8 +18,8 @@ import (
 // Replace, Rename and what cleans up after a crash are written twice: what Linux
 // does by exchanging, leases and rolling back has no counterpart elsewhere.
 
-// sysFolder is what the steps need of an open folder. Names have no separator and
-// symlinks are not followed.
+// sysFolder is the part of an open folder that the steps need. Names have no separator and symlinks are not
+// followed.
 type sysFolder interface {
 	Lstat(name string) (Info, error)
 	Mkdir(name string, perm fs.FileMode) error

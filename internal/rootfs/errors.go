@@ -37,8 +37,8 @@ func Wrap(op, path string, err error) error {
 	return &fault.PathError{Op: op, Path: path, Kind: kindOfErrno(err), Err: bare(err)}
 }
 
-// bare strips *fs.PathError and similar errors, because they contain absolute
-// paths that must not be shown. What they say about a failed change is kept.
+// bare strips *fs.PathError and similar errors, because they contain absolute paths that must not be shown.
+// Their statements about a failed change are kept.
 func bare(err error) error {
 	out := err
 	var n syscall.Errno

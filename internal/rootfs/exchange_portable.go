@@ -4,10 +4,9 @@ package rootfs
 
 import "errors"
 
-// exchangeOver gives the new file called name the name base, and the file that
-// had it the name name, in one step. The displaced file must be the one that was
-// compared before: what another program put there meanwhile gets its name back,
-// and nothing that isn't ours is deleted.
+// exchangeOver swaps the names of two files in one step: the new file, called name, becomes base, and the
+// file called base becomes name. The displaced file must be the one that was compared before: a file that
+// another program put there meanwhile gets its name back, and only our own files are deleted.
 func exchangeOver(dir *folder, name, base string, same func(name string) error, exchange func(a, b string) error) error {
 	ours, err := dir.Lstat(name)
 	if err != nil {
@@ -22,7 +21,7 @@ func exchangeOver(dir *folder, name, base string, same func(name string) error, 
 		return nil
 	}
 	if err := exchange(name, base); err != nil {
-		// The name is gone, or the system fails: put back what we can.
+		// The name is gone, or the system fails: restore as much as possible.
 		if dir.Move(name, dir, base) != nil {
 			return keepForeign(dir, name, base, errors.Join(cause, err))
 		}

@@ -112,7 +112,7 @@ func TestReplaceKeepsRights(t *testing.T) {
 	plain := now()
 	owner, _, err := plain.Owner()
 	must(t, err)
-	// The owner may do all, nobody else anything, and nothing comes from the folder.
+	// Only the owner has access, and nothing is inherited from the folder.
 	sd, err := windows.SecurityDescriptorFromString("D:P(A;;FA;;;" + owner.String() + ")")
 	must(t, err)
 	dacl, _, err := sd.DACL()
@@ -132,8 +132,8 @@ func TestReplaceKeepsRights(t *testing.T) {
 	}
 }
 
-// Another process has the file open, in each way to share it: an edit succeeds,
-// or fails and changes nothing, and the other process reads what it opened.
+// Another process has the file open, in each sharing mode: an edit succeeds, or fails and changes nothing,
+// and the other process keeps reading the file it opened.
 func TestReplaceWhileAnotherProcessHasIt(t *testing.T) {
 	if path := os.Getenv("ROOTFS_HOLD"); path != "" {
 		holdFile(path)

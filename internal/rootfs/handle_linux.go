@@ -54,14 +54,14 @@ func (w *Writer) finish(_ *folder, _ string, mode fs.FileMode, complete bool) (e
 	return err
 }
 
-// attributes are those of an open file or folder.
+// attributes are the attributes of an open file or folder.
 type attributes struct {
 	calls *linux.Calls
 	fd    int
 	isDir bool // known after info
 }
 
-// attributesOf opens a file or folder to change what is not its content.
+// attributesOf opens a file or folder to change its metadata, not its content.
 func attributesOf(dir *folder, name string) (*attributes, error) {
 	fd, err := dir.Calls.OpenName(dir.FD, name, linux.FlagsFile)
 	return &attributes{calls: dir.Calls, fd: fd}, notRegularErr(err)

@@ -68,13 +68,13 @@ func (w *Writer) finish(dir *folder, name string, mode fs.FileMode, complete boo
 	return err
 }
 
-// attributes are those of an entry, by its name.
+// attributes are the attributes of an entry, by its name.
 type attributes struct {
 	dir  *folder
 	name string
 }
 
-// attributesOf opens a file or folder to change what is not its content.
+// attributesOf opens a file or folder to change its metadata, not its content.
 func attributesOf(dir *folder, name string) (*attributes, error) { return &attributes{dir, name}, nil }
 
 func (a *attributes) info() (Info, error)          { return a.dir.Lstat(a.name) }

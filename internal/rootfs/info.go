@@ -2,7 +2,7 @@ package rootfs
 
 import "quarry/internal/rootfs/file"
 
-// What is known of an entry; package file has the meaning of each.
+// The description of an entry; package file documents each part.
 type (
 	Type   = file.Type
 	Entry  = file.Entry

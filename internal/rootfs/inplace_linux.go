@@ -18,8 +18,7 @@ import (
 func (c *replacement) inPlace() (Replaced, error) {
 	r, dir := c.r, c.at.dir
 	defer linux.LockDir(dir)()
-	// One handle for everything: a second one of our own would stand in the
-	// way of the lease.
+	// One handle for everything: a second handle of our own would prevent the lease.
 	fd, err := r.sys.OpenName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
 	if err != nil {
 		return Replaced{}, err
@@ -108,8 +107,8 @@ func (e errUntouched) Unwrap() error { return e.error }
 
 func (c *replacement) overwrite(bk int, b backup) error {
 	r, fd := c.r, c.old.fd
-	// While we hold a write lease nobody else can open the file. It is only
-	// given if nobody has; then the check below is as close as it gets.
+	// While we hold a write lease no other program can open the file. The lease is only granted if none has
+	// it open; then the check below is as close as it gets.
 	if r.FSKind() == FSLocal {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK); err == nil {
 			defer unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
@@ -172,8 +171,8 @@ func twice(f func() error) error {
 	return f()
 }
 
-// putBack writes the old content of a backup into fd. was is what the file was
-// before, zero if that isn't known.
+// putBack writes the old content of a backup into fd. was describes the file before, or is zero if that isn't
+// known.
 func (r *Root) putBack(bk int, b backup, fd int, was Info) error {
 	v, err := r.sys.Copy(bk, backupHeader, fd, 0, b.oldSize)
 	if err != nil {

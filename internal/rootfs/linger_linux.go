@@ -10,14 +10,12 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// A program opens a file in two steps: it looks the name up, then opens what it
-// found. If we exchange the files between these steps, it opens the displaced
-// file and writes to a file that has no name any more. With a program that
-// appends all the time, about 1 % of its lines were lost in this way.
+// A program opens a file in two steps: it looks the name up, then opens the file it found. If we exchange the
+// files between these steps, it opens the displaced file and writes to a file that no longer has a name. A
+// program that appends all the time lost about 1 % of its lines in this way.
 //
-// So a displaced file stays open for a while under its lease. A program that
-// opens it late has to wait for us. We let it write, and save what it wrote as a
-// conflict copy.
+// So a displaced file stays open for a while under its lease. A program that opens it late has to wait for
+// us. We let it write, and save its output as a conflict copy.
 type linger struct {
 	mu      sync.Mutex
 	late    []displaced
@@ -89,8 +87,7 @@ func (r *Root) lingerLoop(hurry <-chan struct{}, ended chan<- struct{}) {
 	}
 }
 
-// drain waits for the loop to end. With hurry, files that nobody has tried to
-// open are released at once.
+// drain waits for the loop to end. With hurry, files that no program has tried to open are released at once.
 func (r *Root) drain(hurry bool) {
 	l := &r.sys.linger
 	l.mu.Lock()
@@ -129,7 +126,7 @@ func (r *Root) letGo() bool {
 	return any
 }
 
-// finishLate lets a displaced file go, after saving what a late writer left.
+// finishLate releases a displaced file, after saving the output of a late writer.
 func (r *Root) finishLate(d displaced) {
 	defer d.at.close()
 	defer d.old.Close()

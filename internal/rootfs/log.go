@@ -47,9 +47,9 @@ func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 	return &Log{f: f, path: p.String(), root: r}, nil
 }
 
-// Hold opens the log called name, which is made if it is missing, and locks it for
-// this process alone. Without wait the log is nil if another process holds it.
-// What a process holds shows that it runs, however it may end: see Held.
+// Hold opens the log called name, creating it if it is missing, and locks it for this process alone. Without
+// wait the log is nil if another process holds it. A held log shows that its process is running; the lock
+// ends with the process, however that ends. See Held.
 func (r *Root) Hold(name string, wait bool) (*Log, error) {
 	l, err := r.OpenLog(r.Own(name), true)
 	if err != nil {
@@ -102,8 +102,8 @@ func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	return n, Wrap("read", l.path, err)
 }
 
-// Append writes b at the end. The caller holds the lock and knows that the end is
-// at size. What a failed write left behind is truncated.
+// Append writes b at the end. The caller holds the lock and knows that the end is at size. The remains of a
+// failed write are truncated.
 func (l *Log) Append(b []byte, size int64) error {
 	err := l.root.appendLog(l.f, b, size)
 	if err == nil {
@@ -117,7 +117,7 @@ func (l *Log) Truncate(size int64) error {
 	return Wrap("truncate", l.path, l.root.truncateLog(l.f, size))
 }
 
-// Sync makes what was appended durable.
+// Sync makes appended data durable.
 func (l *Log) Sync() error { return Wrap("sync", l.path, l.root.syncLog(l.f)) }
 
 // Lock waits for the lock on the file, shared or exclusive. Locks belong to this

@@ -59,7 +59,7 @@ func (r *Root) syncLog(f *os.File) error {
 	return withFD(f, func(fd int) error { return r.sys.Sync(fd) })
 }
 
-// withFD runs do with a handle that nobody can close meanwhile.
+// withFD runs do with a handle that can't be closed meanwhile.
 func withFD(f *os.File, do func(fd int) error) error {
 	c, err := f.SyscallConn()
 	if err != nil {

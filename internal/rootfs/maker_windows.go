@@ -17,7 +17,7 @@ var self = sync.OnceValue(func() owner {
 	return o
 })
 
-// machine stands for the computer: a share may hold files of several.
+// machine identifies the computer: a share may hold files of several.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {

@@ -6,7 +6,7 @@ import "io"
 
 const reallyMaps = false
 
-// mapFile reads f into memory: what is mapped can't be deleted on Windows.
+// mapFile reads f into memory: a mapped file can't be deleted on Windows.
 func mapFile(f *File, size int) (data []byte, unmap func() error, err error) {
 	data = make([]byte, size)
 	if n, err := f.ReadAt(data, 0); err != nil && (err != io.EOF || n < size) {

@@ -76,7 +76,7 @@ func TestReplaceKeepsMetadata(t *testing.T) {
 			}
 		}
 	}
-	// What the folder would give a new file must not stick to the old one.
+	// Defaults that the folder gives to new files must not stick to the old one.
 	if unix.Setxattr(dir, "system.posix_acl_default", acl(), 0) == nil {
 		must(t, unix.Removexattr(f, "system.posix_acl_access"))
 		must(t, os.Chmod(f, 0o640))

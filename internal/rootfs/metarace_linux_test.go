@@ -20,7 +20,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// metaForeigner is another program's change of what a file has beside its content.
+// metaForeigner is another program's change of a file's metadata.
 type metaForeigner struct {
 	name string
 	do   func(f string) error
@@ -75,9 +75,8 @@ func metaForeigners() []metaForeigner {
 	return list
 }
 
-// Another program changes permissions, owner, attributes or links before each
-// system call of a replacement. What it did is still there afterwards, and the
-// replacement has taken place or says why not.
+// Another program changes permissions, owner, attributes or links before each system call of a replacement.
+// Its changes survive, and the replacement has taken place or says why not.
 func TestMetaRaceAtEveryCall(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "metadata race: every call", 1, 1)

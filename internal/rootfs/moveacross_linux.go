@@ -20,8 +20,7 @@ func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	return r.renameTo(from, dst, to, func(src, at place, info Info) error { return r.move(src, at, info) })
 }
 
-// removeMoved removes the folder at src, of which dst is a copy. If it fails, the
-// folder is as it was.
+// removeMoved removes the folder at src, after it was copied to dst. If it fails, the folder is unchanged.
 func (r *Root) removeMoved(src, dst place) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
@@ -106,9 +105,8 @@ func keptBySystem(st *unix.Statx_t) bool {
 // mount identifies a volume, as mounts.Top does.
 type mount struct{ dev, id uint64 }
 
-// DropCopy removes what is at copy if it is an exact copy of what is at p, which
-// a move to another file system leaves if it is killed before the old name is
-// removed. It reports whether it was a copy.
+// DropCopy removes the entry at copy if it is an exact copy of the entry at p. A move to another file system
+// leaves such a copy if it is killed before the old name is removed. It reports whether it was a copy.
 func (r *Root) DropCopy(p, copy Path) (bool, error) {
 	const op = "remove"
 	if err := r.writable(op, copy); err != nil {

@@ -85,8 +85,7 @@ func namesIn(t *testing.T, dir string) []string {
 	return list
 }
 
-// A folder of which something can't be removed is not moved to another file
-// system, and nothing of it is gone then.
+// A folder that can't be removed completely is not moved to another file system, and nothing in it is lost.
 func TestMoveAcrossIsWholeOrNot(t *testing.T) {
 	whole := []string{".", "d", "d/a", "d/in", "d/in/b", "d/in/deep", "d/in/deep/c", "d/z"}
 	d := func(r *Root) Path { p, _ := r.Known("d"); return p }

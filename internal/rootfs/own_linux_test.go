@@ -65,8 +65,8 @@ func TestOwnFiles(t *testing.T) {
 	must(t, replace("free.txt"))
 }
 
-// A second process exchanges the folder of an open file and that of a file of ours:
-// none of the changes reaches ours.
+// A second process swaps the folder of an open file, and the folder of one of our own files: no change
+// reaches ours.
 func TestOwnFilesWhileNamesSwap(t *testing.T) {
 	stress.SkipTiny(t)
 	r, dir, own := owned(t)

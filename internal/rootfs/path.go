@@ -61,8 +61,8 @@ func (p Path) Beneath(dir Path) bool {
 // Compare orders paths by their bytes, the order of every listing.
 func (p Path) Compare(q Path) int { return strings.Compare(p.s, q.s) }
 
-// Child returns the entry called name in folder p. The name must come from a
-// listing of p: Child refuses what can't be one, but follows no symlink.
+// Child returns the entry called name in folder p. The name must come from a listing of p: Child refuses
+// impossible names, but follows no symlink.
 func (p Path) Child(name string) (Path, error) {
 	if err := checkName(name); err != nil {
 		return Path{}, &fault.PathError{Op: "resolve", Path: name, Kind: fault.InvalidArgument, Err: err}
@@ -70,7 +70,7 @@ func (p Path) Child(name string) (Path, error) {
 	return p.child(name), nil
 }
 
-// Below returns what is at rel below folder p, as Child does for each name.
+// Below returns the entry at rel below folder p, as Child does for each name.
 func (p Path) Below(rel string) (Path, error) {
 	for name := range strings.SplitSeq(rel, "/") {
 		if err := checkName(name); err != nil {

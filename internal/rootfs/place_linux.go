@@ -53,8 +53,7 @@ func (s *sysRoot) follow(dir string) error {
 	return nil
 }
 
-// leadsHere reports whether a real folder stands at an absolute path and is the
-// open one.
+// leadsHere reports whether an absolute path leads to a real folder that is the open one.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {

@@ -32,8 +32,7 @@ func (s *sysRoot) place() (Place, error) {
 	return Place{info.Dev, info.Ino}, err
 }
 
-// leadsHere reports whether a real folder stands at an absolute path and is the
-// open one.
+// leadsHere reports whether an absolute path leads to a real folder that is the open one.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	there, err := lstatPath(dir)
 	if err != nil {

@@ -32,8 +32,8 @@ func DenyPlaces(root string, places []string) []string {
 	return rules
 }
 
-// RealPath is an absolute path without symlinks, as far as it exists; a link to what
-// does not exist counts as what it leads to.
+// RealPath returns an absolute path without symlinks, as far as it exists; a dangling link counts as its
+// target.
 func RealPath(p string) string {
 	abs, err := filepath.Abs(p)
 	if err != nil {

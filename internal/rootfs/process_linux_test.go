@@ -158,8 +158,8 @@ func tidy(t *testing.T, dir string) Cleaned {
 	return res
 }
 
-// TestKill kills a process at random moments of its changes. What it
-// acknowledged must be there, nothing may be torn, and nothing left over.
+// TestKill kills a process at random moments of its changes. Acknowledged changes must be present, no file
+// may be torn, and no files may be left over.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	stress.SkipTiny(t)

@@ -171,9 +171,9 @@ func TestSymlinkRace(t *testing.T) {
 			a.sandboxed(name, seen)
 		}
 	}
-	// On a busy machine nobody may have been swapped between a check and an open, which
-	// are a few microseconds apart: one run in eight saw no escape in 10 s. The
-	// attackers are at work all the same if a reader that opens later is caught.
+	// On a busy machine no swap may have happened between a check and an open, which are a few microseconds
+	// apart: one run in eight saw no escape in 10 s. The attackers are at work all the same if a reader that
+	// opens later is caught.
 	for end := time.Now().Add(time.Minute); escapes == 0 && time.Now().Before(end); {
 		for _, name := range targets {
 			if a.late(name) {

@@ -160,7 +160,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 		r.drop(c.at, name)
 		return Replaced{}, err
 	}
-	// From here on the name tells what may be dropped.
+	// From here on the temporary name records which content may be dropped.
 	c.temp.phase, c.temp.newIno, c.temp.version = phaseExchange, info.Ino, c.got.Old
 	marked := c.temp.String()
 	err = r.sys.RenameNoReplace(dir, name, dir, marked)
@@ -236,10 +236,9 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 	return r.sys.FDInfo(fd)
 }
 
-// ready makes sure, before the exchange, that the name stands for the file we
-// read, that its content is what we read, and that nobody can write to it while
-// we hold the lease. A conflict found here costs nobody anything; one found
-// after the exchange has to be rolled back.
+// ready makes sure, before the exchange, that the name leads to the file we read, that its content is
+// unchanged, and that no program can write to it while we hold the lease. A conflict found here costs
+// nothing; one found after the exchange has to be rolled back.
 func (c *replacement) ready() error {
 	now, err := c.r.sys.InfoAt(c.at.dir, c.at.name)
 	switch {
@@ -265,8 +264,8 @@ func (c *replacement) ready() error {
 	return c.r.sys.Holds(c.old.fd, c.got.OldSize, c.got.Old)
 }
 
-// settle makes sure, after the exchange, that what we displaced is still what
-// we read, hands it to Keep, and makes the exchange durable.
+// settle makes sure, after the exchange, that the displaced file is still the one we read, hands it to Keep,
+// and makes the exchange durable.
 func (c *replacement) settle(name string) error {
 	r := c.r
 	displaced, err := r.sys.InfoAt(c.at.dir, name)
@@ -295,8 +294,8 @@ func (c *replacement) settle(name string) error {
 	if err := r.sys.SyncDir(c.at.dir); err != nil {
 		return err
 	}
-	// Someone who looked the name up before the exchange may be waiting to open
-	// what is about to lose its last name.
+	// A program that looked the name up before the exchange may be waiting to open the file that is about to
+	// lose its last name.
 	if c.leased && !linux.LeaseHeld(c.old.fd) {
 		return file.ErrMeanwhile
 	}
@@ -333,9 +332,8 @@ func (c *replacement) unlease() {
 	}
 }
 
-// waitForWriters takes the lease, waiting a moment for programs that have the
-// old file open for writing: what they write would go to an inode without a
-// name. Where leases don't exist it does nothing.
+// waitForWriters takes the lease, waiting a moment for programs that have the old file open for writing:
+// their writes would go to an inode without a name. Where leases don't exist it does nothing.
 func (c *replacement) waitForWriters() error {
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 2 {
 		err := c.lease()
@@ -355,7 +353,7 @@ func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
 	err := twice(func() error { return r.sys.Exchange(dir, name, c.at.name) })
 	if err != nil {
-		// The name is gone, or the system fails: put back what we can.
+		// The name is gone, or the system fails: restore as much as possible.
 		if r.sys.RenameNoReplace(dir, name, dir, c.at.name) != nil {
 			return c.keepCopy(name, errors.Join(cause, &StuckError{err}))
 		}

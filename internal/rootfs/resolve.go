@@ -31,23 +31,21 @@ const (
 	asTyped                  // likewise, and the name keeps the case it was typed in
 )
 
-// Resolve turns what a user wrote into a Path, which need not exist.
+// Resolve turns a user's text into a Path, which need not exist.
 //
-// Accepted are relative paths, absolute ones inside the root (in the root's
-// given or real spelling), "/" or "\" between names, a leading "./" or "/" and
-// a trailing "/". A backslash belongs to a name where such a name exists. The
-// text is cleaned first, so ".." never depends on symlinks; then symlinks are
-// followed, and what they lead to must be in the root and allowed. Of a path
-// that doesn't exist yet, the existing folders are followed and the rest is
-// taken as written.
+// Accepted are relative paths, absolute ones inside the root (in the root's given or real spelling), "/" or
+// "\" between names, a leading "./" or "/" and a trailing "/". A backslash belongs to a name where such a
+// name exists. The text is cleaned first, so ".." never depends on symlinks; then symlinks are followed, and
+// their targets must be in the root and allowed. Of a path that doesn't exist yet, the existing folders are
+// followed and the rest is taken as written.
 //
 // A path with a leading "/" that isn't in the root means one relative to the
 // root only if it is a single name or its first folder exists there; otherwise
 // "/etc/new" would quietly become a folder of the workspace.
 func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, followed) }
 
-// ResolveEntry is Resolve for calls that act on a name rather than on what it
-// leads to, as moving and deleting do: a symlink at the end is not followed.
+// ResolveEntry is Resolve for calls that act on a name rather than on its target, such as moving and
+// deleting: a symlink at the end is not followed.
 func (r *Root) ResolveEntry(user string) (Path, error) {
 	return r.resolve("resolve", user, itself)
 }
@@ -58,8 +56,7 @@ func (r *Root) ResolveTarget(user string) (Path, error) {
 	return r.resolve("resolve", user, asTyped)
 }
 
-// Own is the path of a file of our own state, by a name that we make. A name that
-// is no path can't be opened.
+// Own returns the path of a file of our own state, by a name of our making. An invalid name can't be opened.
 func (r *Root) Own(name string) Path {
 	p, err := r.Known(name)
 	if err != nil {
@@ -206,11 +203,11 @@ func isAbs(p string) bool {
 // again; an attacker who wins every time gets an error, not an answer.
 const maxSwaps = 16
 
-// follow resolves the symlinks of a cleaned path and applies the policy to what
-// was written and to where it leads.
+// follow resolves the symlinks of a cleaned path and applies the policy to the written path and to its
+// target.
 func (r *Root) follow(op, user, rel string, last lastName) (Path, error) {
 	written := Path{rel}
-	// Secrets are files, and what this is shows only at the end.
+	// Secrets are files, and the type of the entry is known only at the end.
 	if err := r.policy.check(op, user, written, true); err != nil {
 		return Path{}, err
 	}
@@ -233,7 +230,7 @@ func (r *Root) follow(op, user, rel string, last lastName) (Path, error) {
 	return p, nil
 }
 
-// locate finds where rel leads and what is there; TypeUnknown is nothing.
+// locate finds the target of rel and its type; TypeUnknown means that nothing exists there.
 func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	t, _, err := r.sys.probe(rel)
 	if err == nil && (t != TypeSymlink || last != followed) {

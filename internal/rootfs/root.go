@@ -27,8 +27,8 @@ type Options struct {
 	AllowAny bool
 	// Trusted is for our own state folders: no name in it is protected.
 	Trusted bool
-	// Private is for state that nobody else may write to: the folder is refused
-	// if another user could put something in its place or into it.
+	// Private is for state that no other user may write to: the folder is refused if another user could
+	// replace it or add to it.
 	Private bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
@@ -129,7 +129,7 @@ func (r *Root) RealDir() string { return r.real }
 // Policy returns the policy in force; nil for a trusted root.
 func (r *Root) Policy() *policy.Policy { return r.policy.Policy }
 
-// Layer returns what the root was opened with, for a root beside it.
+// Layer returns the layer that the root was opened with, for a root beside it.
 func (r *Root) Layer() *Layer { return r.layer }
 
 // ReadOnly reports whether changes are refused.

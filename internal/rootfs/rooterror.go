@@ -17,8 +17,7 @@ func (e *rootError) Error() string { return fmt.Sprintf("open root %s: %v", e.di
 // Unwrap gives the cause.
 func (e *rootError) Unwrap() error { return e.err }
 
-// Code is that of the cause: NotFound if nothing is there, InvalidArgument for a
-// file.
+// Code returns the code of the cause: NotFound if nothing is there, InvalidArgument for a file.
 func (e *rootError) Code() fault.Code {
 	if code := fault.CodeOf(e.err); code != fault.IOError {
 		return code

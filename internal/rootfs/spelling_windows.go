@@ -13,7 +13,7 @@ import (
 // last name stays as typed if it differs in case only: renaming may change just
 // that.
 //
-// It also is a second lock: what the system says is open must lie in the root.
+// It also is a second lock: the path that the system reports for the open file must be in the root.
 func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil

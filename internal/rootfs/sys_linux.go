@@ -126,9 +126,8 @@ func (s *sysRoot) probe(rel string) (Type, string, error) {
 	return t, target, err
 }
 
-// FSKind says whether changes by other machines can be noticed: local, network,
-// or unknown. 9p and FUSE count as network, since this kernel does not know what
-// is behind them.
+// FSKind tells whether changes by other machines can be noticed: local, network, or unknown. 9p and FUSE
+// count as network, since this kernel does not know the storage behind them.
 func (r *Root) FSKind() FSKind { return FSKind(r.sys.kind.Load()) }
 
 func (r *Root) statRel(rel string) (Info, error) {

@@ -19,10 +19,9 @@ import (
 //
 //	.quarry-tmp-<phase>-<boot>-<space>-<pid>-<start>-<random>[-<ino>-<version>]
 //
-// boot, space (of process numbers), pid and start identify the process. In
-// phase x the name also holds the inode of the new file and the version of the
-// old one: after the exchange the name stands for the displaced file, and only
-// content that is ours, or is that version, may be dropped.
+// boot, space (of process numbers), pid and start identify the process. In phase x the name also holds the
+// inode of the new file and the version of the old one: after the exchange the name leads to the displaced
+// file, and only our own content, or content of that version, may be dropped.
 type tempName struct {
 	phase   phase
 	owner   owner

@@ -92,9 +92,8 @@ func (r *Root) hashFile(p Path) (v Version, before, after Info, err error) {
 	return h.Version(), f.Info(), after, err
 }
 
-// Unchanged compares what a write moves. It can miss a write within one tick of
-// the file system's clock, so a change never rests on it: Replace compares
-// hashes.
+// Unchanged compares the fields that a write changes. It can miss a write within one tick of the file
+// system's clock, so a change never relies on it: Replace compares hashes.
 func Unchanged(a, b Info) bool {
 	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && (b.ChangeTime.IsZero() || a.ChangeTime.Equal(b.ChangeTime))
 }

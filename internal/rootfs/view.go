@@ -2,11 +2,10 @@ package rootfs
 
 import "time"
 
-// View is the content of a user's file in mapped memory, to look at it without
-// copying it. It may change or vanish at any time: a file that is truncated faults
-// where it ended, and a file that is written to shows old bytes beside new ones. So
-// what was found in a View counts only if Steady is true afterwards, and who looks at
-// it has to recover from a fault (debug.SetPanicOnFault).
+// View is the content of a user's file in mapped memory, for reading without copying. It may change or vanish
+// at any time: a truncated file faults at its former end, and a file that is written to shows old bytes
+// beside new ones. So results from a View count only if Steady is true afterwards, and a reader has to
+// recover from a fault (debug.SetPanicOnFault).
 type View struct {
 	f    *File
 	data []byte
@@ -40,7 +39,7 @@ func (f *File) View() *View {
 // until Close.
 func (v *View) Bytes() []byte { return v.data }
 
-// Steady reports whether nobody has changed the file since it was opened.
+// Steady reports whether the file is unmodified since it was opened.
 func (v *View) Steady() bool {
 	now, err := v.f.Stat()
 	return err == nil && Unchanged(now, v.f.info)

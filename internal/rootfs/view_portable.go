@@ -2,8 +2,8 @@
 
 package rootfs
 
-// viewed returns nil. On Windows what is mapped can't be truncated or replaced, so an
-// editor could not save a file while it is searched.
+// viewed returns nil. On Windows a mapped file can't be truncated or replaced, so an editor could not save a
+// file while it is searched.
 func (*File) viewed(int) []byte { return nil }
 
 // Drop does nothing.

@@ -13,10 +13,9 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// AddWatch puts the folder itself under an inotify watch and returns the watch
-// descriptor. inotify takes paths only; the path used is the handle's entry in
-// /proc, so what is watched is the folder that was opened beneath the root,
-// whatever stands at its path by now.
+// AddWatch puts the folder itself under an inotify watch and returns the watch descriptor. inotify takes
+// paths only; the path used is the handle's entry in /proc, so the watched folder is the one that was opened
+// beneath the root, whatever is at its path by now.
 func (d *Dir) AddWatch(inotify int, mask uint32) (int32, error) {
 	wd, err := unix.InotifyAddWatch(inotify, handlePath(d.fd), mask|unix.IN_ONLYDIR)
 	return int32(wd), Wrap("watch", d.path.String(), err)

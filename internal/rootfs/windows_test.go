@@ -192,7 +192,7 @@ func TestChangesWindows(t *testing.T) {
 	onlyNames(t, dir, "case.md", "d")
 }
 
-// A junction made by somebody else leads nowhere we go.
+// A junction made by another program leads nowhere we go.
 func TestJunction(t *testing.T) {
 	dir := workspace(t, "in/x", "../outside/f")
 	r := openRoot(t, dir, nil)
@@ -236,7 +236,7 @@ func makeJunction(dir, target string) error {
 	return nil
 }
 
-// mountPoint is a REPARSE_DATA_BUFFER: that of a symlink without its flags.
+// mountPoint makes the REPARSE_DATA_BUFFER of a junction: like a symlink's, without its flags.
 func mountPoint(target string) []byte {
 	b := system.ReparseOf(target)
 	b = append(b[:16], append(b[20:], 0, 0)...)

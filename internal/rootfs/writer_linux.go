@@ -45,7 +45,7 @@ func (w *Writer) Clone(f *File) bool {
 	return true
 }
 
-// ReadAt reads what was written.
+// ReadAt reads bytes already written.
 func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 	return (&File{fd: w.fd}).ReadAt(b, off)
 }

@@ -28,7 +28,7 @@ func (w *Writer) put(b []byte) error {
 // none does.
 func (w *Writer) Clone(*File) bool { return false }
 
-// ReadAt reads what was written.
+// ReadAt reads bytes already written.
 func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 	n, err := w.f.ReadAt(b, off)
 	return n, readErr(err)

@@ -17,5 +17,5 @@ func (closedError) Error() string { return "the workspace is closed" }
 // Hint says what helps.
 func (closedError) Hint() string { return "open the workspace again" }
 
-// Unwrap gives the code, and makes it an fs.ErrClosed, as that of a closed file.
+// Unwrap returns the code, and fs.ErrClosed, as for a closed file.
 func (closedError) Unwrap() []error { return []error{fault.IOError, fs.ErrClosed} }

@@ -1,5 +1,5 @@
-// Package file says what a system knows of the entries of a folder, and how it
-// refuses to open one, in words that every system shares.
+// Package file defines a system's description of the entries of a folder, and its reasons for refusing to
+// open one, in terms that every system shares.
 //
 // It opens nothing.
 package file

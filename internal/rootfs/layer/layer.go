@@ -18,10 +18,9 @@ type Layer struct {
 	// returns an error, the call fails with it. ErrShort makes a write write only
 	// half.
 	Before func(call string) error
-	// After is told what was done.
+	// After is called with each finished call.
 	After func(Event)
-	// Ino returns the inode number that a file had on the disk of which this one
-	// is a copy.
+	// Ino returns the inode number of the original, on a disk of which this one is a copy.
 	Ino func(uint64) uint64
 	// Boot, 8 hex digits, is the id of the boot that the names of temporary files
 	// contain.

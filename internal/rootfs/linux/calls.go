@@ -25,7 +25,7 @@ func (c *Calls) Inject(call string) error {
 	return c.Layer.Before(call)
 }
 
-// report reports what was done to the listener, if there is one.
+// report tells the listener, if there is one, about a call.
 func (c *Calls) report(e func() layer.Event) {
 	if c.Layer != nil && c.Layer.After != nil {
 		c.Layer.After(e())
@@ -192,7 +192,7 @@ func (c *Calls) made(call string, dir int, name string) layer.Event {
 	return layer.Event{Call: call, Dir: inoOf(dir), Name: name, File: info.Ino, Mode: info.Mode}
 }
 
-// Rename replaces what is at to, if it is a file.
+// Rename replaces the entry at to, if it is a file.
 func (c *Calls) Rename(fromDir int, from string, toDir int, to string) error {
 	return c.do("rename", func() error { return unix.Renameat(fromDir, from, toDir, to) },
 		between("rename", fromDir, from, toDir, to))
@@ -218,7 +218,7 @@ func (c *Calls) setxattr(fd int, name string, value []byte) error {
 	return unix.Fsetxattr(fd, name, value, 0)
 }
 
-// InfoAt describes an entry, not what it may lead to.
+// InfoAt describes an entry without following symlinks.
 func (c *Calls) InfoAt(dir int, name string) (file.Info, error) {
 	if err := c.Inject("stat"); err != nil {
 		return file.Info{}, err

@@ -17,7 +17,7 @@ type Folder struct {
 	FD    int
 }
 
-// Lstat describes an entry, not what it may lead to.
+// Lstat describes an entry without following symlinks.
 func (d *Folder) Lstat(name string) (file.Info, error) { return d.Calls.InfoAt(d.FD, name) }
 
 // Mkdir makes a folder.

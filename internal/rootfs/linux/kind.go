@@ -23,8 +23,8 @@ func KindOf(fd int) file.FSKind {
 			return file.FSUnknown
 		}
 		return file.FSLocal
-	// vfat, exFAT and ntfs3 fold names, as the ext4 above may: an event has the name that
-	// a program used, which need not be that of the file.
+	// vfat, exFAT and ntfs3 fold names, as ext4 above may: an event carries the name that a program used,
+	// which may differ from the file's own.
 	case unix.NFS_SUPER_MAGIC, unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC,
 		unix.CEPH_SUPER_MAGIC, unix.AFS_SUPER_MAGIC, unix.AFS_FS_MAGIC, unix.CODA_SUPER_MAGIC, unix.NCP_SUPER_MAGIC,
 		unix.V9FS_MAGIC, unix.FUSE_SUPER_MAGIC, unix.OCFS2_SUPER_MAGIC, 0x786F4256 /* vboxsf */, 0x6A656A63 /* prl_fs */ :

@@ -21,16 +21,15 @@ func Unlease(fd int) {
 	unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
 }
 
-// LeaseHeld reports whether nobody has tried to open the file since.
+// LeaseHeld reports whether no program has tried to open the file since the lease was taken.
 func LeaseHeld(fd int) bool {
 	t, err := unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
 	return err == nil && t == unix.F_RDLCK
 }
 
-// LockDir keeps several of us, in whatever process, from exchanging in one
-// folder at the same time: two who roll back what they did could otherwise
-// leave the wrong version in place. It is no protection against others, so it
-// doesn't wait forever for a lock some other program holds on the folder.
+// LockDir keeps several of our processes from exchanging in one folder at the same time: two that roll back
+// could otherwise leave the wrong version in place. It doesn't protect against other programs, so it doesn't
+// wait forever for a lock that one of them holds on the folder.
 func LockDir(dir int) (unlock func()) {
 	for wait := 50 * time.Microsecond; wait < time.Second; wait += wait / 4 {
 		err := syscall.Flock(dir, syscall.LOCK_EX|syscall.LOCK_NB)

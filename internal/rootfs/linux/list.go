@@ -19,10 +19,9 @@ const direntBuf = 64 << 10
 
 var direntPool = sync.Pool{New: func() any { return new([direntBuf]byte) }}
 
-// List appends all entries of an open folder to buf, in the system's order, without
-// "." and "..". Names of one block of the listing are one string, so a folder
-// costs one allocation for names. It reads from the handle's position: a second
-// List returns only what the system adds, usually nothing.
+// List appends all entries of an open folder to buf, in the system's order, without "." and "..". Names of
+// one block of the listing are one string, so a folder costs one allocation for names. It reads from the
+// handle's position: a second List returns only entries that the system adds, usually none.
 func List(dir int, buf []file.Entry) ([]file.Entry, error) {
 	b := direntPool.Get().(*[direntBuf]byte)
 	defer direntPool.Put(b)

@@ -23,8 +23,7 @@ const (
 	FlagsDir  = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW
 	FlagsLook = unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW
 
-	// MaxPath is what the kernel takes, 4096 bytes with the NUL. Longer paths go in
-	// steps.
+	// MaxPath is the kernel's limit, 4096 bytes with the NUL. Longer paths go in steps.
 	MaxPath = 4095
 
 	// maxTarget is above any target of a symlink.
@@ -152,8 +151,8 @@ func cstring(buf *[256]byte, s string) *byte {
 	return &b[0]
 }
 
-// openat2 and Openat are those of x/sys without their two allocations: a search
-// makes 78,000 of these calls.
+// openat2 and Openat equal the functions of x/sys without their two allocations: a search makes 78,000 of
+// these calls.
 func openat2(at int, path string, flags int, resolve uint64) (int, error) {
 	var buf [256]byte
 	p := cstring(&buf, path)

@@ -32,10 +32,10 @@ func Statx(at int, name string, flags, mask int, st *unix.Statx_t) error {
 	}
 }
 
-// InfoOf describes what is open.
+// InfoOf describes an open file.
 func InfoOf(fd int) (file.Info, error) { return InfoAt(fd, "", unix.AT_EMPTY_PATH) }
 
-// InfoAt describes an entry of an open folder, not what it may lead to.
+// InfoAt describes an entry of an open folder without following symlinks.
 func InfoAt(at int, name string, flags int) (file.Info, error) {
 	var st unix.Statx_t
 	if err := Statx(at, name, flags, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st); err != nil {

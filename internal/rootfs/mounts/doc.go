@@ -1,5 +1,4 @@
-// Package mounts knows what is mounted below a folder, and at the top of which
-// volume a folder is.
+// Package mounts finds the mounts below a folder, and the volume whose top a folder is.
 //
 // The invariant: a mount or an unmount below a root that returned before
 // [Mounts.Poll] was called is reported by it, once. Systems that don't say what is

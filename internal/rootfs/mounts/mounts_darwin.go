@@ -36,7 +36,7 @@ func (m *Mounts) Poll() []rootfs.Path {
 // Below lists the volumes below the root as of the last Poll.
 func (m *Mounts) Below() []Mount { return m.last }
 
-// Sum is a hash of what is mounted below the root now.
+// Sum returns a hash of the current mounts below the root.
 func (m *Mounts) Sum() uint64 { return sum(m.now()) }
 
 // Close stops following.

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Mounts follows what is mounted below a root. It is safe for concurrent use.
+// Mounts follows the mounts below a root. It is safe for concurrent use.
 //
 // The kernel counts changes of the mount table inside the system call that makes
 // them and tells a poll of /proc/self/mountinfo, so a mount or unmount that
@@ -90,8 +90,8 @@ func (m *Mounts) Below() []Mount {
 	return m.known
 }
 
-// Sum is a hash of what is mounted below the root now. It is equal in two
-// processes that see the same file systems there, and 0 if there are none.
+// Sum returns a hash of the current mounts below the root. It is equal in two processes that see the same
+// file systems there, and 0 if there are none.
 func (m *Mounts) Sum() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

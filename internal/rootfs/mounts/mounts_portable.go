@@ -17,7 +17,7 @@ func (m *Mounts) Poll() []rootfs.Path { return nil }
 // Below lists the mounts below the root as of the last Poll.
 func (m *Mounts) Below() []Mount { return nil }
 
-// Sum is a hash of what is mounted below the root now.
+// Sum returns a hash of the current mounts below the root.
 func (m *Mounts) Sum() uint64 { return 0 }
 
 // Close stops following.

@@ -85,9 +85,8 @@ func moved(before, after []Mount) []rootfs.Path {
 	return out
 }
 
-// sum is a hash of what is mounted where. It omits the kernel's numbers,
-// which differ between processes in different namespaces that see the same
-// mounts.
+// sum is a hash of the mounts and their places. It omits the kernel's numbers, which differ between processes
+// in different namespaces that see the same mounts.
 func sum(mounts []Mount) uint64 {
 	if len(mounts) == 0 {
 		return 0

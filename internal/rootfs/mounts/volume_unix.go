@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// volumeOf is the device that what stands at an absolute path is on.
+// volumeOf returns the device of the entry at an absolute path.
 func volumeOf(dir string) (uint64, error) {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -13,9 +13,8 @@ var (
 	errDevice    = errors.New("the name belongs to a device on this system")
 )
 
-// Check refuses names that mean something else to this system than a file
-// of that name. Our own calls would take them literally, but what we made so
-// nobody else could open. What is on the disk already is listed and searched.
+// Check refuses names that this system does not take as plain file names. Our own calls would take them
+// literally, but other programs could not open the result. Existing files are listed and searched.
 func Check(rel string) error {
 	for name := range strings.SplitSeq(rel, "/") {
 		for i := 0; i < len(name); i++ {

@@ -10,9 +10,8 @@ import (
 
 const openFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// Ours reports whether a file belongs to this user or to root: what another
-// user put into a shared folder such as /tmp decides nothing, as with git since
-// CVE-2022-24765.
+// Ours reports whether a file belongs to this user or to root: another user's file in a shared folder such as
+// /tmp has no influence, as with git since CVE-2022-24765.
 func Ours(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && OurUser(st.Uid)

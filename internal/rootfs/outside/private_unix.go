@@ -18,10 +18,9 @@ import (
 // further up may be symlinks, but none may be writable for everybody. A folder
 // that doesn't exist yet is passed over: whoever makes it owns it.
 //
-// In a user namespace, as bubblewrap and unshare make it, the owner of a folder
-// may have no name: root's folders look like those of anybody outside. Such a
-// folder is taken further up if neither its group nor others may write to it, or
-// if it is sticky; unverified is the lowest one.
+// In a user namespace, as bubblewrap and unshare make it, the owner of a folder may have no name: root's
+// folders look like an outside user's. Such a folder is accepted further up if neither its group nor others
+// may write to it, or if it is sticky; unverified is the lowest one.
 func CheckPrivate(dir string) (unverified string, err error) {
 	for depth, p := 0, dir; ; depth, p = depth+1, filepath.Dir(p) {
 		known, err := checkFolder(p, depth)
@@ -67,8 +66,8 @@ func checkFolder(p string, depth int) (known bool, err error) {
 		case !ours:
 			return false, fmt.Errorf("%s belongs to a user who has no name in this user namespace", p)
 		case mode.Perm()&0o077 != 0:
-			// This process has no name either, so the number proves nothing. Whoever
-			// could open the folder owns it if nobody else may.
+			// This process has no name either, so the number proves nothing. If other users have no access,
+			// whoever could open the folder owns it.
 			return false, fmt.Errorf("it can't be verified in this user namespace that %s is yours (mode %04o); chmod 700 %s", p, mode.Perm(), p)
 		}
 	}

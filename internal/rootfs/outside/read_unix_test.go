@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestReadOutside: what is not a small regular file is refused and not waited for.
-// Every reader of a file outside of a root uses Read; internal/arch keeps it so.
+// TestReadOutside: anything except a small regular file is refused at once, without waiting. Every reader of
+// a file outside of a root uses Read; internal/arch enforces that.
 func TestReadOutside(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -13,7 +13,7 @@ import (
 // ErrNoHome is returned if no home folder is known.
 var ErrNoHome = errors.New("no home folder is known: set HOME, or the XDG folders")
 
-// StateDir is where journals live: what must not be lost.
+// StateDir returns the folder for journals: data that must not be lost.
 func StateDir(env func(string) string) (string, error) {
 	return Folder(env, "XDG_STATE_HOME", ".local/state")
 }

@@ -7,15 +7,14 @@ import (
 	"sync"
 )
 
-// unnamed reports whether a file's owner has no name in this user namespace. The
-// kernel shows all such owners as one user, the overflow uid (65534), whatever
-// else is mapped. Where that number also is a user of the namespace, as nobody is
-// outside of one, the two can't be told apart, and the owner counts as that user.
+// unnamed reports whether a file's owner has no name in this user namespace. The kernel shows all such owners
+// as one user, the overflow uid (65534), whatever else is mapped. Where that number is also a user of the
+// namespace, as the user "nobody" is outside of one, the two can't be told apart, and the owner counts as
+// that user.
 func unnamed(uid uint32) bool { return uid == overflow().uid && !overflow().mapped }
 
-// overflow reads the kernel's tables once: a namespace's mapping is written once
-// and never changes. Without /proc no owner counts as unnamed, and folders of root
-// look like those of another user.
+// overflow reads the kernel's tables once: a namespace's mapping is written once and never changes. Without
+// /proc no owner counts as unnamed, and folders of root look like another user's.
 var overflow = sync.OnceValue(func() (o struct {
 	uid    uint32
 	mapped bool

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Folder is an open folder, on os.Root. Its names have no separator. os.Root
-// follows symlinks that stay inside, so what was opened is compared with the
-// entry of that name: a symlink that was swapped in shows up as a difference.
+// Folder is an open folder, on os.Root. Its names have no separator. os.Root follows symlinks that stay
+// inside, so an opened file is compared with the entry of that name: a symlink that was swapped in shows up
+// as a difference.
 type Folder struct{ h *os.Root }
 
 // Open opens the folder at an absolute path, whose links may be followed.
@@ -104,7 +104,7 @@ func (d *Folder) Stat() (file.Info, error) {
 	return infoOfFile(st), nil
 }
 
-// Lstat describes an entry, not what it may lead to.
+// Lstat describes an entry without following symlinks.
 func (d *Folder) Lstat(name string) (file.Info, error) {
 	st, err := d.h.Lstat(name)
 	if err != nil {
@@ -219,7 +219,7 @@ func (d *Folder) Move(name string, to *Folder, base string) error {
 	return portableErr(renameBetween(d.h, name, to.h, base))
 }
 
-// LstatPath describes what stands at an absolute path, not what it leads to.
+// LstatPath describes the entry at an absolute path without following a symlink there.
 func LstatPath(path string) (file.Info, error) {
 	st, err := os.Lstat(path)
 	if err != nil {

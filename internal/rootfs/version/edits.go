@@ -17,9 +17,8 @@ type Edit struct {
 	Data     []byte
 }
 
-// Edits are in order and don't overlap; offsets are those of the old content. A
-// sequence can be iterated several times with the same result. The data of an
-// edit is valid until the next edit. An error ends the change.
+// Edits are in order and don't overlap; offsets refer to the old content. A sequence can be iterated several
+// times with the same result. The data of an edit is valid until the next edit. An error ends the change.
 type Edits = iter.Seq2[Edit, error]
 
 // List is the sequence of a list.
@@ -33,8 +32,7 @@ func List(list []Edit) Edits {
 	}
 }
 
-// ToEnd, as the length of the last of some Edits, stands for everything up to the
-// end.
+// ToEnd, as the length of the last of some Edits, means everything up to the end.
 const ToEnd = -1
 
 // Orderly iterates over edits and checks that they are in order and within the

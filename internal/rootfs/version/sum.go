@@ -82,16 +82,16 @@ func ofHash(h hash.Hash) Version {
 	return Version{[16]byte(h.Sum(full[:0])[:16])}
 }
 
-// Hash makes a version of what is written to it.
+// Hash computes the version of the bytes written to it.
 type Hash struct{ hash.Hash }
 
 // NewHash begins with nothing.
 func NewHash() Hash { return Hash{sha256.New()} }
 
-// Version is that of what was written so far.
+// Version returns the version of the bytes written so far.
 func (h Hash) Version() Version { return ofHash(h.Hash) }
 
-// Clone is a second hash of what was written so far.
+// Clone returns a second hash of the bytes written so far.
 func (h Hash) Clone() Hash { return Hash{clone(h.Hash)} }
 
 // RunningSum is the version of a content that comes in blocks. It hashes on its

@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// Version identifies a file's content: the first 128 bits of its SHA-256, which
-// nobody can make collide on purpose in a way that matters here, in 32 hex
-// digits. The zero Version stands for "not known".
+// Version identifies a file's content: the first 128 bits of its SHA-256, for which no useful collision can
+// be made, in 32 hex digits. The zero Version means "not known".
 type Version struct{ sum [16]byte }
 
 // Of returns the version of data.
@@ -29,8 +28,8 @@ func From(sum []byte) Version { return Version{[16]byte(sum[:16])} }
 // Append adds the 16 bytes of the version to b.
 func (v Version) Append(b []byte) []byte { return append(b, v.sum[:]...) }
 
-// shortDigits is how many digits of a version are enough to name it: 48 bits, so
-// that of a million versions of one file two share them once in 560 times.
+// shortDigits is the number of digits that suffice to name a version: 48 bits, so that among a million
+// versions of one file two share them once in 560 times.
 const shortDigits = 12
 
 // Is reports whether text names the version: all its digits, or the first ones,

@@ -15,9 +15,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// Folder is an open folder. Every name in it is opened relative to its
-// handle and without following a reparse point, so a junction or symlink that
-// is swapped in is seen for what it is; nothing is compared afterwards.
+// Folder is an open folder. Every name in it is opened relative to its handle and without following a reparse
+// point, so a junction or symlink that is swapped in is detected without comparing afterwards.
 type Folder struct {
 	mu sync.RWMutex // a handle's number is given to another file once it is closed
 	h  windows.Handle
@@ -67,7 +66,7 @@ func (d *Folder) open(name string, access, share, disposition, options uint32) (
 	return h, err
 }
 
-// with opens a name, not what it may lead to, for one use.
+// with opens a name, without following links, for one use.
 func (d *Folder) with(name string, access uint32, f func(windows.Handle) error) error {
 	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -97,9 +96,8 @@ func (d *Folder) Close() error {
 	return windows.CloseHandle(h)
 }
 
-// plain opens a file or folder that is no link. Content that is stored in a way
-// of its own, as OneDrive does, is opened a second time through its reparse
-// point, and must be the same file.
+// plain opens a file or folder that is no link. Content with a storage of its own, as in OneDrive, is opened
+// a second time through its reparse point, and must be the same file.
 func (d *Folder) plain(name string, access uint32) (windows.Handle, file.Info, error) {
 	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
 	if err != nil {
@@ -173,7 +171,7 @@ func (d *Folder) Stat() (info file.Info, err error) {
 	return info, err
 }
 
-// Lstat describes an entry, not what it may lead to.
+// Lstat describes an entry without following links.
 func (d *Folder) Lstat(name string) (info file.Info, err error) {
 	err = d.with(name, accessInfo, func(h windows.Handle) error {
 		info, _, err = infoOfHandle(h)
@@ -191,7 +189,7 @@ func StatFile(f *os.File) (info file.Info, err error) {
 	return info, err
 }
 
-// control runs f with the file's handle, which nobody can close meanwhile.
+// control runs f with the file's handle, which can't be closed meanwhile.
 func control(file *os.File, f func(windows.Handle) error) error {
 	c, err := file.SyscallConn()
 	if err != nil {
@@ -360,8 +358,7 @@ func (d *Folder) Mkdir(name string, mode fs.FileMode) error {
 	return nil
 }
 
-// makePrivate gives a folder and what will be in it to this user, the system
-// and the administrators.
+// makePrivate gives a folder and its future contents to this user, the system and the administrators.
 func makePrivate(h windows.Handle) error {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
@@ -422,7 +419,7 @@ func (d *Folder) SetModTime(name string, t time.Time) error {
 // Sync has nothing to do: NTFS logs its names, and no call flushes a folder.
 func (d *Folder) Sync() error { return nil }
 
-// LstatPath describes what stands at an absolute path, not what it leads to.
+// LstatPath describes the entry at an absolute path without following a link there.
 func LstatPath(path string) (file.Info, error) {
 	h, err := openPath(path, accessInfo, windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT)
 	if err != nil {

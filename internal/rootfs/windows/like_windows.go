@@ -163,9 +163,8 @@ func (d *Folder) copyStream(from, to string) error {
 	return dst.Close()
 }
 
-// Hold keeps others from writing to the file until release, so that what was
-// compared is what is replaced. If a program has it open for writing, or the
-// system has no such lock, nothing is held.
+// Hold keeps others from writing to the file until release, so that the replaced content is the one that was
+// compared. If a program has it open for writing, or the system has no such lock, nothing is held.
 func (d *Folder) Hold(name string) (release func(), held bool) {
 	h, err := d.open(name, accessRead, windows.FILE_SHARE_READ|windows.FILE_SHARE_DELETE, windows.FILE_OPEN, noFollow)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // maxReparse is the most a reparse point holds.
 const maxReparse = 16 << 10
 
-// Readlink returns what a symlink or junction says, as a path of this system.
+// Readlink returns the target of a symlink or junction, as a path of this system.
 func (d *Folder) Readlink(name string) (target string, err error) {
 	err = d.with(name, accessInfo, func(h windows.Handle) error {
 		buf := make([]byte, maxReparse)
@@ -30,9 +30,9 @@ func (d *Folder) Readlink(name string) (target string, err error) {
 	return target, err
 }
 
-// parseReparse reads a REPARSE_DATA_BUFFER: the tag, the length of what
-// follows, two reserved bytes; then where in the text the substitute name is,
-// where the printed one, for symlinks flags, and the text in UTF-16.
+// parseReparse reads a REPARSE_DATA_BUFFER: the tag, the length of the rest, and two reserved bytes; then the
+// positions of the substitute name and of the printed one in the text, flags for symlinks, and the text in
+// UTF-16.
 func parseReparse(b []byte) (string, error) {
 	if len(b) < 16 {
 		return "", syscall.EINVAL
@@ -130,9 +130,8 @@ func ReparseOf(target string) []byte {
 	return b
 }
 
-// finalPath is the path of what is open, in the spelling of the disk: true
-// case, no short names. Without the volume, so that it is the same however the
-// volume was reached.
+// finalPath returns the path of an open file in the spelling of the disk: true case, no short names. It has
+// no volume, so that it is the same however the volume was reached.
 func finalPath(h windows.Handle) (string, error) {
 	const volumeNameNone = 4
 	buf := make([]uint16, 512)

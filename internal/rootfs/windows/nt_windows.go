@@ -13,8 +13,7 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// errShared is a sharing violation: another program has the file open in a way
-// that forbids what we ask.
+// errShared is a sharing violation: another program has the file open in a way that forbids our access.
 var errShared = fmt.Errorf("%w, or keeps others out; close it there", file.ErrBusy)
 
 var errNUL = errors.New("a path can't contain a NUL byte")
@@ -112,8 +111,7 @@ func tooNew(err error) bool {
 	return false
 }
 
-// patiently tries again for a tenth of a second what a virus scanner or an
-// indexer forbids for a moment.
+// patiently retries for a tenth of a second a call that a virus scanner or an indexer forbids for a moment.
 func patiently(try func() error) error {
 	for pause := time.Millisecond; ; pause *= 2 {
 		err := try()
@@ -197,9 +195,8 @@ func timeOfTicks(t int64) time.Time {
 
 func ticksOf(t time.Time) int64 { return t.UnixNano()/100 + epoch }
 
-// nameSurrogate is the bit of a reparse tag that makes it stand for another
-// place. Without it the tag says how the content is stored (OneDrive,
-// deduplication, compression), and the file is one like others.
+// nameSurrogate is the bit of a reparse tag that makes it lead to another place. Without it the tag describes
+// how the content is stored (OneDrive, deduplication, compression), and the file is a regular one.
 const nameSurrogate = 0x20000000
 
 func typeOfAttributes(attributes, tag uint32) file.Type {
@@ -227,8 +224,8 @@ func ReparseTag(h windows.Handle) (uint32, error) {
 	return info.tag, nil
 }
 
-// infoOfHandle describes what is open, and whether it is stored in a way of its
-// own, so that it has to be opened through its reparse point.
+// infoOfHandle describes an open file, and whether it has a storage of its own, so that it has to be opened
+// through its reparse point.
 func infoOfHandle(h windows.Handle) (info file.Info, stored bool, err error) {
 	var st windows.ByHandleFileInformation
 	if err := windows.GetFileInformationByHandle(h, &st); err != nil {

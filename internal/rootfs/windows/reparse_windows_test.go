@@ -2,7 +2,7 @@ package windows
 
 import "testing"
 
-// mountPoint is a REPARSE_DATA_BUFFER: that of a symlink without its flags.
+// mountPoint makes the REPARSE_DATA_BUFFER of a junction: like a symlink's, without its flags.
 func mountPoint(target string) []byte {
 	b := ReparseOf(target)
 	b = append(b[:16], append(b[20:], 0, 0)...)
