@@ -40,7 +40,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkBarrierIdle is what a search pays when nothing happened.
+// BenchmarkBarrierIdle measures a search's cost when nothing happened.
 func BenchmarkBarrierIdle(b *testing.B) {
 	root := benchTree(b)
 	w, err := Open(context.Background(), root, nil)

@@ -24,8 +24,8 @@ import (
 // happens between two reads is kept by the system, so nothing is lost by
 // cancelling. No file is made for it, and no timer is involved.
 //
-// What a program writes into a file it keeps open is told when it flushes or
-// closes the file: until then the folder doesn't know either.
+// Writes to a file that stays open are reported when the program flushes or closes it: until then the folder
+// doesn't know of them either.
 type system struct {
 	folders
 
@@ -44,8 +44,8 @@ type system struct {
 	lost      uint64
 }
 
-// bufferSize is what the system keeps between two reads: 256 KiB are some
-// thousand changes. It is taken from memory that is never paged out.
+// bufferSize is the system's buffer between two reads: 256 KiB are some thousand changes. It is taken from
+// memory that is never paged out.
 const bufferSize = 256 << 10
 
 const filter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_ATTRIBUTES |
@@ -122,7 +122,7 @@ func (s *system) ask() error {
 	return err
 }
 
-// got returns what the read delivered; none is set if there was nothing.
+// got returns the result of the read; none is set if there was nothing.
 func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	var n uint32
 	err = windows.GetOverlappedResult(s.handle, s.read, &n, wait)
@@ -213,11 +213,9 @@ func (w *Watcher) restarted(ctx context.Context) error {
 	return nil
 }
 
-// rearm starts to watch again. Under Wine this is done after each move of a
-// folder: Wine keeps reporting changes in a moved folder under the old name,
-// and watches a folder only from the moment that somebody opens it (8.0,
-// server/change.c). Closing the handle resets this; the listing that follows
-// opens every folder.
+// rearm starts to watch again. Under Wine this is done after each move of a folder: Wine keeps reporting
+// changes in a moved folder under the old name, and watches a folder only after it has been opened (8.0,
+// server/change.c). Closing the handle resets this; the listing that follows opens every folder.
 func (w *Watcher) rearm(ctx context.Context) error {
 	s := &w.system
 	s.end()
@@ -237,8 +235,8 @@ func (w *Watcher) fail(ctx context.Context, err error) error {
 	return ctx.Err()
 }
 
-// parse reads FILE_NOTIFY_INFORMATION: how far the next one is, what happened,
-// the length of the name in bytes, the name relative to the root.
+// parse reads FILE_NOTIFY_INFORMATION: the offset of the next one, the event, the length of the name in
+// bytes, the name relative to the root.
 func (w *Watcher) parse(ctx context.Context, block []byte) {
 	for len(block) >= 12 {
 		e := (*windows.FileNotifyInformation)(unsafe.Pointer(&block[0]))
@@ -351,8 +349,7 @@ func (w *Watcher) unmark() {}
 func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
 
-// swept removes the report of the root, because what was reported about it
-// meanwhile is in the sweep.
+// swept removes the report of the root, because the sweep includes everything reported about it meanwhile.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {

@@ -33,8 +33,8 @@ type changer struct {
 	watched bool
 }
 
-// serveChanges is the child: it makes one change a line read from stdin, and
-// answers with what was touched.
+// serveChanges is the child: it makes one change per line read from stdin, and answers with the changed
+// paths.
 func serveChanges(dir string, seed uint64, watched bool, in io.Reader, out io.Writer) error {
 	c := &changer{dir: dir, rnd: rand.New(rand.NewPCG(seed, 1)), watched: watched}
 	kinds := c.kinds()

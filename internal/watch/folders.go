@@ -117,7 +117,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if op&(Created|Removed) != 0 {
 		info, err := f.w.root.Stat(f.w.path(path))
 		if rootfs.KindOf(err) == fault.ProtectedPath {
-			// Told as it comes and goes, but for what is in it.
+			// The folder itself is reported as it comes and goes, but not its contents.
 			f.w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
 			f.known[path] = false
 			f.noteFile(path, op)

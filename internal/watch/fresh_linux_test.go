@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stamp is what can be known about a file. ctime shows that a change of any
-// kind was reported: since Linux 6.13 it differs after each look.
+// stamp is all the visible state of a file. ctime shows that a change of any kind was reported: since Linux
+// 6.13 it differs after each look.
 type stamp struct {
 	mode  uint32
 	size  int64
@@ -54,8 +54,8 @@ type stamp struct {
 	nlink uint64
 }
 
-// mirror is what a user of the package knows: it looks at the disk only where it
-// is told to, so it goes stale when it is not told.
+// mirror is the view of a user of the package: it looks at the disk only where it is told to, so it goes
+// stale when it is not told.
 type mirror struct {
 	t       *testing.T
 	dir     string // of the root
@@ -183,7 +183,7 @@ func (m *mirror) disk(rel string) []string {
 	return all
 }
 
-// barrier does what a search does first. It returns all changes.
+// barrier does the first step of a search. It returns all changes.
 func (m *mirror) barrier() Changes {
 	m.t.Helper()
 	var all Changes

@@ -26,8 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serveChanges makes one change that takes effect for each line it reads, and
-// answers with what it did.
+// serveChanges makes one effective change for each line it reads, and answers with a description.
 func serveChanges(dir string) {
 	var seed uint64
 	fmt.Sscan(os.Getenv("WATCH_SEED"), &seed)
@@ -207,7 +206,7 @@ func TestOverflow(t *testing.T) {
 	t.Logf("%+v", w.Status())
 }
 
-// A folder nobody admits makes no news, until it is admitted.
+// A folder that is not admitted makes no news, until it is admitted.
 func TestAdmit(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"in", "out/deep"} {

@@ -19,13 +19,12 @@ import (
 // are elsewhere (fsevents_darwin.go), so that its tests run on every system,
 // with a stream that behaves like the one of macOS.
 //
-// One stream watches the root and, beside it, a folder of our own. The kernel
-// has one queue for all volumes, which a daemon empties in order. It collects
-// what it has for a stream for some milliseconds, and within these the order is
-// not kept. So a barrier makes a file in our folder and waits for its event: the
-// daemon knows all earlier changes then. After that it asks the daemon to
-// deliver what it still holds back. If the event doesn't come in time, the root
-// counts as unwatched for this answer; if that happens twice in a row, for good.
+// One stream watches the root and, beside it, a folder of our own. The kernel has one queue for all volumes,
+// which a daemon empties in order. It collects events of a stream for some milliseconds, and within these the
+// order is not kept. So a barrier makes a file in our folder and waits for its event: the daemon knows all
+// earlier changes then. After that it asks the daemon to deliver the events it still holds back. If the event
+// doesn't come in time, the root counts as unwatched for this answer; if that happens twice in a row, for
+// good.
 type fsevents struct {
 	folders
 	sys  fsSystem
@@ -42,7 +41,7 @@ type fsevents struct {
 	events, lost uint64
 }
 
-// fsSystem is what the watcher needs of the system.
+// fsSystem is the part of the system that the watcher needs.
 type fsSystem interface {
 	// open begins a stream for the root and our own folder. It returns the paths
 	// of both as events spell them. It fails if events can't be trusted here.
@@ -59,8 +58,7 @@ type fsStream interface {
 	close() // nothing is delivered afterwards
 }
 
-// fsEvent is one event: a path, and flags that may stand for several things that
-// happened to it.
+// fsEvent is one event: a path, and flags that may combine several events there.
 type fsEvent struct {
 	path  string
 	flags uint32
@@ -199,7 +197,7 @@ func (s *fsevents) end() {
 	}
 }
 
-// restart watches what stands at the root's path now.
+// restart watches the folder that is now at the root's path.
 func (s *fsevents) restart(ctx context.Context) error {
 	s.end()
 	if err := s.begin(ctx); err != nil {
@@ -215,8 +213,8 @@ var markers atomic.Uint64
 
 func markerName() string { return fmt.Sprintf("%s%d-%d", markerPrefix, os.Getpid(), markers.Add(1)) }
 
-// sync makes a file of our own and waits for its event, then for what is held
-// back. late is true if the event didn't come in time.
+// sync makes a file of our own and waits for its event, then for events that are held back. late is true if
+// the event didn't come in time.
 func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	name := markerName()
 	came := s.in.expect(name)
@@ -353,8 +351,7 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 	return false, nil
 }
 
-// ours tells whether a path is that of a marker, in a folder that lies below the
-// root.
+// ours reports whether a path belongs to a marker, in a folder below the root.
 func (s *fsevents) ours(path string) bool {
 	name, ok := strings.CutPrefix(path, s.own)
 	return ok && strings.HasPrefix(name, markerPrefix) && !strings.Contains(name, "/")
@@ -382,9 +379,8 @@ func (s *fsevents) compare(ctx context.Context, path string) {
 	}
 }
 
-// steeringBelow lists the files in a protected folder that say which files
-// belong to a search: there are no events for them if the folder is reported as
-// a whole.
+// steeringBelow lists the files in a protected folder that decide which files belong to a search: there are
+// no events for them if the folder is reported as a whole.
 func steeringBelow(path string) []string {
 	switch {
 	case base(path) == ".git":
@@ -395,8 +391,8 @@ func steeringBelow(path string) []string {
 	return nil
 }
 
-// changed takes what happened to a path. Flags are combined; only looking at
-// the file tells which event was the last.
+// changed takes the events of a path. Flags are combined; only looking at the file tells which event was the
+// last.
 func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	if path == "" {
 		return // the root's own times: changes in it have events of their own
@@ -410,8 +406,7 @@ func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	switch named := flags&fsNamed != 0; {
 	case named && gone:
 		op |= Removed
-		// Created, written and removed in one event: its content may be that of
-		// another name.
+		// Created, written and removed in one event: its content may now be under another name.
 		s.w.pending.passed = s.w.pending.passed || flags&(fsCreated|fsRenamed) != 0 && flags&fsModified != 0
 	case named:
 		op |= Created | over

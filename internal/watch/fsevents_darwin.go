@@ -44,8 +44,7 @@ func (w *Watcher) status() Status                      { return w.system.status(
 func (w *Watcher) landed()                             {}
 func (w *Watcher) unmark()                             {}
 
-// swept removes the report of the root, because what was reported about it
-// meanwhile is in the sweep.
+// swept removes the report of the root, because the sweep includes everything reported about it meanwhile.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 // mac is the system itself.
@@ -103,10 +102,9 @@ func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
 	return s, root, own, nil
 }
 
-// library is what we call of the system's frameworks. Types are those of the C
-// headers: CFIndex is long, Boolean is unsigned char, CFTimeInterval is double,
-// flags are UInt32, event ids UInt64; references are pointers that we never
-// follow.
+// library has the functions we call in the system's frameworks. Types follow the C headers: CFIndex is long,
+// Boolean is unsigned char, CFTimeInterval is double, flags are UInt32, event ids UInt64; references are
+// pointers that we never follow.
 type library struct {
 	stringCreate  func(alloc uintptr, s string, encoding uint32) uintptr
 	arrayCreate   func(alloc uintptr, values *uintptr, n int, callbacks uintptr) uintptr

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// daemon behaves like the service behind FSEvents: it holds events back, adds up
-// the flags of a path, and delivers what it holds in any order.
+// daemon behaves like the service behind FSEvents: it holds events back, adds up the flags of a path, and
+// delivers the held events in any order.
 type daemon struct {
 	root, own string // where the folders are
 	rnd       *rand.Rand
@@ -358,8 +358,7 @@ func TestStreamDoubts(t *testing.T) {
 	})
 }
 
-// A folder that is admitted later is reported, and what happens in it from then
-// on.
+// A folder that is admitted later is reported, and later events in it too.
 func TestStreamRescan(t *testing.T) {
 	open := false
 	s := newStreamed(t, "", func(_ rootfs.Path, name string) bool { return name != "out" || open })
@@ -422,7 +421,7 @@ func TestStreamFresh(t *testing.T) {
 	}
 }
 
-// coarsen replaces events by what is told when there are too many.
+// coarsen replaces events by the report the system makes when there are too many.
 func (d *daemon) coarsen(rnd *rand.Rand) {
 	at := d.rootPath()
 	for p := range d.held {

@@ -20,14 +20,12 @@ import (
 )
 
 const (
-	// dirMask is what a watched folder tells about its entries. Left out are
-	// IN_DELETE_SELF and IN_MOVE_SELF: the watch on the folder above tells the
-	// same by name, and IN_IGNORED follows a deletion in any case, so they would
-	// only fill the queue. IN_EXCL_UNLINK is left out because it goes by the
-	// state of a directory cache entry, which some file systems drop for files
-	// that still exist; an event too many does no harm. IN_MASK_CREATE would
-	// refuse a folder that is watched already; we want its descriptor instead,
-	// which says where it was before.
+	// dirMask has the events of entries of a watched folder. IN_DELETE_SELF and IN_MOVE_SELF are omitted: the
+	// watch on the folder above reports the same by name, and IN_IGNORED follows a deletion in any case, so
+	// they would only fill the queue. IN_EXCL_UNLINK is omitted because it depends on the state of a
+	// directory cache entry, which some file systems drop for files that still exist; an extra event does no
+	// harm. IN_MASK_CREATE would refuse a folder that is watched already; we want its descriptor instead,
+	// which tells where it was before.
 	dirMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 		unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
 
@@ -346,8 +344,8 @@ func (w *Watcher) ignored(n *node) {
 	}
 }
 
-// folderEvent is any event about a folder: made, deleted, moved, or its
-// permissions changed. What it is now is looked up when the queue is read.
+// folderEvent handles any event about a folder: made, deleted, moved, or its permissions changed. Its current
+// state is looked up when the queue is read.
 func (w *Watcher) folderEvent(n *node, name []byte) {
 	s := &w.system
 	if kid := n.kids[string(name)]; kid != nil && kid.system == ordinary {

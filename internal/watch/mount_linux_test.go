@@ -69,7 +69,7 @@ type namespace struct {
 	w    *Watcher
 }
 
-// expect says what the next barrier must report, and what is unwatched.
+// expect checks the report of the next barrier, and the unwatched parts.
 func (n *namespace) expect(when, want, wantUnwatched string) error {
 	var got []string
 	unwatched, err := n.w.Barrier(context.Background(), func(c *Changes) { got = append(got, shown(*c)) })
@@ -194,8 +194,7 @@ func (n *namespace) mounts() (err error) {
 	return n.expect("the folder below is watched", "mem/b", aside)
 }
 
-// remounts: what is mounted and unmounted while the root is watched. None of it
-// makes an event.
+// remounts mounts and unmounts while the root is watched. None of it makes an event.
 func (n *namespace) remounts() (err error) {
 	in := func(p string) string { return filepath.Join(n.dir, p) }
 	for _, d := range []string{"mem", "one/sub", "two", "low", "up", "work", "merged"} {

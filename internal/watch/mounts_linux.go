@@ -8,10 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// remounted looks whether something was mounted or unmounted below the root, and
-// reports what is there now. If something was mounted over a folder, its watch
-// is on the folder beneath, so all places are compared with the disk. This also
-// restores the watch of a folder that was mounted in two places.
+// remounted checks whether something was mounted or unmounted below the root, and reports the current
+// contents. If something was mounted over a folder, its watch is on the folder beneath, so all places are
+// compared with the disk. This also restores the watch of a folder that was mounted in two places.
 func (w *Watcher) remounted(ctx context.Context) error {
 	s := &w.system
 	if s.mounts == nil || s.file == nil {

@@ -44,14 +44,13 @@ const (
 	public Op = over - 1
 )
 
-// touched is what happens to a file through an open handle.
+// touched has the events that a file gets through an open handle.
 const touched = Written | Closed | Changed
 
-// file adds a path. inTree says that a tree around it is reported, so that it is
-// kept only for what it tells about other files. passed says that a name went,
-// or was taken over, that had appeared and been written to since the last
-// barrier, or that one was written to after it went. ok is false if there is no
-// room: the folder must be added as a tree.
+// file adds a path. inTree means that a tree around it is reported, so that it is kept only for the
+// information about other files. passed means that a name that had appeared and been written to since the
+// last barrier is gone or was taken over, or that a file was written to after its name was gone. ok is false
+// if there is no room: the folder must be added as a tree.
 func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	had, ok := p.files[string(path)]
 	if !ok && (len(p.files) >= p.max || inTree && len(p.files) >= p.max/2) {

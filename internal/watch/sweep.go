@@ -8,8 +8,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// If there is no working barrier, the root is one unwatched tree, and the
-// caller sweeps.
+// If there is no working barrier, the root is one unwatched tree, and the caller sweeps.
 type system struct{ roots []rootfs.Path }
 
 func (w *Watcher) start(ctx context.Context) error {

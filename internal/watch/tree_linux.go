@@ -43,8 +43,7 @@ type task struct {
 	again bool
 }
 
-// append writes the path of what is in n: with a slash at the end unless it is
-// the top.
+// append writes the path of n: with a slash at the end unless it is the top.
 func (n *node) append(buf []byte) []byte {
 	if n.parent == nil {
 		return buf
@@ -254,7 +253,7 @@ func (s *system) at(p place) *node {
 	return p.parent.kids[p.name]
 }
 
-// open opens the folder at a place, never what a symlink there leads to.
+// open opens the folder at a place, never the target of a symlink there.
 func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	if kind, ok := systemFolder(at); ok {
 		return w.openSystem(at, kind)
@@ -391,8 +390,7 @@ func (w *Watcher) unwatchNode(n *node) {
 	n.wd = noWatch
 }
 
-// list compares what is in n with the disk. The watch was added before, so what
-// appears from now on is told by an event.
+// list compares the contents of n with the disk. The watch was added before, so later arrivals make events.
 func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	s := &w.system
 	if n.system != ordinary {

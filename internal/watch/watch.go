@@ -1,12 +1,10 @@
 // Package watch tells which paths below a root may have changed.
 //
-// The invariant: on a local Linux file system, every create, write, truncate,
-// rename, delete and attribute change below the root whose system call returned
-// before [Watcher.Barrier] was called has been handed to an apply function, in
-// this call of Barrier or in another that has finished applying, by the time
-// Barrier returns. A change is handed over as a path, as a tree around it, or
-// by Barrier's result naming a part of the root that is not watched. What is
-// reported may be more than what changed, never less.
+// The invariant: on a local Linux file system, every create, write, truncate, rename, delete and attribute
+// change below the root whose system call returned before [Watcher.Barrier] was called has been handed to an
+// apply function, in this call of Barrier or in another that has finished applying, by the time Barrier
+// returns. A change is handed over as a path, as a tree around it, or by Barrier's result naming a part of
+// the root that is not watched. Reports may cover more than the actual changes, never less.
 //
 // It works because inotify queues an event inside the system call that makes
 // the change: reading the queue up to its length at the time of the call is a
@@ -41,12 +39,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Options say what is watched. The zero value watches every folder the policy
-// of the root allows.
+// Options choose the watched part of a root. The zero value watches every folder the policy of the root
+// allows.
 type Options struct {
-	// Admit decides whether the folder called name in dir belongs to what is
-	// watched; nil admits all. It is called with the watcher's lock held, so it
-	// must not call the watcher. When its answers change, ask for a rescan.
+	// Admit decides whether the folder called name in dir is watched; nil admits all. It is called with the
+	// watcher's lock held, so it must not call the watcher. When its answers change, ask for a rescan.
 	Admit func(dir rootfs.Path, name string) bool
 	// Listed, if set, is called with the listing of each watched folder before
 	// Admit is asked about its entries, with the watcher's lock held.
@@ -81,15 +78,14 @@ const (
 	Removed                // the name is gone, or was for a moment
 )
 
-// File is a path whose file may have changed, appeared or gone. Symlinks and
-// special files count as files here; folders nobody admitted are told the same
-// way.
+// File is a path whose file may have changed, appeared or gone. Symlinks and special files count as files
+// here; folders that are not admitted are reported in the same way.
 type File struct {
 	Path rootfs.Path
 	Op   Op
 }
 
-// Changes are what happened since the last time, each path once, in path order.
+// Changes are the events since the last time, each path once, in path order.
 type Changes struct {
 	Files []File
 	// Trees are folders that appeared, went, or may differ in any way below:
@@ -174,15 +170,13 @@ func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, erro
 	return w, nil
 }
 
-// Barrier hands every change whose system call returned before the call to
-// apply, and returns the trees below the root that are not watched: before
-// relying on what it knows about them, the caller sweeps them.
+// Barrier hands every change whose system call returned before the call to apply, and returns the trees below
+// the root that are not watched: before relying on its knowledge of them, the caller sweeps them.
 //
-// apply is called as often as there is something new, usually once or not at
-// all, never twice at a time, with the watcher's lock held: it must not call the
-// watcher. So when Barrier returns, what had happened before is applied, no
-// matter to which of several concurrent callers it was handed. After an error,
-// what was not handed over is kept for the next barrier.
+// apply is called as often as there are new changes, usually once or not at all, never twice at a time, with
+// the watcher's lock held: it must not call the watcher. So when Barrier returns, all earlier changes are
+// applied, no matter to which of several concurrent callers they were handed. After an error, changes that
+// were not handed over are kept for the next barrier.
 //
 // The result is shared and must not be modified. A barrier with nothing to
 // report is two system calls.
@@ -226,11 +220,10 @@ func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	return w.settle(ctx)
 }
 
-// nameless reports whether a file was written to through a name that is not
-// there, and wasn't when it was written to. A name is told once, until it is
-// there again: a log that somebody deleted and its program goes on to write must
-// not make every answer a slow one. But for news that comes together with trees,
-// since who compares those can't tell what had no event of its own.
+// nameless reports whether a file was written to through a name that is not there, and wasn't there at that
+// time. A name is reported once, until it is back: a deleted log that its program keeps writing must not make
+// every answer slow. News that comes together with trees is an exception, since a comparison of trees can't
+// tell which file had no event of its own.
 func (w *Watcher) nameless(c *Changes) (found bool) {
 	for _, files := range [...][]File{c.Files, c.inTrees} {
 		for _, f := range files {
@@ -263,9 +256,8 @@ func (w *Watcher) take() Changes {
 	return w.pending.take(w.path)
 }
 
-// Rescan asks Admit again about every folder below dir, and tries again to
-// watch what could not be watched. Folders that come in by it are reported by
-// the next barrier.
+// Rescan asks Admit again about every folder below dir, and retries the folders that could not be watched.
+// Folders that it adds are reported by the next barrier.
 func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -288,8 +280,8 @@ func (w *Watcher) Swept(swept func(dir string) bool) error {
 	return w.swept(swept)
 }
 
-// Restart is for a root whose folder was replaced (rootfs.Root.Follow): it watches
-// what is there now, and the next barrier reports the root.
+// Restart is for a root whose folder was replaced (rootfs.Root.Follow): it watches the new folder, and the
+// next barrier reports the root.
 func (w *Watcher) Restart(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -327,9 +319,8 @@ func (w *Watcher) noteProtected(dir []byte, name string) {
 	w.closedTo[string(dir)+name] = true
 }
 
-// Pending returns a channel that receives a value after changes were noticed
-// between barriers, for those who want to work ahead. It is a hint: only a
-// barrier tells what changed.
+// Pending returns a channel that receives a value after changes were noticed between barriers, for callers
+// that work ahead. It is a hint: only a barrier tells which files changed.
 func (w *Watcher) Pending() <-chan struct{} { return w.wake }
 
 // wakeUp tells Pending's reader.
@@ -360,9 +351,8 @@ func (w *Watcher) Close() error {
 	return w.stop()
 }
 
-// path makes a Path of a string we put together from names the kernel told.
-// Known refuses what the policy protects; that must be reported as well, since
-// ".git" appearing changes which ignore rules count.
+// path makes a Path from a string that we built from the kernel's names. Known refuses paths that the policy
+// protects; those must be reported as well, since ".git" appearing changes which ignore rules count.
 func (w *Watcher) path(s string) rootfs.Path {
 	if s == "" {
 		return rootfs.Path{}
@@ -381,8 +371,8 @@ func (w *Watcher) path(s string) rootfs.Path {
 	return p
 }
 
-// comparePaths sorts a folder directly before what is in it, so that covered
-// paths follow what covers them.
+// comparePaths sorts a folder directly before its contents, so that covered paths follow the folders that
+// cover them.
 func comparePaths(a, b rootfs.Path) int {
 	x, y := a.String(), b.String()
 	n := min(len(x), len(y))

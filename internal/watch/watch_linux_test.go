@@ -56,7 +56,7 @@ func shown(c Changes) string {
 	return strings.Join(parts, " ")
 }
 
-// What a barrier says about single changes.
+// Reports of a barrier about single changes.
 func TestReports(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct {
@@ -379,7 +379,7 @@ func TestSymlinkTakesPlace(t *testing.T) {
 	}
 }
 
-// Folders nobody admits are not watched; a rescan follows a change of mind.
+// Folders that are not admitted are not watched; a rescan follows a changed decision.
 func TestAdmit(t *testing.T) {
 	_, root := workspace(t)
 	makeEntries(t, root, "src/a", "build/x/a", "build/y/a")
@@ -591,8 +591,7 @@ func TestConcurrentBarriers(t *testing.T) {
 	wg.Wait()
 }
 
-// openHandles counts what this process has open, and the watches of its inotify
-// handles.
+// openHandles counts the open files of this process, and the watches of its inotify handles.
 func openHandles(t *testing.T) (handles, watches int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fdinfo")
