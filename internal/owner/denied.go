@@ -8,7 +8,7 @@ import (
 	"quarry/internal/walk"
 )
 
-// counts lets a lens count what the view's policy denies.
+// counts lets a lens count the files that the view's policy denies.
 func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
 	// A judge without the policy decides whether the policy is the only reason.

@@ -43,8 +43,8 @@ type TextsAnswer struct {
 // fieldsBatch is how many bytes are sent at once.
 const fieldsBatch = 64 << 10
 
-// Field sends what the index knows of a file: its path, its counts and its values,
-// each after its length. An error is reported by Finish.
+// Field sends the index's record of a file: its path, its counts and its values, each after its length. An
+// error is reported by Finish.
 func (r *Request) Field(path string, values []byte, counts []uint8) {
 	if len(r.buf) == 0 {
 		r.buf = append(r.buf, msgFields)
@@ -66,8 +66,8 @@ func (r *Request) flushFields() error {
 	return r.failed
 }
 
-// Fields lets the owner say what it knows of files. The summary is nil if nobody
-// has answered; look may have been called nevertheless.
+// Fields asks the owner for its records of files. The summary is nil if there was no answer; look may have
+// been called nevertheless.
 func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
 	if q.NoIndex {
 		return nil, nil, nil

@@ -10,7 +10,7 @@ import (
 	"quarry/search"
 )
 
-// reading counts what a build has read.
+// reading counts the files and bytes that a build has read.
 type reading struct{ files, total, bytes atomic.Int64 }
 
 func (r *reading) now() search.Progress {

@@ -55,7 +55,7 @@ func (g *gate) waited(dir string) bool {
 	return g.swept[dir]
 }
 
-// remove forgets what the gate knows.
+// remove forgets the contents of the gate.
 func (g *gate) remove() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// maxIndexBytes bounds all indexes of a user together. That of Linux 6.1 has 94
-// MB, so there is room for a hundred large trees.
+// maxIndexBytes bounds all indexes of a user together. The index of Linux 6.1 has 94 MB, so there is room for
+// a hundred large trees.
 const maxIndexBytes = 10 << 30
 
 // errEvicted says that the folder of an index was deleted while it was opened.

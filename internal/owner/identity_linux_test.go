@@ -45,9 +45,8 @@ func plainHouse(t *testing.T, seed uint64) *house {
 	return h
 }
 
-// A root that is replaced while it is served: moved away and made anew, or
-// restored. Owner, client and a workspace without an index see what stands at the
-// path, and a change that was based on the old folder is refused.
+// A root is replaced while it is served: moved away and made anew, or restored. Owner, client and a workspace
+// without an index see the folder now at the path, and a change that was based on the old folder is refused.
 func TestReplacedRoot(t *testing.T) {
 	run := stress.Start(t, "identity: a replaced root", 6, 100)
 	for seed := range run.Cases() {
@@ -165,8 +164,8 @@ func TestExcludesOfWorktrees(t *testing.T) {
 	}
 }
 
-// File systems mounted and unmounted below a served root: answers show what is
-// there, from the owner, through it, and from a client that sees other mounts.
+// File systems are mounted and unmounted below a served root: answers show the current contents, from the
+// owner, through it, and from a client that sees other mounts.
 func TestMountsBelowTheRoot(t *testing.T) {
 	if os.Getenv("OWNER_MOUNTS") != "" {
 		mountsBelow(t)

@@ -14,9 +14,8 @@ import (
 	"quarry/search"
 )
 
-// Ignored files are in the index, and watched, while they are few. They leave it
-// when they become many, and every answer is that of a scan before, meanwhile and
-// after.
+// Ignored files are in the index, and watched, while they are few. They leave it when they become many, and
+// every answer equals a scan's before, meanwhile and after.
 func TestIgnoredFilesComeAndGo(t *testing.T) {
 	h := &house{t: t, r: stress.Rand(1), dir: filepath.Join(t.TempDir(), "ws"), state: t.TempDir(), marks: map[string]string{}}
 	h.must(os.Mkdir(h.dir, 0o755))

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Processes meet at a named pipe: its access list can name the one user who may
-// connect. Its name is made from the path of the socket it stands for and from
-// the user, so that another user's pipe is never met by chance.
+// Processes meet at a named pipe: its access list can name the one user who may connect. Its name is made
+// from the path of the socket it replaces and from the user, so that another user's pipe is never met by
+// chance.
 func pipeName(socket string, user *windows.SID) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(socket) + "\x00" + user.String()))
 	return `\\.\pipe\quarry-` + hex.EncodeToString(sum[:16])
@@ -30,7 +30,7 @@ func me() (*windows.SID, error) {
 	return user.User.Sid, nil
 }
 
-// pipeBuffer is what a side may write before the other one reads.
+// pipeBuffer is the number of bytes a side may write before the other one reads.
 const pipeBuffer = 64 << 10
 
 // pipeListener always has one end that waits for a client, so a client may find
@@ -45,8 +45,8 @@ type pipeListener struct {
 	next windows.Handle
 }
 
-// listenAt waits for clients. Only the first process can listen at a name: nobody
-// else can listen with us, and if somebody was faster, this fails.
+// listenAt waits for clients. Only the first process can listen at a name: no other process can listen with
+// us, and if one was faster, this fails.
 func listenAt(socket string) (net.Listener, error) {
 	user, err := me()
 	if err != nil {
@@ -149,8 +149,8 @@ type pipeConn struct{ *os.File }
 func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr(c.Name()) }
 func (c *pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
 
-// dialAt connects to the owner, which may be busy with another client for a
-// moment. The owner learns nothing about us except what we send.
+// dialAt connects to the owner, which may be busy with another client for a moment. The owner learns only the
+// bytes we send.
 func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 	user, err := me()
 	if err != nil {
@@ -173,9 +173,8 @@ func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// samePeer refuses a process of another user at the other end. The access list
-// keeps other users from connecting to us. Here we notice a pipe of our name that
-// somebody else made.
+// samePeer refuses a process of another user at the other end. The access list keeps other users from
+// connecting to us. Here we detect a pipe of our name that another user made.
 func samePeer(conn net.Conn) error {
 	raw, err := conn.(*pipeConn).SyscallConn()
 	if err != nil {

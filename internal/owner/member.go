@@ -18,13 +18,12 @@ import (
 	"quarry/search"
 )
 
-// Options say where the index of a root is, who may own it and what belongs to
-// it.
+// Options choose where the index of a root is, who may own it and which files belong to it.
 type Options struct {
 	// Dir is the folder of this index, private to its user and outside the
 	// root. There is one for a root, whatever policy and rules its clients have.
 	Dir string
-	// Socket is where the owner answers others; "" shares with nobody.
+	// Socket is where the owner answers other processes; "" shares with none.
 	Socket string
 	// Home is the folder that holds the indexes of all roots, including Dir. If
 	// it is set, a missing Dir is made. When all indexes together exceed
@@ -54,16 +53,15 @@ type Options struct {
 
 	View View // the view of this process, which the owner applies to its answers
 
-	// Fields takes out of texts what the index keeps of them; nil for nothing.
+	// Fields takes out of texts the values that the index keeps of them; nil for none.
 	Fields *index.Extractor
 
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
 }
 
-// walk decides what belongs to the index: what a search with the rules in the
-// tree finds, and hidden files. The index's root does not show what the built-in
-// policy protects, such as .git.
+// walk decides which files belong to the index: those that a search with the rules in the tree finds, and
+// hidden files. The index's root does not show files that the built-in policy protects, such as .git.
 func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Workers: o.Workers} }
 
 // Member is the role of one process for the index of a root: it owns the index,

@@ -87,7 +87,7 @@ func (m *Member) take() (*owned, error) {
 	}
 }
 
-// claim takes and opens the index. What it starts ends with ctx.
+// claim takes and opens the index. Its goroutines end with ctx.
 func (m *Member) claim(ctx context.Context) (*owned, error) {
 	state, err := m.opts.openDir()
 	if err != nil {
@@ -174,7 +174,7 @@ func (o *owned) unwatch() error {
 	return watcher.Close()
 }
 
-// serve starts what the owner does in the background.
+// serve starts the owner's background work.
 func (o *owned) serve(ctx context.Context, answer Handler) {
 	o.done.Go(func() { o.run(ctx) })
 	if o.opts.Socket == "" {
@@ -301,8 +301,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
-		// The rules of a tree may have changed, and there are no events for its
-		// files. The first tree is the root, whose rules have not been read yet.
+		// The rules of a tree may have changed, and there are no events for its files. The first tree is the
+		// root, whose rules have not been read yet.
 		if o.begun && len(c.Trees) > 0 {
 			o.judge.Forget()
 			o.rulesGen.Add(1)

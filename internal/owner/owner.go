@@ -163,7 +163,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 }
 
-// Idle is how long nobody has asked anything.
+// Idle returns the time since the last request.
 func (s *Server) Idle() time.Duration {
 	if s.active.Load() > 0 {
 		return 0
@@ -264,7 +264,7 @@ func (s *Server) handled(ctx context.Context, req []byte, send func([]byte) erro
 	return s.handle(ctx, req, send)
 }
 
-// ErrNoOwner is returned when nobody answers at a socket.
+// ErrNoOwner is returned when no owner answers at a socket.
 var ErrNoOwner = errors.New("no owner answers")
 
 // RemoteError is an error of the owner's handler.

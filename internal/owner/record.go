@@ -30,7 +30,7 @@ type Record struct {
 	KeepAge  time.Duration
 }
 
-// recordAsk is what is asked of the recorder of an owner: to begin, or one of the others.
+// recordAsk is a request to the recorder of an owner: to begin, or one of the others.
 type recordAsk struct {
 	On     *Record
 	Flush  bool
@@ -43,7 +43,7 @@ const (
 	msgRecord = 'r' // a change.Recording, gob
 )
 
-// recording is the recorder of an owner, and what it must not keep.
+// recording is the recorder of an owner, with the paths it must not keep.
 type recording struct {
 	begin func(to *Record) // until the owner ends
 	rec   atomic.Pointer[recorder.Recorder]
@@ -160,7 +160,7 @@ func (o *owned) openRecorder(to *Record) (*recorder.Recorder, error) {
 	})
 }
 
-// purge removes what was recorded, while the recorder rests.
+// purge removes records while the recorder rests.
 func (o *owned) purge(ctx context.Context, path string) error {
 	g := &o.recording
 	g.mu.Lock()
@@ -178,7 +178,7 @@ func (o *owned) purge(ctx context.Context, path string) error {
 	return err
 }
 
-// changed tells the recorder what the watcher has told.
+// changed passes the watcher's report to the recorder.
 func (o *owned) changed(files []rootfs.Path, trees []rootfs.Path) {
 	r := o.recording.rec.Load()
 	if r == nil || len(files)+len(trees) == 0 {
@@ -289,8 +289,7 @@ func tell(ctx context.Context, socket string, req *request, want byte, answer an
 	return c, err
 }
 
-// Flush makes the owner record what has changed up to now. Without a recorder it does
-// nothing.
+// Flush makes the owner record all changes up to now. Without a recorder it does nothing.
 func (m *Member) Flush(ctx context.Context) error {
 	_, err := m.askRecorder(ctx, recordAsk{Flush: true})
 	return err
@@ -301,8 +300,8 @@ func (m *Member) Recording(ctx context.Context) (*change.Recording, error) {
 	return m.askRecorder(ctx, recordAsk{Status: true})
 }
 
-// Purge removes what was recorded of a path, and beneath; of everything if it is "". It
-// reports false if no process records.
+// Purge removes the records of a path and everything beneath it; of everything if it is "". It reports false
+// if no process records.
 func (m *Member) Purge(ctx context.Context, path string) (bool, error) {
 	st, err := m.askRecorder(ctx, recordAsk{Purge: &path})
 	return st != nil && st.On, err

@@ -23,7 +23,7 @@ import (
 // versions don't understand each other and scan.
 const shareVersion = 14
 
-// request is what is asked of an owner.
+// request is a request to an owner.
 type request struct {
 	Version int
 	View    View
@@ -39,7 +39,7 @@ type request struct {
 	Record  *recordAsk
 }
 
-// The first byte of a message says what follows.
+// The first byte of a message tells its kind.
 const (
 	msgFile    = 'f' // a file, as in wire.go
 	msgSummary = 's' // a Summary, gob
@@ -192,8 +192,8 @@ func sendGob(send func([]byte) error, kind byte, v any) error {
 	return send(b.Bytes())
 }
 
-// ask sends a request to the owner, if there is one, and passes the messages to
-// receive. ErrNoIndex means that nobody has answered.
+// ask sends a request to the owner, if there is one, and passes the messages to receive. ErrNoIndex means
+// that no owner has answered.
 func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, body []byte) error) error {
 	if m == nil || m.Owns() {
 		m.opening(ctx)
@@ -291,8 +291,7 @@ func (h *handed) file(f *search.FileMatch) error {
 	return h.err
 }
 
-// resume removes what was delivered already from the open file, and reports
-// whether anything is left.
+// resume removes the lines already delivered from the open file, and reports whether anything is left.
 func (h *handed) resume(f *search.FileMatch) bool {
 	n := min(h.lines, len(f.Lines))
 	f.Lines, h.lines = f.Lines[n:], h.lines-n
@@ -327,9 +326,8 @@ func (h *handed) rest() func(*search.FileMatch) error {
 	}
 }
 
-// Search lets the owner search, in any order of the query. If nobody answers, sum
-// is nil: the caller has to search and pass what it finds to rest, which does not
-// repeat files already delivered.
+// Search lets the owner search, in any order of the query. If no owner answers, sum is nil: the caller has to
+// search and pass its results to rest, which does not repeat files already delivered.
 func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
 	if q.NoIndex || q.Invert {
 		return nil, yield, nil
@@ -371,7 +369,7 @@ func (m *Member) mayKnow(path string) bool {
 	return err == nil && !m.root.Policy().Path(p.String(), false).Refused()
 }
 
-// Find lets the owner list paths. The result is nil if nobody has answered.
+// Find lets the owner list paths. The result is nil if no owner has answered.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
 	if q.NoIndex || q.Stat || q.Links || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
@@ -381,7 +379,7 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 	})
 }
 
-// Code lets the owner rank. The result is nil if nobody has answered.
+// Code lets the owner rank. The result is nil if no owner has answered.
 func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error) {
 	if q.NoIndex {
 		return nil, nil
@@ -391,8 +389,7 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 	})
 }
 
-// Symbols lets the owner look up definitions. The result is nil if nobody has
-// answered.
+// Symbols lets the owner look up definitions. The result is nil if no owner has answered.
 func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error) {
 	if q.NoIndex {
 		return nil, nil

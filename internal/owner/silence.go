@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// silence remembers an owner that sent no sign of life in time, such as one
-// suspended by ^Z. It holds the lease, so nobody else can answer, and each search
-// would wait again. Instead a connection to it is left open, and until it answers
-// there, searches don't ask it.
+// silence remembers an owner that sent no sign of life in time, such as one suspended by ^Z. It holds the
+// lease, so no other process can answer, and each search would wait again. Instead a connection to it is left
+// open, and until it answers there, searches don't ask it.
 type silence struct {
 	mu   sync.Mutex
 	conn net.Conn // nil: nothing is known against the owner

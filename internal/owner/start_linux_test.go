@@ -43,8 +43,8 @@ func TestSearchWaitsForOpening(t *testing.T) {
 	}
 }
 
-// A command without an owner uses what an earlier one has left, if that is worth
-// it, and sees what has changed since.
+// A command without an owner uses the index an earlier one has left, if that is worth it, and sees all
+// changes since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
 	stress.SkipTiny(t)
 	files := stress.Size(1_000, 10_000)

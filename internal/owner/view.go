@@ -14,9 +14,9 @@ import (
 	"quarry/internal/walk"
 )
 
-// View is how a process sees a root: what its policy denies, and the ignore rules
-// from outside the root. One index serves all views of a root, so a request
-// carries that of its client, and the owner answers through it.
+// View is a process's view of a root: the paths its policy denies, and the ignore rules from outside the
+// root. One index serves all views of a root, so a request carries its client's view, and the owner answers
+// through it.
 type View struct {
 	Trusted     bool // no policy
 	Allow, Deny []string
@@ -101,8 +101,8 @@ type Filtered struct {
 // FilteredBy returns the index as a filter shows it.
 func (m *Member) FilteredBy(e *Filter) Filtered { return Filtered{m, e} }
 
-// Lens is what a search of this view is shown, with hidden and ignored files if
-// they are wanted. nil without an index.
+// Lens returns the lens for a search of this view, with hidden and ignored files if they are wanted; nil
+// without an index.
 func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
 	e := s.filter
 	o := s.source()
@@ -173,11 +173,10 @@ func (e *Filter) toucher() func(path string) bool {
 	}
 }
 
-// Covers reports whether the index has every file that a search of dir shows. It
-// does not if dir is ignored: such a folder is searched when it is named, but is not
-// indexed. The ignore rules above dir are read from disk, because those of the
-// watcher may be old where there are no events. With ignored set, Covers reports
-// whether the index has ignored files.
+// Covers reports whether the index has every file that a search of dir shows. It does not if dir is ignored:
+// such a folder is searched when it is named, but is not indexed. The ignore rules above dir are read from
+// disk, because the watcher's may be old where there are no events. With ignored set, Covers reports whether
+// the index has ignored files.
 func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
 	e := s.filter
 	if ignored || e.rescues {

@@ -177,14 +177,14 @@ func (h *house) query() search.Query {
 	return q
 }
 
-// answer is what of a result must not depend on how it came about.
+// answer is the part of a result that must not depend on how it was found.
 type answer struct {
 	Files []search.FileMatch
 	Found []string
 	Sum   [4]int // files and lines matched, binary files skipped, files that could be searched
-	// Denied counts what the policy kept from the search, and from the listing.
+	// Denied counts the files that the policy kept from the search, and from the listing.
 	Denied [2]int
-	// Secrets are those of them with the name of a secret.
+	// Secrets are the denied files with a name of the secrets list.
 	Secrets [2][]string
 	Err     string
 }
@@ -214,9 +214,9 @@ func (h *house) ask(ws *quarry.Workspace, q search.Query) (a answer, plan string
 	return a, string(res.Stats.Plan.Kind)
 }
 
-// One index of a root gives every view what a scan gives it, and nothing of what
-// the view's policy denies goes through the socket: no byte, and no name unless only
-// the built-in list of secrets' names closes the file.
+// One index of a root gives every view the same answers as a scan, and nothing that the view's policy denies
+// goes through the socket: no byte, and no name unless only the built-in list of secrets' names closes the
+// file.
 func TestOneIndexForAllViews(t *testing.T) {
 	run := stress.Start(t, "one index for all policies", 12, 1_000)
 	byIndex, ignored := 0, 0
@@ -273,7 +273,7 @@ func (h *house) makeHome() string {
 	return home
 }
 
-// secret looks for what a view may not know in what the owner has sent it.
+// secret looks for data that a view may not know among the owner's messages to it.
 func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *quarry.Workspace, tap *tap) {
 	h.t.Helper()
 	sent := tap.bytes()
@@ -291,7 +291,7 @@ func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *qu
 	}
 }
 
-// tap is a socket between an owner and a client that hears what the owner says.
+// tap is a socket between an owner and a client that records the owner's messages.
 type tap struct {
 	socket string
 	mu     sync.Mutex

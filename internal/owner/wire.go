@@ -164,8 +164,8 @@ func (r *wireReader) varint() int64 {
 
 func (r *wireReader) int() int { return int(r.varint()) }
 
-// count reads how many items follow, each of which takes at least size bytes:
-// a damaged number can't make us reserve more than the message holds.
+// count reads the number of items that follow, each of which takes at least size bytes: a damaged number
+// can't make us reserve more than the message holds.
 func (r *wireReader) count(size int) int {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > uint64(len(r.b)/size) {

@@ -48,8 +48,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// FuzzWire decodes anything as the file of an answer. What is accepted is the same after
-// it was encoded and decoded again.
+// FuzzWire decodes anything as the file of an answer. An accepted file is the same after it was encoded and
+// decoded again.
 func FuzzWire(f *testing.F) {
 	f.Add(appendFile(nil, &search.FileMatch{Path: "x", Lines: []search.Line{{Text: []byte("y")}}}))
 	full := wireSample(f)
