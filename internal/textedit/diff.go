@@ -54,7 +54,7 @@ func (c *Change) Diff(o *DiffOptions) string {
 	return hunks
 }
 
-// DiffCut is Diff with what it does not show.
+// DiffCut is Diff that also counts the omitted parts.
 func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
 	var r *region
@@ -177,9 +177,8 @@ type region struct {
 	most        int        // lines that are kept
 }
 
-// maxRegion is the most text, old and new, of a region that is compared line by
-// line. A replacement of every letter of a line of 100 KB can make it 200 MB long,
-// of which the diff shows 500 bytes.
+// maxRegion is the largest text, old and new together, of a region that is compared line by line. A
+// replacement of every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
 const maxRegion = 4 << 20
 
 func (w *diffWriter) region(first, start int) *region {
@@ -223,7 +222,7 @@ func (r *region) outlineNow() {
 	r.outline(after)
 }
 
-// outline adds text of which only the beginnings of lines are kept.
+// outline adds text and keeps only the beginnings of its lines.
 func (r *region) outline(b []byte) {
 	keep := min(r.w.o.MaxLine, 1<<40) + utf8.UTFMax
 	for len(b) > 0 {
@@ -283,9 +282,8 @@ func (w *diffWriter) lineCount() int {
 	return w.text.LineCount()
 }
 
-// maxCompared is the most lines, old and new, that are compared one by one;
-// more become one change. Comparing 4 million took 500 MB, for a diff of which
-// 2,000 are shown.
+// maxCompared is the largest number of lines, old and new, that are compared one by one; more become one
+// change. Comparing 4 million took 500 MB, for a diff that shows 2,000.
 const maxCompared = 1 << 18
 
 // compare adds the changes between two regions of whole lines.
@@ -322,8 +320,8 @@ func NumberLines(lines [][]byte, ids map[string]int) []int {
 	return out
 }
 
-// skipEqual leaves out what an old line that is too long and the new one begin
-// with, if the difference would not be seen otherwise.
+// skipEqual skips the common beginning of an overlong old line and the new one, if the difference would not
+// be visible otherwise.
 func (w *diffWriter) skipEqual(n int, old []byte, line *diffLine) {
 	most := min(w.o.MaxLine, 1<<40)
 	same := 0
@@ -413,8 +411,8 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	at := start
 	for _, c := range changes {
 		w.old(' ', at, c.a)
-		// Where not all of a change can be shown, it is no deletion: half of the
-		// room is for its new lines.
+		// A change that can't be shown whole must not look like a deletion: half of the room is for its new
+		// lines.
 		shown := c.count
 		if room := w.left; c.count+c.added() > room {
 			shown = min(c.count, max(room-c.added(), (room+1)/2))

@@ -95,8 +95,8 @@ func checkDiff(t *testing.T, d *textfile.Document, ch *Change) {
 	t.Helper()
 	before, after := texts(t, d, ch)
 	diff := ch.Diff(uncut)
-	// Deleting what stands between two lone surrogates makes them a pair; the
-	// diff shows the text as it was before.
+	// Deleting the text between two lone surrogates makes them a pair; the diff shows the text as it was
+	// before.
 	if !d.Exact() && !strings.Contains(after, "\uFFFD") {
 		return
 	}

@@ -15,8 +15,8 @@ func DiffTexts(before, after []byte, o *DiffOptions) string {
 	return hunks
 }
 
-// DiffLarge is DiffTexts for texts that need not be in memory. It also returns
-// what the diff omits. A byte order mark that both have is shown.
+// DiffLarge is DiffTexts for texts that need not be in memory. It also counts the omitted parts. A byte order
+// mark that both have is shown.
 func DiffLarge(before, after *textfile.Text, o *DiffOptions) (string, change.Cut) {
 	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
 	return diffTexts(before, after, bom, o)

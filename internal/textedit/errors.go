@@ -37,12 +37,12 @@ func (e *edgeError) Error() string {
 // Unwrap gives the code: the file has changed since.
 func (e *edgeError) Unwrap() error { return fault.Conflict }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *edgeError) Hint() string {
 	return "make the diff again from the file as it is; by hand, give as many lines of context before the change as after it"
 }
 
-// misplacedError refuses a hunk with little context whose lines stand elsewhere.
+// misplacedError refuses a hunk with little context whose lines are elsewhere.
 type misplacedError struct{ at, stated int }
 
 func (e *misplacedError) Error() string {
@@ -52,7 +52,7 @@ func (e *misplacedError) Error() string {
 // Unwrap gives the code.
 func (e *misplacedError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *misplacedError) Hint() string { return "make the diff with three lines of context" }
 
 // invalid is the error of an edit that makes no sense.
@@ -71,7 +71,7 @@ func (e *SizeError) Error() string {
 // Unwrap gives the code.
 func (e *SizeError) Unwrap() error { return fault.TooLarge }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *SizeError) Hint() string {
 	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
 }
@@ -87,7 +87,7 @@ func (e *GuessError) Error() string {
 // Unwrap gives the code.
 func (e *GuessError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *GuessError) Hint() string {
 	return "new text in ASCII alone is fine; for more, convert the file to UTF-8 first"
 }
@@ -128,5 +128,5 @@ func (e *overlapError) Error() string {
 // Unwrap gives the code.
 func (e *overlapError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *overlapError) Hint() string { return "make one edit of the two, or two calls" }

@@ -62,7 +62,7 @@ func isDash(r rune) bool {
 	return r >= 0x2010 && r <= 0x2015 || r == 0x2212 || r == 0xFE58 || r == 0xFE63 || r == 0xFF0D
 }
 
-// appendFolded appends what a character becomes under the rune folds in f.
+// appendFolded appends the folded form of a character under the folds in f.
 func appendFolded(dst []rune, r rune, f fold) []rune {
 	switch {
 	case r < utf8.RuneSelf && r != '`':

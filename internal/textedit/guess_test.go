@@ -8,8 +8,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Nothing but ASCII is written into a file of an encoding that nobody knows; real
-// Windows-1252 takes what it can hold.
+// Only ASCII is written into a file of an unknown encoding; real Windows-1252 takes every character that it
+// has.
 func TestGuessedEncodings(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string

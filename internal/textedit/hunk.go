@@ -57,8 +57,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 	return h, nil
 }
 
-// oldText is the text that the hunk expects, for an error that shows what comes
-// close.
+// oldText returns the text that the hunk expects, for an error that shows the closest text.
 func (h *hunk) oldText() string {
 	var b strings.Builder
 	for _, i := range h.old {
@@ -135,9 +134,9 @@ func (p *planner) stated(e change.Edit) bool { return p.numbered(e) && !e.Stated
 // numbered reports whether a hunk names a line of a file that may have changed since.
 func (p *planner) numbered(e change.Edit) bool { return e.First > 0 && !e.Loose && !e.Certain }
 
-// mostly reports whether half of a hunk's old lines or more stand at its line: that is
-// its place, which has changed, and another one with the same text is not. Numbers that
-// may be written by hand need two thirds of three lines or more.
+// mostly reports whether at least half of a hunk's old lines are at its line: the hunk belongs there, though
+// the text has changed, and not to another place with the same text. Numbers that may be written by hand need
+// two thirds of at least three lines.
 func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	at := e.First + p.shift
 	same, all := 0, 0
@@ -194,8 +193,8 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
 		}
 		if (e.AtStart || e.AtEnd) && !e.Loose && !e.Certain && found.first[0].line != e.First+p.shift {
-			// The edge and the number disagree. If the lines stand elsewhere too, a
-			// copy of them may have come to the edge.
+			// The edge and the number disagree. If the lines are elsewhere too, a copy of them may have come
+			// to the edge.
 			if all := p.candidates(anywhere(e), h, 2); all.n > 1 {
 				return standing{}, &change.AmbiguousError{Count: all.n, Lines: []int{all.first[0].line, all.first[1].line}}
 			}
@@ -284,14 +283,13 @@ func anywhere(e change.Edit) change.Edit {
 	return e
 }
 
-// candidatePlaces are the places where the old lines of a hunk stand.
+// candidatePlaces are the places where the old lines of a hunk match.
 type candidatePlaces struct {
 	n     int
 	first []standing // at most maxPlaces
 }
 
-// maxPlaces bounds the list of places: a blank line stands in a log a million
-// times.
+// maxPlaces bounds the list of places: a blank line occurs in a log a million times.
 const maxPlaces = 1 << 18
 
 func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
@@ -351,7 +349,7 @@ func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	return 0, false
 }
 
-// stands reports whether the old lines of a hunk stand at an offset.
+// matchesAt reports whether the hunk's old lines match at an offset.
 func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
 	start := off
 	for _, n := range h.old {
@@ -393,8 +391,7 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	return wide
 }
 
-// laterShift is the distance from its line of the next hunk that stands in one
-// place only.
+// laterShift returns how far the next hunk with a single matching place has moved from its line.
 func (p *planner) laterShift() (shift int, ok bool) {
 	for p.next = max(p.next, p.edit+1); p.next-p.edit-1 < len(p.later); p.next++ {
 		later := p.later[p.next-p.edit-1]
@@ -408,12 +405,11 @@ func (p *planner) laterShift() (shift int, ok bool) {
 	return 0, false
 }
 
-// evident reports whether the only place where a hunk stands is its own. With less
-// than the usual context that is not certain: the place may have changed, and the
-// same lines stand elsewhere: that happened to 3 of 400 diffs with one line of
-// context, and to one with four lines of text. Then it must be the line that the
-// patch names, or a later hunk must have moved as far. A long line that is replaced
-// without context counts as well.
+// evident reports whether the only matching place of a hunk is its own. With less than the usual context that
+// is not certain: the place may have changed, and the same lines may occur elsewhere. That happened to 3 of
+// 400 diffs with one line of context, and to one with four lines of text. Then it must be the line that the
+// patch names, or a later hunk must have moved as far. A long line that is replaced without context counts as
+// well.
 func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if e.Loose || e.Certain || e.First == 0 || at == e.First+p.shift || h.wide(at, p.doc.LineCount()) {
 		return true
@@ -427,8 +423,8 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	return h.bare() && e.Stated && telling(h.oldText())
 }
 
-// onlyPlace is where a later hunk stands, if it names a line and stands in one place
-// only. It is looked for once.
+// onlyPlace returns where a later hunk matches, if it names a line and matches in one place only. It is
+// looked up once.
 func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	if at, ok := p.alone[i]; ok || p.doc.Stopped() {
 		return at
@@ -507,11 +503,11 @@ func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing
 	return at, ok
 }
 
-// maxAnchorSpace is how much white space may stand around an anchor.
+// maxAnchorSpace bounds the white space around an anchor.
 const maxAnchorSpace = 4 << 10
 
-// hunkAt plans the changed lines of a hunk that stands at a line. Each run of
-// removed and added lines is a piece of its own, so context keeps its bytes.
+// hunkAt plans the changed lines of a hunk that matches at a line. Each run of removed and added lines is a
+// piece of its own, so context keeps its bytes.
 func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 	exact := p.exactEndings(h, at)
 	out := Outcome{Line: at.line}
@@ -540,8 +536,8 @@ func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 	return out
 }
 
-// exactEndings reports whether the old lines have the file's own line endings,
-// so that those of the new lines are meant.
+// exactEndings reports whether the old lines have the file's own line endings, so that the endings of the new
+// lines are intended.
 func (p *planner) exactEndings(h *hunk, at standing) bool {
 	off := at.off
 	for _, n := range h.old {

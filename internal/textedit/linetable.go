@@ -16,8 +16,8 @@ const (
 	maxTable  = 64 << 20 // bytes of text
 )
 
-// maxLineChecks is how many lines of a file are compared with those of hunks: about a
-// second. Only hunks of lines that occur all over the file need as many.
+// maxLineChecks is the number of a file's lines that are compared with lines of hunks: about a second. Only
+// hunks of lines that occur all over the file need as many.
 const maxLineChecks = 20_000_000
 
 var errTooCommon = fault.New(fault.TooLarge, "the lines of the patch occur in too many places of the file to find the right ones",

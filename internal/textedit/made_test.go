@@ -76,7 +76,7 @@ func TestHunkMadeAlready(t *testing.T) {
 	}
 }
 
-// Many hunks are found as few are, and those of common lines are refused in time.
+// Many hunks are located as exactly as few, and hunks of common lines are refused in time.
 func TestManyHunks(t *testing.T) {
 	var file strings.Builder
 	var edits []change.Edit

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Hunks that stand in many places are looked for once each, not once for every
-// hunk before them: 100 of them took minutes.
+// Hunks that match in many places are located once each, not once for every hunk before them: 100 of them
+// took minutes.
 func TestManyAmbiguousHunks(t *testing.T) {
 	d := doc(t, strings.Repeat("a\n", 20_000))
 	var edits []change.Edit

@@ -10,10 +10,9 @@ import (
 	"quarry/change"
 )
 
-// meant understands an edit of a program that writes text from memory, whose old
-// text stands nowhere exactly: line numbers that it copied are taken off, and other
-// white space is taken if the place is certain. An edit that has been made already
-// is an error of its own.
+// meant handles an edit of a program that writes text from memory, whose old text occurs nowhere exactly:
+// copied line numbers are removed, and other white space is accepted if the place is certain. An edit that
+// was already made is an error of its own.
 func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error) {
 	if old, new, ok := withoutNumbers(oldText, newText); ok {
 		if start, end, once := p.only(old); once && old != new {
@@ -26,7 +25,7 @@ func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error)
 		made, last, once = p.only(newText)
 	}
 	if ok && (!once || made >= end || last <= start) {
-		// What the edit adds beside the place may be there already.
+		// The text that the edit adds beside the place may already be there.
 		if first, last, twice := p.only(next); strings.Contains(next, actual) && twice && first < end && start < last {
 			ok, once, made = false, true, first
 		}
@@ -40,7 +39,7 @@ func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error)
 	return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 }
 
-// only finds a text that stands in one place.
+// only finds a text that occurs in one place.
 func (p *planner) only(text string) (start, end int, once bool) {
 	n := 0
 	for s, e := range newMatcher(p.doc, text).matches() {
@@ -52,7 +51,7 @@ func (p *planner) only(text string) (start, end int, once bool) {
 	return start, end, n == 1
 }
 
-// understood replaces what stands in one place.
+// understood replaces the text in one place.
 func (p *planner) understood(start, end int, actual, next, note string) (Outcome, error) {
 	if actual == next {
 		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(start)}
@@ -65,9 +64,9 @@ func (p *planner) understood(start, end int, actual, next, note string) (Outcome
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+)(?:: |:$|- | \| ?|\t|→)`) })
 
-// withoutNumbers takes off the line numbers of a listing, if every line of the old
-// text has one and they count up. Those of the new text go too, if all of its lines
-// have one; if only some have, it is not known what is meant.
+// withoutNumbers removes the line numbers of a listing, if every line of the old text has one and they count
+// up. The new text loses its numbers too, if all of its lines have one; if only some have, the intention is
+// unclear.
 func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 	old, n := numbersOff(oldText, true)
 	if n == 0 || n < lineCount(oldText) {
@@ -106,8 +105,7 @@ func numbersOff(text string, ascending bool) (string, int) {
 var proseNames = map[string]bool{"md": true, "markdown": true, "mdx": true, "txt": true, "rst": true, "adoc": true, "org": true, "tex": true}
 
 var (
-	// A comment that stands for code which was left out. A line "* ..." is one of a
-	// comment of several lines.
+	// A comment in place of omitted code. A line "* ..." belongs to a comment of several lines.
 	ellipsisComment = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?://+|#+|--|/\*+|<!--|;+|%|\{/\*)\s*(?:\.{3,}|…)(.*)$`)
 	})
@@ -116,8 +114,8 @@ var (
 	})
 )
 
-// omission is a line of the new text that stands for code which was left out, as
-// "// ... existing code ...", and that the old text has not; "" if there is none.
+// omission returns a line of the new text that replaces omitted code, such as "// ... existing code ...", and
+// that the old text lacks; "" if there is none.
 func omission(name, oldText, newText string) string {
 	if !strings.Contains(newText, "...") && !strings.Contains(newText, "…") {
 		return ""

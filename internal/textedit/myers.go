@@ -206,9 +206,8 @@ func joinTouching(in []lineChange) []lineChange {
 	return out
 }
 
-// slide moves pure insertions and deletions that could stand at several places
-// down as far as they go, as git does: an added block then begins
-// with its own first line rather than with the end of the one before.
+// slide moves pure insertions and deletions that fit in several places down as far as they go, as git does:
+// an added block then begins with its own first line rather than with the end of the one before.
 func slide(changes []lineChange, a, b []int) {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := &changes[i]

@@ -15,8 +15,7 @@ import (
 // Near is the text of a file that comes closest to a text that is not there.
 // It explains; nothing is ever replaced because of it.
 type Near struct {
-	// First and Last are the lines it lies on, Start and End its span in
-	// the decoded text, Text what stands there.
+	// First and Last are its lines, Start and End its span in the decoded text, and Text its text.
 	First, Last int
 	Start, End  int
 	Text        string
@@ -119,9 +118,8 @@ func misread(d *textfile.Text, given string) *Near {
 	return nil
 }
 
-// folded is a text reduced to what the search compares: no white space, no
-// invisible characters, one kind of quote and dash, decomposed, one case. off
-// has the place in the text that each character comes from.
+// folded is a text reduced for comparison: no white space, no invisible characters, one kind of quote and
+// dash, decomposed, one case. off has the place in the text that each character comes from.
 type folded struct {
 	runes []rune
 	off   []int
@@ -158,8 +156,7 @@ func decode[T string | []byte](s T) (rune, int) {
 	return utf8.RuneError, 1
 }
 
-// candidate is a window of the text that shares many short sequences of
-// characters with what is wanted.
+// candidate is a window of the text that shares many short sequences of characters with the wanted text.
 type candidate struct{ start, end, score int }
 
 // grams is a set of sequences of up to four characters, 8 KB as a bitmap of

@@ -156,7 +156,7 @@ func FuzzClosest(f *testing.F) {
 			t.Fatalf("%+v", n)
 		}
 		_ = n.String()
-		// What it shows is really there, and can be replaced as shown.
+		// The text it shows is really there, and can be replaced as shown.
 		if n.Text != "" && n.Text != "x" {
 			if _, err := Apply(d, change.Edit{Verb: change.ReplaceSpan, Start: n.Start, End: n.End, New: "x"}); err != nil {
 				var me *MeaningError

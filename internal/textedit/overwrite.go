@@ -7,9 +7,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Overwriting is text in UTF-8 in the encoding of the file that it overwrites, with
-// its byte order mark, and its line ending if the text has only \n. It is nil if the
-// text is written as it is; kept says otherwise what it took from the file.
+// Overwriting returns UTF-8 text in the encoding of the file that it overwrites, with its byte order mark,
+// and its line ending if the text has only \n. It is nil if the text is written unchanged; otherwise kept
+// names the properties taken from the file.
 func Overwriting(old *textfile.Text, content []byte) (data []byte, kept string, err error) {
 	enc, text := old.Encoding(), string(content)
 	if old.Len() == 0 || text == "" || !utf8.ValidString(text) || strings.HasPrefix(text, textfile.UTF8BOM.BOM()) || strings.Contains(text, "\x00") {

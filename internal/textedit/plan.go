@@ -59,9 +59,8 @@ func (n *endings) at(t *textfile.Text, off int) textfile.Ending {
 
 func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off) }
 
-// maxNears is how many texts that are not there are explained: finding the
-// closest text takes longer than the edit, and nobody reads a thousand
-// explanations.
+// maxNears bounds the number of explained missing texts: finding the closest text takes longer than the edit,
+// and a thousand explanations help no reader.
 const maxNears = 20
 
 // Effort bounds the explanations of all files of a set. The zero value is ready.
@@ -73,7 +72,7 @@ type Effort struct {
 // An alignment takes as long as a search through 2 MB; 100 MB take about a second.
 const aligned, maxScanned = 2 << 20, 100 << 20
 
-// closest is what comes closest to a text that is not there.
+// closest returns the closest match of a missing text.
 func (p *planner) closest(old string) *change.Near {
 	e := p.effort
 	if e.nears++; e.nears > maxNears || e.scanned > maxScanned {
@@ -104,7 +103,7 @@ func (p *planner) add(start, end int, text string, eol textfile.Ending) *piece {
 // number is always exact.
 const maxRemainingLines = 20
 
-// plan finds what an edit names and notes the pieces that change it.
+// plan finds the text that an edit names and notes the pieces that change it.
 func (p *planner) plan(e change.Edit) (Outcome, error) {
 	switch e.Verb {
 	case change.ReplaceText:

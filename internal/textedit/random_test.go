@@ -388,9 +388,8 @@ func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	return e
 }
 
-// Over 10,000 random files and edits, everything outside the spans stays, the
-// result is what the reference makes, the diff applied to the old text gives
-// the new one, and what can't be done is refused.
+// Over 10,000 random files and edits, everything outside the spans stays, the result equals the reference's,
+// the diff applied to the old text gives the new one, and impossible edits are refused.
 func TestRandomEdits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var done, refused int
@@ -526,9 +525,8 @@ func TestResultIsLimited(t *testing.T) {
 	}
 }
 
-// Many replacements cost three times the file and some megabytes, not 200 bytes
-// each, and their outcome is that of strings.ReplaceAll; so does the diff of a
-// line that becomes very long.
+// Many replacements cost three times the file and some megabytes, not 200 bytes each, and their outcome
+// equals strings.ReplaceAll; so does the diff of a line that becomes very long.
 func TestDenseReplacementsAreCheap(t *testing.T) {
 	stress.SkipShort(t)
 	part := stress.Size(8, 1) // of the size

@@ -85,7 +85,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	if n == 0 {
 		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	}
-	// What is surely too large is refused with its size.
+	// A result that is surely too large is refused with its size.
 	if size := p.size + int64(n)*int64(rep.least()); size > p.limit {
 		return Outcome{}, &SizeError{Size: size, Max: p.limit}
 	}

@@ -12,9 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// White space that a caller got wrong. A text that stands nowhere exactly is taken
-// for the one place whose lines agree with it when trimmed. Nothing else is ever
-// applied by resemblance.
+// White space that a caller got wrong. A text without an exact match is taken for the one place whose lines
+// agree with it when trimmed. Nothing else is ever applied by resemblance.
 
 // spacing is what white space means in a file.
 type spacing uint8
@@ -68,8 +67,8 @@ func (s spaced) some() bool {
 	return lines >= 2 || chars >= 20
 }
 
-// enough reports whether a text with wrong indentation can identify a place. Its
-// lines need words, since braces and "return nil" stand in many places.
+// enough reports whether a text with wrong indentation can identify a place. Its lines need words, since
+// braces and "return nil" occur in many places.
 func (s spaced) enough() bool {
 	_, words, chars := s.measure()
 	return words >= 2 && chars >= 12 || chars >= 20
@@ -98,9 +97,8 @@ func hasWord(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// otherSpace finds the one place where all lines of old agree when trimmed, and
-// gives the text that stands there and what takes its place. ok is false if there is
-// no such place, or none that can be trusted.
+// otherSpace finds the one place where all lines of old agree when trimmed, and returns its text and the
+// replacement. ok is false if there is no such place, or none that can be trusted.
 func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, next, how string, ok bool) {
 	d, kind := p.doc, spacingOf(p.name)
 	if kind == exact || d.Len() > maxSpaced {
@@ -158,9 +156,8 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	return start, end, actual, next, m.how, true
 }
 
-// twin reports whether half of a text stands in another place too, line after line:
-// exactly as given, so that its white space is right and the rest has changed, or
-// trimmed, so that either place may be meant.
+// twin reports whether half of a text also occurs in another place, line after line: exactly as given, so
+// that its white space is right and the rest has changed, or trimmed, so that either place may be meant.
 func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	mine, theirs := old.lines, s.lines
 	if trimmed {
@@ -253,7 +250,7 @@ func trusted(name string, kind spacing, file spaced, first, last int) bool {
 	return true
 }
 
-// indents map the indentation of a text to that of the file.
+// indents map the indentation of a text to the indentation of the file.
 type indents struct {
 	known   map[string]string // of lines that both have, if it is always the same
 	newUnit string            // one step of indentation in the file; "" if only known indents are mapped
@@ -316,10 +313,9 @@ const (
 	atEnds      = "at the ends of lines"
 )
 
-// otherUnit finds two units of which all lines have the same number, or all lines of
-// the file so many more. For two units of spaces, that of the file must be the usual
-// one, and the text must show that its own is another: 4 spaces can be two units of 2,
-// or one unit of a line that has moved.
+// otherUnit finds two units in which all lines have the same number of steps, or all lines of the file a
+// fixed number more. For two units of spaces, the file's unit must be the usual one, and the text must show
+// that its own is different: 4 spaces can be two units of 2, or one unit of a line that has moved.
 func (m *indents) otherUnit(a, b []string, fileUnit string, least int) bool {
 	for _, x := range units {
 		for _, y := range units {
@@ -370,8 +366,8 @@ func unitOf(list []string, otherwise string) string {
 	return otherwise
 }
 
-// stepOf is the step of indentation in a file: a tab, or the widest of which nearly
-// all indents of spaces are multiples.
+// stepOf returns the step of indentation in a file: a tab, or the widest number of spaces that divides nearly
+// all indents.
 func stepOf(file spaced) string {
 	tabs, spaces := 0, 0
 	wide := map[string]int{}
@@ -447,8 +443,8 @@ func (m *indents) of(indent string) (string, bool) {
 	return "", false
 }
 
-// steps is an indent in the units of the file. What is written as the file is stays
-// as it is, and a tab is 4 spaces, unless the lines show something else.
+// steps returns an indent in the units of the file. An indent written as in the file is kept, and a tab is 4
+// spaces, unless the lines show something else.
 func (m *indents) steps(indent string) (string, bool) {
 	if m.newUnit == "" {
 		return "", false

@@ -1,11 +1,10 @@
 // Package textedit turns edits of a text into splices of the file's raw bytes.
 //
-// Every byte outside the spans an edit names is the same afterwards, by
-// construction: a Change is a list of (span, new bytes) over the original, and
-// writing it copies everything else. New text takes the file's encoding and the
-// line ending in use at that place. Nothing is ever applied by resemblance, except
-// for white space in edits that are Lenient; text that is not there gives an error
-// that shows what comes closest. The package opens no files.
+// Every byte outside the spans an edit names is the same afterwards, by construction: a Change is a list of
+// (span, new bytes) over the original, and writing it copies everything else. New text takes the file's
+// encoding and the line ending in use at that place. Nothing is ever applied by resemblance, except for white
+// space in edits that are Lenient; a missing text gives an error that shows the closest one. The package
+// opens no files.
 //
 // No edit holds a text in memory that it was not given there: a Change works on
 // a textfile.Text, which may be read in pages, and gives its splices and the new
@@ -30,7 +29,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Outcome tells what one edit did.
+// Outcome tells the effect of one edit.
 type Outcome struct {
 	// Count is the number of occurrences replaced, lines inserted or lines
 	// deleted; 1 for a Span.
@@ -43,8 +42,7 @@ type Outcome struct {
 	// at most 20, without repeats.
 	Remaining      int
 	RemainingLines []int
-	// Note says how the text of a Lenient edit was understood; "" if it stands
-	// there exactly.
+	// Note says how the text of a Lenient edit was interpreted; "" if it matched exactly.
 	Note string
 }
 
@@ -82,13 +80,11 @@ type piece struct {
 	eol                  textfile.Ending
 }
 
-// Apply works out one change from all edits. Every position refers to the
-// document as it is now, never to the outcome of an earlier edit in the list.
-// Edits that touch the same text are refused with an error that names both; insertions
-// at one place follow each other in the order of the list. If any edit fails,
-// there is no change, and the error has all that fail. With more than one edit
-// each is a *change.EditError. A file
-// that would grow beyond DefaultMaxSize is refused with a *SizeError.
+// Apply computes one change from all edits. Every position refers to the current document, never to the
+// outcome of an earlier edit in the list. Edits that touch the same text are refused with an error that names
+// both; insertions at one place follow each other in the order of the list. If any edit fails, there is no
+// change, and the error lists all that fail. With more than one edit each is a *change.EditError. A file that
+// would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, nil, edits...)
 }
@@ -96,12 +92,10 @@ func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 // DefaultMaxSize is how large an edit may make a file: 256 MB.
 const DefaultMaxSize = 256 << 20
 
-// ApplyTo is Apply for any text, with a limit of its own. The name of the file says
-// what white space means in it, for edits that are Lenient, and how it writes values. A file that is larger
-// already may be edited as long as it does not grow. The size is known before any
-// of the new text is made, so what is refused costs nothing. Explanations of texts that
-// are not there share the effort, if it isn't nil. An error of reading
-// the text comes first.
+// ApplyTo is Apply for any text, with a limit of its own. The file's name decides the meaning of white space
+// in it, for edits that are Lenient, and how it writes values. A file that is already larger may be edited as
+// long as it does not grow. The size is known before any new text is made, so a refusal costs nothing.
+// Explanations of missing texts share the effort, if it isn't nil. An error of reading the text comes first.
 func ApplyTo(name string, d *textfile.Text, limit int64, effort *Effort, edits ...change.Edit) (*Change, error) {
 	if effort == nil {
 		effort = &Effort{}
@@ -391,7 +385,7 @@ func (c *Change) Splices() iter.Seq[Splice] {
 	}
 }
 
-// Empty reports whether the bytes stay what they are.
+// Empty reports whether the bytes stay the same.
 func (c *Change) Empty() bool { return c.empty }
 
 // Pieces yields the new file's bytes in order, as slices of the original and of

@@ -130,8 +130,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Only removing the last character of its kind may take a file out of
-// Windows-1252: what is left is ASCII and reads the same.
+// Only removing the last character of its kind may take a file out of Windows-1252: the rest is ASCII and
+// reads the same.
 func TestASCIIRemains(t *testing.T) {
 	ch, err := Apply(doc(t, "caf\xE9"), change.Edit{Old: "é", New: "e", Occurrence: change.First})
 	if err != nil || string(ch.Bytes()) != "cafe" {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/value"
 )
 
-// values works out all edits of values at once: a key that one makes is there for
-// the next, and their paths are still those of the text before.
+// values computes all edits of values at once: a key that one edit makes is there for the next, while their
+// paths still refer to the text before.
 func (p *planner) values(edits []change.Edit) error {
 	var list []value.Edit
 	var from []int // their numbers in edits

@@ -119,7 +119,7 @@ func (n *Near) Given() string {
 	return out
 }
 
-// Contract is what a caller sees of n; nil if n is.
+// Contract converts n to the type that callers see; nil stays nil.
 func (n *Near) Contract() *change.Near {
 	if n == nil {
 		return nil
