@@ -6,7 +6,7 @@ import (
 	"quarry/fault"
 )
 
-// Verb is what a change or an edit did.
+// Verb is the kind of a change or an edit.
 type Verb string
 
 const (
@@ -37,7 +37,7 @@ const (
 	WentBack Verb = "go back"
 )
 
-// Action is what a change did: a verb and its operands. String words it.
+// Action describes a change: a verb and its operands. String words it.
 type Action struct {
 	Verb Verb   `json:"verb"`
 	Path string `json:"path,omitempty"`
@@ -52,8 +52,7 @@ type Action struct {
 	Files   int  `json:"files,omitempty"`
 	Broken  int  `json:"broken,omitempty"`
 	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
-	// Of Undid and UndidPart: ID is the change that was undone, and Of what it
-	// did.
+	// For Undid and UndidPart: ID is the change that was undone, and Of its action.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
 	// Text is the text of Noted, and the new mode of SetMode.

@@ -8,8 +8,8 @@ import (
 	"quarry/fault"
 )
 
-// Change is what one call changed, or, in a dry run, would change. All of it is
-// one entry of the journal and is undone as one.
+// Change is the effect of one call or, in a dry run, its planned effect. All of it is one entry of the
+// journal and is undone as one.
 type Change struct {
 	// ID names the change for Undo and Diff. It is "" in a dry run and when
 	// there was nothing to change.
@@ -19,15 +19,15 @@ type Change struct {
 	Client Client    `json:"client,omitzero"`
 	// Proposal is the id of the proposal it was made of, if a person has reviewed it.
 	Proposal string `json:"proposal,omitempty"`
-	// Rule is the rule of the owner that accepted it, if nobody looked at it.
+	// Rule is the owner's rule that accepted it, if no person looked at it.
 	Rule string `json:"rule,omitempty"`
-	// Outside says that another program made it, and that it was recorded. Client and
-	// Tool are those of a tool that ran, if a hook told of one; else Tool is "outside".
+	// Outside says that another program made it, and that it was recorded. Client and Tool belong to the tool
+	// that ran, if a hook reported one; else Tool is "outside".
 	Outside bool `json:"outside,omitempty"`
 	// Paths are the files and folders it concerns, the one asked for first; a
 	// move has the old and the new one.
 	Paths []string `json:"paths"`
-	// Did is what happened, and Summary the same in one line.
+	// Did is the action, and Summary the same in one line.
 	Did     Action `json:"-"`
 	Summary string `json:"summary"`
 
@@ -35,16 +35,15 @@ type Change struct {
 	// more. Diffs are its parts, one for each path.
 	Diff  string     `json:"diff,omitempty"`
 	Diffs []PathDiff `json:"-"`
-	// Version and Size are those of the file after the change; Version is "" if
-	// the change is not about one file.
+	// Version and Size describe the file after the change; Version is "" if the change is not about one file.
 	Version string `json:"version,omitempty"`
 	Size    int64  `json:"size,omitempty"`
 	// Kept is what text that overwrote a file took from it: "CRLF", or an
 	// encoding.
 	Kept string `json:"kept,omitempty"`
 
-	// Authors made the changes that are undone, if it went back to a point. The diff of
-	// a dry run is then what they did, not the way back.
+	// Authors made the undone changes, if it went back to a point. The diff of a dry run then shows their
+	// changes, not the way back.
 	Authors []Author `json:"authors,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
@@ -73,9 +72,8 @@ type Change struct {
 	// Pending says that the change is in progress, or was interrupted and could
 	// not be settled.
 	Pending bool `json:"pending,omitempty"`
-	// Partly tells what is on disk of a change that failed half-way and could not
-	// be rolled back; nil if it was made as a whole or is in progress. Undo with
-	// its ID rolls it back.
+	// Partly describes the part on disk of a change that failed half-way and could not be rolled back; nil if
+	// it was made as a whole or is in progress. Undo with its ID rolls it back.
 	Partly *Partly `json:"partly,omitempty"`
 	// Reviewed is set if a person accepted the change in part. Everything else
 	// here is then about the part that was made.
@@ -87,11 +85,11 @@ type Change struct {
 	NoPlan string `json:"no_plan,omitempty"`
 	// Broken lists the files that parsed before the change and do not after it.
 	Broken []Broken `json:"broken,omitempty"`
-	// Warnings are what the caller should know although the change succeeded.
+	// Warnings are remarks for the caller although the change succeeded.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// File is what a set did to one file.
+// File is the effect of a set on one file.
 type File struct {
 	Path    string `json:"path"`
 	To      string `json:"to,omitempty"` // where a move put it
@@ -119,7 +117,7 @@ func (b Broken) String() string {
 	return fmt.Sprintf("%s no longer parses: line %d: %s", fault.Printable(b.Path), b.Line, b.Problem)
 }
 
-// LinkReport tells what a move did to links.
+// LinkReport tells how a move changed links.
 type LinkReport struct {
 	Updated  int      `json:"updated"`
 	Texts    int      `json:"texts,omitempty"`    // of these, links whose displayed text was the old name and changed with it
@@ -146,7 +144,7 @@ type Trashed struct {
 	Deleted time.Time `json:"deleted,omitzero"`
 }
 
-// Log is what the journal has.
+// Log is the contents of the journal.
 type Log struct {
 	Changes []Change `json:"changes"` // newest first
 	// Dropped counts older changes that were dropped because of the limits on

@@ -8,7 +8,7 @@ import (
 	"quarry/fault"
 )
 
-// DiffKind is what a PathDiff shows.
+// DiffKind is the kind of content in a PathDiff.
 type DiffKind uint8
 
 const (
@@ -23,21 +23,20 @@ const (
 	DiffMode                     // New has other permissions; see Modes
 )
 
-// PathDiff is what a change did to one path.
+// PathDiff is the effect of a change on one path.
 type PathDiff struct {
 	Kind     DiffKind
 	Old, New string         // paths; "" if the file does not exist
 	Entry    string         // DiffMade, DiffDeleted: "folder" or "symlink"
 	Modes    [2]fs.FileMode // DiffMode: before and after
-	// Hunks is the text of a unified diff after its header. Each line begins
-	// with "@@", a space, "+", "-" or "\", except a last one in brackets that
-	// says what was cut.
+	// Hunks is the text of a unified diff after its header. Each line begins with "@@", a space, "+", "-" or
+	// "\", except a last one in brackets that counts the omitted lines.
 	Hunks string
 	// Cut is what Hunks does not show, because it was cut.
 	Cut Cut
 }
 
-// Cut counts what a diff does not show.
+// Cut counts the parts that a diff omits.
 type Cut struct{ Hunks, Added, Removed int }
 
 // Header is the lines before the hunks, which name the paths.

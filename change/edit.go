@@ -1,5 +1,4 @@
-// Package change is the contract of changing files: what can be asked, what
-// comes back, and what can go wrong.
+// Package change is the contract of changing files: the requests, their results, and their errors.
 //
 // A Set is a list of operations on any number of files. It is checked as a
 // whole, applied as a whole or not at all, recorded as one entry of the journal
@@ -10,7 +9,7 @@
 // people are made from them, so no program has to read a sentence.
 package change
 
-// EditVerb says what an Edit does.
+// EditVerb is the kind of an Edit.
 type EditVerb uint8
 
 const (
@@ -27,8 +26,7 @@ const (
 	RenameKey                    // the key of the value At becomes New
 )
 
-// Edit is one edit of a text file. Texts, lines and spans are those of the file
-// as it is before the first edit of a set.
+// Edit is one edit of a text file. Texts, lines and spans refer to the file before the first edit of a set.
 //
 // A line ending in Old, \n or \r\n, matches either one in the file. A line ending
 // in New becomes the one that the surrounding lines have. What Old and New have
@@ -41,12 +39,10 @@ type Edit struct {
 	// Occurrence picks the occurrences of Old: Only, All, or one of them,
 	// counted from 1.
 	Occurrence int
-	// Lenient is for texts of a model. If Old stands nowhere exactly, and Occurrence
-	// is not All, it is taken for the one place whose lines differ only in white
-	// space, as far as white space has no meaning in the file, and without the line
-	// numbers of a listing. New text that stands for code which was left out ("// ...
-	// existing code ...") is an OmissionError, an edit that was made already an
-	// AlreadyError.
+	// Lenient is for texts of a model. If Old has no exact match, and Occurrence is not All, it is taken for
+	// the one place whose lines differ only in white space, as far as white space has no meaning in the file,
+	// and without the line numbers of a listing. New text with a line in place of omitted code ("// ...
+	// existing code ...") is an OmissionError, an edit that was already made an AlreadyError.
 	Lenient bool
 	// First and Last are lines, counted from 1, both included.
 	First, Last int
@@ -56,11 +52,10 @@ type Edit struct {
 	Start, End int
 	Verbatim   bool
 
-	// At is the path of a value in a file of JSON, YAML, TOML or ini, or in the YAML
-	// header of markdown: jobs.build.steps[2].run, servers[name=quarry].args,
-	// paths."/users".get; tags[+] is the place after the last item. What is missing on
-	// the way to a value is made. The bytes outside the value stay; what can't be
-	// changed so is refused.
+	// At is the path of a value in a file of JSON, YAML, TOML or ini, or in the YAML header of markdown:
+	// jobs.build.steps[2].run, servers[name=quarry].args, paths."/users".get; tags[+] is the place after the
+	// last item. Missing parents of a value are made. The bytes outside the value stay; a change that can't
+	// keep them is refused.
 	At string
 
 	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
@@ -72,9 +67,8 @@ type Edit struct {
 	// place only, or three lines of context on either side. Otherwise the place
 	// must follow the line Anchor.
 	//
-	// A hunk without context and removed lines is applied only if the file is
-	// empty, Certain or Loose; one with removed lines only where First points, or
-	// if its text is long and stands once.
+	// A hunk without context and removed lines is applied only if the file is empty, Certain or Loose; one
+	// with removed lines only where First points, or if its text is long and occurs once.
 	Hunk   string
 	Anchor string
 	// AtStart and AtEnd say that the hunk begins where the file begins, and ends
@@ -96,7 +90,7 @@ const (
 	All   = -1 // every one, from left to right without overlap
 )
 
-// Outcome tells what one edit did.
+// Outcome tells the effect of one edit.
 type Outcome struct {
 	Kind Verb `json:"kind"` // Replaced, Inserted, DeletedLines, Appended, Prepended or Valued
 	// Count is the number of occurrences replaced, lines inserted or lines

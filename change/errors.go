@@ -27,8 +27,7 @@ type Near struct {
 	Shown, Given string
 }
 
-// String is the whole hint: where the text is, how it differs, what the file has
-// and what was given.
+// String is the whole hint: where the text is, how it differs, the file's text and the given one.
 func (n *Near) String() string {
 	where := fmt.Sprintf("line %d", n.First)
 	if n.Last > n.First {
@@ -54,7 +53,7 @@ func (e *NotFoundError) Error() string {
 // Unwrap gives the code.
 func (e *NotFoundError) Unwrap() error { return fault.NotFound }
 
-// Hint shows what comes closest.
+// Hint shows the closest text.
 func (e *NotFoundError) Hint() string {
 	if e.Near != nil {
 		return e.Near.String()
@@ -84,8 +83,8 @@ func (e *AlreadyError) Hint() string {
 	return "nothing was changed; if this edit was made before, go on, else read the lines again"
 }
 
-// OmissionError refuses a new text with a line that stands for code which was left
-// out: it would be written in its place.
+// OmissionError refuses a new text with a line in place of omitted code: the line would be written instead of
+// the code.
 type OmissionError struct{ Line string }
 
 func (e *OmissionError) Error() string {
@@ -95,7 +94,7 @@ func (e *OmissionError) Error() string {
 // Unwrap gives the code.
 func (e *OmissionError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says what to do instead.
+// Hint says how to proceed.
 func (e *OmissionError) Hint() string {
 	return "give the new text in full, or make several smaller edits; a line that is really meant so can be inserted by its number"
 }
@@ -193,9 +192,8 @@ func (e *OpError) Error() string {
 // Unwrap gives the error itself.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// SetError refuses a set: it has all operations that can't be made. If paths are
-// refused, it has only those: no file was read then. Nothing was changed. Its code
-// is that of the first.
+// SetError refuses a set and lists all operations that can't be made. If paths are refused, it lists only
+// those, and no file was read. Nothing was changed. Its code is the code of the first.
 type SetError struct {
 	Failed []*OpError
 	Total  int // operations of the set, edits of a file one by one
@@ -243,9 +241,8 @@ func (e *MoveError) Error() string {
 // Unwrap gives the error about the path.
 func (e *MoveError) Unwrap() error { return e.Err }
 
-// PartialError is a change that failed half-way and could not be rolled back
-// whole: what remains of it is an entry of the journal. Undo of the entry rolls it
-// back, and so does the next start.
+// PartialError is a change that failed half-way and could not be rolled back whole: the rest of it is an
+// entry of the journal. Undo of the entry rolls it back, and so does the next start.
 type PartialError struct {
 	ID string
 	Partly
@@ -274,8 +271,7 @@ func (e *PartialError) Hint() string {
 // ErrRolledBack is returned for a change whose caller has cancelled it half-way.
 var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
 
-// Partly tells what is on disk of a change that failed half-way and could not be
-// rolled back.
+// Partly describes the part on disk of a change that failed half-way and could not be rolled back.
 type Partly struct {
 	New     []string `json:"new"`               // as the change leaves them
 	Old     []string `json:"old"`               // as they were before
@@ -340,7 +336,7 @@ func (e *PendingError) Hint() string {
 	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
 }
 
-// Reason is why a path is not what a change left.
+// Reason is why a path is not as a change left it.
 type Reason uint8
 
 const (
@@ -353,13 +349,13 @@ const (
 	ModeChanged                      // the file has other permissions
 )
 
-// Conflict is a path that is not what a change left.
+// Conflict is a path that is not as a change left it.
 type Conflict struct {
 	Path   string `json:"path"`
 	Reason Reason `json:"-"`
 	Found  string `json:"-"` // IsOther: what is there
-	// Touched are the places of ContentChanged where something has changed in what
-	// the change wrote, or next to it.
+	// Touched are the places of ContentChanged where text that the change wrote, or text next to it, has
+	// changed since.
 	Touched []Touched `json:"touched,omitempty"`
 }
 
@@ -392,7 +388,7 @@ func lineRange(first, last int) string {
 	return fmt.Sprintf("lines %d-%d", first, last)
 }
 
-// both shows what the change wrote and what is there now.
+// both shows the text that the change wrote and the current text.
 func (t *Touched) both() string {
 	return "the change wrote\n" + indented(t.Wrote) + "and now there is\n" + strings.TrimSuffix(indented(t.Now), "\n")
 }

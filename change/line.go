@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// What a caller says about a change is kept in so many characters.
+// A caller's remarks about a change are limited to this many characters.
 const (
 	MaxSummary = 300
 	MaxName    = 100 // of a client or a tool
 )
 
-// OneLine is a caller's text as it is kept: one line of at most max characters, with
-// escapes for what would steer a terminal or hide from the eye. What is cut says so.
+// OneLine returns a caller's text as it is stored: one line of at most max characters, with escapes for
+// characters that would steer a terminal or be invisible. A cut is marked.
 func OneLine(text string, max int) string {
 	if len(text) <= max && !strings.ContainsFunc(text, unshown) {
 		return text
@@ -32,8 +32,8 @@ func OneLine(text string, max int) string {
 	return fmt.Sprintf("%s… [cut: %d characters]", text[:end], count)
 }
 
-// unshown reports what has no shape of its own, but for the two joiners that words
-// and emoji are written with; and what is not UTF-8.
+// unshown reports characters without a visible shape, except the two joiners used in words and emoji, and
+// bytes that are not UTF-8.
 func unshown(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\u200c' && r != '\u200d' || unicode.IsSpace(r) && r != ' ' || r == utf8.RuneError
 }

@@ -3,15 +3,14 @@ package change
 // Mark tells the recorder of a workspace that a tool of another program begins or has
 // ended, so that the changes it makes are attributed to it. See quarry.SendMark.
 //
-// A mark of a file tool names Paths: changes of these files while it lasts are the
-// tool's own ("Edit by claude-code"). A mark of a shell command has a Command and no
-// Paths: changes while it lasts are said to be made during it, which is no claim about
-// who wrote a line. Marks may overlap, also those of several sessions.
+// A mark of a file tool names Paths: changes to these files while it lasts are the tool's own ("Edit by
+// claude-code"). A mark of a shell command has a Command and no Paths: changes while it lasts are reported as
+// made during it, which is no claim about who wrote a line. Marks may overlap, also marks of several
+// sessions.
 //
-// A begin waits until what was changed before it is recorded apart, and makes sure that
-// the contents of Paths are kept. An end waits until what was changed since the begin is
-// recorded. A mark without an end lasts until the next begin of its session, at most ten
-// minutes.
+// A begin waits until earlier changes are recorded separately, and makes sure that the contents of Paths are
+// kept. An end waits until all changes since the begin are recorded. A mark without an end lasts until the
+// next begin of its session, at most ten minutes.
 type Mark struct {
 	// End says that the tool has ended; a mark without it begins.
 	End bool
@@ -39,7 +38,7 @@ type Marked struct {
 	Changed []string
 }
 
-// Recording is what is known of the recording of a workspace.
+// Recording is the state of a workspace's recording.
 type Recording struct {
 	// On says that a process records now.
 	On bool `json:"on"`

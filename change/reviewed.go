@@ -13,12 +13,11 @@ type Reviewed struct {
 	// Written and Refused are the parts of the change, each in one of them.
 	Written []Part `json:"written"`
 	Refused []Part `json:"refused"`
-	// Comments are what the person said, with the places they are about.
+	// Comments are the person's comments, with the places they are about.
 	Comments []string `json:"comments,omitempty"`
 }
 
-// Part is a part of a change that was decided on its own: lines of a file, or
-// what was done to a file as a whole.
+// Part is a part of a change that was decided on its own: lines of a file, or the fate of a file as a whole.
 type Part struct {
 	Path string `json:"path"`
 	To   string `json:"to,omitempty"` // where a move puts it
@@ -30,7 +29,7 @@ type Part struct {
 	Removed int `json:"removed,omitempty"`
 }
 
-// partVerbs name what is done to a file as a whole.
+// partVerbs name the operations on a file as a whole.
 var partVerbs = map[Verb]string{Created: "new file", Deleted: "deletion", Moved: "move", MadeFolder: "new folder"}
 
 // String is the part in a few words: a.go:12 (+1 -1).

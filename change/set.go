@@ -11,13 +11,12 @@ type Set struct {
 	// Tool is recorded with the change, and Client is the program that asked.
 	Tool   string
 	Client Client
-	// Proposal is the id of the proposal that was accepted; "" is a change that
-	// nobody reviewed.
+	// Proposal is the id of the proposal that was accepted; "" is a change without review.
 	Proposal string `json:",omitempty"`
 	// Rule is the rule of the owner by which it was accepted; "" is none.
 	Rule string `json:",omitempty"`
-	// Digest is that of a plan. The set is refused if its result would differ
-	// from the plan. "" means that there is no plan.
+	// Digest is the digest of a plan. The set is refused if its result would differ from the plan. "" means
+	// that there is no plan.
 	Digest string
 	// FullDiff lets a plan show whole diffs, for a person who decides: up to
 	// 20,000 lines of a file and 200,000 in all instead of 400; with AllLines, all.
@@ -28,7 +27,7 @@ type Set struct {
 	Again func(context.Context) (Set, error) `json:"-"`
 }
 
-// OpVerb says what an Op does.
+// OpVerb is the kind of an Op.
 type OpVerb uint8
 
 const (
@@ -90,16 +89,15 @@ func (c Client) String() string {
 type TrashKind string
 
 const (
-	// TrashDefault is what the folder's own settings say, if it has any. Else it is
-	// TrashSystem if the workspace was opened with a TrashDir, and on Windows;
-	// else TrashLocal.
+	// TrashDefault is the folder's own setting, if it has one. Else it is TrashSystem if the workspace was
+	// opened with a TrashDir, and on Windows; else TrashLocal.
 	TrashDefault TrashKind = ""
 	TrashSystem  TrashKind = "system" // the desktop's trash
 	TrashLocal   TrashKind = "local"  // the folder .trash of the workspace
 	TrashNone    TrashKind = "none"   // permanently; the journal can still restore it
 )
 
-// LinkUpdate says what a move does to links in other files.
+// LinkUpdate tells how a move treats links in other files.
 type LinkUpdate uint8
 
 const (
@@ -121,14 +119,13 @@ type Options struct {
 	Tool string
 	// Summary is one line for people; "" is worded from the change.
 	Summary string
-	// Client is the program that asked, and Proposal what a person has accepted, or
-	// Rule the rule that did.
+	// Client is the program that asked, Proposal the one that a person has accepted, and Rule the accepting
+	// rule.
 	Client         Client
 	Proposal, Rule string
-	// Text is that of Op, for Write.
+	// Text equals Op.Text, for Write.
 	Text bool
-	// Parts are what an undo is about; none is the whole change. What is undone of
-	// a change in part is a change of its own.
+	// Parts are the parts to undo; none means the whole change. An undo in part is a change of its own.
 	Parts []UndoPart
 	// To makes an undo go back to a point. The id is then ignored, and Parts too.
 	To *Back
@@ -136,8 +133,7 @@ type Options struct {
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
-	// FullDiff and AllLines are those of Set, for the dry run of an undo; Diff has
-	// AllLines alone.
+	// FullDiff and AllLines equal the fields of Set, for the dry run of an undo; Diff has AllLines alone.
 	FullDiff, AllLines bool
 }
 
