@@ -23,8 +23,8 @@ type FindQuery struct {
 	Fuzzy string
 	Fits  bool // with Fuzzy: only entries whose score is FuzzyFits or more
 
-	// Time bounds the search; what was found until then is the answer, with
-	// Stopped set and Total a lower bound. 0 is no limit.
+	// Time bounds the search. The answer has the results found until then, with Stopped set and Total a lower
+	// bound. 0 is no limit.
 	Time time.Duration
 }
 
@@ -88,21 +88,18 @@ type CodeResult struct {
 // TextQuery asks for whole texts.
 type TextQuery struct {
 	Scope
-	// Having is what a text must meet to be wanted. Texts that don't may be passed
-	// on nevertheless.
+	// Having is the condition of wanted texts. Texts that don't meet it may be passed on nevertheless.
 	Having match.Need
-	// Names are texts, one of which in a file's name makes it wanted as well, in any
-	// case.
+	// Names are texts that make a file wanted as well if its name contains one, in any case.
 	Names []string
 	// Fields lets an index answer instead of the text; nil is always the text.
 	Fields *FieldQuery
-	// Time bounds the query; 0 is no limit. Summary.Stopped says if the time ran
-	// out.
+	// Time bounds the query; 0 is no limit. Summary.Stopped tells whether the time ran out.
 	Time time.Duration
 }
 
-// FieldQuery asks for what an index has kept of files. What that is, is known to
-// those who opened the workspace.
+// FieldQuery asks for the fields that an index keeps of files. Their meaning is up to the program that opened
+// the workspace.
 type FieldQuery struct {
 	// Keys select the files that have one of them; none selects all.
 	Keys []uint64

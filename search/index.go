@@ -16,9 +16,8 @@ type IndexStatus struct {
 	Watches   int    `json:"watches"`   // folders watched
 	Unwatched int    `json:"unwatched"` // parts of the tree that are compared before each answer
 	Freshness string `json:"freshness"` // event or sweep
-	// Updated is when the whole tree was last compared with the index. Sweeps
-	// counts comparisons of any part of it, Restamps those of the times and
-	// sizes of known files alone.
+	// Updated is when the whole tree was last compared with the index. Sweeps counts comparisons of any part
+	// of it, Restamps counts comparisons of only the times and sizes of known files.
 	Updated  time.Time `json:"updated,omitzero"`
 	Sweeps   uint64    `json:"sweeps"`
 	Restamps uint64    `json:"restamps"`
@@ -52,7 +51,7 @@ type Progress struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Verification is what a comparison of an index with its files covered.
+// Verification tells how much a comparison of an index with its files covered.
 type Verification struct {
 	Files    int   `json:"files"`    // read and compared with what the index has of them
 	Bytes    int64 `json:"bytes"`    // read

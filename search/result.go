@@ -34,7 +34,7 @@ type FileMatch struct {
 // Span is a match in a line's text: Text[Start:End].
 type Span struct{ Start, End int }
 
-// Hole is what a hole of a structure holds, as Whole says where.
+// Hole is the content of a structure's hole, as Whole tells where.
 type Hole struct {
 	Name string
 	Span
@@ -61,7 +61,7 @@ type Line struct {
 	// offsets count the Text and Ending of all its lines.
 	Whole []Span
 
-	// Holes has, for each of Whole, what the holes of Query.Structure hold.
+	// Holes has, for each of Whole, the contents of the holes of Query.Structure.
 	Holes [][]Hole
 	// Doubts has, for each of Whole, why tokens can't tell whether it is a match
 	// of Query.Structure; "" if they can. It is nil if they can for all.
@@ -82,30 +82,29 @@ type Line struct {
 	Block int
 }
 
-// Summary is what a search reports in addition to its matches.
+// Summary is a search's report in addition to its matches.
 type Summary struct {
 	FilesMatched int
 	LinesMatched int
 	Blocks       int // when limited
 	Matches      int // when counted
 
-	// Exact says that these are totals. Otherwise they are lower bounds: what was
-	// counted before the search stopped.
+	// Exact says that these are totals. Otherwise they are lower bounds, counted until the search stopped.
 	Exact bool
 
 	// Stopped is the limit that ended the answer; "" when it is complete.
 	Stopped Stop
 
-	// Skipped lists what was not searched and why. SkippedCount counts all of it
-	// by reason; the list has at most 1,000 entries.
+	// Skipped lists the omitted files and why. SkippedCount counts all of them by reason; the list has at
+	// most 1,000 entries.
 	Skipped      []Skip
 	SkippedCount map[Reason]int
 	// Denied counts the files and folders that were not searched only because of
 	// the policy. A folder counts once; an index counts it only if it has files.
 	// Servers do not count them.
 	Denied int
-	// Secrets are the first of them, in path order, that the built-in list of
-	// names closes. What the owner of the workspace denies stays unnamed.
+	// Secrets are the first files, in path order, that the built-in list of names closes. Files that the
+	// owner of the workspace denies stay unnamed.
 	Secrets []string
 
 	Stats Stats
@@ -216,9 +215,9 @@ type Plan struct {
 	Changed    int  // files that changed since they were indexed, and were read
 	Every      bool // the index could not narrow the search
 	AtLeast    bool // the search ended before all candidates were known
-	// Grams are what the pattern needs, Lists what was read of them, and Blocks the
-	// parts of files that could match. NoDetail says that these are withheld,
-	// since they would show something of files that the policy denies.
+	// Grams counts the grams the pattern needs, Lists the lists read for them, and Blocks the parts of files
+	// that could match. NoDetail says that these are withheld, since they would reveal something about files
+	// that the policy denies.
 	Grams, Lists, Blocks int
 	NoDetail             bool
 	Servers              int // PlanServers: how many were asked

@@ -1,9 +1,8 @@
-// Package search is the contract of searching: what can be asked of a
-// workspace and what it answers. It holds data only; package quarry has the
-// methods.
+// Package search is the contract of searching: the questions one can ask of a workspace and their answers. It
+// holds data only; package quarry has the methods.
 //
-// The zero value of every option is its default, and an answer says what it
-// omitted and why: see Summary.
+// The zero value of every option is its default, and an answer lists its omissions and the reasons: see
+// Summary.
 package search
 
 import (
@@ -16,8 +15,7 @@ import (
 // Query is a search for text. The zero value with a pattern searches every
 // text file of the workspace, case-sensitively, line by line, in Rust's syntax.
 type Query struct {
-	// Pattern is what to search for; Patterns are further ones, any of which
-	// may match.
+	// Pattern is the pattern to search for; Patterns are further ones, any of which may match.
 	Pattern  string
 	Patterns []string
 	Match    match.Options
@@ -51,7 +49,7 @@ type Query struct {
 	Symbols           bool // which definition each matching line is in: Line.Symbol
 	Binary            bool // search binary files as text
 
-	// NUL says what a NUL in a file means, unless Binary is set.
+	// NUL is the meaning of a NUL in a file, unless Binary is set.
 	NUL NULRule
 
 	Raw            bool // search the bytes as they are; ignore byte order marks
@@ -163,15 +161,14 @@ const (
 	Files                // which files have one
 )
 
-// NULRule says what a NUL in a file means.
+// NULRule is the meaning of a NUL in a file.
 type NULRule uint8
 
 const (
 	// SkipBinary skips a file with a NUL in its first 64 KiB.
 	SkipBinary NULRule = iota
-	// StopAtNUL is ripgrep's rule for files that nobody named: it reads 64 KiB at a
-	// time and stops before those that have a NUL. Matches before them count, but
-	// with Detail Counts the file has none.
+	// StopAtNUL is ripgrep's rule for files that were not named: it reads 64 KiB at a time and stops before a
+	// block with a NUL. Matches before it count, but with Detail Counts the file has none.
 	StopAtNUL
 	// MentionNUL is ripgrep's rule for files that were named: NUL ends a line, and
 	// from the first 64 KiB that have one, a match is only mentioned: see
@@ -194,9 +191,8 @@ const (
 	ByMatches                // most matching lines first; all are counted, whatever the limits
 )
 
-// Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that
-// ended it. BlockLines, LinesPerFile and LineBytes shorten parts of an answer and
-// don't end it.
+// Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that ended it. BlockLines,
+// LinesPerFile and LineBytes shorten parts of an answer and don't end it.
 type Limits struct {
 	Files        int           // files with a match
 	Lines        int           // matching lines

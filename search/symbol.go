@@ -2,8 +2,8 @@ package search
 
 // SymbolQuery asks for definitions: of a name, or all of some files.
 type SymbolQuery struct {
-	// Name is what to look for: Open, Workspace.Open, Workspace::open. Without
-	// a name the definitions of the files in scope are listed.
+	// Name is the name to look for: Open, Workspace.Open, Workspace::open. Without a name the definitions of
+	// the files in scope are listed.
 	Name string
 	// Fuzzy also finds names in another case or style, names with one or two
 	// letters missing, doubled, wrong or swapped, and names that only contain the
