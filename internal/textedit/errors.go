@@ -46,7 +46,7 @@ func (e *edgeError) Hint() string {
 type misplacedError struct{ at, stated int }
 
 func (e *misplacedError) Error() string {
-	return fmt.Sprintf("the hunk has little context, and its text stands at line %d, not at line %d as the patch says", e.at, e.stated)
+	return fmt.Sprintf("the hunk has little context, and its text is at line %d, not at line %d as the patch says", e.at, e.stated)
 }
 
 // Unwrap gives the code.

@@ -201,7 +201,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		}
 		return found.first[0], nil
 	}
-	if line, ok := p.doc.Line(e.First + p.shift); ok && e.First > 0 && p.stands(e, h, line.Start) && p.agrees(e, h) {
+	if line, ok := p.doc.Line(e.First + p.shift); ok && e.First > 0 && p.matchesAt(e, h, line.Start) && p.agrees(e, h) {
 		return standing{e.First + p.shift, line.Start}, nil
 	}
 	most := math.MaxInt
@@ -298,7 +298,7 @@ func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 		if p.compared++; p.compared > maxLineChecks {
 			break
 		}
-		if !p.stands(e, h, off) {
+		if !p.matchesAt(e, h, off) {
 			continue
 		}
 		if found.n++; found.n <= maxPlaces {
@@ -350,7 +350,7 @@ func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 }
 
 // matchesAt reports whether the hunk's old lines match at an offset.
-func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
+func (p *planner) matchesAt(e change.Edit, h *hunk, off int) bool {
 	start := off
 	for _, n := range h.old {
 		var ok bool
