@@ -7,7 +7,7 @@ import (
 	"quarry/fault"
 )
 
-// BinaryError says that a file is not text and what it seems to be.
+// BinaryError says that a file is not text, and its apparent type.
 type BinaryError = fault.BinaryError
 
 type magic struct {
@@ -60,8 +60,8 @@ var magics = []magic{
 	{0, "\x00\x00\xFE\xFF", "UTF-32 text"},
 }
 
-// BinaryType names what a binary file's first bytes say it is, "binary data"
-// where they say nothing. It looks at no more than the first 512 bytes.
+// BinaryType names the type of a binary file by its first bytes, or "binary data" if they are unknown. It
+// looks at no more than the first 512 bytes.
 func BinaryType(head []byte) string {
 	head = head[:min(len(head), 512)]
 	for _, m := range magics {
@@ -130,9 +130,8 @@ func ftypType(brand string) string {
 	return "MP4 video"
 }
 
-// utf16Without recognizes mostly-ASCII UTF-16 that lacks its mark: every other
-// byte is NUL. It is not read as text, because nothing says that it is; but the
-// error can tell the user what to add.
+// utf16Without recognizes mostly-ASCII UTF-16 that lacks its mark: every other byte is NUL. It is not read as
+// text, because nothing identifies it; but the error can tell the user which mark to add.
 func utf16Without(head []byte) bool {
 	if len(head) < 8 {
 		return false

@@ -59,13 +59,12 @@ func encode1252(r rune) (byte, bool) {
 	return 0, false
 }
 
-// AppendDecoded appends the text that src stands for to dst and returns the
-// result and how many bytes of src it used. src has no byte order mark. What is
-// left over (at most 3 bytes) is an incomplete character that has to be given
+// AppendDecoded appends the decoded text of src to dst and returns the result and the number of bytes of src
+// used. src has no byte order mark. Up to 3 bytes of an incomplete character may be left over, to be given
 // again before the next block; with last set everything is used.
 //
-// A unit that is no character, a lone surrogate or half a UTF-16 unit at the
-// end, becomes U+FFFD. UTF-8 is copied as it is, whether valid or not.
+// An invalid unit, such as a lone surrogate or half a UTF-16 unit at the end, becomes U+FFFD. UTF-8 is copied
+// unchanged, whether valid or not.
 func (e Encoding) AppendDecoded(dst, src []byte, last bool) ([]byte, int) {
 	switch e {
 	case UTF16LE, UTF16BE:

@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Document is one text file in memory: its raw bytes, the text they stand for,
-// and the map between the two. It is immutable and safe for concurrent use.
-// Offsets called "text" count bytes of the decoded UTF-8 text after the byte
-// order mark; offsets called "raw" count bytes of the file.
+// Document is one text file in memory: its raw bytes, their decoded text, and the map between the two. It is
+// immutable and safe for concurrent use. Offsets called "text" count bytes of the decoded UTF-8 text after
+// the byte order mark; offsets called "raw" count bytes of the file.
 type Document struct {
 	raw   []byte
 	enc   Encoding
@@ -130,11 +129,10 @@ func (e Ending) Convert(text string) string {
 	return text
 }
 
-// Guessed reports whether the encoding is likely to be another one than it seems.
-// Windows-1252 is what remains when nothing else fits, and every byte means
-// something in it, so GBK, Shift-JIS, KOI8-R and their like are read as it too. In
-// text that is really Windows-1252, characters over 0x7F stand alone nearly
-// always; in the others they stand in rows, or are bytes that few use there.
+// Guessed reports whether the encoding is probably wrong. Windows-1252 is the fallback when nothing else
+// fits, and every byte means something in it, so GBK, Shift-JIS, KOI8-R and their like are read as it too. In
+// real Windows-1252, characters over 0x7F nearly always occur singly; in the others they come in rows, or are
+// bytes that are rare there.
 func (d *Document) Guessed() bool {
 	var g guesser
 	g.write(d.raw, d.enc)

@@ -2,8 +2,7 @@ package textfile
 
 import "bytes"
 
-// folding maps the offsets of a text with \n for every \r\n to those of the text
-// it comes from.
+// folding maps the offsets of a text with \n for every \r\n to the offsets of its source.
 type folding struct {
 	of *Text
 	at foldCursor
@@ -13,8 +12,8 @@ type folding struct {
 // stepped over once.
 type foldCursor struct{ page, folded, text int }
 
-// Folded returns the text with \n for every \r\n. It reads the pages of t, of
-// which it keeps a few copies; of a text in memory the only one.
+// Folded returns the text with \n for every \r\n. It reads the pages of t and keeps a few copies of them; of
+// a text in memory it keeps the only one.
 func (t *Text) Folded() *Text {
 	f := &Text{enc: t.enc, raw: t.raw, fold: &folding{of: t, at: foldCursor{page: -1}}}
 	f.starts = append(f.starts, t.starts...)

@@ -40,8 +40,7 @@ type Endings struct {
 	first    Ending
 }
 
-// CountEndings looks at all of text: two searches for single bytes where there
-// is no carriage return.
+// CountEndings scans all of text: two searches for single bytes where there is no carriage return.
 func CountEndings(text []byte) Endings {
 	var e Endings
 	newlines := bytes.Count(text, []byte{'\n'})
@@ -86,7 +85,7 @@ func (c *EndingCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Endings is what was counted so far.
+// Endings returns the counts so far.
 func (c *EndingCounter) Endings() Endings { return c.e }
 
 // Dominant returns the ending most lines have; a tie goes to the first line's.
@@ -114,8 +113,8 @@ func (e Endings) String() string {
 	return e.Dominant().Name()
 }
 
-// EndingAt returns the ending new text takes at an offset: that of the line
-// the offset is on, else of the line before, else LF.
+// EndingAt returns the ending for new text at an offset: the ending of the line at the offset, else of the
+// line before, else LF.
 func EndingAt(text []byte, offset int) Ending {
 	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
 		return endingOf(text, offset+i)
@@ -130,7 +129,7 @@ func endingOf(text []byte, newline int) Ending {
 	return LF
 }
 
-// Line is where one line lies in the text: [Start, Content) is what it says,
+// Line is the position of one line in the text: [Start, Content) is its content,
 // [Content, End) its ending, which is empty for a last line without one.
 type Line struct{ Start, Content, End int }
 

@@ -14,10 +14,9 @@ import (
 // in memory (InMemory) or read in pages when they are asked for (Scan). The two
 // answer alike; a document in memory is a text of one page.
 //
-// A text in pages reads its file again and again, so what it says holds only if
-// the file stays as it was during Scan: whoever writes what comes of it compares
-// hashes. A read that fails, or a file that became shorter, is noted in Err and
-// answered with what is there. A Text is not safe for concurrent use.
+// A text in pages reads its file repeatedly, so its contents are reliable only if the file stays the same
+// during Scan: a caller that writes the result compares hashes. A failed read, or a file that became shorter,
+// is noted in Err and answered with the remaining bytes. A Text is not safe for concurrent use.
 type Text struct {
 	enc     Encoding
 	raw     int64
@@ -61,7 +60,7 @@ type cachedPage struct {
 
 type cursor struct{ off, at int }
 
-// rawWindow is what was last read of a file that has to be decoded.
+// rawWindow is the last block read of a file that has to be decoded.
 type rawWindow struct {
 	off  int64
 	data []byte
@@ -222,8 +221,8 @@ func (t *Text) Stopped() bool {
 	return t.err != nil
 }
 
-// Len is the size of the text, in bytes of UTF-8 without the byte order mark, and
-// RawLen that of the file.
+// Len is the size of the text, in bytes of UTF-8 without the byte order mark, and RawLen the size of the
+// file.
 func (t *Text) Len() int      { return t.starts[len(t.starts)-1].text }
 func (t *Text) RawLen() int64 { return t.raw }
 
@@ -361,9 +360,8 @@ func (t *Text) Byte(off int) byte {
 	return 0
 }
 
-// RawSpan returns bytes of the file from an offset on, at least one unless it is
-// the end. They must not be modified, nor kept beyond the next call of a method.
-// What is asked for in order is read once.
+// RawSpan returns bytes of the file from an offset on, at least one unless it is the end. They must not be
+// modified, nor kept beyond the next call of a method. Sequential requests read each byte once.
 func (t *Text) RawSpan(off int64) []byte {
 	bom := t.enc.BOM()
 	switch {
@@ -486,7 +484,7 @@ func (t *Text) LastNewline(off int) int {
 
 var newline = []byte{'\n'}
 
-// EndingAt is that of the function of that name.
+// EndingAt is the method form of the function EndingAt.
 func (t *Text) EndingAt(off int) Ending {
 	if i := t.Index(off, newline); i >= 0 {
 		return t.endingOf(i)
@@ -494,8 +492,8 @@ func (t *Text) EndingAt(off int) Ending {
 	return t.endingOf(t.LastNewline(off))
 }
 
-// EndingBefore returns the ending of the last line that ended before off, else
-// that of the line off is on, else LF.
+// EndingBefore returns the ending of the last line that ended before off, else the ending of the line at off,
+// else LF.
 func (t *Text) EndingBefore(off int) Ending {
 	if i := t.LastNewline(off); i >= 0 {
 		return t.endingOf(i)
@@ -540,8 +538,8 @@ func (t *Text) RawOffset(off int) int64 {
 	return int64(c.at)
 }
 
-// width is how many bytes of a file a character of its decoded text takes. U+FFFD
-// that stands for half a unit takes one; that is at the end, where nobody asks.
+// width returns the number of file bytes of a character of the decoded text. A U+FFFD for half a unit takes
+// one byte; that occurs only at the end, where the width isn't needed.
 func (e Encoding) width(r rune) int {
 	switch {
 	case e == Windows1252:

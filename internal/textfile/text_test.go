@@ -11,8 +11,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Every answer of a text in pages is that of the same text in memory, whatever the
-// size of the pages.
+// Every answer of a text in pages equals the answer of the same text in memory, whatever the size of the
+// pages.
 func TestPagesAgree(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(18, 2))

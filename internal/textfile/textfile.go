@@ -1,13 +1,10 @@
-// Package textfile says what the bytes of a text file mean: which encoding
-// they are in, where their lines are, and how new text is written in the same
-// encoding and with the same line ending.
+// Package textfile interprets the bytes of a text file: their encoding, the positions of lines, and how new
+// text is written in the same encoding and with the same line ending.
 //
-// A Document keeps the raw bytes and, for encodings other than UTF-8, a map
-// from offsets in the decoded text to offsets in those bytes. A change to the
-// text is a splice of the raw bytes, so bytes nobody named stay identical by
-// construction, also in files that no encoder could write again: UTF-16 with
-// lone surrogates or half a unit at the end. The package opens no files and
-// never modifies its input.
+// A Document keeps the raw bytes and, for encodings other than UTF-8, a map from offsets in the decoded text
+// to offsets in those bytes. A change to the text is a splice of the raw bytes, so all other bytes stay
+// identical by construction, also in files that no encoder could write again: UTF-16 with lone surrogates or
+// half a unit at the end. The package opens no files and never modifies its input.
 package textfile
 
 import (
@@ -19,7 +16,7 @@ import (
 // the first 64 KiB and no UTF-16 byte order mark.
 const SniffLen = 64 << 10
 
-// Encoding is how a text file's bytes stand for characters.
+// Encoding is the encoding of a text file.
 type Encoding uint8
 
 const (
@@ -31,10 +28,9 @@ const (
 	UTF16LE
 	// UTF16BE is big-endian UTF-16 after the bytes FE FF.
 	UTF16BE
-	// Windows1252 is what bytes that are not UTF-8 are read as. The five bytes
-	// it leaves undefined (81 8D 8F 90 9D) stand for the control characters
-	// of the same number, as in the WHATWG standard, so that every byte is
-	// one character and back.
+	// Windows1252 is the encoding assumed for bytes that are not UTF-8. The five bytes it leaves undefined
+	// (81 8D 8F 90 9D) encode the control characters of the same number, as in the WHATWG standard, so that
+	// every byte is one character and back.
 	Windows1252
 )
 
@@ -112,11 +108,10 @@ func Detect(data []byte) Kind {
 	return k
 }
 
-// Sniff classifies a file by its first block, of which it looks at SniffLen
-// bytes. Binary and the UTF-16 encodings are final answers if the block has
-// min(file size, SniffLen) bytes. UTF8 and UTF8BOM hold as long as what
-// follows is valid, which Detect or a Detector can tell; Windows1252 is final.
-// A character cut off by the end of the block is no reason against UTF-8.
+// Sniff classifies a file by the first SniffLen bytes of its first block. Binary and the UTF-16 encodings are
+// final answers if the block has min(file size, SniffLen) bytes. UTF8 and UTF8BOM hold as long as the rest is
+// valid, which Detect or a Detector can tell; Windows1252 is final. A character cut off by the end of the
+// block is no reason against UTF-8.
 func Sniff(head []byte) Kind {
 	head = head[:min(len(head), SniffLen)]
 	if e, ok := bom16(head); ok {
@@ -134,9 +129,9 @@ func Sniff(head []byte) Kind {
 	return Kind{Encoding: UTF8}
 }
 
-// SniffForm is Sniff for a reader to whom text is text: what is neither binary
-// nor UTF-16 is UTF8, valid or not, unless a byte order mark makes a difference.
-// Without the check of every character it takes a third of the time.
+// SniffForm is Sniff for a reader that doesn't care about validity: anything neither binary nor UTF-16 is
+// UTF8, valid or not, unless a byte order mark makes a difference. Without the check of every character it
+// takes a third of the time.
 func SniffForm(head []byte) Kind {
 	head = head[:min(len(head), SniffLen)]
 	if _, ok := bom16(head); ok || hasBOM8(head) {
@@ -206,10 +201,10 @@ func (d *Detector) validate(p []byte) {
 	d.ncarry = copy(d.carry[:], p[cut:])
 }
 
-// Invalid reports that what was written so far is not UTF-8, whatever follows.
+// Invalid reports that the bytes so far are not UTF-8, whatever follows.
 func (d *Detector) Invalid() bool { return d.invalid }
 
-// Kind returns what the file is if it ends after what was written so far.
+// Kind returns the kind of a file that ends after the bytes written so far.
 func (d *Detector) Kind() Kind {
 	head := d.head[:min(d.seen, int64(len(d.head)))]
 	if e, ok := bom16(head); ok {
