@@ -134,6 +134,10 @@ func (w *Changer) claim() error {
 	}
 	err := w.claimOnce()
 	w.state.claimed.Store(err == nil)
+	if kind := rootfs.KindOf(err); kind == fault.ReadOnly || kind == fault.Permission {
+		return fault.New(fault.ReadOnly, fmt.Sprintf("the undo log can't be written to, so nothing can be changed (%v)", err),
+			"set XDG_STATE_HOME to a folder of yours that can be written to")
+	}
 	return err
 }
 

@@ -65,6 +65,9 @@ func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Opt
 	if err := env.MakeIndexDir(opts.Index); err != nil {
 		return nil, err
 	}
+	if err := env.TryWrite(opts.Index.Dir); err != nil {
+		return nil, fmt.Errorf("%w\n  indexes are kept there: set XDG_CACHE_HOME to a folder of yours that can be written to", err)
+	}
 	opts.Index.Progress = f.progress(s, "indexing")
 	ws, err := quarry.Open(root, opts)
 	if err != nil {

@@ -1,14 +1,25 @@
 package cli
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/doctor"
 )
 
 // sandboxUser is a user whom nothing knows: not root, and not the overflow uid as
@@ -21,7 +32,8 @@ type sandboxed struct {
 	box []string // the command that makes the sandbox
 	env []string // in addition
 
-	messages int // files of them
+	uid      uint32 // who runs commands, where this is root
+	messages int    // files of them
 }
 
 // newSandboxed gives all the patient has to an ordinary user, if this one is root.
@@ -32,7 +44,7 @@ func newSandboxed(t *testing.T) *sandboxed {
 	if os.Getuid() == 0 {
 		p.give(sandboxUser, program)
 	}
-	return &sandboxed{patient: p}
+	return &sandboxed{patient: p, uid: sandboxUser}
 }
 
 // give makes a user the owner of what the patient has, but for the program, which
@@ -67,17 +79,22 @@ func (s *sandboxed) needsBox() {
 // sh runs a command line inside.
 func (s *sandboxed) sh(script string, env ...string) (string, int) {
 	s.t.Helper()
-	args := append(s.box[:len(s.box):len(s.box)], "sh", "-c", script)
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir, cmd.Env = s.dir, append(append(s.patient.env[:len(s.patient.env):len(s.patient.env)], s.env...), env...)
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: sandboxUser, Gid: sandboxUser}}
-	}
+	cmd := s.command(script, env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		s.t.Fatal(err)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (s *sandboxed) command(script string, env ...string) *exec.Cmd {
+	args := append(s.box[:len(s.box):len(s.box)], "sh", "-c", script)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = s.dir, append(append(s.patient.env[:len(s.patient.env):len(s.patient.env)], s.env...), env...)
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: s.uid, Gid: s.uid}}
+	}
+	return cmd
 }
 
 const (
@@ -99,111 +116,210 @@ func (s *sandboxed) mcp(messages, flags string) string {
 	return "quarry mcp --root . " + flags + " < ../" + name
 }
 
-// boxes are the sandboxes that coding agents run their tools in.
-var boxes = []struct {
-	name string
-	make func(s *sandboxed)
-}{
-	{"bubblewrap", func(s *sandboxed) {
-		top := filepath.Dir(s.home)
-		s.box = []string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--unshare-all", "--die-with-parent"}
-	}},
-	{"unshare -Ur", func(s *sandboxed) { s.box = []string{"unshare", "-Ur"} }},
-	{"unshare -U", func(s *sandboxed) { s.box = []string{"unshare", "-U"} }},
-	{"no XDG_RUNTIME_DIR", func(s *sandboxed) { s.env = []string{"XDG_RUNTIME_DIR="} }},
-	{"XDG_RUNTIME_DIR of another machine", func(s *sandboxed) { s.env = []string{"XDG_RUNTIME_DIR=/run/user/48151"} }},
+// box makes the files of the patient writable in bubblewrap, and all others readable.
+func (s *sandboxed) bwrap(more ...string) {
+	top := filepath.Dir(s.home)
+	s.box = append([]string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--die-with-parent"}, more...)
 }
 
-// Where the user has a home that can be written to, everything works.
-func TestSandboxes(t *testing.T) {
-	for _, c := range boxes {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newSandboxed(t)
-			c.make(s)
-			s.needsBox()
-			tried := 0
-			for _, step := range []struct{ command, want string }{
-				{"quarry search one", "a.txt:1:one"},
-				{"quarry edit a.txt --old one --new two", `Replaced 1 occurrence in "a.txt".`},
-				{"quarry undo", "Undid change"},
-				{"cat a.txt", "one\n"},
-				{"quarry rm a.txt", "a.txt"},
-				{"quarry undo", "Undid change"},
-				{"quarry index build", "Indexed 2 files"},
-				{`quarry serve & until case "$(quarry index status)" in *"kept by process"*) true;; *) false;; esac; do kill -0 $! || exit 1; sleep 0.05; done; quarry search one; kill $!; wait`, "a.txt:1:one"},
-				{s.mcp(mcpEdit, ""), `Replaced 1 occurrence in \"a.txt\".`},
-				{"quarry undo", "Undid change"},
-				{doctorCommand, `"findings"`},
-			} {
-				out, code := s.sh(step.command)
-				if code != 0 || !strings.Contains(out, step.want) {
-					t.Errorf("%s: exit code %d, want %q in\n%s", step.command, code, step.want, out)
-				}
-				tried++
-			}
-			t.Logf("%d commands", tried)
-		})
+// owned gives the patient's files to another user, who is root's to choose.
+func (s *sandboxed) owned(uid int, files ...string) {
+	if os.Getuid() != 0 {
+		s.t.Skip("only root can give a file away")
+	}
+	for _, file := range files {
+		if err := os.Chown(file, uid, uid); err != nil {
+			s.t.Fatal(err)
+		}
 	}
 }
 
-// Where there is no home to write to, searches work, and what does not work names
-// what is missing and what helps; doctor finds the same.
-func TestSandboxesWithoutHome(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		make    func(s *sandboxed)
-		finding string
-	}{
-		{"a read-only home", func(s *sandboxed) { s.must("chmod 555 ../home") }, "place-missing"},
-		{"a home on a read-only volume", func(s *sandboxed) {
-			top := filepath.Dir(s.home)
-			s.box = []string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--ro-bind", s.home, s.home, "--die-with-parent"}
-		}, "place-missing"},
-		{"a home of another user", func(s *sandboxed) {
-			if os.Getuid() != 0 {
-				s.t.Skip("only root can give a folder away")
+// sandboxes are those that coding agents run their tools in, and homes as machines have
+// them. Searches work in each.
+var sandboxes = []struct {
+	name string
+	make func(s *sandboxed)
+	// closed is why nothing can be changed, in the words of a shell; "" where all works.
+	closed string
+	// findings are those of doctor, but for the note about owners without a name.
+	findings []string
+	// helps says that changes work with XDG_STATE_HOME.
+	helps bool
+}{
+	{name: "bubblewrap", make: func(s *sandboxed) { s.bwrap("--unshare-all", "--share-net") }},
+	{name: "bubblewrap without a network", make: func(s *sandboxed) { s.bwrap("--unshare-all") }},
+	{name: "unshare -Ur", make: func(s *sandboxed) { s.box = []string{"unshare", "-Ur"} }},
+	{name: "unshare -U", make: func(s *sandboxed) { s.box = []string{"unshare", "-U"} }},
+	{name: "no XDG_RUNTIME_DIR", make: func(s *sandboxed) { s.env = []string{"XDG_RUNTIME_DIR="} }},
+	{name: "XDG_RUNTIME_DIR of another machine", make: func(s *sandboxed) { s.env = []string{"XDG_RUNTIME_DIR=/run/user/48151"} }},
+	{name: "no /proc", make: func(s *sandboxed) { s.bwrap("--tmpfs", "/proc") }, findings: []string{"no-proc"}},
+	{name: "no TMPDIR", make: func(s *sandboxed) { s.bwrap("--remount-ro", "/tmp"); s.env = []string{"TMPDIR=/nowhere"} }},
+	{name: "nobody", make: func(s *sandboxed) {
+		s.owned(65534)
+		s.uid = 65534
+		s.give(65534, filepath.Join(filepath.Dir(s.home), "bin", "quarry"))
+	}},
+	{
+		name: "a read-only home", make: func(s *sandboxed) { s.must("chmod 555 ../home") },
+		closed: "permission denied", findings: []string{"place-missing", "place-missing", "trash"}, helps: true,
+	}, {
+		name: "a home on a read-only volume", make: func(s *sandboxed) { s.bwrap("--ro-bind", s.home, s.home) },
+		closed: "read-only file system", findings: []string{"place-missing", "place-missing", "trash"}, helps: true,
+	}, {
+		name: "Codex: a read-only home with earlier changes", make: func(s *sandboxed) {
+			for _, command := range []string{"quarry edit a.txt --old one --new two", "quarry undo", "quarry index build"} {
+				if out, code := s.sh(command); code != 0 {
+					s.t.Fatal(out)
+				}
 			}
-			if err := os.Chown(s.home, sandboxUser+1, sandboxUser+1); err != nil {
-				s.t.Fatal(err)
-			}
+			s.bwrap("--ro-bind", s.home, s.home)
+		},
+		closed: "read-only", findings: []string{"place-read-only", "place-read-only", "trash"}, helps: true,
+	}, {
+		name: "a home of another user", make: func(s *sandboxed) {
+			s.owned(sandboxUser+1, s.home)
 			if err := os.Chmod(s.home, 0o777); err != nil {
 				s.t.Fatal(err)
 			}
-		}, "place-not-private"},
-	} {
+		},
+		closed: "others could tamper", findings: []string{"place-not-private", "place-not-private"}, helps: true,
+	}, {
+		name: "no home", make: func(s *sandboxed) { s.env = []string{"HOME="} },
+		closed: "no home folder is known", findings: []string{"no-home"}, helps: true,
+	}, {
+		name: "nothing can be written to", make: func(s *sandboxed) { s.bwrap("--ro-bind", filepath.Dir(s.home), filepath.Dir(s.home)) },
+		closed: "read-only file system", findings: []string{"root-read-only", "place-missing", "place-missing", "trash"},
+	},
+}
+
+// In every sandbox all searches work: at the shell, over MCP, on the page. Changes work
+// where there is a place for the undo log; elsewhere they answer READ_ONLY and name what
+// helps. Doctor finds what is so, and none of its advice does harm.
+func TestSandboxes(t *testing.T) {
+	for _, c := range sandboxes {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSandboxed(t)
 			c.make(s)
 			s.needsBox()
-			helps := "XDG_STATE_HOME=" + filepath.Join(filepath.Dir(s.home), "r")
-			tried := 0
-			for _, step := range []struct {
+			type step struct {
 				command, env string
 				code         int
 				want         string
-			}{
+			}
+			steps := []step{
 				{"quarry search one", "", 0, "a.txt:1:one"},
-				{"quarry edit a.txt --old one --new two", "", 2, "set XDG_STATE_HOME to a folder of yours"},
-				{"quarry undo", "", 2, "set XDG_STATE_HOME to a folder of yours"},
-				{"quarry index build", "", 2, "set XDG_CACHE_HOME to a folder of yours"},
-				{"quarry serve", "", 2, "set XDG_CACHE_HOME to a folder of yours"},
-				{s.mcp(mcpSearch, ""), "", 2, "--read-only needs none"},
+				{s.mcp(mcpSearch, ""), "", 0, "a.txt:1"},
 				{s.mcp(mcpSearch, "--read-only"), "", 0, "a.txt:1"},
-				{doctorCommand, "", 1, `"id": "` + c.finding + `"`},
-				{"quarry edit a.txt --old one --new two", helps, 0, `Replaced 1 occurrence in "a.txt".`},
-				{"quarry undo", helps, 0, "Undid change"},
-				{s.mcp(mcpEdit, ""), helps, 0, `Replaced 1 occurrence in \"a.txt\".`},
-			} {
+			}
+			if c.closed == "" {
+				steps = append(steps, []step{
+					{"quarry edit a.txt --old one --new two", "", 0, `Replaced 1 occurrence in "a.txt".`},
+					{"quarry undo", "", 0, "Undid change"},
+					{"cat a.txt", "", 0, "one\n"},
+					{"quarry rm a.txt", "", 0, "a.txt"},
+					{"quarry undo", "", 0, "Undid change"},
+					{"quarry index build", "", 0, "Indexed 2 files"},
+					{`quarry serve & until case "$(quarry index status)" in *"kept by process"*) true;; *) false;; esac; do kill -0 $! || exit 1; sleep 0.05; done; quarry search one; echo another one >> a.txt; quarry search another; kill $!; wait; echo one > a.txt`, "", 0, "a.txt:2:another one"},
+					{s.mcp(mcpEdit, ""), "", 0, `Replaced 1 occurrence in \"a.txt\".`},
+					{"quarry undo", "", 0, "Undid change"},
+				}...)
+			} else {
+				steps = append(steps, []step{
+					{"quarry edit a.txt --old one --new two", "", 2, c.closed},
+					{"quarry edit a.txt --old one --new two", "", 2, "XDG_STATE_HOME"},
+					{"quarry undo", "", 2, "XDG_STATE_HOME"},
+					{"quarry index build", "", 2, "XDG_CACHE_HOME"},
+					{"quarry serve", "", 2, "XDG_CACHE_HOME"},
+					{s.mcp(mcpEdit, ""), "", 0, "READ_ONLY"},
+					{s.mcp(mcpEdit, "--review"), "", 0, "XDG_STATE_HOME"},
+				}...)
+			}
+			if helps := "XDG_STATE_HOME=" + filepath.Join(filepath.Dir(s.home), "r"); c.helps {
+				steps = append(steps, []step{
+					{"quarry edit a.txt --old one --new two", helps, 0, `Replaced 1 occurrence in "a.txt".`},
+					{"quarry undo", helps, 0, "Undid change"},
+					{s.mcp(mcpEdit, ""), helps, 0, `Replaced 1 occurrence in \"a.txt\".`},
+				}...)
+			}
+			found := s.doctor()
+			var ids []string
+			for _, f := range found {
+				ids = append(ids, f.ID)
+				if run := strings.Join(f.Run, ";"); c.name != "a read-only home" && strings.Contains(run, "chmod") || strings.Contains(run, "mv ") || strings.Contains(run, "rm ") {
+					t.Errorf("advice that does harm: %+v", f)
+				}
+				if strings.HasPrefix(f.ID, "place-") && !strings.Contains(f.Fix, "XDG_") {
+					t.Errorf("advice without the variable: %+v", f)
+				}
+			}
+			if diff := cmp.Diff(c.findings, ids); diff != "" {
+				t.Errorf("doctor (-want +got):\n%s", diff)
+			}
+			if c.name != "bubblewrap without a network" {
+				s.searchPage()
+			}
+			for _, step := range steps {
 				out, code := s.sh(step.command, step.env)
 				if code != step.code || !strings.Contains(out, step.want) {
 					t.Errorf("%s %s: exit code %d, want %d and %q in\n%s", step.env, step.command, code, step.code, step.want, out)
 				}
-				tried++
 			}
-			t.Logf("%d commands", tried)
+			t.Logf("%d commands", len(steps)+2)
 		})
+	}
+}
+
+// doctor returns the findings, but for the note about owners without a name.
+func (s *sandboxed) doctor() []doctor.Finding {
+	s.t.Helper()
+	out, _ := s.sh("quarry doctor --json --least-free 1 --proc ../proc")
+	var res struct{ Findings []doctor.Finding }
+	if err := json.Unmarshal([]byte(out), &res); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return slices.DeleteFunc(res.Findings, func(f doctor.Finding) bool { return f.ID == ownerUnverified })
+}
+
+// searchPage starts quarry ui inside and searches on its page from outside.
+func (s *sandboxed) searchPage() {
+	s.t.Helper()
+	cmd := s.command("exec quarry ui --no-open")
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	at, token, ok := strings.Cut(strings.TrimSpace(line), "/enter#token=")
+	if !ok {
+		s.t.Errorf("quarry ui printed %q\n%s", line, said.String())
+		return
+	}
+	page, err := url.Parse(at)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req := httptest.NewRequest("GET", "http://127.0.0.1:"+page.Port()+"/api/search?q=one", nil)
+	req.RequestURI, req.Host = "", page.Host
+	req.Header.Set("X-Quarry-Token", token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Errorf("the page: %v", err)
+		return
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), "a.txt") {
+		s.t.Errorf("the page answers %s %v\n%s", res.Status, err, body)
 	}
 }
 
@@ -214,8 +330,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 	if out, code := s.sh("quarry edit a.txt --old one --new two"); code != 0 {
 		t.Fatal(out)
 	}
-	top := filepath.Dir(s.home)
-	s.box = []string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--ro-bind", s.home, s.home, "--die-with-parent"}
+	s.bwrap("--ro-bind", s.home, s.home)
 	s.needsBox()
 	for _, step := range []struct{ command, want string }{
 		{`quarry call --read-only --root . search_files '{"pattern":"two"}'`, "a.txt"},

@@ -2,12 +2,16 @@
 
 package doctor
 
-import "golang.org/x/sys/unix"
+import (
+	"cmp"
 
-// canWrite reports whether the system would let this process change a folder:
-// by its mode, its owner, whether the volume is mounted for reading only, and by
-// trying, where that leaves no trace.
-func canWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil && tryWrite(dir) == nil }
+	"golang.org/x/sys/unix"
+)
+
+// unwritable says why the system would not let this process change a folder: by its
+// mode, its owner, whether the volume is mounted for reading only, and by trying, where
+// that leaves no trace.
+func unwritable(dir string) error { return cmp.Or(unix.Access(dir, unix.W_OK), tryWrite(dir)) }
 
 // isOurs reports whether a folder belongs to the user.
 func isOurs(dir string) bool {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// canWrite is true: Windows tells only when one tries.
-func canWrite(string) bool { return true }
+// unwritable is nil: Windows tells only when one tries.
+func unwritable(string) error { return nil }
 
 // isOurs reports whether a folder belongs to the user.
 func isOurs(string) bool { return true }

@@ -45,12 +45,15 @@ func (x *exam) checkRoot(context.Context) error {
 			Fix: "Name a folder in it, as an argument or with --root. A folder with .git or one of the usual project files is found by itself.",
 		})
 	}
-	if !canWrite(x.Root) {
+	if unwritable(x.Root) != nil {
+		what, fix, run := repairFolder(x.Root, "serve it with --read-only")
+		x.find(Finding{ID: "root-read-only", What: what + ".", Why: "Every change will be refused.", Fix: fix, Run: run})
+	}
+	if _, err := os.Stat("/proc/self"); runtime.GOOS == "linux" && err != nil {
 		x.find(Finding{
-			ID: "root-read-only", What: x.Root + " can't be written to.",
-			Why: "Every change will be refused.",
-			Fix: "Make it writable, or serve it with --read-only.",
-			Run: makeWritable(x.Root),
+			ID: "no-proc", Note: true, What: "/proc is not mounted here.",
+			Why: "Folders can't be watched without it, so an index compares the tree before each answer. Answers stay right, and get slower.",
+			Fix: "Mount it in the sandbox: for bubblewrap that is --proc /proc.",
 		})
 	}
 	return nil
@@ -250,29 +253,38 @@ func (x *exam) checkTrash(context.Context) error {
 	for _, part := range parts {
 		info, err := os.Lstat(part)
 		if missing(err) {
-			if above := config.ExistingDir(part); !canWrite(above) {
-				x.noTrash(part, above+" is not writable", makeWritable(above)...)
+			if above := config.ExistingDir(part); unwritable(above) != nil {
+				x.noTrash(part, above)
 				return nil
 			}
 			continue
 		}
 		if err != nil || !info.IsDir() {
-			x.noTrash(part, "it is not a folder", fmt.Sprintf("mv %s %s", render.ShellQuote(part), render.ShellQuote(part+".old")))
+			x.trashFinding(part+" is not a folder", "Repair it, or "+trashHere+".", "mv "+render.ShellQuote(part)+" "+render.ShellQuote(part+".old"))
 			return nil
 		}
-		if !canWrite(part) {
-			x.noTrash(part, "it is not writable", makeWritable(part)...)
+		if unwritable(part) != nil {
+			x.noTrash(part, part)
 			return nil
 		}
 	}
 	return nil
 }
 
-func (x *exam) noTrash(part, why string, run ...string) {
+const trashHere = "set change.trash to \"local\" in quarry.toml"
+
+func (x *exam) noTrash(part, dir string) {
+	what, fix, run := repairFolder(dir, trashHere)
+	if part != dir {
+		what = part + " can't be made: " + what
+	}
+	x.trashFinding(what, fix, run...)
+}
+
+func (x *exam) trashFinding(what, fix string, run ...string) {
 	x.find(Finding{
-		ID: "trash", What: fmt.Sprintf("The system's trash can't be used: %s: %s.", part, why),
-		Why: "Deleting a file fails. (quarry undo could bring it back all the same.)",
-		Fix: "Repair it, or set change.trash to \"local\" in quarry.toml.", Run: run,
+		ID: "trash", What: "The system's trash can't be used: " + what + ".",
+		Why: "Deleting a file fails. (quarry undo could bring it back all the same.)", Fix: fix, Run: run,
 	})
 }
 
@@ -285,8 +297,8 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	if err := x.checkStored(at.Dir); err != nil {
 		return err
 	}
-	// Systems take 104 to 108 bytes for the path of a socket.
-	if len(at.Socket) > 103 {
+	// Systems take 104 to 108 bytes for the path of a socket. Windows has a pipe instead.
+	if len(at.Socket) > 103 && runtime.GOOS != "windows" {
 		x.find(Finding{
 			ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
 			Why: "Other processes can't ask the index owner, so quarry search reads the files although quarry serve runs.",
@@ -330,7 +342,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 func (x *exam) trySocket(socket string) {
 	dir := config.ExistingDir(filepath.Dir(socket))
 	probe := filepath.Join(dir, fmt.Sprintf("q%d.sock", os.Getpid()))
-	if len(probe) > 103 || !canWrite(dir) {
+	if len(probe) > 103 || unwritable(dir) != nil || runtime.GOOS == "windows" {
 		return // said already
 	}
 	l, err := net.Listen("unix", probe)

@@ -132,13 +132,27 @@ func TestAllStored(t *testing.T) {
 	}
 }
 
-// chmod is advised for a folder of the user, never for one of someone else.
-func TestMakeWritable(t *testing.T) {
+// chmod is advised for a folder of the user whose mode is the fault, never for one of
+// someone else, nor where something else forbids writing.
+func TestRepairFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there the owner is not asked")
 	}
 	dir := t.TempDir()
-	if got := makeWritable(dir); len(got) != 1 || got[0] != "chmod u+w "+render.ShellQuote(dir) {
+	advice := func(dir string) []string {
+		_, fix, run := repairFolder(dir, "set it elsewhere")
+		if !strings.Contains(strings.ToLower(fix), "set it elsewhere.") {
+			t.Errorf("%s: %q", dir, fix)
+		}
+		return run
+	}
+	if got := advice(dir); got != nil {
+		t.Errorf("a folder of mode 0700: %q", got)
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	if got := advice(dir); len(got) != 1 || got[0] != "chmod u+w "+render.ShellQuote(dir) {
 		t.Errorf("a folder of ours: %q", got)
 	}
 	other := "/"
@@ -148,7 +162,7 @@ func TestMakeWritable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := makeWritable(other); got != nil {
+	if got := advice(other); got != nil {
 		t.Errorf("a folder of another user: %q", got)
 	}
 }

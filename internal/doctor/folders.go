@@ -2,10 +2,13 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 
 	"quarry/internal/config"
 	"quarry/internal/render"
@@ -38,12 +41,11 @@ func (x *exam) checkPlace(p *place) {
 	dir := p.dir
 	info, err := os.Stat(dir)
 	if missing(err) {
-		if above := config.ExistingDir(dir); !canWrite(above) {
+		if above := config.ExistingDir(dir); unwritable(above) != nil {
+			what, fix, run := repairFolder(above, "set "+p.variable+" to a folder of yours that can be written to")
 			x.find(Finding{
-				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
-				Why: "It holds " + p.holds + "; without it " + p.without + ".",
-				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
-				Run: makeWritable(above),
+				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s.", dir, what),
+				Why: "It holds " + p.holds + "; without it " + p.without + ".", Fix: fix, Run: run,
 			})
 			return
 		}
@@ -57,10 +59,10 @@ func (x *exam) checkPlace(p *place) {
 			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
 			Run: []string{fmt.Sprintf("mv %s %s", render.ShellQuote(dir), render.ShellQuote(dir+".old"))},
 		})
-	case !canWrite(dir):
+	case unwritable(dir) != nil:
+		what, fix, run := repairFolder(dir, "set "+p.variable+" to a folder of yours that can be written to")
 		x.find(Finding{
-			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
-			Fix: "Make it writable.", Run: makeWritable(dir),
+			ID: "place-read-only", What: what + ".", Why: "It has to hold " + p.holds + "; without it " + p.without + ".", Fix: fix, Run: run,
 		})
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
 		x.find(Finding{
@@ -93,11 +95,16 @@ func (x *exam) checkPrivate(p *place) {
 	})
 }
 
-// makeWritable is the command that makes a folder writable. A folder of someone
-// else, as /, has none: chmod would be refused, or is not ours to give.
-func makeWritable(dir string) []string {
-	if !isOurs(dir) {
-		return nil
+// repairFolder says what is wrong with a folder that can't be written to, and what to do,
+// or instead. chmod helps only where it is ours and its mode is what stops us: not on a
+// volume mounted for reading only, and not in a sandbox.
+func repairFolder(dir, instead string) (what, fix string, run []string) {
+	if errors.Is(unwritable(dir), syscall.EROFS) {
+		return dir + " is on a file system mounted for reading only, as sandboxes do", strings.ToUpper(instead[:1]) + instead[1:] + ".", nil
 	}
-	return []string{"chmod u+w " + render.ShellQuote(dir)}
+	info, err := os.Stat(dir)
+	if err != nil || !isOurs(dir) || info.Mode().Perm()&0o200 != 0 {
+		return dir + " is not writable", strings.ToUpper(instead[:1]) + instead[1:] + ".", nil
+	}
+	return dir + " is not writable", "Make it writable, or " + instead + ".", []string{"chmod u+w " + render.ShellQuote(dir)}
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -55,6 +56,7 @@ type agent struct {
 	noGate   bool     // no review: a person runs this process, not an agent
 	stays    bool     // the process outlives its calls, as a server does
 	secret   string   // the file with the server's own token: no tool opens it
+	noLog    bool     // a root has no undo log, so nothing in it can be changed
 	servers  servers.Flags
 	record   env.Recorded
 }
@@ -90,7 +92,14 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 		return nil, err
 	}
 	o := &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit}
-	if set != nil && a.stays {
+	if set != nil && a.noLog && len(set.Roots()) == 1 {
+		o.MayChange = func() error {
+			return &tool.Error{
+				Code: fault.ReadOnly, Message: "Nothing can be changed here: the server has no folder that it can write its undo log to. Searching and reading work",
+				Hint: "To change files, have it started with XDG_STATE_HOME set to such a folder.",
+			}
+		}
+	} else if set != nil && a.stays {
 		o.MayChange = a.clientIsHere(set, time.Now())
 	}
 	return profile.New(set, o)
@@ -201,10 +210,13 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		return nil, err
 	}
 	if opts.StateDir, err = a.s.StateDir(root); err != nil {
-		if !opts.ReadOnly {
-			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
-		}
 		opts.StateDir = "" // list_changes has nothing to show then
+	} else if !opts.ReadOnly {
+		err = env.TryWrite(filepath.Dir(opts.StateDir))
+	}
+	if err != nil && !opts.ReadOnly {
+		a.noLog, opts.ReadOnly = true, true
+		log.Warn("nothing can be changed: set XDG_STATE_HOME to a folder that can be written to", "error", err)
 	}
 	if err := a.gate(root, opts); err != nil {
 		return nil, err
@@ -220,12 +232,14 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		if err != nil {
 			log.Warn("no place for an index: searches read the files", "error", err)
 		} else {
-			place.Ask = !keep
+			place.Ask = !keep || env.TryWrite(place.Dir) != nil // another process may keep it all the same
 			opts.Index = place
 		}
 	}
-	if err := a.s.Record(root, a.record, a.noGate, opts); err != nil {
-		return nil, err
+	if !a.noLog {
+		if err := a.s.Record(root, a.record, a.noGate, opts); err != nil {
+			return nil, err
+		}
 	}
 	return quarry.Open(root, opts)
 }

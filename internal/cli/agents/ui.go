@@ -100,6 +100,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 	}
 	defer ws.Close()
 	roots := ws.Roots()
+	f.readOnly = f.readOnly || f.noLog
 	opts := f.pageOptions(ws, log)
 	stores, err := f.proposals(ctx, roots, &opts, log)
 	defer func() {
@@ -216,6 +217,9 @@ func (f *uiFlags) keepTheme(theme string) error {
 
 // proposals opens those of each root. What was opened is closed by the caller.
 func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page.Options, log *slog.Logger) (stores []*review.Store, err error) {
+	if f.noLog {
+		return nil, nil // none can be made either
+	}
 	var parts []review.Part
 	for _, r := range roots {
 		dir, err := f.s.ReviewDir(r.Workspace.Dir())
@@ -280,7 +284,7 @@ func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 // each. It is nil if they are not kept.
 func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Follower {
 	root := roots[0].Workspace.Dir()
-	if !f.s.KeepsActivity(root) {
+	if f.noLog || !f.s.KeepsActivity(root) {
 		return nil
 	}
 	dir, err := f.s.ActivityDir(root)

@@ -185,12 +185,22 @@ func (s Streams) StateDir(root string) (string, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", fmt.Errorf("%w\n  the undo log is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
+		return "", fmt.Errorf("%w\n  the undo log is kept there, and without one nothing can be changed: set XDG_STATE_HOME to a folder of yours that can be written to", err)
 	}
 	if _, err := outside.CheckPrivate(dir); err != nil {
 		return "", fmt.Errorf("%w\n  the undo log is kept there, and others could tamper with it: set XDG_STATE_HOME to a folder of yours", err)
 	}
 	return dir, nil
+}
+
+// TryWrite says why no file can be made in a folder. Sandboxes refuse what the mode of a
+// folder promises, so it makes one and removes it.
+func TryWrite(dir string) error {
+	f, err := os.CreateTemp(dir, "try-*")
+	if err != nil {
+		return PathError(dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // ReviewDir makes the folder that keeps the proposals of a workspace.

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoHome is returned if no home folder is known.
-var ErrNoHome = errors.New("no home folder is known: set HOME, or the XDG folders")
+var ErrNoHome = errors.New("no home folder is known: set HOME, or XDG_STATE_HOME and XDG_CACHE_HOME")
 
 // StateDir returns the folder for journals: data that must not be lost.
 func StateDir(env func(string) string) (string, error) {

@@ -1,10 +1,12 @@
 package outside
 
 import (
+	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // unnamed reports whether a file's owner has no name in this user namespace. The kernel shows all such owners
@@ -13,32 +15,28 @@ import (
 // that user.
 func unnamed(uid uint32) bool { return uid == overflow().uid && !overflow().mapped }
 
-// overflow reads the kernel's tables once: a namespace's mapping is written once and never changes. Without
-// /proc no owner counts as unnamed, and folders of root look like another user's.
+// overflow asks the kernel once: a namespace's mapping is written once and never changes.
 var overflow = sync.OnceValue(func() (o struct {
 	uid    uint32
 	mapped bool
 }) {
-	o.uid, o.mapped = 65534, true
+	o.uid = 65534
 	if data, err := os.ReadFile("/proc/sys/kernel/overflowuid"); err == nil {
 		fmt.Sscan(string(data), &o.uid)
 	}
-	data, err := os.ReadFile("/proc/self/uid_map")
-	if err != nil {
-		return o
-	}
-	o.mapped = inUIDMap(string(data), o.uid)
+	o.mapped = isMapped(o.uid)
 	return o
 })
 
-// inUIDMap reports whether a table as /proc/self/uid_map has it names a user. A
-// line is the first uid here, the first uid outside, and how many there are.
-func inUIDMap(table string, uid uint32) bool {
-	for line := range strings.Lines(table) {
-		var first, outside, count uint64
-		if _, err := fmt.Sscan(line, &first, &outside, &count); err == nil && first <= uint64(uid) && uint64(uid) < first+count {
-			return true
-		}
+// isMapped reports whether a number is a user of this namespace. A file can't be given to
+// one that is not, whoever asks; a user that exists is refused for another reason, or gets
+// the file, which is in memory and has no name. Unlike /proc/self/uid_map this is there in
+// every sandbox.
+func isMapped(uid uint32) bool {
+	fd, err := unix.MemfdCreate("", unix.MFD_CLOEXEC)
+	if err != nil {
+		return true
 	}
-	return false
+	defer unix.Close(fd)
+	return !errors.Is(unix.Fchown(fd, int(uid), -1), unix.EINVAL)
 }

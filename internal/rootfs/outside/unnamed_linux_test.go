@@ -10,28 +10,6 @@ import (
 	"testing"
 )
 
-func TestUIDMap(t *testing.T) {
-	const whole, one, nobody = "         0          0 4294967295\n", "      1000       1000          1\n", "0 1000 1\n1 100000 65536\n"
-	for _, c := range []struct {
-		name, table string
-		uid         uint32
-		want        bool
-	}{
-		{"no namespace", whole, 65534, true},
-		{"bubblewrap's", one, 65534, false},
-		{"its own user", one, 1000, true},
-		{"below", one, 999, false},
-		{"above", one, 1001, false},
-		{"a container with subordinate users", nobody, 65534, true},
-		{"past them", nobody, 65537, false},
-		{"unshare -U", "", 65534, false},
-	} {
-		if got := inUIDMap(c.table, c.uid); got != c.want {
-			t.Errorf("%s: %d is mapped: %v, want %v", c.name, c.uid, got, c.want)
-		}
-	}
-}
-
 // TestPrivateWithoutNames judges folders from inside a user namespace, where the
 // owner of folders further up has no name.
 func TestPrivateWithoutNames(t *testing.T) {
