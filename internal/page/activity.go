@@ -2,9 +2,12 @@ package page
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
+	"time"
 
+	"quarry/change"
 	"quarry/internal/activity"
 )
 
@@ -24,7 +27,45 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"on": true, "calls": s.opts.Activity.Since(after, maxCalls), "last": last, "epoch": epoch}, nil
+	calls := s.opts.Activity.Since(after, maxCalls)
+	out := map[string]any{"on": true, "calls": calls, "last": last, "epoch": epoch, "made": s.madeBy(r.Context(), calls)}
+	if s.opts.Clients != nil {
+		if list, err := s.opts.Clients(); err == nil {
+			there := []string{}
+			for _, c := range list {
+				there = append(there, c.Sessions...)
+			}
+			out["there"] = there
+		}
+	}
+	return out, nil
+}
+
+// madeBy says which change each call made, by their numbers: the one of its session
+// while it ran.
+func (s *Server) madeBy(ctx context.Context, calls []activity.Numbered) map[int]string {
+	made := map[int]string{}
+	if len(calls) == 0 {
+		return made
+	}
+	log, err := s.journal(ctx, 0)
+	if err != nil {
+		return made
+	}
+	of := map[string][]*change.Change{}
+	for i := range log.Changes {
+		if c := &log.Changes[i]; c.Client.Session != "" {
+			of[c.Client.Session] = append(of[c.Client.Session], c)
+		}
+	}
+	for _, c := range calls {
+		for _, m := range of[c.Session] {
+			if d := m.Time.Sub(c.Time); m.Tool == c.Tool && d >= 0 && d <= time.Duration(c.Millis+1)*time.Millisecond {
+				made[c.N] = m.ID
+			}
+		}
+	}
+	return made
 }
 
 // purgeActivity removes all lines.

@@ -23,6 +23,7 @@ import (
 type agent struct {
 	t       testing.TB
 	session *mcp.ClientSession
+	there   *presence.Server
 }
 
 // agents is a page beside agents: what they change waits for a decision on it.
@@ -87,7 +88,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 		}
 		t.Cleanup(func() { log.Close() })
 		answered = func(c mcpserver.Answer) {
-			log.Called(activity.Call{Time: c.Began, Client: c.Client.Name, Session: c.Client.Session, Tool: c.Tool.Name, About: activity.About(c.Arguments, nil), Bytes: c.Bytes, Error: string(c.Code)})
+			log.Called(activity.Call{Time: c.Began, Client: c.Client.Name, Session: c.Client.Session, Tool: c.Tool.Name, About: activity.About(c.Arguments, nil), Millis: time.Since(c.Began).Milliseconds(), Bytes: c.Bytes, Error: string(c.Code)})
 		}
 	}
 	server, err := mcpserver.New(tools, &mcpserver.Options{
@@ -119,7 +120,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 			t.Errorf("close = %v", err)
 		}
 	})
-	return &agent{t, session}
+	return &agent{t, session, there}
 }
 
 // refuseAll decides what still waits.

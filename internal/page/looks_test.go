@@ -238,7 +238,7 @@ func (b *tab) picture(file string) {
 func (b *tab) axe(where, source string) {
 	b.t.Helper()
 	eval[chromedp.Void](b, `(() => { if (!window.axe) { `+source+` } })()`)
-	eval[chromedp.Void](b, `(() => { window.found = null; axe.run(document, { resultTypes: ["violations"] }).then((r) => { found = JSON.stringify(r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.target.join(" ") + ": " + n.failureSummary.slice(0, 160))])); }, (e) => { found = JSON.stringify([["failed", [String(e)]]]); }); })()`)
+	eval[chromedp.Void](b, `(() => { window.found = null; axe.run(document, { resultTypes: ["violations"], rules: { "label-content-name-mismatch": { enabled: true } } }).then((r) => { found = JSON.stringify(r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.target.join(" ") + ": " + n.failureSummary.slice(0, 160))])); }, (e) => { found = JSON.stringify([["failed", [String(e)]]]); }); })()`)
 	b.until("window.found")
 	var list [][]any
 	if err := json.Unmarshal([]byte(eval[string](b, "found")), &list); err != nil {

@@ -208,7 +208,7 @@ func NewToken() string {
 
 // Address is where a browser finds the page, with the token in the fragment,
 // which browsers don't send. It can be opened any number of times.
-func (s *Server) Address(l net.Listener) string { return s.address(l) + "#token=" + s.token }
+func (s *Server) Address(l net.Listener) string { return s.Base(l) + "/enter#token=" + s.token }
 
 // AddressOnce is an address that can be opened once: a browser keeps it in its
 // history, where the script of the page can't remove it.
@@ -217,10 +217,8 @@ func (s *Server) AddressOnce(l net.Listener) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tickets[ticket] = true
-	return s.address(l) + "#ticket=" + ticket
+	return s.Base(l) + "/#ticket=" + ticket
 }
-
-func (s *Server) address(l net.Listener) string { return s.Base(l) + "/enter" }
 
 // Base is the address without the token: it shows something only in a browser in
 // which the page is open.

@@ -2,12 +2,13 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
-	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
-	"time"
+	"sync"
 )
 
 //go:embed assets
@@ -106,23 +107,40 @@ func (m *missing) WriteHeader(int) { m.ResponseWriter.WriteHeader(http.StatusNot
 
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, r.PathValue("name")) }
 
+// kinds are the types of the assets; the system's table may be wrong or missing.
+var kinds = map[string]string{
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// packed are the assets in gzip, by name.
+var packed = sync.OnceValue(func() map[string][]byte {
+	all := map[string][]byte{}
+	list, _ := assets.ReadDir("assets") // it is embedded
+	for _, e := range list {
+		data, _ := assets.ReadFile("assets/" + e.Name())
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+		_, _ = z.Write(data)
+		_ = z.Close()
+		all[e.Name()] = b.Bytes()
+	}
+	return all
+})
+
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	data, err := assets.ReadFile(path.Join("assets", path.Base(name)))
 	if err != nil {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // the system's table may be wrong or missing
-	case ".js":
-		kind = "text/javascript; charset=utf-8"
-	case ".css":
-		kind = "text/css; charset=utf-8"
-	case ".html":
-		kind = "text/html; charset=utf-8"
-	case ".svg":
-		kind = "image/svg+xml"
+	h := w.Header()
+	h.Set("Content-Type", kinds[path.Ext(name)])
+	h.Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data = packed()[name]
 	}
-	w.Header().Set("Content-Type", kind)
-	http.ServeContent(w, r, strings.TrimSuffix(name, ".gz"), time.Time{}, bytes.NewReader(data))
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(data)
 }

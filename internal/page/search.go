@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,9 +48,10 @@ type wireFile struct {
 	Lines   []wireLine `json:"lines,omitempty"`
 	Score   float64    `json:"score,omitempty"`
 	Folder  bool       `json:"folder,omitempty"`
-	Kind    string     `json:"kind,omitempty"` // of a definition
-	In      string     `json:"in,omitempty"`   // what it is defined in
-	More    bool       `json:"more,omitempty"` // it may have more matching lines
+	Kind    string     `json:"kind,omitempty"`  // of a definition
+	In      string     `json:"in,omitempty"`    // what it is defined in
+	More    bool       `json:"more,omitempty"`  // it may have more matching lines
+	Place   int        `json:"place,omitempty"` // the line of a path:line that was asked for
 }
 
 // wireDone ends an answer: the receipt.
@@ -182,6 +185,9 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	run := &running{out: newLines(w), start: start}
 	var done *wireDone
+	if err = s.places(r.Context(), &a, run); err != nil {
+		return // nobody waits
+	}
 	switch {
 	case a.mode == "paths":
 		done, err = s.searchPaths(r.Context(), &a, run)
@@ -263,6 +269,36 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 		d.Types, d.Folders = where.types, where.folders
 	}
 	return d, nil
+}
+
+// placeAsked is a path with a line, as the page copies it and compilers write it.
+var placeAsked = regexp.MustCompile(`^\s*(\S.*?):(\d{1,9})(?::\d{1,9})?:?\s*$`)
+
+// maxPlaces is how many files of a name are shown before what was found.
+const maxPlaces = 5
+
+// places sends the files that a path:line names, in every mode, before the answer.
+func (s *Server) places(ctx context.Context, a *asked, run *running) error {
+	m := placeAsked.FindStringSubmatch(a.q)
+	if m == nil || a.count || a.exact || a.offset > 0 {
+		return nil
+	}
+	line, _ := strconv.Atoi(m[2])
+	name := strings.TrimPrefix(strings.TrimPrefix(filepath.ToSlash(m[1]), filepath.ToSlash(s.ws.Dir())+"/"), "./")
+	var found []string
+	if info, err := s.ws.Stat(ctx, name); err == nil && !info.Folder {
+		found = []string{name}
+	} else if res, err := s.ws.Find(ctx, search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + escapeGlob(name)}}, Limit: maxPlaces}); err == nil {
+		for _, e := range res.Entries {
+			found = append(found, e.Path)
+		}
+	}
+	for _, p := range found {
+		if err := run.file(wireFile{Path: pathID(p), Place: line}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // facets count matching lines by the type of their file and by its folder, two

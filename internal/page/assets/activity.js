@@ -1,28 +1,66 @@
-// Who does what now: a line for each call of a tool, as it is answered.
+// Who does what now: what waits for the person, and a line for each call of a tool, as
+// it is answered.
 
 import { get, post } from "./api.js";
-import { app } from "./frame.js";
-import { badge, btn, bytes, clock, command, h, icon, keepFocus, ms, n, notice, plural, safe } from "./dom.js";
+import { app, inTurn } from "./frame.js";
+import { badge, btn, bytes, clock, command, h, icon, keepFocus, ms, n, notice, plural, safe, said } from "./dom.js";
+import { does, isOpen, waitClock } from "./states.js";
 
 const shownLines = 500;
-let els, calls = [], last = 0, epoch = -1, number = 0, asking = false, again = false, on = true, filter = "", paused = false;
+let els, calls = [], last = 0, epoch = -1, number = 0, asking = false, again = false, on = true, filter = "", paused = false, proposals = [], there = null, timer = 0;
 
 function enter(main) {
   main.className = "activity";
-  els = { main, agents: h("div", { class: "agents" }), list: h("ol", { class: "calls", "aria-label": "Calls" }), none: h("div") };
-  main.append(els.agents, els.list, els.none);
-  calls = [];
+  els = { main, waits: h("section", { class: "card waits", hidden: true, "aria-label": "Waiting for you" }), agents: h("div", { class: "agents" }), list: h("ol", { class: "calls", "aria-label": "Calls" }), none: h("div") };
+  main.append(els.waits, els.agents, els.list, els.none);
+  calls = proposals = [];
+  there = null;
   last = 0;
   epoch = -1;
   filter = "";
   paused = false;
   app.title("Activity");
-  app.keys(["space", "pause"], ["1 2 3 4 5", "views"], ["?", "all keys"]);
+  app.keys(["w", "what waits"], ["space", "pause"], ["1 2 3 4 5", "views"], ["?", "all keys"]);
   bar();
-  load();
+  waits().then(load);
+  let ticks = 0;
+  timer = setInterval(() => { clocks(); if (++ticks % 5 === 0 && !paused && document.visibilityState === "visible") load(); }, 1000); // who is there
 }
 
-function leave() { number++; asking = again = false; }
+function leave() { number++; asking = again = false; clearInterval(timer); }
+
+// waits shows the proposals that wait, the one whose agent gives up first on top.
+async function waits() {
+  if (!app.about.review) return;
+  const mine = number;
+  try { ({ proposals } = await get("/api/review")); } catch { return; } // the calls say what is wrong
+  if (mine !== number) return;
+  const open = inTurn(proposals.filter((p) => isOpen(p.state)));
+  els.waits.hidden = !open.length;
+  keepFocus(els.waits, () => els.waits.replaceChildren(h("h2", null, plural(open.length, "change waits", "changes wait"), " for you ", h("kbd", null, "w")), h("ol", null, open.slice(0, 20).map((p) => h("li", null, h("a", { class: "waitrow", href: review(p), "data-id": p.id }, badge(p.client), h("b", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", { class: "about" }, said(p), " ", does(p)), h("span", { class: "wait-clock num", "data-p": p.id }))))), open.length > 20 ? h("p", { class: "told" }, `and ${n(open.length - 20)} more`) : ""));
+  clocks();
+  for (const el of els.list.children) el.replaceWith(line(el.call));
+}
+
+const review = (p) => `/review/${encodeURIComponent(p.id)}`;
+
+function clocks() {
+  for (const el of els.waits.querySelectorAll("[data-p]")) el.replaceChildren(...waitClock(proposals.find((p) => p.id === el.dataset.p)));
+}
+
+// proposalOf is the proposal that a call made.
+const proposalOf = (c) => proposals.find((p) => p.client === c.client && p.tool === c.tool && new Date(p.made) >= new Date(c.t) && new Date(p.made) <= new Date(c.t).getTime() + c.ms + 1);
+
+// leadsTo is where a call leads: the proposal or the change it made, else the file or
+// the search it was about.
+function leadsTo(c, p) {
+  if (p) return review(p);
+  if (c.made) return `/changes/${encodeURIComponent(c.made)}`;
+  const about = (c.about ?? "").split(" · ")[0];
+  if (!about || about.startsWith("(") || about.endsWith("…") || about === ".") return null;
+  if (/search|grep|find|symbol/.test(c.tool)) return `/search?q=${encodeURIComponent(/symbol/.test(c.tool) ? `@${about}` : about)}${/path|file|glob/.test(c.tool) ? "&mode=paths" : ""}`;
+  return /read|file|edit|info|outline/.test(c.tool) ? `/search?at=${encodeURIComponent(about)}:1` : null;
+}
 
 // load asks for what is new. While an answer is on its way, further news wait for one
 // more question.
@@ -44,7 +82,8 @@ async function load() {
       return;
     }
     if (on) ({ last, epoch } = res);
-    take(res.calls);
+    there = res.there ? new Set(res.there) : null;
+    take(res.calls.map((c) => ({ ...c, made: res.made?.[c.n] })));
   } catch (e) {
     if (mine !== number) return;
     els.none.replaceChildren(notice("bad", "warn", h("p", { class: "pre" }, safe(e.message))));
@@ -71,9 +110,13 @@ function take(fresh) {
 }
 
 function line(c) {
-  const el = h("li", { class: `call${c.error ? " failed" : ""}`, "data-of": nameOf(c), "data-id": c.t }, h("time", { class: "num", datetime: c.t }, clock(c.t)), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
-    h("span", { class: "about" }, safe(c.about ?? "", true)), c.error ? h("span", { class: "tag bad" }, safe(c.error, true)) : h("span"), h("span", { class: "num r" }, c.ms < 1000 ? ms(c.ms) : `${(c.ms / 1000).toFixed(1)} s`), h("span", { class: "num r dim" }, bytes(c.bytes)));
+  const p = proposalOf(c), to = leadsTo(c, p), waited = p && c.error === "TIMEOUT";
+  const about = [safe(c.about ?? "", true)];
+  const tag = waited || p && isOpen(p.state) ? h("span", { class: "tag warn" }, isOpen(p.state) ? "waits for you" : p.state) : c.error ? h("span", { class: "tag bad" }, safe(c.error, true)) : h("span");
+  const el = h("li", { class: `call${c.error && !waited ? " failed" : ""}`, "data-of": nameOf(c), "data-id": c.t }, h("time", { class: "num", datetime: c.t }, clock(c.t)), badge(c.client), h("span", { class: "cname" }, safe(nameOf(c), true)), h("code", null, safe(c.tool, true)),
+    to ? h("a", { class: "about", href: to }, c.about ? about : p ? "the proposal" : "the change") : h("span", { class: "about" }, about), tag, h("span", { class: "num r" }, c.ms < 1000 ? ms(c.ms) : `${(c.ms / 1000).toFixed(1)} s`), h("span", { class: "num r dim" }, bytes(c.bytes)));
   el.hidden = !!filter && el.dataset.of !== filter;
+  el.call = c;
   return el;
 }
 
@@ -88,7 +131,7 @@ function agents() {
     by.set(nameOf(c), a);
   }
   keepFocus(els.agents, () => els.agents.replaceChildren(...[...by].sort((a, b) => new Date(b[1].call.t) - new Date(a[1].call.t)).slice(0, 12).map(([name, a]) => h("button", { type: "button", class: "agent card", "data-id": name, "aria-pressed": String(filter === name), onclick: () => { filter = filter === name ? "" : name; for (const el of els.list.children) el.hidden = !!filter && el.dataset.of !== filter; agents(); bar(); } },
-    badge(a.client), h("b", null, safe(name, true)), h("span", { class: "dim num" }, `${n(a.minute)} a minute`), h("span", { class: "about" }, h("code", null, safe(a.call.tool, true)), " ", safe(a.call.about ?? "", true))))));
+    badge(a.client), h("b", null, safe(name, true)), there && a.call.session && !there.has(a.call.session) ? h("span", { class: "tag" }, "ended") : h("span", { class: "dim num" }, `${n(a.minute)} a minute`), h("span", { class: "about" }, h("code", null, safe(a.call.tool, true)), " ", safe(a.call.about ?? "", true))))));
 }
 
 function bar() {
@@ -109,6 +152,9 @@ async function purge() {
 
 export const activity = {
   enter, leave, update() {},
-  live(name) { if (name === "activity" && !paused && document.visibilityState === "visible") load(); },
+  live(name) {
+    if (name === "review") waits();
+    if (name === "activity" && !paused && document.visibilityState === "visible") load();
+  },
   keys: { " ": pause },
 };

@@ -45,7 +45,7 @@ export function drawLines(one, most, address) {
 }
 
 export function pathArticle(f, address) {
-  const el = h("article", { class: "file pathrow" }, h("a", { class: "hit pathhit", href: address, "data-line": 1 }, icon("file"), pathNode(f.path, f.lines?.[0]?.s), oddName(f.path) ? h("span", { class: "tag warn" }, oddName(f.path)) : null));
+  const el = h("article", { class: "file pathrow" }, h("a", { class: "hit pathhit", href: address, "data-line": f.place ?? 1 }, icon("file"), h("span", null, pathNode(f.path, f.lines?.[0]?.s), f.place ? h("b", { class: "mono" }, `:${f.place}`) : null), oddName(f.path) ? h("span", { class: "tag warn" }, oddName(f.path)) : null));
   el.file = f;
   return el;
 }

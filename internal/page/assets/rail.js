@@ -48,15 +48,19 @@ export class Rail {
     const st = this.search(), key = JSON.stringify([st.q, st.mode, st.case, st.word, st.hidden, st.ignored]);
     if (this.found.key !== key) this.found = { key, types: new Map(), folders: new Map() };
     this.found.more = false;
-    for (const m of [this.found.types, this.found.folders]) for (const k of m.keys()) m.set(k, 0);
+    // A filter does not hide the counts of its own kind: they come from a search without it.
+    for (const [m, filter] of [[this.found.types, st.type], [this.found.folders, st.glob]]) if (!this.keeps(filter)) for (const k of m.keys()) m.set(k, 0);
   }
+
+  keeps(filter) { return filter && ["text", "regex"].includes(this.search().mode); }
 
   count(f) {
     const text = realPath(f.path), base = text.slice(text.lastIndexOf("/") + 1), dot = base.lastIndexOf(".");
     const type = dot > 0 ? base.slice(dot + 1) : "(none)", count = f.lines?.filter((l) => l.h).length || 1, { types, folders } = this.found;
-    types.set(type, (types.get(type) ?? 0) + count);
+    const st = this.search();
+    if (!this.keeps(st.type)) types.set(type, (types.get(type) ?? 0) + count);
     const parts = text.split("/").slice(0, -1).slice(0, 2);
-    if (parts.length) folders.set(parts.join("/"), (folders.get(parts.join("/")) ?? 0) + count);
+    if (parts.length && !this.keeps(st.glob)) folders.set(parts.join("/"), (folders.get(parts.join("/")) ?? 0) + count);
   }
 
   // countAll takes the counts of all that was found, shown or not.
@@ -92,8 +96,9 @@ export class Rail {
     const list = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]);
     const total = list.reduce((sum, [, v]) => sum + v, 0);
     const part = d.stopped && !d.considered; // it ended before it had seen every file
-    this.short.textContent = part ? "cut" : `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
-    keepFocus(this.skipped, () => this.skipped.replaceChildren(h("h2", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
+    const indexed = d.unit === "definitions" && !d.considered; // the index knows them
+    this.short.textContent = indexed ? "" : part ? "cut" : `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
+    keepFocus(this.skipped, () => this.skipped.replaceChildren(h("h2", null, indexed ? "Definitions come from the index" : total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
       total ? h("table", { class: "receipt" }, list.map(([k, v]) => h("tr", null, h("td", null, reasons[k]?.[0] ?? k), h("td", null, n(v))))) : "",
       total ? h("p", { class: "sm" }, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); this.showReceipt(); } }, "Show the list")) : ""));
   }

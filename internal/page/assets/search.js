@@ -24,8 +24,9 @@ function addressOf(st) {
   return "/search" + (text ? "?" + text : "");
 }
 
-// A name after an @ is one of a definition.
-const atName = (st) => (st.mode === "text" && /^@[\p{L}_]/u.test(st.q) ? { ...st, q: st.q.slice(1), mode: "symbols" } : st);
+// A name after an @ is one of a definition, in every mode.
+const atName = (st) => (/^@[\p{L}_]/u.test(st.q) ? { ...st, q: st.q.slice(1), mode: "symbols" } : st);
+const modeNow = () => atName(state).mode;
 const question = (given) => { const st = atName(given); return { q: st.q, mode: st.mode === "text" ? "" : st.mode, case: st.case, word: st.word, glob: st.glob, type: st.type, hidden: st.hidden, ignored: st.ignored }; };
 const same = (a, b) => JSON.stringify(question(a)) === JSON.stringify(question(b));
 
@@ -224,8 +225,8 @@ let queue = [], drawing = 0, settling = 0;
 
 function append(got, files) {
   for (const f of files) {
-    if (state.mode === "text" || state.mode === "regex") f.lines?.forEach((l) => toMatch(l, innerWidth * (app.wide ? (state.at ? 0.4 : 0.8) : 1)));
-    const hits = state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1, last = got.files.at(-1);
+    if (counted()) f.lines?.forEach((l) => toMatch(l, innerWidth * (app.wide ? (state.at ? 0.4 : 0.8) : 1)));
+    const hits = f.place ? 0 : modeNow() === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1, last = got.files.at(-1);
     f.hits = hits + (last?.path === f.path ? last.hits : 0); // a page may end in the middle of a file
     if (f.hits >= fileHits) f.more = true;
     got.files.push(f);
@@ -246,9 +247,9 @@ function drawFiles(got, most) {
   while (queue.length && lines < most) {
     const one = queue[0], { f } = one;
     if (!one.el) {
-      one.el = state.mode === "paths" ? pathArticle(f, at(f, 1)) : article(one, state.mode === "words"); // a definition is a file with one line
+      one.el = f.place || modeNow() === "paths" ? pathArticle(f, at(f, f.place ?? 1)) : article(one, modeNow() === "words"); // a definition is a file with one line
       part.append(one.el);
-      rail.count(f);
+      if (!f.place) rail.count(f);
       lines += 2;
     }
     if (one.ol) lines += drawLines(one, Math.max(1, most - lines), at);
@@ -346,10 +347,11 @@ function finish(got) {
   // A page before this one may have cut a file.
   if (!got.done.stopped && got.files.some((f) => f.more)) Object.assign(got.done, { stopped: "file", exact: false });
   status(got, false);
-  if (!got.files.length) { rail.receipt(got.done); showZero(got); return; }
+  if (!got.files.length) { rail.receipt(got.done); showZero(got); if (state.type || state.glob) countOthers(); return; }
   settling = setTimeout(() => {
     rail.receipt(got.done);
     if (got.done.stopped) { showCut(got); countLater(); }
+    if (state.type || state.glob) countOthers();
     if (state.at) markAt();
   }, quiet);
 }
@@ -363,19 +365,35 @@ function showCut(got) {
     h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${more ? `${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.` : "There are more."}`),
     h("p", { class: "sub sm" }, why ?? (d.unit === "lines" ? "Matches are shown in path order, so a later file can hold a better one." : "The best come first.")),
     h("div", { class: "btns" },
-      state.mode === "words" || d.unit === "definitions" || d.stopped === "file" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
+      modeNow() === "words" || d.unit === "definitions" || d.stopped === "file" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
       d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: () => count({ exact: "1" }) }) : null)));
 }
 
 function more_() {
-  if (!answer?.done?.stopped || answer.done.stopped === "file" || state.mode === "words" || answer.done.unit === "definitions") return false;
+  if (!answer?.done?.stopped || answer.done.stopped === "file" || modeNow() === "words" || answer.done.unit === "definitions") return false;
   ask({ offset: answer.hits });
+}
+
+// counted says whether the server counts what such a search finds.
+const counted = () => ["text", "regex"].includes(modeNow());
+
+// countOthers counts what a filter by type or folder hides, so that its facets can be
+// told and chosen.
+function countOthers() {
+  if (!counted()) return;
+  const mine = number;
+  for (const [key, facet] of [["type", "types"], ["glob", "folders"]]) {
+    if (!state[key]) continue;
+    stream("/api/search", { ...question(state), [key]: "", count: "1" }, running?.signal, ([one]) => {
+      if (mine === number && one.done) rail.countAll({ [facet]: one.done[facet], stopped: one.done.stopped });
+    }).then(() => { if (mine === number) rail.facets(); }, () => {}); // the counts of before stay
+  }
 }
 
 // countLater counts what is not shown once nobody types.
 let counting = 0;
 function countLater() {
-  if (state.mode === "words" || state.mode === "paths" || atName(state).mode === "symbols") return;
+  if (!counted()) return;
   clearTimeout(counting);
   counting = setTimeout(() => count({ count: "1" }), 250);
 }
@@ -401,7 +419,7 @@ async function count(how) {
 
 function showError(err) {
   els.status.replaceChildren(h("span", { class: "tag bad" }, "not searched"));
-  const hint = (err.hint || "").trim(), pattern = state.mode === "regex" && !err.unanswered;
+  const hint = (err.hint || "").trim(), pattern = modeNow() === "regex" && !err.unanswered;
   els.tail.replaceChildren(notice("bad", "warn", h("p", null, h("b", null, pattern ? "This pattern can't be used." : "This can't be searched.")),
     h("p", { class: "mono pre" }, safe(err.message)), hint ? h("p", { class: "sub pre" }, safe(hint)) : null,
     pattern ? h("div", { class: "btns" }, btn("Search for it as plain text", { cls: "small", onclick: () => set({ mode: "text" }) })) : null));
@@ -411,7 +429,7 @@ async function showZero(got) {
   const mine = number, d = got.done;
   const skipped = Object.entries(d.skipped ?? {}).filter(([k]) => k !== "filtered").reduce((s, [, v]) => s + v, 0);
   const zero = h("div", { class: "zero" }, h("h2", null, "No match for ", h("code", null, safe(state.q))),
-    h("p", null, state.mode === "paths"
+    h("p", null, d.unit === "definitions" ? "No definition has such a name." : modeNow() === "paths"
       ? `None of ${plural(d.considered, "path")} has it.`
       : `${d.considered === 0 ? "No file passes the filters." : state.glob || state.type ? "All files that pass the filters were searched, changes of a moment ago included." : `All ${plural(d.considered, "file")} in ${app.about.name} were searched, changes of a moment ago included.`}`,
     skipped ? [` ${plural(skipped, "entry", "entries")} skipped: `, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); rail.showReceipt(); } }, "see which"), "."] : null));

@@ -1,0 +1,167 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"quarry"
+	"quarry/internal/activity"
+)
+
+// maxFirstLoad is how many bytes of fixed files the first load may transfer.
+const maxFirstLoad = 90_000
+
+// TestFirstLoad adds up what a browser loads at first, headers aside.
+func TestFirstLoad(t *testing.T) {
+	s := serve(t, sample, nil)
+	bare := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	load := func(path string) (int, string) {
+		t.Helper()
+		req, err := http.NewRequest("GET", s.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept-Encoding", "gzip, deflate, br, zstd")
+		res, err := bare.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		data, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v, %v", path, res.Status, err)
+		}
+		return len(data), res.Header.Get("Content-Encoding")
+	}
+	sum, files := 0, []string{"/search"}
+	for _, name := range []string{"style.css", "icon.svg", "theme.js", "app.js"} {
+		files = append(files, "/assets/"+name)
+	}
+	for i := 0; i < len(files); i++ { // what a module imports is found on the way
+		data, err := assets.ReadFile(files[i][1:])
+		if err != nil && i > 0 {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^import .* from "\.(/[\w.]+)"`).FindAllSubmatch(data, -1) {
+			if name := "/assets" + string(m[1]); !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
+	}
+	if len(files) < 20 {
+		t.Errorf("only %d files", len(files))
+	}
+	for _, path := range files {
+		n, coding := load(path)
+		if coding != "gzip" {
+			t.Errorf("%s is sent as %q", path, coding)
+		}
+		sum += n
+	}
+	t.Logf("%d bytes in %d files", sum, len(files))
+	if sum > maxFirstLoad {
+		t.Errorf("the first load transfers %d bytes, more than %d", sum, maxFirstLoad)
+	}
+	// A client that can't unpack gets the plain file.
+	if _, plain := s.request(t, "GET", "/assets/app.js", ""); !strings.Contains(plain, "import") {
+		t.Errorf("app.js = %q", plain)
+	}
+}
+
+// TestBrowserPlaces: what y copies leads back, and a name after an @ to its definition,
+// whatever mode the box is in.
+func TestBrowserPlaces(t *testing.T) {
+	s := serve(t, project, func(o *Options) {
+		ws, err := quarry.Open(o.Workspace.Dir(), &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ws.Close() })
+		if err := ws.Index().Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o.Workspace = ws
+	})
+	b := s.open(t, "/search", 1280, 800, "light")
+	for _, mode := range []string{"text", "regex", "words", "paths", "symbols"} {
+		for _, q := range []string{"retry.go:4", "internal/pay/retry.go:4", s.dir + "/internal/pay/retry.go:4:6"} {
+			b.do(chromedp.Navigate(s.base + "/search?mode=" + mode))
+			b.until(`document.activeElement.id === "q"`)
+			b.keys(q)
+			b.has(".list-of-hits > :first-child .pathhit", "internal/pay/retry.go:4")
+			b.keys(kb.Enter)
+			b.has(".peek .hit.on", "func retryAfter")
+			if n := b.count(".zero"); n > 0 {
+				t.Errorf("%s, %s: it also says that there is nothing", mode, q)
+			}
+		}
+		b.do(chromedp.Navigate(s.base + "/search?mode=" + mode + "&q=%40retryAfter"))
+		b.has("article.file", "func retryAfter(n int) int")
+		b.has(".rail", "Definitions come from the index")
+	}
+	// A text that only looks like one is searched as ever.
+	b.do(chromedp.Navigate(s.base + "/search?q=localhost:8080"))
+	b.has(".zero h2", "No match for")
+}
+
+// TestBrowserFacets: choosing a folder or a type leaves the counts of the others.
+func TestBrowserFacets(t *testing.T) {
+	s := serve(t, map[string]string{"a/x/1.go": "needle\nneedle\n", "b/y/2.go": "needle\n", "b/y/3.md": "needle\n"}, nil)
+	counts := func(b *tab, section int) string {
+		return eval[string](b, fmt.Sprintf(`[...document.querySelectorAll(".rail section")[%d].querySelectorAll(".facet")].map((f) => f.innerText.replace(/\s+/g, " ").trim()).join(", ")`, section))
+	}
+	b := s.open(t, "/search?q=needle", 1280, 800, "light")
+	b.until(`document.querySelectorAll(".facet .num").length === 4`)
+	b.click(`.facet input[data-id="b/y"]`)
+	b.has(".status", "2 matching lines")
+	b.until(`document.querySelector(".status").textContent.includes("complete")`)
+	b.until(`[...document.querySelectorAll(".facet")].some((f) => f.textContent.includes("md") && f.textContent.includes("1"))`)
+	if got := counts(b, 2); got != "a/x 2, b/y 2" {
+		t.Errorf("folders = %s", got)
+	}
+	// A page that was opened with the filters counts the others too.
+	b.do(chromedp.Navigate(s.base + "/search?q=needle&type=md"))
+	b.has(".status", "1 matching line")
+	b.until(`[...document.querySelectorAll(".facet")].some((f) => f.textContent.includes("go") && f.textContent.includes("3"))`)
+}
+
+// TestBrowserActivityWaits: what waits comes first, its call is no failure, rows lead to
+// what they are about, and a connection that ended is marked.
+func TestBrowserActivityWaits(t *testing.T) {
+	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n"})
+	s.calls = t.TempDir()
+	s.opts.Activity = activity.Follow(s.calls)
+	free, gated := s.agent(t, "zed", 0), s.agent(t, "claude-code", 300*time.Millisecond)
+	free.call("edit_file", map[string]any{"path": "b.txt", "old_text": "b", "new_text": "B"})
+	free.call("read_file", map[string]any{"path": "a.txt"})
+	b := s.open(t, "/activity", 1280, 800, "light")
+	b.has(".call", "read_file")
+	gated.call("edit_file", map[string]any{"path": "a.txt", "old_text": "\n2\n", "new_text": "\ntwo\n"})
+	b.has(".waits", "1 change waits for you")
+	b.has(".waits .waitrow", "claude-code")
+	b.has(".call .tag.warn", "waits for you")
+	if n := b.count(".call.failed"); n > 0 {
+		t.Errorf("%d calls are shown as failed", n)
+	}
+	if first := eval[string](b, `document.querySelector("main").firstElementChild.className`); !regexp.MustCompile(`\bwaits\b`).MatchString(first) {
+		t.Errorf("%s comes first", first)
+	}
+	if title := eval[string](b, "document.title"); !strings.HasPrefix(title, "(1) ") {
+		t.Errorf("title = %s", title)
+	}
+	b.until(`document.querySelector('.call a.about[href^="/changes/"]') && document.querySelector('.call a.about[href^="/search?at=a.txt"]')`)
+	free.there.Close()
+	b.has(".agent .tag", "ended")
+	b.click(".waits .waitrow")
+	b.until(`location.pathname.startsWith("/review/")`)
+	b.has(".dhead", "claude-code")
+}
