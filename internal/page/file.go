@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/colour"
+	"quarry/internal/rank"
 	"quarry/match"
 	"quarry/search"
 )
@@ -143,6 +144,13 @@ const (
 func matchesIn(v url.Values, lines []string) [][]int {
 	out := make([][]int, len(lines))
 	a, err := readAsked(v)
+	if err == nil && a.mode == "words" {
+		words := rank.NewQuery(a.q)
+		for i, l := range lines {
+			out[i] = wordsIn(words, l)
+			out[i] = out[i][:min(len(out[i]), 2*maxMarks)]
+		}
+	}
 	if err != nil || a.mode != "text" && a.mode != "regex" {
 		return out
 	}

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -164,4 +166,31 @@ func TestBrowserActivityWaits(t *testing.T) {
 	b.click(".waits .waitrow")
 	b.until(`location.pathname.startsWith("/review/")`)
 	b.has(".dhead", "claude-code")
+}
+
+// TestMarksOfWords: what is marked is what counts for the ranking: whole words in any
+// form, and no stop words.
+func TestMarksOfWords(t *testing.T) {
+	s := serve(t, map[string]string{"a.md": "# Renewal\n\nThe renewal of the certificate is automatic; certificates are renewed by it in time.\n"}, nil)
+	_, body := s.request(t, "GET", "/api/search?mode=words&q=how+is+it+renewed+in+the+certificate", "")
+	got := map[string]bool{}
+	for line := range strings.Lines(body) {
+		var one struct{ File wireFile }
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range one.File.Lines {
+			for i := 0; i+1 < len(l.Spans); i += 2 {
+				got[strings.ToLower(l.Text[l.Spans[i]:l.Spans[i+1]])] = true
+			}
+		}
+	}
+	list := slices.Sorted(maps.Keys(got))
+	if want := "certificate certificates renewal renewed"; strings.Join(list, " ") != want {
+		t.Errorf("marked %q, want %q", list, want)
+	}
+	text := get[wireText](t, s, "/api/file?path=a.md&mode=words&q=how+is+it+renewed+in+the+certificate")
+	if n := len(text.Marks[3]) / 2; n != 4 {
+		t.Errorf("%d marks in line 3 of the file, want 4: %v", n, text.Marks)
+	}
 }

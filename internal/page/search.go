@@ -13,9 +13,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
+	"quarry/internal/rank"
 	"quarry/match"
 	"quarry/search"
 )
@@ -389,8 +389,7 @@ func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wire
 	if err != nil {
 		return nil, err
 	}
-	words := wordsOf(a.q)
-	files := map[string]bool{}
+	files, words := map[string]bool{}, rank.NewQuery(a.q)
 	for _, c := range res.Chunks {
 		files[c.Path] = true
 		f := wireFile{Path: pathID(c.Path), Matched: 1, Score: c.Score}
@@ -409,7 +408,7 @@ func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wire
 
 // passage shows the lines of a chunk that have a word of the query, and those
 // beside them; the first lines if no line has one.
-func passage(c search.Chunk, words []string) []wireLine {
+func passage(c search.Chunk, words *rank.Query) []wireLine {
 	const most = 9
 	texts := strings.Split(strings.TrimSuffix(c.Text, "\n"), "\n")
 	all := make([]wireLine, len(texts))
@@ -417,7 +416,8 @@ func passage(c search.Chunk, words []string) []wireLine {
 	hits := 0
 	for i, t := range texts {
 		t = strings.TrimSuffix(t, "\r")
-		all[i] = wireLine{N: c.StartLine + i, Text: clip(t), Spans: spansOf(clip(t), words)}
+		t = clip(t)
+		all[i] = wireLine{N: c.StartLine + i, Text: t, Spans: marksIn(t, wordsIn(words, t), 0)}
 		if all[i].Hit = len(all[i].Spans) > 0; all[i].Hit && hits < most {
 			hits++
 			for j := max(0, i-1); j <= min(i+1, len(texts)-1); j++ {
@@ -441,13 +441,15 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxLineBytes], "")
 }
 
-// wordsOf splits a query roughly as the ranking does. It only decides what is
-// marked.
-func wordsOf(q string) []string {
-	return strings.FieldsFunc(strings.ToLower(q), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// wordsIn are the words of a line that count for the ranking, in bytes.
+func wordsIn(q *rank.Query, line string) (spans []int) {
+	if q != nil {
+		q.Marks([]byte(line), func(start, end int) { spans = append(spans, start, end) })
+	}
+	return spans
 }
 
-// spansOf finds words in a line, as pairs of UTF-16 offsets.
+// spansOf finds texts in a line, as pairs of UTF-16 offsets.
 func spansOf(text string, words []string) []int {
 	type span struct{ from, to int }
 	low := strings.ToLower(text)

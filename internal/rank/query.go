@@ -194,6 +194,15 @@ func (q *Query) termOf(part []byte) (int32, bool) {
 	return i, ok
 }
 
+// Marks calls f with every part of text that counts as a word of the query.
+func (q *Query) Marks(text []byte, f func(start, end int)) {
+	q.finder.Each(text, func(start, end int) {
+		if _, ok := q.termOf(text[start:end]); ok {
+			f(start, end)
+		}
+	})
+}
+
 func (q *Query) has(k terms.Key) bool {
 	_, ok := q.keys[k]
 	return ok

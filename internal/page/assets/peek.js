@@ -27,8 +27,7 @@ export class Peek {
 
   async show(path, line, question) {
     const { q, mode } = question, before = this.asked;
-    this.marks = mode === "words" ? wordsOf(q) : () => null;
-    this.searched = q && (mode === "text" || mode === "regex") ? { q, mode, case: question.case, word: question.word } : {};
+    this.searched = q && (mode === "text" || mode === "regex" || mode === "words") ? { q, mode, case: question.case, word: question.word } : {};
     if (this.path !== path) this.finder = this.by = null;
     this.asked = this.finder?.q ? { q: this.finder.q } : this.searched;
     if (this.path === path && this.scroller) {
@@ -225,7 +224,7 @@ export class Peek {
       const no = this.base + i + 1, l = this.chunks.get(no);
       if (!l && !missing) missing = no;
       list.push(h("li", { class: `hit${no === this.line ? " on" : ""}${this.by ? " authored" : ""}`, "data-n": no, "aria-current": no === this.line ? "true" : undefined }, this.byline(no, i === first), h("span", { class: "no" }, no),
-        h("span", { class: "src" }, l?.left ? h("span", { class: "cutmark", title: `${n(l.left)} bytes before` }, "…") : null, l ? code(l.text, l.colours, l.marks ?? this.marks(l.text)) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
+        h("span", { class: "src" }, l?.left ? h("span", { class: "cutmark", title: `${n(l.left)} bytes before` }, "…") : null, l ? code(l.text, l.colours, l.marks) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
     }
     this.ol.style.transform = `translateY(${first * this.lineHeight}px)`;
     this.ol.replaceChildren(...list);
@@ -267,22 +266,4 @@ export class Peek {
       if (mine === this.number && t.version !== this.info.version) this.reload(t);
     } catch { /* it is gone: what is shown stays until it is opened again */ }
   }
-}
-
-// wordsOf finds words in a line of the file, for the marks. What is searched as
-// text or as a pattern is marked by the server: a pattern that it searches in
-// linear time can keep the browser's engine busy for ever.
-function wordsOf(q) {
-  const words = q.split(/[^\p{L}\p{N}_]+/u).filter((w) => w.length > 1);
-  if (!words.length) return () => null;
-  const re = new RegExp(words.join("|"), "giu");
-  return (text) => {
-    if (text.length > 5000) return null;
-    const out = [];
-    for (const m of text.matchAll(re)) {
-      out.push(m.index, m.index + m[0].length);
-      if (out.length > 200) break;
-    }
-    return out.length ? out : null;
-  };
 }
