@@ -133,7 +133,7 @@ type Options struct {
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
-	// FullDiff and AllLines equal the fields of Set, for the dry run of an undo; Diff has AllLines alone.
+	// FullDiff and AllLines equal the fields of Set, for the dry run of an undo. Diff with both shows the unchanged lines too.
 	FullDiff, AllLines bool
 }
 

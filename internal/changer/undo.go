@@ -393,6 +393,8 @@ func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 		if o != nil && o.AllLines && size < maxDiff {
 			if opts = fullDiff(true); w.large(e, i) {
 				opts = &textedit.DiffOptions{MaxLines: maxFullLines} // it may have gigabytes
+			} else if o.FullDiff {
+				opts.Context = 1 << 24
 			}
 		}
 		d, err := w.stepDiff(e, i, false, opts)

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/activity"
 )
 
@@ -192,5 +193,91 @@ func TestMarksOfWords(t *testing.T) {
 	text := get[wireText](t, s, "/api/file?path=a.md&mode=words&q=how+is+it+renewed+in+the+certificate")
 	if n := len(text.Marks[3]) / 2; n != 4 {
 		t.Errorf("%d marks in line 3 of the file, want 4: %v", n, text.Marks)
+	}
+}
+
+// TestBrowserFromHunk: more lines around a hunk, the whole definition, the file at the
+// line, and back, in a change and in a proposal.
+func TestBrowserFromHunk(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("package pay\n\n")
+	for i := range 4 {
+		fmt.Fprintf(&b, "// f%d is one.\nfunc f%d() int {\n", i, i)
+		for j := range 30 {
+			fmt.Fprintf(&b, "\tx%d := %d\n", j, i*100+j)
+		}
+		b.WriteString("\treturn 0\n}\n\n")
+	}
+	source := b.String()
+	s := serveAgents(t, map[string]string{"pay.go": source, "use.go": "package pay\n\nvar u = f2()\n"})
+	// Two hunks in f1, one in f2; then another program changes the file.
+	set := change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "pay.go", Edits: []change.Edit{{Old: "x10 := 110", New: "x10 := f2()"}, {Old: "x25 := 125\n", New: ""}, {Old: "x15 := 215", New: "x15 := 1\n\ty := 2"}}}}}
+	c, err := s.ws.Apply(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, s.dir+"/pay.go", "// later\n"+source)
+	tab := s.open(t, "/changes/"+c.ID, 1280, 800, "light")
+	shown := func(k int) string {
+		return eval[string](tab, fmt.Sprintf(`[...document.querySelectorAll(".hunk")[%d].querySelectorAll(".l:not(.dup):not(.fill)")].map((l) => l.querySelector(".o").textContent + "," + l.querySelector(".w").textContent).join(" ")`, k))
+	}
+	tab.until(`document.querySelectorAll(".hunk").length === 3`)
+	click := func(k int, label string) {
+		t.Helper()
+		eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelectorAll(".hunk")[%d].querySelector('[aria-label=%s]').click()`, k, quote(label)))
+	}
+	if got := shown(0); !strings.HasPrefix(got, "47,47 48,48 49,49 50, ,50 51,51") {
+		t.Fatalf("first hunk = %s", got)
+	}
+	click(0, "10 lines above")
+	tab.until(`document.querySelectorAll(".hunk")[0].querySelectorAll(".l:not(.dup)").length === 18`)
+	if got := shown(0); !strings.HasPrefix(got, "37,37 38,38") {
+		t.Errorf("10 lines above = %s", got)
+	}
+	click(0, "The whole definition")
+	tab.has(".toast", "All of f1")
+	tab.until(`document.querySelectorAll(".hunk")[0].textContent.includes("x20 := 120")`)
+	if got := shown(0) + " " + shown(1); !strings.HasPrefix(got, "37,37 ") || !strings.Contains(got, " 54,54 55,55 ") || !strings.HasSuffix(got, "71,70") {
+		t.Errorf("the whole definition = %s", got)
+	}
+	eval[chromedp.Void](tab, `document.querySelectorAll(".hunk")[2].querySelector("a.btn").focus()`)
+	tab.keys("x")
+	tab.until(`document.querySelectorAll(".hunk")[2].textContent.includes("x5 := 205") && document.querySelectorAll(".hunk")[2].textContent.includes("x28 := 228")`)
+	tab.keys("g")
+	tab.until(`location.pathname === "/search" && document.querySelector(".alone .peek .hit.on")`)
+	tab.do(chromedp.NavigateBack())
+	tab.until(`document.querySelectorAll(".hunk").length === 3`)
+
+	// A name in a diff leads to its definition and its uses.
+	tab.until(`document.querySelector(".hunk .add .tx")`)
+	eval[chromedp.Void](tab, `getSelection().removeAllRanges()`)
+	tab.keys("d")
+	tab.has("dialog.names", "f2")
+	eval[chromedp.Void](tab, `document.querySelector('dialog.names [aria-label="Definition of f2"]').click()`)
+	tab.has(".peek .hit.on", "func f2() int")
+	tab.do(chromedp.NavigateBack())
+	tab.until(`location.pathname.startsWith("/changes/")`)
+	tab.do(chromedp.Navigate(s.base + "/search?q=f2"))
+	tab.until(`document.querySelectorAll("a.hit").length > 1`)
+	eval[chromedp.Void](tab, `(() => { const el = [...document.querySelectorAll("a.hit")].find((a) => a.textContent.includes("var u")).querySelector(".src"); const r = document.createRange(); let node = [...(function* walk(n) { if (n.nodeType === 3) yield n; for (const c of n.childNodes) yield* walk(c); })(el)].find((n) => n.data.includes("f2")); r.setStart(node, node.data.indexOf("f2")); r.setEnd(node, node.data.indexOf("f2") + 2); const box = r.getBoundingClientRect(); el.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, altKey: true, clientX: box.left + 5, clientY: box.top + 8 })); })()`)
+	tab.has(".peek .hit.on", "func f2() int")
+	eval[chromedp.Void](tab, `document.activeElement.blur()`)
+	tab.keys("d")
+	tab.has("dialog.names", "f2")
+	eval[chromedp.Void](tab, `document.querySelector('dialog.names [aria-label="Uses of f2"]').click()`)
+	tab.until(`location.search === "?q=f2&mode=uses"`)
+	tab.has(".status", "1 use in 1 file")
+	tab.has("a.hit", "var u = f2()")
+
+	// A proposal: the lines are those of the file as it is.
+	agent := s.agent(t, "claude-code", 5*time.Minute)
+	agent.start("edit_file", map[string]any{"path": "pay.go", "old_text": "x20 := 320", "new_text": "x20 := f1()"})
+	id := s.waiting(t, 1).ID
+	tab.do(chromedp.Navigate(s.base + "/review/" + id))
+	tab.has(".hunk.now", "1 of 1")
+	tab.keys("X")
+	tab.has(".toast", "All of f3")
+	if got := shown(0); !strings.HasPrefix(got, "109,109 110,110") || !strings.Contains(got, "130,130 131, ,131 132,132") {
+		t.Errorf("the definition around a proposal = %s", got)
 	}
 }

@@ -32,7 +32,7 @@ func TestMarks(t *testing.T) {
 		{"mode=regex&q=" + url.QueryEscape(`(n(e+)*)+d|^p`), map[int][]int{1: {0, 1}, 3: {6, 10, 15, 19}, 4: {100, 104}}, map[int]int{4: 5800}},
 		{"mode=regex&q=" + url.QueryEscape(`(`), nil, nil},
 		{"mode=regex&q=x*", nil, nil},
-		{"mode=words&q=needle", nil, nil},
+		{"mode=words&q=needle", map[int][]int{3: {6, 12, 15, 21}}, nil},
 	} {
 		got := get[wireText](t, s, "/api/file?path=a.go&"+c.question)
 		if len(c.marks)+len(got.Marks) > 0 && !cmp.Equal(got.Marks, c.marks) {

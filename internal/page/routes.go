@@ -51,6 +51,7 @@ func (s *Server) routes() []route {
 		{"GET", "/api/find", false, answered(s.find)},
 		{"GET", "/api/colours", false, answered(s.fileColours)},
 		{"GET", "/api/changes", false, answered(s.changes)},
+		{"GET", "/api/around", false, answered(s.around)},
 		{"GET", "/api/counts", false, answered(s.lineCounts)},
 		{"GET", "/api/diff/{id}", false, answered(s.diff)},
 		{"GET", "/api/session/{id}", false, answered(s.session)},

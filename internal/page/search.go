@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/rank"
+	"quarry/internal/usage"
 	"quarry/match"
 	"quarry/search"
 )
@@ -98,7 +99,7 @@ func readAsked(v url.Values) (asked, error) {
 	if a.mode == "" {
 		a.mode = "text"
 	}
-	if !slices.Contains([]string{"text", "regex", "words", "paths", "symbols"}, a.mode) {
+	if !slices.Contains([]string{"text", "regex", "words", "paths", "symbols", "uses"}, a.mode) {
 		return a, badRequest("unknown mode " + strconv.Quote(a.mode))
 	}
 	if a.q == "" {
@@ -193,6 +194,8 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 		done, err = s.searchPaths(r.Context(), &a, run)
 	case a.mode == "symbols":
 		done, err = s.searchSymbols(r.Context(), &a, run)
+	case a.mode == "uses":
+		done, err = s.searchUses(r.Context(), &a, run)
 	case a.mode == "words":
 		done, err = s.searchWords(r.Context(), &a, run)
 	default:
@@ -585,6 +588,34 @@ func (s *Server) searchSymbols(ctx context.Context, a *asked, run *running) (*wi
 	d := receipt(&res.Summary)
 	d.Unit, d.Lines, d.Files = "definitions", res.Total, len(files)
 	if d.Stopped = ""; res.Total > len(res.Symbols) {
+		d.Stopped = "lines"
+	}
+	return d, nil
+}
+
+// searchUses finds where a name is used in code, those in tests last.
+func (s *Server) searchUses(ctx context.Context, a *asked, run *running) (*wireDone, error) {
+	res, err := usage.Find(ctx, s.ws, usage.Query{Name: a.q, Scope: a.scope(), Limit: 2 * maxHits})
+	if err != nil {
+		return nil, err
+	}
+	name := a.q[strings.LastIndexAny(a.q, ".:>")+1:]
+	files := map[string]bool{}
+	for i := 0; i < len(res.Uses); {
+		p := res.Uses[i].Path
+		f := wireFile{Path: pathID(p)}
+		for ; i < len(res.Uses) && res.Uses[i].Path == p; i++ {
+			text := clip(res.Uses[i].Text)
+			f.Lines = append(f.Lines, wireLine{N: res.Uses[i].Line, Text: text, Hit: true, Spans: spansOf(text, []string{strings.ToLower(name)})})
+		}
+		files[p], f.Matched = true, len(f.Lines)
+		if err := run.file(f); err != nil {
+			return nil, err
+		}
+	}
+	d := receipt(&res.Summary)
+	d.Unit, d.Lines, d.Files = "uses", res.Total, len(files)
+	if d.Stopped = ""; res.Total > len(res.Uses) {
 		d.Stopped = "lines"
 	}
 	return d, nil

@@ -5,6 +5,8 @@ import { changes } from "./changes.js";
 import { start } from "./frame.js";
 import { health } from "./health.js";
 import { review } from "./review.js";
+import { bindNames, byKey } from "./names.js";
 import { search } from "./search.js";
 
-start({ search, changes, review, activity, health });
+bindNames();
+start({ search, changes, review, activity, health }, { d: byKey });

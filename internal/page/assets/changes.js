@@ -5,6 +5,7 @@ import { app } from "./frame.js";
 import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 import { counts } from "./counts.js";
+import { Into, intoKeys, read } from "./into.js";
 import { groupOf, sessionHead } from "./sessions.js";
 import { undoSession, undoSince } from "./undoing.js";
 
@@ -28,7 +29,7 @@ function enter(main) {
   shown = null;
   here = true;
   layout.apply();
-  app.keys(["j k", "move"], ["u", "undo"], ["U", "redo"], ["n p", "next file"], ["s", "split"], ["?", "all keys"]);
+  app.keys(["j k", "move"], ["u", "undo"], ["U", "redo"], ["n p", "next file"], ["s", "split"], ["x X", "more lines"], ["g", "the file"], ["?", "all keys"]);
   counter = counts(els.list);
 }
 
@@ -299,7 +300,7 @@ async function refreshDetail() {
   if (res.conflicts) els.detail.append(conflict(c, res, redo));
   else if (!res.undo && !c.undone_by && res.why) els.detail.append(notice("warn", "warn", h("p", { class: "pre" }, safe(res.why))));
   if (!files.length) els.detail.append(notice("", "info", h("p", null, "No content differs.")));
-  els.lazy = appendLazily(els.detail, files, (f, i) => fileCard(f, i, (k) => get(`/api/diff/${encodeURIComponent(id)}`, { file: k + 1 }), app.about.read_only || c.undone_by || c.no_undo ? null : undoPart));
+  els.lazy = appendLazily(els.detail, files, (f, i) => fileCard(f, i, (k) => get(`/api/diff/${encodeURIComponent(id)}`, { file: k + 1 }), app.about.read_only || c.undone_by || c.no_undo ? null : undoPart, () => new Into(f, { change: id, file: i + 1 })));
   layout.apply();
 }
 
@@ -397,6 +398,7 @@ export const changes = {
   resized: () => layout.apply(),
   keys: {
     j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), u: undoIt, U: redoIt, s: () => layout.next(),
+    ...intoKeys(() => read(els.detail)),
     ".": () => { if (!els.list.querySelector(".fresh")) return false; insert(); },
     Escape: () => { if (pick) startPick(); else if (st.id && !app.wide) app.go(addressOf("")); else return false; },
   },

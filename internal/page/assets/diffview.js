@@ -11,7 +11,7 @@ export const pm = (add, del) => h("span", { class: "pm" }, h("span", { class: "p
 
 const marks = { "+": ["add", "added", "ins"], "-": ["del", "removed", "del"], " ": ["ctx", "", "mark"] };
 
-function row(l, extra = "") {
+export function row(l, extra = "") {
   const [cls, title, tag] = marks[l.k];
   return h("div", { class: `l ${cls}${extra}`, "aria-hidden": extra ? "true" : undefined },
     h("span", { class: "o" }, l.o || ""), h("span", { class: "w" }, l.w || ""),
@@ -67,14 +67,19 @@ export function fileActions(f) {
 
 // fileCard shows one file of a change. load fetches hunks that were left out
 // because the whole change is large. undo, if given, undoes a part: of the file, or
-// with a number of one of its hunks.
-export function fileCard(f, i, load, undo) {
+// with a number of one of its hunks. into, if given, makes what leads from
+// its hunks into the code.
+export function fileCard(f, i, load, undo, into) {
   const body = h("div");
   const fill = (hunks) => {
     body.replaceChildren();
+    const ways = into?.();
     for (const [j, hk] of (hunks ?? []).entries()) {
       const one = undo && hunks.length > 1 && f.kind === "edit" ? h("span", { class: "acts" }, btn("Undo this hunk", { cls: "ghost small", "data-writes": "1", "aria-label": `Undo hunk ${j + 1} of ${realPath(f.path)}`, onclick: () => undo({ path: f.path, hunk: j + 1 }) })) : null;
-      body.append(h("div", { class: "hunk" }, h("div", { class: "hhead" }, h("span", null, hk.head), one), hunkBody(hk)));
+      const lines = h("div", null, hunkBody(hk)), head = h("div", { class: "hhead" }, h("span", null, hk.head)), el = h("div", { class: "hunk" }, head, lines);
+      if (ways) head.append(ways.add(hk, el, lines));
+      if (one) head.append(one);
+      body.append(el);
     }
     if (f.cut) body.append(notice("warn", "cut", h("p", null, `${plural(f.cut, "more changed line")} of this file ${f.cut === 1 ? "is" : "are"} not shown.`)));
     if (hunks?.length && f.note) body.prepend(h("div", { class: "told" }, f.note));

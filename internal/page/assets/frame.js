@@ -7,7 +7,7 @@ import { events } from "./live.js";
 import { keepScroll } from "./scroll.js";
 
 const $ = (id) => document.getElementById(id);
-let views = {};
+let views = {}, everywhere = {}; // keys of every view
 const wide = matchMedia("(min-width: 1100px)"), broad = matchMedia("(min-width: 1500px)");
 
 export const app = {
@@ -187,7 +187,7 @@ function onKey(e) {
     case "w": if (!nextWaiting()) return; break;
     case "t": flipTheme(); break;
     case "?": showKeys(); break;
-    default: return;
+    default: if (!everywhere[e.key]) return; everywhere[e.key]();
   }
   e.preventDefault();
 }
@@ -232,10 +232,10 @@ function setTheme(theme) {
 }
 
 const allKeys = [
-  ["Everywhere", [["/", "search box"], ["1 2 3 4 5", "Search, Changes, Review, Activity, Health"], ["w", "next proposal that waits"], ["t", "light or dark"], ["?", "these keys"]]],
+  ["Everywhere", [["/", "search box"], ["1 2 3 4 5", "Search, Changes, Review, Activity, Health"], ["w", "next proposal that waits"], ["d", "definition and uses of a name in this line; or double-click it, or Alt-click"], ["t", "light or dark"], ["?", "these keys"]]],
   ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["b", "who touched each line last"], ["esc", "leave the box, the file; close it"]]],
-  ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], [".", "show new changes"]]],
-  ["Review", [["j k", "next and previous hunk"], ["n p", "next and previous file"], ["a r", "accept, refuse the hunk"], ["A", "accept what is not decided"], ["R", "refuse everything"], ["c", "comment on the hunk, or on the one just refused"], ["C", "comment on the whole"], ["v", "file viewed"], ["e", "rules"], ["enter", "send the decision"]]],
+  ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], ["x X", "more lines around a hunk; the whole definition"], ["g", "the file at the hunk"], [".", "show new changes"]]],
+  ["Review", [["j k", "next and previous hunk"], ["n p", "next and previous file"], ["a r", "accept, refuse the hunk"], ["A", "accept what is not decided"], ["R", "refuse everything"], ["c", "comment on the hunk, or on the one just refused"], ["C", "comment on the whole"], ["v", "file viewed"], ["x X g", "more lines, the definition, the file"], ["e", "rules"], ["enter", "send the decision"]]],
   ["Activity", [["space", "pause and go on"]]],
 ];
 
@@ -337,8 +337,9 @@ function stranger() {
 const workerStays = () => $("main").replaceChildren(h("div", { class: "empty" }, h("h2", null, "Another program watches this address"),
   h("p", null, "A service worker that Quarry did not make sees every request of this page, and it can't be removed. Nothing was sent. Remove the data of this site in the browser's settings, or start the page on a free port:"), command("quarry ui")));
 
-export async function start(all) {
+export async function start(all, keys) {
   views = all;
+  everywhere = keys;
   switch (await removeWorkers()) {
     case "removed": return;
     case "stays": workerStays(); return;

@@ -9,6 +9,7 @@ import { fileList, paintFiles } from "./files.js";
 import { app } from "./frame.js";
 import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
+import { Into, intoKeys } from "./into.js";
 import { Hunks, inSight, reveal } from "./hunks.js";
 import { does, isOpen, stateTag, waitClock } from "./states.js";
 
@@ -98,6 +99,7 @@ function hunkOf(f, i, j, k, live) {
       btn("", { ic: "talk", cls: "small ghost icon", "aria-label": `Comment on ${name}`, title: "Comment (c)", onclick: () => comment(k) })) : null));
   const body = h("div");
   el.append(body);
+  if (isOpen(shown.proposal.state) && !f.stale && f.kind === "edit" && d.parts.length === 1) el.querySelector(".verdict").before((f.into ??= new Into(f, { path: f.path })).add(d.parts[0], el, body));
   if (d.parts.length === 1) body.append(hunkBody(d.parts[0]));
   else if (d.parts.length) appendLazily(body, d.parts, (part) => hunkBody(part), 1);
   else body.append(h("div", { class: "told pre" }, f.note ? safe(f.note) : f.kind === "move" ? "The content stays as it is." : "No lines to show."));
@@ -360,6 +362,6 @@ function viewed() {
 }
 
 export const keys = {
-  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed,
+  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)),
   A: () => (canDecide() ? acceptRest() : false), R: () => (canDecide() ? refuseAll() : false), Enter: () => send(),
 };

@@ -8,7 +8,7 @@ import { btn, code, h, icon, ms, n, notice, plural, realPath, safe } from "./dom
 import { Peek } from "./peek.js";
 import { Rail } from "./rail.js";
 
-const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Files"], ["symbols", "Symbols"]];
+const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Files"], ["symbols", "Symbols"], ["uses", "Uses"]];
 // What the address says; the defaults are left out of it.
 const blank = { q: "", mode: "text", case: "", word: "", glob: "", type: "", hidden: "", ignored: "", at: "" };
 let state = { ...blank };
@@ -191,13 +191,13 @@ function bar() {
   if (state.hidden) chip("hidden", { hidden: "" });
   if (state.ignored) chip("ignored", { ignored: "" });
   els.status = h("div", { class: "status", role: "status" });
-  els.modes = modes.map(([m, label]) => h("a", { href: addressOf({ ...state, mode: m, at: "" }), "aria-current": state.mode === m ? "true" : undefined }, label));
+  els.modes = modes.filter(([m]) => m !== "uses" || state.mode === m).map(([m, label]) => h("a", { href: addressOf({ ...state, mode: m, at: "" }), "data-mode": m, "aria-current": state.mode === m ? "true" : undefined }, label));
   app.bar("search-bar", h("div", { class: "seg", role: "group", "aria-label": "Search mode" }, els.modes),
   chips, h("span", { class: "grow" }), els.status);
 }
 
 function addresses() {
-  for (const [i, a] of els.modes.entries()) a.href = addressOf({ ...state, mode: modes[i][0], at: "" });
+  for (const a of els.modes) a.href = addressOf({ ...state, mode: a.dataset.mode, at: "" });
 }
 
 function clearHits() {
@@ -325,7 +325,7 @@ async function colour(el, mine) {
   }
 }
 
-const unitOf = (d) => ({ passages: "passage", files: "file", definitions: "definition" })[d?.unit] ?? "matching line";
+const unitOf = (d) => ({ passages: "passage", files: "file", definitions: "definition", uses: "use" })[d?.unit] ?? "matching line";
 
 function status(got, underWay) {
   const unit = unitOf(got.done);
@@ -525,6 +525,7 @@ function markAt() {
 
 function showFile() {
   els.main.classList.toggle("with-peek", !!state.at);
+  els.main.classList.toggle("alone", !!state.at && !state.q);
   els.main.classList.toggle("reading", !!state.at && !app.wide);
   if (!state.at) { peek.hide(); return; }
   const [path, line] = splitAt(state.at);
@@ -533,6 +534,7 @@ function showFile() {
 }
 
 function closeFile() {
+  if (!state.q && history.state?.key) { history.back(); return; } // it was opened from elsewhere
   const a = els.selected;
   set({ at: "" }, { push: true });
   (a ?? box.q).focus();
