@@ -16,7 +16,6 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/zoekt/zoekttest"
 	"quarry/search"
 	"quarry/toolset"
 )
@@ -146,14 +145,6 @@ func TestAfterClose(t *testing.T) {
 		"reviewed": func(t *testing.T) *quarry.Workspace {
 			return mustOpen(t, closingTree(t, 3), &quarry.Options{StateDir: t.TempDir(), Review: &quarry.ReviewOptions{Dir: t.TempDir(), Wait: -1}})
 		},
-		"servers": func(t *testing.T) *quarry.Workspace {
-			server := startServer(t, zoekttest.Repo{Name: "a", Commit: "1", Files: map[string]string{"0.txt": "x\n"}})
-			ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: server.Addr})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ws
-		},
 		"joined": func(t *testing.T) *quarry.Workspace {
 			ws, err := quarry.Join(quarry.Root{Name: "a", Workspace: folder(t)}, quarry.Root{Name: "b", Workspace: folder(t)})
 			if err != nil {
@@ -197,25 +188,6 @@ func TestJoinClosedRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"Search", "Find", "SearchCode", "EachText", "Symbols", "Index.Status"} {
-		if err := closing[name](context.Background(), ws); !errors.Is(err, quarry.ErrClosed) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// A checkout that was closed is not left out of an answer.
-func TestClosedCheckout(t *testing.T) {
-	server := startServer(t, zoekttest.Repo{Name: "a", Commit: "1", Files: map[string]string{"0.txt": "x\n"}})
-	checkout := mustOpen(t, closingTree(t, 3), nil)
-	ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: server.Addr, Checkouts: []quarry.Checkout{{Repo: "a", Workspace: checkout}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	if err := checkout.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"Search", "Find", "EachText"} {
 		if err := closing[name](context.Background(), ws); !errors.Is(err, quarry.ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"quarry"
-	"quarry/internal/zoekt/zoekttest"
 	"quarry/search"
 )
 
@@ -177,33 +176,6 @@ func ExampleWorkspace_Find() {
 	// docs/design.md 32
 	// main.go 44
 	// readme.md 23
-}
-
-// Repositories that Zoekt servers have are a workspace as well. Each begins its
-// paths with its name.
-func ExampleOpenServers() {
-	server, err := zoekttest.Start(zoekttest.Repo{Name: "org/greeter", Commit: "1", Files: greeter})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer server.Close()
-
-	ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: server.Addr})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ws.Close()
-	res, err := ws.Search(context.Background(), search.Query{Pattern: "TODO: w"})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, f := range res.Files {
-		fmt.Println(f.Path, f.Lines[0].Number)
-	}
-	fmt.Println("servers that did not answer:", len(res.Skipped))
-	// Output:
-	// org/greeter/readme.md 3
-	// servers that did not answer: 0
 }
 
 // Join makes one workspace of several folders; each has its name in paths.

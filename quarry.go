@@ -1,6 +1,6 @@
 // Package quarry searches a workspace and changes files in it.
 //
-// A Workspace is a folder, repositories on servers, or several of these as one.
+// A Workspace is a folder, or several as one.
 // Its methods are safe for concurrent use. Nothing outside the workspace is read
 // or written, except in the folders that Options name, whatever a path says and
 // even if files are replaced by symlinks at the same time. Every result reports what it omitted and why.

@@ -154,7 +154,7 @@ func (a Action) moved(name string) string {
 }
 
 func (a Action) under(at place) Action {
-	a.Path, a.To, a.ID = at.given(a.Path), at.given(a.To), at.id(a.ID)
+	a.Path, a.To, a.ID = at.given(a.Path), at.given(a.To), at.given(a.ID)
 	if a.Of != nil {
 		of := a.Of.under(at)
 		a.Of = &of

@@ -171,14 +171,14 @@ type Cleaned struct {
 }
 
 // Under returns the change as seen from a larger workspace in which this one is a
-// folder. The folder is put before every path. Ids begin with the folder and the
-// mark, since two journals may use the same id.
-func (c *Change) Under(folder, mark string) *Change {
+// folder. The folder is put before every path and, since two journals may use the same id, before
+// every id.
+func (c *Change) Under(folder string) *Change {
 	if c == nil || folder == "" {
 		return c
 	}
 	out := *c
-	at := place{folder, mark}
+	at := place{folder}
 	if out.Did = c.Did.under(at); out.Did.Verb != "" {
 		out.Summary = out.Did.String()
 	}
@@ -203,18 +203,17 @@ func (c *Change) Under(folder, mark string) *Change {
 		out.Links = &links
 	}
 	out.Partly, out.Reviewed = c.Partly.under(at), c.Reviewed.under(at)
-	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
-	out.PartOf, out.Proposal = at.id(c.PartOf), at.given(c.Proposal)
+	out.ID, out.Undoes, out.UndoneBy = at.given(c.ID), at.given(c.Undoes), at.given(c.UndoneBy)
+	out.PartOf, out.Proposal = at.given(c.PartOf), at.given(c.Proposal)
 	out.PartlyBy = nil
 	for _, id := range c.PartlyBy {
-		out.PartlyBy = append(out.PartlyBy, at.id(id))
+		out.PartlyBy = append(out.PartlyBy, at.given(id))
 	}
 	return &out
 }
 
-// place is a folder of a larger workspace, and the mark in the ids of its
-// journal.
-type place struct{ folder, mark string }
+// place is a folder of a larger workspace.
+type place struct{ folder string }
 
 func (p place) path(s string) string {
 	if s == "" || s == "." {
@@ -229,13 +228,6 @@ func (p place) given(s string) string {
 		return ""
 	}
 	return p.path(s)
-}
-
-func (p place) id(s string) string {
-	if s == "" {
-		return ""
-	}
-	return p.folder + p.mark + s
 }
 
 func (p place) paths(list []string) []string {

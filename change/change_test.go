@@ -4,7 +4,7 @@ import "testing"
 
 // Every header names the path below the folder, and no line of a file changes.
 func TestDiffUnder(t *testing.T) {
-	at := place{"app", "/"}
+	at := place{"app"}
 	for _, c := range []struct {
 		name   string
 		folder string

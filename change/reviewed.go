@@ -80,7 +80,7 @@ func (r *Reviewed) under(at place) *Reviewed {
 		return nil
 	}
 	out := *r
-	out.Proposal = at.id(r.Proposal)
+	out.Proposal = at.given(r.Proposal)
 	for _, list := range []*[]Part{&out.Written, &out.Refused} {
 		named := make([]Part, len(*list))
 		for i, p := range *list {

@@ -101,7 +101,6 @@ type Summary struct {
 	SkippedCount map[Reason]int
 	// Denied counts the files and folders that were not searched only because of
 	// the policy. A folder counts once; an index counts it only if it has files.
-	// Servers do not count them.
 	Denied int
 	// Secrets are the first files, in path order, that the built-in list of names closes. Files that the
 	// owner of the workspace denies stay unnamed.
@@ -186,13 +185,11 @@ const (
 	Outside    Reason = "outside_root"
 )
 
-// Skip is one path that was not searched, or a server that has not answered:
-// then Path is its name, and its repositories are missing from the answer.
+// Skip is one path that was not searched.
 type Skip struct {
 	Path   string
 	Reason Reason
-	Detail string // what the system or the server said; may be ""
-	Server bool
+	Detail string // what the system said; may be ""
 }
 
 // PlanKind is how the files that could match were found.
@@ -204,14 +201,13 @@ const (
 	PlanWords   PlanKind = "words"   // an index had the words of files
 	PlanSymbols PlanKind = "symbols" // an index had the definitions of files
 	PlanFields  PlanKind = "fields"  // an index had what was asked of files
-	PlanServers PlanKind = "servers" // servers named them
 )
 
 // Plan tells how the files that could match were found.
 type Plan struct {
 	Kind       PlanKind
 	Documents  int  // files that the index has in scope
-	Candidates int  // files that could match; with PlanServers also the names found
+	Candidates int  // files that could match
 	Changed    int  // files that changed since they were indexed, and were read
 	Every      bool // the index could not narrow the search
 	AtLeast    bool // the search ended before all candidates were known
@@ -220,7 +216,6 @@ type Plan struct {
 	// that the policy denies.
 	Grams, Lists, Blocks int
 	NoDetail             bool
-	Servers              int // PlanServers: how many were asked
 }
 
 // Indexed reports whether an index answered.
@@ -228,7 +223,7 @@ func (p Plan) Indexed() bool {
 	return p.Kind == PlanIndex || p.Kind == PlanWords || p.Kind == PlanSymbols || p.Kind == PlanFields
 }
 
-// Scanned reports whether the files were found without an index or servers.
+// Scanned reports whether the files were found without an index.
 func (p Plan) Scanned() bool { return p.Kind == "" || p.Kind == PlanScan }
 
 // Stats tell how an answer came about.
@@ -245,8 +240,5 @@ type Stats struct {
 	// Replaced says that the folder at the workspace's path was replaced since
 	// the last answer. The new one was searched.
 	Replaced bool
-	// Commits maps the repositories on servers in which something was found to
-	// their commits; at most 100.
-	Commits map[string]string
-	Elapsed time.Duration
+	Elapsed  time.Duration
 }

@@ -42,10 +42,5 @@ type SymbolResult struct {
 	Symbols []Symbol
 	Total   int
 
-	// LikelyOnly says that more than 300 files have the name, so only those were
-	// read in which a line looks like its definition. Members of types may be
-	// missing; a narrower scope has them.
-	LikelyOnly bool
-
 	Summary
 }

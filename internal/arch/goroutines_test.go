@@ -13,10 +13,8 @@ var startGoroutines = map[string]string{
 	"internal/journal/keep.go":          "calculates a hash",
 	"internal/owner/owned.go":           "the owner's own life",
 	"internal/owner/owner.go":           "connections, whose requests recover",
-	"internal/repos/question.go":        "sends what a crew of one gives",
 	"internal/watch/changes_windows.go": "reads events",
 	"internal/watch/inotify_linux.go":   "reads events",
-	"internal/zoekt/ask.go":             "sends what a crew of one gives",
 }
 
 func TestGoroutinesOfTheEngineAreCrews(t *testing.T) {

@@ -36,7 +36,6 @@ var layers = []layer{
 		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns"},
 		{"internal/re/hir/hirtest", "shows, compares and checks trees, for tests"},
 		{"internal/re/nfa/nfatest", "trees for the engines' tests"},
-		{"internal/zoekt/zoekttest", "a small Zoekt server"},
 	}},
 	{"programs", "", []pkg{
 		{"cmd/quarry", "main: signals, cli.Run, os.Exit"},
@@ -49,7 +48,6 @@ var layers = []layer{
 		{"internal/cli/agents", "quarry mcp, call, tools, ui and install: what serves agents"},
 		{"internal/cli/hook", "what the hooks of other agents' clients get to hear"},
 		{"internal/cli/manual", "help, manual pages and completions, from the command tree"},
-		{"internal/cli/servers", "flags that choose servers instead of folders"},
 		{"internal/cli/command", "what commands are made of: texts, groups of flags, kinds of values"},
 		{"internal/cli/env", "streams, settings and folders of one run"},
 		{"internal/cli/filetypes", "the file types of -t and -T"},
@@ -71,8 +69,8 @@ var layers = []layer{
 		{"internal/content", "the text of a file: unpacked, decoded, made by a program"},
 		{"internal/config", "the environment, git's configuration, quarry.toml, the root"},
 	}},
-	{"facade", "The Go API, and the only place where backends, extensions and servers are put together.", []pkg{
-		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend"},
+	{"facade", "The Go API, and the only place where backends and extensions are put together.", []pkg{
+		{".", "package quarry: Open, Join; Workspace, a facade over one backend"},
 	}},
 	{"notes", "What is in notes. Nothing below knows that there are notes.", []pkg{
 		{"internal/vaultdir", "a folder that is a vault: its settings, and links that follow a move"},
@@ -84,9 +82,9 @@ var layers = []layer{
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan; pure"},
 	}},
 	{"engine", "One search, one change, who holds the index.", []pkg{
-		{"internal/backend", "where the files are: a folder, servers, several as one"},
+		{"internal/backend", "where the files are: a folder, or several as one"},
 		{"internal/review", "changes that wait for a person: proposals, decisions"},
-		{"internal/searcher", "one search: of a folder, by index or walk, or of servers"},
+		{"internal/searcher", "one search of a folder, by index or walk"},
 		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash"},
 		{"internal/recorder", "changes of other programs: baseline, comparison, entries of a second log"},
 		{"internal/owner", "the process that holds the index of a root, and its clients"},
@@ -112,10 +110,6 @@ var layers = []layer{
 		{"internal/journal", "the undo log"},
 		{"internal/progress", "what a call has done so far, in its context"},
 		{"internal/trash", "system trash, .trash, permanent"},
-		{"internal/repos", "repositories of servers as one tree of paths"},
-		{"internal/remote", "what can be asked of servers: conditions on documents"},
-		{"internal/zoekt", "asks Zoekt servers which documents could match"},
-		{"internal/zoekt/wire", "protobuf's wire format"},
 	}},
 	{"bottom", "Files and texts.", []pkg{
 		{"internal/rootfs/mounts", "what is mounted below a folder, and the top of its volume"},
@@ -164,7 +158,7 @@ var layers = []layer{
 
 // roads are packages that only these may import, whatever their layer: the
 // engine is reached through the facade, and what is particular to one kind of
-// files or servers enters in one place. "x/..." is every package below x.
+// files enters in one place. "x/..." is every package below x.
 var roads = map[string][]string{
 	"internal/backend":        {".", "internal/review"},
 	"internal/searcher":       {".", "internal/backend"},
@@ -176,8 +170,6 @@ var roads = map[string][]string{
 	"internal/watch":          {"internal/owner"},
 	"internal/trash":          {"internal/changer", "internal/doctor"},
 	"internal/vaultdir":       {"."},
-	"internal/repos":          {".", "internal/searcher"},
-	"internal/zoekt":          {"."},
 	"internal/rootfs/linux":   {"internal/rootfs"},
 	"internal/rootfs/windows": {"internal/rootfs"},
 	"internal/rootfs/posix":   {"internal/rootfs"},
@@ -202,7 +194,6 @@ var opensUserFiles = map[string]bool{
 	"internal/cli/hook":       true, // which process works where
 	"internal/cli/env":        true, // folders that a person names, and its own
 	"internal/cli/manual":     true, // the pages it writes
-	"internal/cli/servers":    true, // credentials
 	"internal/config":         true,
 	"internal/doctor":         true, // folders and settings it examines
 	"internal/owner":          true, // its own socket

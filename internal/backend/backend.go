@@ -1,7 +1,6 @@
-// Package backend is where the files of a workspace are: a folder, repositories
-// on servers, or several of these as one.
+// Package backend is where the files of a workspace are: a folder, or several as one.
 //
-// All backends give the same answers for the same files. Every new change goes
+// Every new change goes
 // through one method, Apply; undo and the trash have their own. Paths are relative
 // and have slashes.
 package backend

@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -18,7 +19,7 @@ import (
 // they were given; its limits, offset and totals are those of the joint answer. A
 // change affects one of them, and its id names it, since two journals may use the
 // same id.
-type joint struct{ journals }
+type joint struct{ parts []*Part }
 
 // Join makes one backend of several, in the order in which they are searched. A
 // single one is returned unchanged, without its name.
@@ -29,7 +30,7 @@ func Join(parts ...Part) (Backend, error) {
 	if len(parts) == 1 {
 		return parts[0].Backend, nil
 	}
-	s := &joint{journals{mark: "/"}}
+	s := &joint{}
 	for _, r := range parts {
 		if r.Name == "" || strings.ContainsAny(r.Name, `/\`) || r.Name == "." || r.Name == ".." {
 			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid root name %q", r.Name), "")
@@ -43,7 +44,13 @@ func Join(parts ...Part) (Backend, error) {
 }
 
 // Close closes every part.
-func (s *joint) Close() error { return s.closeAll() }
+func (s *joint) Close() error {
+	var errs []error
+	for _, p := range s.parts {
+		errs = append(errs, p.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Apply makes a set of changes in one root.
 func (s *joint) Apply(ctx context.Context, set change.Set) (*change.Change, error) {

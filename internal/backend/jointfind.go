@@ -197,7 +197,6 @@ func (s *joint) Symbols(ctx context.Context, q search.SymbolQuery) (*search.Symb
 		}
 		out.Symbols = append(out.Symbols, r.Symbols...)
 		out.Total += r.Total
-		out.LikelyOnly = out.LikelyOnly || r.LikelyOnly
 		out.Add(&r.Summary)
 	}
 	return out, lookup.Rank(&q, out)

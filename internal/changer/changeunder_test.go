@@ -56,25 +56,25 @@ func TestChangeUnder(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", x.path, err)
 		}
-		if got := c.Under("r/s", ":"); got.Summary != x.want || got.Paths[0] != "r/s/"+x.path || got.ID != "r/s:"+c.ID {
+		if got := c.Under("r/s"); got.Summary != x.want || got.Paths[0] != "r/s/"+x.path || got.ID != "r/s/"+c.ID {
 			t.Errorf("%q under r/s: %q of %q, id %s; want %q", c.Summary, got.Summary, got.Paths, got.ID, x.want)
 		}
 		undo, err := ws.Undo(ctx, c.ID, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := undo.Under("r/s", ":"); got.Summary != "undo r/s:"+c.ID+": "+x.want {
+		if got := undo.Under("r/s"); got.Summary != "undo r/s/"+c.ID+": "+x.want {
 			t.Errorf("%q under r/s: %q", undo.Summary, got.Summary)
 		}
 		redo, err := ws.Undo(ctx, undo.ID, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := redo.Under("r/s", ":"); got.Summary != "undo r/s:"+undo.ID+": undo r/s:"+c.ID+": "+x.want {
+		if got := redo.Under("r/s"); got.Summary != "undo r/s/"+undo.ID+": undo r/s/"+c.ID+": "+x.want {
 			t.Errorf("%q under r/s: %q", redo.Summary, got.Summary)
 		}
 	}
-	if c := (&change.Change{Summary: " in x", Paths: []string{"x"}}).Under("r", "/"); c.Summary != " in x" {
+	if c := (&change.Change{Summary: " in x", Paths: []string{"x"}}).Under("r"); c.Summary != " in x" {
 		t.Errorf("no sentence of ours: %q", c.Summary)
 	}
 }

@@ -48,12 +48,7 @@ A key has the name of a flag and stands in the section of its command. What goes
 5. the default
 
 Only this one file counts, which is yours: a ` + "`quarry.toml`" + ` in a workspace is never read, whoever wrote it, so no
-repository can choose what agents may see or where searches and credentials are sent.
-
-With ` + "`remote.backend`" + `, best in the section of a folder, the paths of ` + "`search`, `find`, `read`, `mcp` and `call`" + ` are those of
-repositories on servers ([SCALE.md](SCALE.md)); ` + "`--root`" + ` or ` + "`--no-config`" + ` searches folders all the same. ` + "`remote.checkout`" + `
-and ` + "`remote.backend-header-file`" + ` count beside a backend that is set in the same place or a farther one: with another
-` + "`--backend`" + ` on the command line they don't.
+repository can choose what agents may see or change.
 
 Flags that exclude each other do so here: ` + "`-s`" + ` on the command line wins over ` + "`smart-case`" + ` in the file.
 

@@ -49,7 +49,6 @@ func configure(s env.Streams, cmd *cobra.Command, args []string) error {
 			list = append(list, set)
 		}
 	}
-	list = remote(given, list)
 	for i := range list {
 		if !overruled(given, &list[i], list) {
 			if err := setFlag(cmd.Flags(), &list[i]); err != nil {
@@ -74,31 +73,6 @@ func overruled(given map[string]bool, set *config.Setting, list []config.Setting
 	return slices.ContainsFunc(list, func(other config.Setting) bool {
 		return other.Section == set.Section && other.Group == set.Group && other.Source.Nearer(set.Source)
 	})
-}
-
-// remote drops settings about servers and folders that don't belong together.
-// Checkouts and credentials belong to the servers that they are set for: they
-// apply to a backend from the same source or one of lower precedence, never to
-// one of higher precedence. Of servers and folders, those of higher precedence
-// apply.
-func remote(given map[string]bool, list []config.Setting) []config.Setting {
-	var backend, root *config.Setting
-	for i := range list {
-		switch list[i].Path() {
-		case "remote.backend":
-			backend = &list[i]
-		case "mcp.root":
-			root = &list[i]
-		}
-	}
-	drop := func(set config.Setting) bool {
-		if set.Section == "remote" {
-			return given["backend"] || given["root"] || backend == nil || backend.Source.Nearer(set.Source) ||
-				root != nil && root.Source.Nearer(backend.Source)
-		}
-		return set.Path() == "mcp.root" && (given["backend"] || backend != nil && backend.Source.Nearer(set.Source))
-	}
-	return slices.DeleteFunc(slices.Clone(list), drop)
 }
 
 // setFlag gives a flag the value of a setting, as if it had been typed.

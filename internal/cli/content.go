@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,9 +26,6 @@ func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Read
 	}
 	if f.pre == "" && !f.zip && !f.nulData && (o.Encoding == "" || o.Encoding == "auto") {
 		return nil, nil
-	}
-	if f.servers.Given() {
-		return nil, errors.New("-z, -E, --pre and --null-data are for files of this machine, not of servers")
 	}
 	if f.pre != "" && len(f.preGlobs) > 0 {
 		filter, err := glob.CompileFilter(glob.Gitignore, f.preGlobs...)

@@ -23,7 +23,6 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
-	"quarry/internal/cli/servers"
 	"quarry/search"
 )
 
@@ -59,7 +58,6 @@ type findFlags struct {
 	limit        int
 	timeout      time.Duration
 	root         string
-	servers      servers.Flags
 }
 
 func newFind(s env.Streams) *cobra.Command {
@@ -115,7 +113,6 @@ func (f *findFlags) groups() []command.Group {
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	what.IntVar(&f.minDepth, "min-depth", 0, "at least `n` folders deep")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	f.servers.Add(what)
 	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
 	how.BoolVarP(&f.long, "list-details", "l", false, "mode, size and time before each path")
 	how.BoolVarP(&f.absolute, "absolute-path", "a", false, "whole paths")
@@ -246,7 +243,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	described := len(f.globs) > 0 || f.fuzzy != ""
 	pattern, paths := splitFindArgs(args, described)
 	beside := "" // a folder here, whose files are listed with what the pattern finds
-	if len(paths) == 1 && !described && !f.servers.Given() && isNameHere(args[0]) {
+	if len(paths) == 1 && !described && isNameHere(args[0]) {
 		beside, pattern, paths = args[0], args, nil
 	}
 	if f.one {
@@ -261,7 +258,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	left := f.limit
 	began, stopped := time.Now(), false
 	var near []string // what another call would find
-	found, err := list(cmd.Context(), s, &f.servers, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
+	found, err := list(s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		if f.maxDepth == 0 && cmd.Flags().Changed("max-depth") && !t.isFile {
 			return 0, nil, nil
 		}

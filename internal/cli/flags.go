@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry/internal/cli/command"
-	"quarry/internal/cli/servers"
 )
 
 // searchFlags are the flags of quarry search, with ripgrep's names. As in
@@ -62,7 +61,6 @@ type searchFlags struct {
 	root           string
 	timeout        time.Duration
 	rgFlags
-	servers servers.Flags
 	rgPreset
 
 	given map[string]bool // flags on the command line
@@ -129,7 +127,6 @@ func (f *searchFlags) addScope(fl *pflag.FlagSet) {
 	fl.Lookup("maxdepth").Hidden = true
 	f.rgFlags.addScope(fl)
 	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	f.servers.Add(fl)
 }
 
 func (f *searchFlags) addModes(fl *pflag.FlagSet) {

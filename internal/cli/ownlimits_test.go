@@ -26,7 +26,9 @@ func TestOwnLimits(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(home, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(home, name), text, 0o600)
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	call := func(tool, args string) outcome {
 		return runQuarry("", "call", "--root", home, "--force", "--trash", "local", tool, args)
@@ -75,7 +77,9 @@ func TestOwnLimits(t *testing.T) {
 		t.Errorf("a set that was refused has changed a.txt: %q", data)
 	}
 	t.Logf("%d calls refused, %d made", refused, made)
-	write(t, filepath.Join(home, ".config/quarry/quarry.toml"), "[change]\nallow-clients = true\n", 0o600)
+	if err := os.WriteFile(filepath.Join(home, ".config/quarry/quarry.toml"), []byte("[change]\nallow-clients = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := call("write_file", `{"path": ".mcp.json", "content": "{}"}`); got.code != 0 {
 		t.Errorf("with change.allow-clients: %+v", got)
 	}

@@ -14,7 +14,6 @@ import (
 	"quarry/change"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
-	"quarry/internal/cli/servers"
 	"quarry/internal/config"
 	"quarry/internal/render"
 	"quarry/search"
@@ -23,7 +22,6 @@ import (
 type readFlags struct {
 	changer
 	plain   bool
-	servers servers.Flags
 	real    []string // the full path, where no workspace says what paths are relative to
 	several bool     // files, each with its name
 	shown   int      // of them
@@ -45,7 +43,6 @@ read is reported, and the others are shown.`,
 		command.Args(1, command.Any), func(cmd *cobra.Command, args []string) error { return readEach(cmd, f, args) })
 	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
 	f.commonFlags(cmd.Flags())
-	f.servers.Add(cmd.Flags())
 	return cmd
 }
 
@@ -90,7 +87,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
 	var failed error
-	targets, err := ws.targets(cmd.Context(), &f.servers, f.root, []string{given}, func(err error) { failed = err })
+	targets, err := ws.find(f.root, []string{given}, func(err error) { failed = err })
 	err = cmp.Or(err, failed)
 	if err != nil {
 		return f.run(render.Reading, given, err)

@@ -129,12 +129,12 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	if r.contents, err = f.contents(bounded); err != nil {
 		return err
 	}
-	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.servers.Given() && f.root == "" && s.InputGiven() {
+	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && f.root == "" && s.InputGiven() {
 		paths, r.in = []string{"-"}, s.ImplicitInput(ctx)
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers, streams: true}
 	defer ws.close()
-	if r.targets, err = ws.targets(ctx, &f.servers, f.root, paths, r.complain); err != nil {
+	if r.targets, err = ws.find(f.root, paths, r.complain); err != nil {
 		return err
 	}
 	r.targets = withinDepth(r.targets, (f.given["max-depth"] || f.given["maxdepth"]) && f.maxDepth == 0)
@@ -351,7 +351,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		return err
 	case errors.Is(err, env.ErrIdle):
 		return err
-	case err != nil && (badQuery(err) || errors.Is(err, quarry.ErrServers)): // no path's trouble
+	case err != nil && badQuery(err): // no path's trouble
 		return err
 	case err != nil:
 		r.complain(env.PathError(t.arg(), err))

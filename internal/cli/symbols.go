@@ -15,7 +15,6 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
-	"quarry/internal/cli/servers"
 	"quarry/internal/symbols"
 	"quarry/search"
 )
@@ -32,7 +31,6 @@ type symbolFlags struct {
 	root   string
 
 	changed changedFlag
-	servers servers.Flags
 }
 
 func newSymbols(s env.Streams) *cobra.Command {
@@ -65,7 +63,6 @@ func (f *symbolFlags) groups() []command.Group {
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	what.BoolVar(&f.ignore, "no-ignore", false, "ignored files too")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	f.servers.Add(what)
 	how.BoolVar(&f.text, "text", false, "with the text of each definition")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` definitions")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
@@ -92,14 +89,11 @@ func runSymbols(cmd *cobra.Command, s env.Streams, f *symbolFlags, args []string
 	if err != nil {
 		return err
 	}
-	found, err := list(cmd.Context(), s, &f.servers, f.root, args, "give a file; stdin has no name to tell its language by", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
+	found, err := list(s, f.root, args, "give a file; stdin has no name to tell its language by", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		q.Paths = []string{t.path}
 		res, err := t.ws.Symbols(cmd.Context(), q)
 		if err != nil {
 			return 0, nil, err
-		}
-		if res.LikelyOnly {
-			fmt.Fprintln(s.Err, "quarry: very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing\n  name a folder to read all files there")
 		}
 		for i := range res.Symbols {
 			if err := f.write(w, s.OutTerminal(), t, &res.Symbols[i]); err != nil {

@@ -246,8 +246,6 @@ func shownName(t *target, k search.Skip) []byte {
 func skipError(t *target, k search.Skip) error {
 	detail := k.Detail
 	switch {
-	case k.Server:
-		return fmt.Errorf("server %s: %s", k.Path, detail)
 	case k.Reason == search.TooLarge && detail == "":
 		detail = "a line is over 16 MB, or with -U the file over 1 GB; the rest of it was not searched"
 	case k.Reason == search.Outside:

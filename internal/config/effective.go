@@ -136,7 +136,7 @@ func (f *File) Roots(dir string) []RootSection {
 
 // otherVariables are our variables that set no key. The last ones are for
 // tests; see CONTRIBUTING.md.
-var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_ZOEKT", "QUARRY_SUITES"}
+var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_SUITES"}
 
 // Variable is an environment variable that looks like one of ours.
 type Variable struct{ Name, Near string }

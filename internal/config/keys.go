@@ -75,7 +75,6 @@ var (
 	changing = []string{"edit", "replace", "rename", "patch", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
 	indexing = []string{"serve", "index build", "index status", "index verify", "index list", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
-	asking   = []string{"search", "find", "read", "symbols", "mcp", "call"}
 	trashes  = []string{"system", "local", "none"}
 )
 
@@ -171,11 +170,6 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
 		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},
 		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["https://example.com"]`},
-
-		{Section: "remote", Name: "backend", Kind: Text, Commands: asking, Example: `"zoekt=https://search.example.com"`},
-		{Section: "remote", Name: "checkout", Kind: List, Commands: asking, Example: `["platform/api=~/src/api"]`},
-		{Section: "remote", Name: "backend-timeout", Kind: Duration, Commands: asking, Example: `"5s"`},
-		{Section: "remote", Name: "backend-header-file", Kind: Text, Commands: asking, Example: `"~/.config/quarry/headers"`},
 
 		{Section: "ui", Name: "editor", Kind: Text, Commands: []string{"ui"}, Example: `"zed"`},
 		{Section: "ui", Name: "port", Kind: Int, Commands: []string{"ui"}, Example: `7700`},

@@ -3,7 +3,6 @@ package lookup
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -30,22 +29,6 @@ func textOf(ctx context.Context, from Source, path string) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "the file is too large", "")
 	}
 	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
-}
-
-// skipOf says why a file could not be looked at. A file that is gone by now, or
-// is not text, has no definitions.
-func skipOf(ctx context.Context, path string, err error) search.Skip {
-	switch code := fault.CodeOf(err); {
-	case code == fault.NotFound, code == fault.NotText, ctx.Err() != nil:
-		return search.Skip{}
-	case code == fault.TooLarge:
-		return search.Skip{Path: path, Reason: search.TooLarge}
-	}
-	detail := err.Error()
-	if at, ok := errors.AsType[*fault.PathError](err); ok {
-		detail = at.Kind.Words() // the path is said already
-	}
-	return search.Skip{Path: path, Reason: search.Unreadable, Detail: detail}
 }
 
 // Describe gives the definitions of an answer by name their lines, signatures

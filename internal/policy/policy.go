@@ -24,8 +24,6 @@ type Rules struct {
 	Allow []string
 	// AllowSecrets lifts the rule on secret-shaped names altogether.
 	AllowSecrets bool
-	// Unread says that contents are not judged: what may be a secret is one.
-	Unread bool
 }
 
 // Verdict is what the policy says about an entry.
@@ -55,12 +53,12 @@ func (v Verdict) String() string {
 // A nil Policy allows everything.
 type Policy struct {
 	deny, denyFolded, allow []*glob.Glob
-	allowSecrets, unread    bool
+	allowSecrets            bool
 }
 
 // New compiles the owner's rules on top of the built-in ones.
 func New(rules Rules) (*Policy, error) {
-	p := &Policy{allowSecrets: rules.AllowSecrets, unread: rules.Unread}
+	p := &Policy{allowSecrets: rules.AllowSecrets}
 	for _, s := range rules.Deny {
 		g, err := compileRule("deny", s)
 		if err != nil {
@@ -110,10 +108,6 @@ func (p *Policy) Name(name string) Verdict {
 		return Unlisted
 	case secretName:
 		if !p.allowSecrets {
-			return Secret
-		}
-	case suspectName:
-		if p.unread && !p.allowSecrets {
 			return Secret
 		}
 	}

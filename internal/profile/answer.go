@@ -42,8 +42,6 @@ type receipt struct {
 	Failed []failedPath `json:"failed,omitempty"`
 	// Freshness says how the answer knows of changes: event, sweep or remote.
 	Freshness string `json:"freshness"`
-	// Commits are those of the repositories on servers that have results.
-	Commits map[string]string `json:"commits,omitempty"`
 }
 
 // received is the receipt in a structured answer.
@@ -83,7 +81,6 @@ const maxFailed = 20
 // set.
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
-	r.Commits = s.Stats.Commits
 	if cut != "" {
 		r.Limit = cut
 	}

@@ -180,9 +180,6 @@ func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 		if r, ok := a.data.(interface{ receive(receipt) }); ok {
 			r.receive(c.sumUp(ctx, a.sum, a.cut))
 		}
-		if len(said) > 0 {
-			said = append(said, remoteParts(a.sum)...)
-		}
 		if n := a.sum.SkippedCount[search.Unreadable]; n > 0 && !c.told {
 			said = append(said, fmt.Sprintf("not searched: %d unreadable", n))
 		}

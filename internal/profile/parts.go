@@ -126,7 +126,7 @@ func (c *call) partError(err error, path string) error {
 
 // noteChanged is the answer to a change of notes.
 func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
-	ch = ch.Under(s.root.Name, "/")
+	ch = ch.Under(s.root.Name)
 	if len(ch.Files) == 1 {
 		ch.Version = ch.Files[0].Version
 	}
@@ -500,7 +500,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 	data := &dailyAnswer{foundPath: pathOf(path), Exists: d.Note != nil}
 	a := &answer{data: data}
 	if d.Change != nil {
-		data.Change = d.Change.Under(s.root.Name, "/")
+		data.Change = d.Change.Under(s.root.Name)
 		a = c.noteChanged(s, d.Change)
 		if d.Note == nil {
 			return a, nil

@@ -272,9 +272,6 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
-	if r.LikelyOnly {
-		a.receipt = append(a.receipt, "very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing; give a path to read all there")
-	}
 	if len(q.Paths) > 0 && (similar || r.Total == 0) {
 		if other, err := c.elsewhere(ctx, q); err != nil {
 			return nil, err
@@ -321,11 +318,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 	case similar:
 		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
 	case !c.d.plain:
-		found := fault.Count(r.Total, "definition")
-		if r.LikelyOnly {
-			found = fmt.Sprintf("at least %s", found)
-		}
-		text = fmt.Appendf(text, "Found %s of %s:\n", found, quoted(name))
+		text = fmt.Appendf(text, "Found %s of %s:\n", fault.Count(r.Total, "definition"), quoted(name))
 	}
 	for i := range r.Symbols {
 		s := &r.Symbols[i]

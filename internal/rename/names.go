@@ -129,7 +129,7 @@ func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen
 		}
 		seen[base] = true
 		r, err := from.Symbols(ctx, search.SymbolQuery{Name: base, Limit: 100})
-		if err != nil || r.LikelyOnly {
+		if err != nil {
 			return false
 		}
 		types := slices.DeleteFunc(r.Symbols, func(s search.Symbol) bool { return s.Name != base || !isType(s.Kind) })

@@ -62,6 +62,8 @@ type Plan struct {
 // Source is where files are.
 type Source interface {
 	lookup.Source
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 

@@ -80,7 +80,7 @@ func (f *finder) target(ctx context.Context, from Source) error {
 	d := &f.meant[0]
 	f.out.Definition, f.container, f.kind, f.at = *d, d.Container, d.Kind, path.Dir(d.Path)
 	f.lang, f.home = symbols.Language(d.Path, nil), d.Path
-	f.alone = !r.LikelyOnly && !slices.ContainsFunc(f.same, func(s search.Symbol) bool {
+	f.alone = !slices.ContainsFunc(f.same, func(s search.Symbol) bool {
 		lang := symbols.Language(s.Path, nil)
 		return !slices.Contains(f.meant, s) && (lang == f.lang || related(lang, f.lang))
 	})
@@ -125,7 +125,6 @@ func (f *finder) surroundings(ctx context.Context, from Source) error {
 	if err != nil {
 		return err
 	}
-	f.rivals = r.LikelyOnly
 	for _, s := range r.Symbols {
 		whole := qualified(&s)
 		f.rivals = f.rivals || s.Name == last(f.container) && isType(s.Kind) && whole != f.container

@@ -21,7 +21,7 @@ func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	}
 	r, err := d.index().Code(ctx, &q)
 	if err == nil && r == nil {
-		r, err = searchCode(ctx, d, q)
+		r, err = d.searchCode(ctx, q)
 	}
 	if err != nil {
 		return nil, err
@@ -30,14 +30,9 @@ func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	return r, nil
 }
 
-// SearchCode ranks pieces of files by how well they answer a query of words.
-func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	return searchCode(ctx, r, q)
-}
-
 // searchCode lists the best piece of each file first, and further pieces after
 // that.
-func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
+func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words := rank.NewQuery(q.Query)
 	if words == nil && len(wordParts(q.Query)) == 0 {
@@ -48,7 +43,7 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 	}
 	out := &search.CodeResult{}
 	if words != nil { // else there are only words that are too long to be counted
-		best, files, err := bestFiles(ctx, from, words, &q, &out.Summary)
+		best, files, err := d.bestFiles(ctx, words, &q, &out.Summary)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +53,7 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		var err error
 		// No word occurs as a word. What is only a part of words is found, too, so
 		// an empty answer means that a plain search finds nothing either.
-		if out.Chunks, err = partChunks(ctx, from, &q, &out.Summary); err != nil {
+		if out.Chunks, err = d.partChunks(ctx, &q, &out.Summary); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +62,7 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		out.Stopped = cmp.Or(out.Stopped, search.StopLines)
 	}
 	for i := range out.Chunks {
-		if err := fillChunk(ctx, from, &out.Chunks[i]); err != nil {
+		if err := d.fillChunk(ctx, &out.Chunks[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -78,10 +73,10 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 
 // bestFiles are the best files in scope, in order, with their best pieces: as many as
 // the query asks for, of so many that were compared.
-func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.CodeQuery, sum *search.Summary) (files []rank.Candidate, compared int, err error) {
+func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.CodeQuery, sum *search.Summary) (files []rank.Candidate, compared int, err error) {
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
-	counts, err := from.count(bounded, words, &q.Scope, sum)
+	counts, err := d.count(bounded, words, &q.Scope, sum)
 	if err = partly(ctx, sum, err); err != nil {
 		return nil, 0, err
 	}
@@ -92,7 +87,7 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 	if err != nil {
 		return nil, 0, err
 	}
-	defining, err := definers(bounded, from, words, corpus, counts)
+	defining, err := d.definers(bounded, words, corpus, counts)
 	if err = partly(ctx, sum, err); err != nil {
 		return nil, 0, err
 	}
@@ -106,18 +101,18 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 		}
 	}
 	rank.Beside(best)
-	if best, err = skimmed(ctx, from, corpus, best); err != nil {
+	if best, err = d.skimmed(ctx, corpus, best); err != nil {
 		return nil, 0, err
 	}
-	files = corpus.Best(ctx, best, q.Limit, from.width())
+	files = corpus.Best(ctx, best, q.Limit, d.Workers)
 	return files, len(best), ctx.Err()
 }
 
 // skimmed reads the best files. One that changed or went away since is dropped.
-func skimmed(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
+func (d *Folder) skimmed(ctx context.Context, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	dropped := make([]bool, len(best))
-	crew.Each(ctx, len(best), max(from.width(), 1), func(i int) {
-		text, err := from.wholeText(ctx, best[i].Path)
+	crew.Each(ctx, len(best), max(d.Workers, 1), func(i int) {
+		text, err := d.wholeText(best[i].Path)
 		if dropped[i] = err != nil; err == nil {
 			corpus.Skim(&best[i], text)
 		}
@@ -134,15 +129,8 @@ func skimmed(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.C
 	return kept, nil
 }
 
-func (r *Servers) count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
-	return countRead(ctx, r, words, scope, sum)
-}
-
-func (d *Folder) width() int { return d.Workers }
-
-func (r *Servers) width() int { return r.workers }
-
-func (d *Folder) wholeText(_ context.Context, path string) ([]byte, error) {
+// wholeText reads the decoded text of one file.
+func (d *Folder) wholeText(path string) ([]byte, error) {
 	p, err := d.Root.Resolve(path)
 	if err != nil {
 		return nil, err
@@ -156,14 +144,6 @@ func (d *Folder) wholeText(_ context.Context, path string) ([]byte, error) {
 		return nil, fault.ErrNotText
 	}
 	return text, nil
-}
-
-func (r *Servers) wholeText(ctx context.Context, path string) ([]byte, error) {
-	t, err := r.Read(ctx, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
 }
 
 // chunks lists the best piece of each file, then the second ones, and so on.
@@ -194,8 +174,8 @@ func chunks(files []rank.Candidate) []search.Chunk {
 
 // fillChunk reads a chunk's text. A file that changed or went away since it was
 // ranked leaves it empty.
-func fillChunk(ctx context.Context, from texts, c *search.Chunk) error {
-	t, err := from.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
+func (d *Folder) fillChunk(ctx context.Context, c *search.Chunk) error {
+	t, err := d.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"quarry/fault"
-	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/search"
@@ -25,8 +24,6 @@ type collector struct {
 	full  bool // no more text, only counting
 	reads int  // files read, and their bytes
 	read  int64
-
-	prefix string // prefix of incoming paths: the repository of a checkout
 }
 
 func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collector {
@@ -43,7 +40,6 @@ func stop(s *search.Summary, why search.Stop) {
 }
 
 func (c *collector) add(path string, f *found) error {
-	path = c.prefix + path
 	if lim := &c.q.Limits; boundsReads(lim) && f.res.Bytes > 0 {
 		c.reads++
 		c.read += f.res.Bytes
@@ -79,12 +75,6 @@ func (c *collector) add(path string, f *found) error {
 func (c *collector) failed(path string, err error) error {
 	if ends(err) {
 		return err
-	}
-	var absent *repos.Absence
-	if errors.As(err, &absent) {
-		c.skip(path, absentReason(absent), absent.Error())
-		c.sum.Exact = false
-		return nil
 	}
 	switch rootfs.KindOf(err) {
 	case fault.NotFound:

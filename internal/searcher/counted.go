@@ -44,17 +44,13 @@ func (d *Folder) count(ctx context.Context, words *rank.Query, scope *search.Sco
 	}
 	c.done()
 	*sum = search.Summary{}
-	return countRead(ctx, d, words, scope, sum)
+	return d.countRead(ctx, words, scope, sum)
 }
 
 // countRead counts the words by reading every file in scope.
-func countRead(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
-	pattern, err := words.Pattern()
-	if err != nil {
-		return nil, err
-	}
+func (d *Folder) countRead(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
 	tally := words.ReadTally()
-	err = eachText(ctx, from, scope, sum, anyWord(pattern.Need()), func(_ string, text []byte) *rank.Counts {
+	err := eachText(ctx, d, scope, sum, func(_ string, text []byte) *rank.Counts {
 		return words.Look(ctx, text)
 	}, tally.Add)
 	sum.Stats.Plan.Kind = search.PlanScan
@@ -257,7 +253,7 @@ func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip searc
 
 // definers reads the best files that have a name the query asks for, and returns
 // those that define it.
-func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.Corpus, c *counted) ([]rank.Candidate, error) {
+func (d *Folder) definers(ctx context.Context, words *rank.Query, corpus *rank.Corpus, c *counted) ([]rank.Candidate, error) {
 	if !words.Asks() {
 		return nil, nil
 	}
@@ -278,10 +274,10 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 	var out []rank.Candidate
 	matching := pattern.NewSearch()
 	defer matching.StopWith(ctx)()
-	matchers := make([]*match.Matcher, max(from.width(), 1))
+	matchers := make([]*match.Matcher, max(d.Workers, 1))
 	var so rank.Search
-	err = inOrder(ctx, len(list), from.width(), nil, func(worker, i int) (o outcome, ok bool) {
-		text, err := from.wholeText(ctx, list[i].Path)
+	err = inOrder(ctx, len(list), d.Workers, nil, func(worker, i int) (o outcome, ok bool) {
+		text, err := d.wholeText(list[i].Path)
 		if err != nil {
 			return o, false
 		}

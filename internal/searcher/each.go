@@ -1,7 +1,6 @@
 package searcher
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -162,12 +161,4 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 		}
 	}
 	return nil, nil
-}
-
-// lacking is like missing, for a text in memory.
-func (j *jointly) lacking(q *search.Query, k *worker, data []byte) (*found, error) {
-	if j == nil {
-		return nil, nil
-	}
-	return j.missing(q, k, int64(len(data)), func() (io.Reader, func() error, error) { return bytes.NewReader(data), nil, nil })
 }

@@ -211,3 +211,10 @@ func addSkip(s *search.Summary, k search.Skip) {
 		s.Skipped = append(s.Skipped, k)
 	}
 }
+
+func joinPath(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}

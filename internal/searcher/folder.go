@@ -1,11 +1,9 @@
-// Package searcher answers one search: of a folder, by its index or by a walk,
-// or of repositories on servers.
+// Package searcher answers one search of a folder, by its index or by a walk.
 //
-// An answer is that of reading every file in scope and running the pattern on
-// it. An index or a server only says which files need no reading. Files come in
-// the order the query asks for, whatever number of workers read them, and what
-// was not searched is in the summary with its reason. A Folder and Servers are
-// safe for concurrent use.
+// An answer is the same as if every file in scope were read and the pattern run on
+// it. An index only says which files need no reading. Files come in the order the
+// query asks for, whatever number of workers read them, and what was not searched
+// is in the summary with its reason. A Folder is safe for concurrent use.
 package searcher
 
 import (

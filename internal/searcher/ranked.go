@@ -5,12 +5,10 @@ import (
 	"time"
 
 	"quarry/internal/progress"
-	"quarry/internal/rank"
 	"quarry/internal/rootfs"
 	"quarry/internal/terms"
 	"quarry/internal/textfile"
 	"quarry/internal/walk"
-	"quarry/match"
 	"quarry/search"
 )
 
@@ -21,25 +19,10 @@ const maxRanked = terms.MaxText
 // valid until it returns.
 type textWork = func(path string, text []byte) any
 
-// texts is where texts come from: a Folder or Servers.
-type texts interface {
-	// eachText runs work on the decoded text of every file in scope that may meet
-	// need, in parallel, and hands results on in path order.
-	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, need match.Need,
-		work textWork, deliver func(path string, r any)) error
-	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
-	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
-	// wholeText is the decoded text of one file.
-	wholeText(ctx context.Context, path string) ([]byte, error)
-	width() int // how many files are worked on at once
-	// count counts words in every file in scope.
-	count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error)
-}
-
-// eachText calls texts.eachText with typed results.
-func eachText[T any](ctx context.Context, from texts, scope *search.Scope, sum *search.Summary, need match.Need,
+// eachText calls Folder.eachText with typed results.
+func eachText[T any](ctx context.Context, d *Folder, scope *search.Scope, sum *search.Summary,
 	work func(path string, text []byte) *T, deliver func(path string, r *T)) error {
-	return from.eachText(ctx, scope, sum, need, func(path string, text []byte) any {
+	return d.eachText(ctx, scope, sum, func(path string, text []byte) any {
 		if r := work(path, text); r != nil {
 			return r
 		}
@@ -54,41 +37,21 @@ func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(pat
 	if err != nil {
 		return nil, err
 	}
-	sum, err := textsOf(ctx, &q, func(ctx context.Context, sum *search.Summary) error {
-		return d.textsOf(ctx, &q, sum, work, yield)
-	})
-	if err != nil {
-		return nil, err
-	}
-	sum.Stats.Replaced = followed
-	return sum, nil
-}
-
-// EachText does so for files on servers and in checkouts.
-func (r *Servers) EachText(ctx context.Context, q search.TextQuery, work func(path string, text []byte) any, yield func(path string, r any)) (*search.Summary, error) {
-	return textsOf(ctx, &q, func(ctx context.Context, sum *search.Summary) error {
-		need := q.Having
-		if len(q.Names) > 0 && need.Op == match.NeedAll {
-			need.Op = match.NeedEither // the rest may be in the name
-		}
-		return r.eachText(ctx, &q.Scope, sum, need, work, yield)
-	})
-}
-
-func textsOf(ctx context.Context, q *search.TextQuery, each func(ctx context.Context, sum *search.Summary) error) (*search.Summary, error) {
 	started := time.Now()
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
 	sum := &search.Summary{}
-	err := each(bounded, sum)
+	err = d.textsOf(bounded, &q, sum, work, yield)
 	if err = partly(ctx, sum, err); err != nil {
 		return nil, err
 	}
-	sum.Stats.Elapsed = time.Since(started)
+	sum.Stats.Replaced, sum.Stats.Elapsed = followed, time.Since(started)
 	return sum, nil
 }
 
-func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, _ match.Need,
+// eachText runs work on the decoded text of every file in scope, in parallel, and
+// hands results on in path order.
+func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary,
 	work textWork, deliver func(path string, r any)) error {
 	f, err := d.filter(ctx, scope)
 	if err != nil {

@@ -96,8 +96,3 @@ func (d *Folder) fileState(ctx context.Context) (s fileState, known bool) {
 	s.lens, s.version = lens.Key, lens.Version
 	return s, true
 }
-
-// Remember calls make: nobody says when files on a server change.
-func (r *Servers) Remember(_ context.Context, _ string, make func() (any, error)) (any, error) {
-	return make()
-}

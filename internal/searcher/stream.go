@@ -228,7 +228,7 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src
 	var own error // of who takes the lines
 	if inParts(c.q) {
 		req.Emit = func(part *scan.Result) error {
-			file := search.FileMatch{Path: c.prefix + path, Lines: part.Lines, More: true, ModTime: out.info.ModTime}
+			file := search.FileMatch{Path: path, Lines: part.Lines, More: true, ModTime: out.info.ModTime}
 			own = c.part(&file, part, out)
 			return own
 		}
@@ -250,7 +250,7 @@ func (c *collector) before(path string, f *found) error {
 	}
 	for i := range f.before {
 		part := &f.before[i]
-		file := search.FileMatch{Path: c.prefix + path, Lines: part.Lines, More: true, ModTime: f.info.ModTime}
+		file := search.FileMatch{Path: path, Lines: part.Lines, More: true, ModTime: f.info.ModTime}
 		if err := c.part(&file, part, f); err != nil {
 			return err
 		}

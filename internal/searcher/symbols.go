@@ -12,7 +12,6 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/lookup"
 	"quarry/internal/symbols"
-	"quarry/match"
 	"quarry/search"
 )
 
@@ -33,11 +32,6 @@ func (d *Folder) Symbols(ctx context.Context, q search.SymbolQuery) (*search.Sym
 	}
 	r.Stats.Replaced, r.Stats.Elapsed = followed, time.Since(started)
 	return r, nil
-}
-
-// Symbols finds definitions in repositories on servers by searching for the name.
-func (r *Servers) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
-	return lookup.Searched(ctx, r, &q)
 }
 
 func (d *Folder) symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error) {
@@ -89,7 +83,7 @@ func (s *symbolRun) scan(ctx context.Context) error {
 	defer s.dropSkips()
 	s.out.Stats.Plan.Kind = search.PlanScan
 	readers := sync.Pool{New: func() any { return &symbols.Names{Stop: func() bool { return ctx.Err() != nil }} }}
-	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *defined {
+	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, func(path string, text []byte) *defined {
 		names := readers.Get().(*symbols.Names)
 		defer readers.Put(names)
 		return s.define(names, path, text)

@@ -38,7 +38,7 @@ func (d *Folder) textsOf(ctx context.Context, q *search.TextQuery, sum *search.S
 		return err
 	}
 	*sum = search.Summary{}
-	return d.eachText(ctx, &q.Scope, sum, q.Having, work, deliver)
+	return d.eachText(ctx, &q.Scope, sum, work, deliver)
 }
 
 // textsIndexed answers by the index. It returns errNoIndex if that isn't possible,

@@ -56,7 +56,7 @@ func wordParts(query string) (parts []wordPart) {
 }
 
 // partChunks ranks files by which words of a query they have as parts of others.
-func partChunks(ctx context.Context, from texts, q *search.CodeQuery, sum *search.Summary) ([]search.Chunk, error) {
+func (d *Folder) partChunks(ctx context.Context, q *search.CodeQuery, sum *search.Summary) ([]search.Chunk, error) {
 	parts := wordParts(q.Query)
 	if len(parts) == 0 {
 		return nil, nil
@@ -68,7 +68,7 @@ func partChunks(ctx context.Context, from texts, q *search.CodeQuery, sum *searc
 	text := search.Query{Pattern: strings.Join(quoted, "|"), Match: match.Options{Case: match.Insensitive}, Scope: q.Scope}
 	text.Limits.LineBytes, text.Limits.Time = 4<<10, q.Time
 	var list []search.Chunk
-	found, err := from.SearchEach(ctx, text, func(f *search.FileMatch) error {
+	found, err := d.SearchEach(ctx, text, func(f *search.FileMatch) error {
 		if c, ok := partChunk(f, parts); ok {
 			list = append(list, c)
 		}

@@ -58,6 +58,7 @@ type Result struct {
 // Source is where files are. Its searches tell the definition around a line.
 type Source interface {
 	lookup.Source
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 

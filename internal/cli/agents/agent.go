@@ -27,7 +27,6 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/hook"
 	"quarry/internal/cli/manual"
-	"quarry/internal/cli/servers"
 	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/profile"
@@ -57,7 +56,6 @@ type agent struct {
 	stays    bool     // the process outlives its calls, as a server does
 	secret   string   // the file with the server's own token: no tool opens it
 	noLog    bool     // a root has no undo log, so nothing in it can be changed
-	servers  servers.Flags
 	record   env.Recorded
 }
 
@@ -73,7 +71,6 @@ func (a *agent) toolFlags(fl *pflag.FlagSet) {
 func (a *agent) groups() []command.Group {
 	what, may := command.NewFlags(), command.NewFlags()
 	command.AddTexts(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
-	a.servers.Add(what)
 	a.toolFlags(what)
 	may.StringVar(&a.trash, "trash", "", "`where` deleted things go: system, local (.trash) or none;\nelse as the vault says")
 	command.AddTexts(may, &a.allow, "allow", "", "show files this `glob` matches that look like secrets")
@@ -149,13 +146,6 @@ func (a *agent) checkTrash() error {
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
 	if err := a.checkTrash(); err != nil {
 		return nil, err
-	}
-	if a.servers.Any() {
-		ws, err := a.openBackend(keep, log)
-		if err != nil {
-			return nil, err
-		}
-		return ws, nil
 	}
 	values := a.roots
 	if len(values) == 0 {
@@ -384,13 +374,4 @@ func foundNone(res *tool.Result) bool {
 	var found struct{ Symbols, References, Results []json.RawMessage }
 	data, err := json.Marshal(res.Structured)
 	return err == nil && json.Unmarshal(data, &found) == nil && len(found.Symbols)+len(found.References)+len(found.Results) == 0
-}
-
-// openBackend opens the servers for an agent.
-func (a *agent) openBackend(keep bool, log *slog.Logger) (*quarry.Workspace, error) {
-	if err := a.servers.Check(len(a.roots) > 0); err != nil {
-		return nil, err
-	}
-	opts := quarry.ServersOptions{Allow: a.allow, Deny: a.deny, Logger: log}
-	return a.servers.Open(opts, func(dir string) (*quarry.Workspace, error) { return a.openOne(dir, keep, log) })
 }

@@ -152,7 +152,7 @@ func TestServerArgsAreAll(t *testing.T) {
 	for _, g := range f.serverGroups() {
 		fl.AddFlagSet(g.Flags)
 	}
-	elsewhere := map[string]bool{"root": true, "backend": true, "checkout": true, "backend-timeout": true, "backend-header-file": true}
+	elsewhere := map[string]bool{"root": true}
 	fl.VisitAll(func(flag *pflag.Flag) {
 		if elsewhere[flag.Name] {
 			return

@@ -21,7 +21,7 @@ func TestHomeInPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	secret := "a-token-of-more-than-16-characters"
-	for _, name := range []string{"token", "headers"} {
+	for _, name := range []string{"token"} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(secret+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestHomeInPaths(t *testing.T) {
 			paths = append(paths, k.Path())
 		}
 	}
-	if want := []string{"mcp.root", "mcp.token-file", "remote.checkout", "remote.backend-header-file"}; !slices.Equal(paths, want) {
+	if want := []string{"mcp.root", "mcp.token-file"}; !slices.Equal(paths, want) {
 		t.Errorf("keys for paths %v, looked at %v", paths, want)
 	}
 }

@@ -420,20 +420,12 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 			}
 		}
 	}
-	if err := f.servers.Check(len(f.roots) > 0); err != nil {
-		return nil, nil, err
-	}
 	// What the server would refuse is refused here, where a person reads it.
 	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
 		return nil, nil, err
 	}
 	if err := f.checkTrash(); err != nil {
 		return nil, nil, err
-	}
-	if f.servers.Given() {
-		servers, err := f.servers.Args()
-		e.Args = append(append(e.Args, servers...), serverArgs(flags)...)
-		return e, notes, err
 	}
 	var roots []string
 	switch {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"strconv"
@@ -20,7 +21,6 @@ import (
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
-	"quarry/internal/cli/servers"
 	"quarry/internal/config"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
@@ -197,7 +197,13 @@ func httpAddress(given string) (address string, remote bool, err error) {
 		return "", false, fmt.Errorf("--http %s: invalid port %q", given, port)
 	}
 	host = cmp.Or(host, "127.0.0.1")
-	return net.JoinHostPort(host, port), !servers.IsLoopback(host), nil
+	return net.JoinHostPort(host, port), !isLoopback(host), nil
+}
+
+// isLoopback reports whether a host can only be this machine.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
 // token reads the token, or makes one up and says so.

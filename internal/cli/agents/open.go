@@ -46,8 +46,8 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 	f.tellPresence(set, open, log)
 	f.tellActivity(set, open, log)
 	for _, r := range open.Roots() {
-		if r.Workspace.Dir() == "" || !f.servesFiles() {
-			continue // a server's files have no address here
+		if !f.servesFiles() {
+			break
 		}
 		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Workspace.Dir(), Files: &wsFiles{r.Workspace}})
 	}

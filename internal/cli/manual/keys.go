@@ -19,7 +19,6 @@ var SectionTexts = map[string]string{
 	"log":     "quarry log",
 	"index":   "quarry serve and quarry index",
 	"mcp":     "what agents get: quarry mcp, call and tools",
-	"remote":  "repositories on servers: quarry search, find, read, mcp and call",
 	"ui":      "the local page: quarry ui",
 	"review":  "changes that wait for a person: quarry mcp --review",
 	"journal": "the undo log",

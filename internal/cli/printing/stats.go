@@ -30,7 +30,7 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64)
 	}
 	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
 	who := ""
-	if s.Stats.Remote && s.Stats.Plan.Kind != search.PlanServers {
+	if s.Stats.Remote {
 		who = ", answered by the index owner"
 	}
 	fmt.Fprintf(w, "plan: %s%s\n", planText(&s.Stats.Plan), who)
@@ -45,8 +45,6 @@ func planText(p *search.Plan) string {
 		return fmt.Sprintf("index: definitions, %d files read", p.Changed)
 	case search.PlanFields:
 		return fmt.Sprintf("index: fields of %d files, %d read", p.Documents, p.Changed)
-	case search.PlanServers:
-		return fmt.Sprintf("servers: %d candidates of %d servers", p.Candidates, p.Servers)
 	case search.PlanScan, "":
 		return string(p.Kind)
 	}

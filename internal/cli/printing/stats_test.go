@@ -20,7 +20,6 @@ func TestPlanText(t *testing.T) {
 		{search.Plan{Kind: search.PlanIndex, Documents: 9, AtLeast: true, NoDetail: true}, "index: some of 9 files, 0 changed"},
 		{search.Plan{Kind: search.PlanWords, Documents: 9, Changed: 2}, "index: words of 9 files, 2 read"},
 		{search.Plan{Kind: search.PlanSymbols, Changed: 2}, "index: definitions, 2 files read"},
-		{search.Plan{Kind: search.PlanServers, Candidates: 7, Servers: 2}, "servers: 7 candidates of 2 servers"},
 	} {
 		if got := planText(&c.plan); got != c.want {
 			t.Errorf("%+v is %q, want %q", c.plan, got, c.want)

@@ -108,7 +108,6 @@ var regimes = []regime{
 	{name: "two ways agree: fd", pkg: "./internal/cli", test: "TestFindFd|TestFdPreset"},
 	{name: "two ways agree: walks", pkg: "./internal/walk", test: "TestFolderBecomesLink|TestJudgeAgreesWithWalk|TestAgainstRipgrep"},
 	{name: "two ways agree: lists", pkg: "./internal/trigram", test: "TestListFilterAndUnion|TestListRoundTrip"},
-	{name: "two ways agree: servers", pkg: ".", test: "TestRemoteEqualsScan|TestRemoteNested"},
 	{name: "two ways agree: holes of others", pkg: "./internal/searcher", test: "TestHolesOfOthers"},
 	{name: "two ways agree: ranking", pkg: "./internal/searcher", test: "TestRankedIndexEqualsScan|TestSymbolsIndexEqualsScan|TestManyNames"},
 	{name: "two ways agree: names after many changes", pkg: "./internal/searcher", test: "TestNamesAfterManyChanges"},

@@ -16,51 +16,25 @@ import (
 	"quarry/search"
 )
 
-// journals are the changes of several parts. Each part keeps its own journal,
-// so one change is made in one part, and its id is the part's name, a mark and
-// the id there.
-type journals struct {
-	parts []*Part
-	mark  string
-}
-
-// some returns an error if nothing can be changed at all.
-func (j *journals) some() error {
-	if len(j.parts) == 0 {
-		return ErrRemoteOnly
-	}
-	return nil
-}
-
-// part finds a part by its name.
-func (j *journals) part(name string) *Part {
-	for _, p := range j.parts {
-		if p.Name == name {
-			return p
-		}
-	}
-	return nil
-}
-
 // changed converts a change of a part to one of the whole.
-func (j *journals) changed(p *Part, c *change.Change, err error) (*change.Change, error) {
+func (s *joint) changed(p *Part, c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, p.located(err)
 	}
-	if c = c.Under(p.Name, j.mark); c.Digest != "" {
-		c.Digest = p.Name + j.mark + c.Digest
+	if c = c.Under(p.Name); c.Digest != "" {
+		c.Digest = p.Name + "/" + c.Digest
 	}
 	return c, nil
 }
 
 // apply makes a set in the part that contains all its paths, as locate finds it.
 // The digest of a plan begins with the part's name.
-func (j *journals) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
+func (s *joint) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
 	var in *Part
 	first := set.Digest
 	if set.Digest != "" {
 		var err error
-		if in, set.Digest, err = j.cut(set.Digest); err != nil {
+		if in, set.Digest, err = s.cut(set.Digest); err != nil {
 			return nil, err
 		}
 	}
@@ -107,39 +81,33 @@ func (j *journals) apply(set change.Set, locate func(path string) (*Part, string
 		return nil, changer.ErrNoEdits
 	}
 	c, err := do(in.Backend, set)
-	return j.changed(in, c, err)
+	return s.changed(in, c, err)
 }
 
 // cut takes the name of a part from an id or a digest.
-func (j *journals) cut(id string) (*Part, string, error) {
-	i := strings.LastIndex(id, j.mark)
-	if i == len(id)-len(j.mark) {
+func (s *joint) cut(id string) (*Part, string, error) {
+	i := strings.LastIndex(id, "/")
+	if i == len(id)-1 {
 		return nil, "", fmt.Errorf("%w: %q", change.ErrBadID, id)
 	}
-	for _, p := range j.parts {
+	for _, p := range s.parts {
 		if i >= 0 && strings.EqualFold(p.Name, id[:i]) {
-			return p, id[i+len(j.mark):], nil
+			return p, id[i+1:], nil
 		}
 	}
-	if err := j.some(); err != nil {
-		return nil, "", err
-	}
-	return nil, "", &fault.RootError{Path: id, Names: j.names()}
+	return nil, "", &fault.RootError{Path: id, Names: s.names()}
 }
 
 // Log joins the journals, newest first.
-func (j *journals) Log(limit int) (*change.Log, error) {
-	if err := j.some(); err != nil {
-		return nil, err
-	}
+func (s *joint) Log(limit int) (*change.Log, error) {
 	out := &change.Log{Changes: []change.Change{}}
-	for _, p := range j.parts {
+	for _, p := range s.parts {
 		log, err := p.Log(limit)
 		if err != nil {
 			return nil, p.located(err)
 		}
 		for k := range log.Changes {
-			out.Changes = append(out.Changes, *log.Changes[k].Under(p.Name, j.mark))
+			out.Changes = append(out.Changes, *log.Changes[k].Under(p.Name))
 		}
 		out.Dropped += log.Dropped
 		out.Damaged += log.Damaged
@@ -157,18 +125,18 @@ func (j *journals) Log(limit int) (*change.Log, error) {
 }
 
 // Undo undoes a change; "" is the last one of all parts that was not undone.
-func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+func (s *joint) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
-		p, after, err := j.find(o.To.After)
+		p, after, err := s.find(o.To.After)
 		if o.To.After == "" || err != nil {
 			return nil, cmp.Or(err, errPointOfAll)
 		}
 		to := *o.To
 		to.After, o.To = after, &to
 		c, err := p.Undo(ctx, "", o)
-		return j.changed(p, c, err)
+		return s.changed(p, c, err)
 	}
-	p, id, err := j.find(id)
+	p, id, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
@@ -177,14 +145,14 @@ func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*chan
 		o.Parts[i].Path = strings.TrimPrefix(o.Parts[i].Path, p.Name+"/")
 	}
 	c, err := p.Undo(ctx, id, o)
-	return j.changed(p, c, err)
+	return s.changed(p, c, err)
 }
 
 var errPointOfAll = fault.New(fault.InvalidArgument, "each folder has its own points", "name a change of the folder that is to go back")
 
 // Purge removes what was recorded in one part, or in all.
-func (j *journals) Purge(ctx context.Context, path string) error {
-	for _, p := range j.parts {
+func (s *joint) Purge(ctx context.Context, path string) error {
+	for _, p := range s.parts {
 		rest, ok := strings.CutPrefix(path, p.Name+"/")
 		if path == "" || path == p.Name {
 			rest, ok = "", true
@@ -199,8 +167,8 @@ func (j *journals) Purge(ctx context.Context, path string) error {
 }
 
 // Point names the present of each part.
-func (j *journals) Point(name string) error {
-	for _, p := range j.parts {
+func (s *joint) Point(name string) error {
+	for _, p := range s.parts {
 		if err := p.Point(name); err != nil {
 			return p.located(err)
 		}
@@ -209,33 +177,33 @@ func (j *journals) Point(name string) error {
 }
 
 // Diff shows a change.
-func (j *journals) Diff(id string, o *change.Options) (*change.Change, error) {
-	p, id, err := j.find(id)
+func (s *joint) Diff(id string, o *change.Options) (*change.Change, error) {
+	p, id, err := s.find(id)
 	if err != nil {
 		return nil, err
 	}
 	c, err := p.Diff(id, o)
-	return j.changed(p, c, err)
+	return s.changed(p, c, err)
 }
 
 // DiffAll shows several changes as one, those of each part together.
-func (j *journals) DiffAll(ids []string) (*change.Change, error) {
+func (s *joint) DiffAll(ids []string) (*change.Change, error) {
 	in := map[*Part][]string{}
 	for _, id := range ids {
-		p, rest, err := j.find(id)
+		p, rest, err := s.find(id)
 		if err != nil {
 			return nil, err
 		}
 		in[p] = append(in[p], rest)
 	}
 	out := &change.Change{Paths: []string{}}
-	for i := range j.parts {
-		p := j.parts[i]
+	for i := range s.parts {
+		p := s.parts[i]
 		if in[p] == nil {
 			continue
 		}
 		c, err := p.DiffAll(in[p])
-		if c, err = j.changed(p, c, err); err != nil {
+		if c, err = s.changed(p, c, err); err != nil {
 			return nil, err
 		}
 		out.Paths, out.Diffs, out.Warnings = append(out.Paths, c.Paths...), append(out.Diffs, c.Diffs...), append(out.Warnings, c.Warnings...)
@@ -245,9 +213,9 @@ func (j *journals) DiffAll(ids []string) (*change.Change, error) {
 }
 
 // Authors asks the part that a path is in.
-func (j *journals) Authors(ctx context.Context, path string) (*change.Authors, error) {
-	for i := range j.parts {
-		p := j.parts[i]
+func (s *joint) Authors(ctx context.Context, path string) (*change.Authors, error) {
+	for i := range s.parts {
+		p := s.parts[i]
 		rest, ok := strings.CutPrefix(path, p.Name+"/")
 		if !ok {
 			continue
@@ -259,32 +227,29 @@ func (j *journals) Authors(ctx context.Context, path string) (*change.Authors, e
 		out := &change.Authors{Path: p.Name + "/" + a.Path, Version: a.Version, Lines: slices.Clone(a.Lines)}
 		for k, id := range out.Lines {
 			if id != "" {
-				out.Lines[k] = p.Name + j.mark + id
+				out.Lines[k] = p.Name + "/" + id
 			}
 		}
 		for k := range a.Changes {
-			out.Changes = append(out.Changes, *a.Changes[k].Under(p.Name, j.mark))
+			out.Changes = append(out.Changes, *a.Changes[k].Under(p.Name))
 		}
 		return out, nil
 	}
-	return nil, ErrRemoteOnly
+	return nil, s.unknown(path, "")
 }
 
 // find finds the part of a change and its id there. The name of the part can be
 // omitted if only one part has the id.
-func (j *journals) find(id string) (*Part, string, error) {
-	if err := j.some(); err != nil {
-		return nil, "", err
-	}
+func (s *joint) find(id string) (*Part, string, error) {
 	if id == "" {
-		return j.latest()
+		return s.latest()
 	}
-	if strings.Contains(id, j.mark) {
-		return j.cut(id)
+	if strings.Contains(id, "/") {
+		return s.cut(id)
 	}
 	var have []*Part
 	var failed error
-	for _, p := range j.parts {
+	for _, p := range s.parts {
 		_, err := p.Diff(id, nil)
 		switch {
 		case err == nil:
@@ -301,43 +266,40 @@ func (j *journals) find(id string) (*Part, string, error) {
 	}
 	e := &change.SameIDError{}
 	for _, p := range have {
-		e.IDs = append(e.IDs, p.Name+j.mark+id)
+		e.IDs = append(e.IDs, p.Name+"/"+id)
 	}
 	return nil, "", e
 }
 
 // latest finds the last change that was not undone.
-func (j *journals) latest() (*Part, string, error) {
+func (s *joint) latest() (*Part, string, error) {
 	for _, limit := range []int{100, 0} { // nearly always among the last
-		log, err := j.Log(limit)
+		log, err := s.Log(limit)
 		if err != nil {
 			return nil, "", err
 		}
 		for i := range log.Changes {
 			c := &log.Changes[i]
 			if c.Undoes == "" && c.PartOf == "" && c.UndoneBy == "" && (!c.Pending || c.Partly != nil) {
-				return j.find(c.ID)
+				return s.find(c.ID)
 			}
 		}
 	}
 	// No part has one; the first part returns the error.
-	return j.parts[0], "", nil
+	return s.parts[0], "", nil
 }
 
-func (j *journals) names() []string {
+func (s *joint) names() []string {
 	var names []string
-	for _, p := range j.parts {
+	for _, p := range s.parts {
 		names = append(names, p.Name)
 	}
 	return names
 }
 
 // Trashed lists what is in the trashes of all parts.
-func (j *journals) Trashed() (items []change.Trashed, problems []string, err error) {
-	if err := j.some(); err != nil {
-		return nil, nil, err
-	}
-	for _, p := range j.parts {
+func (s *joint) Trashed() (items []change.Trashed, problems []string, err error) {
+	for _, p := range s.parts {
 		list, more, err := p.Trashed()
 		if err != nil {
 			return nil, nil, p.located(err)
@@ -346,7 +308,7 @@ func (j *journals) Trashed() (items []change.Trashed, problems []string, err err
 			if it.Path != "" {
 				it.Path = p.join(it.Path)
 			}
-			it.ID = p.Name + j.mark + it.ID
+			it.ID = p.Name + "/" + it.ID
 			items = append(items, it)
 		}
 		problems = append(problems, more...)
@@ -356,14 +318,14 @@ func (j *journals) Trashed() (items []change.Trashed, problems []string, err err
 
 // Restore restores what a trash has, by the id that Trashed gives or by its
 // path.
-func (j *journals) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
-	items, _, err := j.Trashed()
+func (s *joint) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
+	items, _, err := s.Trashed()
 	if err != nil {
 		return nil, err
 	}
 	for _, it := range items {
-		for _, p := range j.parts {
-			id, mine := strings.CutPrefix(it.ID, p.Name+j.mark)
+		for _, p := range s.parts {
+			id, mine := strings.CutPrefix(it.ID, p.Name+"/")
 			if !mine || it.ID != what && it.Path != strings.Trim(strings.TrimPrefix(what, "./"), "/") {
 				continue
 			}
@@ -375,17 +337,17 @@ func (j *journals) Restore(ctx context.Context, what, to string, o change.Option
 				to = rest
 			}
 			c, err := p.Restore(ctx, id, to, o)
-			return j.changed(p, c, err)
+			return s.changed(p, c, err)
 		}
 	}
 	return nil, change.ErrNotTrashed
 }
 
 // EmptyTrash empties the trashes of all parts.
-func (j *journals) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
+func (s *joint) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	total := 0
-	errs := []error{j.some()}
-	for _, p := range j.parts {
+	var errs []error
+	for _, p := range s.parts {
 		n, err := p.EmptyTrash(ctx, before)
 		total += n
 		errs = append(errs, p.located(err))
@@ -394,10 +356,10 @@ func (j *journals) EmptyTrash(ctx context.Context, before time.Time) (int, error
 }
 
 // Clean cleans all parts.
-func (j *journals) Clean(ctx context.Context) (*change.Cleaned, error) {
+func (s *joint) Clean(ctx context.Context) (*change.Cleaned, error) {
 	out := &change.Cleaned{}
-	errs := []error{j.some()}
-	for _, p := range j.parts {
+	var errs []error
+	for _, p := range s.parts {
 		c, err := p.Clean(ctx)
 		errs = append(errs, p.located(err))
 		if c != nil {
@@ -407,15 +369,6 @@ func (j *journals) Clean(ctx context.Context) (*change.Cleaned, error) {
 		}
 	}
 	return out, errors.Join(errs...)
-}
-
-// closeAll closes every part.
-func (j *journals) closeAll() error {
-	var errs []error
-	for _, p := range j.parts {
-		errs = append(errs, p.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // join converts a path of the part to one of the whole.
