@@ -21,7 +21,7 @@ type place struct {
 
 func newPlace(t *testing.T) *place {
 	top := t.TempDir()
-	p := &place{t: t, dir: filepath.Join(top, "ws"), state: filepath.Join(top, "state"), index: filepath.Join(top, "index"), socket: filepath.Join(top, "s")}
+	p := &place{t: t, dir: filepath.Join(top, "ws"), state: filepath.Join(top, "state"), index: filepath.Join(top, "index"), socket: filepath.Join(top, "run", "s")}
 	for _, dir := range []string{p.dir, p.state, p.index} {
 		must(t, os.Mkdir(dir, 0o700))
 	}

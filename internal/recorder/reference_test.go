@@ -1,9 +1,14 @@
 package recorder_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -12,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry"
 	"quarry/change"
@@ -75,6 +81,9 @@ type world struct {
 	r     *rand.Rand
 	git   bool
 	files int
+
+	killed bool      // another process records, which is killed now and then
+	proc   *exec.Cmd // the process
 }
 
 func (w *world) run(name string, args ...string) {
@@ -214,31 +223,109 @@ func (w *world) step() string {
 
 // A reference keeps full copies of the tree at each quiet point. What the log says
 // between two of them is what differs, undoing brings back the copy before, and going
-// back to a point brings back its copy: bytes, permissions, symlinks and folders.
+// back to a point brings back its copy: bytes, permissions, symlinks and folders. In two
+// of four cases another process records, and is killed now and then.
 func TestReference(t *testing.T) {
-	for _, git := range []bool{false, true} {
-		t.Run(fmt.Sprintf("git=%v", git), func(t *testing.T) {
-			r := stress.Rand(1)
-			w := &world{place: newPlace(t), r: r, git: git}
-			for range 12 {
-				w.put(w.fresh(), w.text())
+	run := stress.Start(t, "changes of other programs", 120, 420)
+	for seed := range run.Cases() {
+		w := &world{place: newPlace(t), r: stress.Rand(seed), git: seed&1 == 0, killed: seed&2 == 0 && runtime.GOOS != "windows"}
+		for range 12 {
+			w.put(w.fresh(), w.text())
+		}
+		if w.git {
+			if _, err := exec.LookPath("git"); err != nil {
+				t.Skip("needs git")
 			}
-			if git {
-				if _, err := exec.LookPath("git"); err != nil {
-					t.Skip("needs git")
-				}
-				w.run("git", "init", "-q")
-				w.put(".gitignore", "ignored/\n*.tmp\n")
-				w.run("git", "add", "-A")
-				w.run("git", "commit", "-qm", "first")
+			w.run("git", "init", "-q")
+			w.put(".gitignore", "ignored/\n*.tmp\n")
+			w.run("git", "add", "-A")
+			w.run("git", "commit", "-qm", "first")
+		}
+		ws := w.start()
+		changes := 0
+		for range 6 {
+			if ws = w.round(ws, &changes); t.Failed() {
+				break
 			}
-			ws := w.open()
-			changes := 0
-			for range stress.Size(8, 200) {
-				ws = w.round(ws, &changes)
-			}
-			t.Logf("%d changes", changes)
-		})
+		}
+		ws.Close()
+		w.stop()
+		run.Tried(changes)
+	}
+}
+
+// start opens the workspace; in a case that kills, a process beside it records.
+func (w *world) start() *quarry.Workspace {
+	if !w.killed {
+		return w.open()
+	}
+	w.recorder()
+	o := w.options()
+	o.Index.Ask, o.Index.Record = true, nil
+	ws, err := quarry.Open(w.dir, o)
+	must(w.t, err)
+	w.t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+// victim has the folders of a place if this process is to record it until its standard
+// input ends.
+const victim = "QUARRY_RECORDER_VICTIM"
+
+func TestMain(m *testing.M) {
+	if list := os.Getenv(victim); list != "" {
+		at := strings.Split(list, "\n")
+		if err := recordAsVictim(&place{dir: at[0], state: at[1], index: at[2], socket: at[3]}); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func recordAsVictim(p *place) error {
+	ws, err := quarry.Open(p.dir, p.options())
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	if err := ws.Index().Wait(context.Background()); err != nil {
+		return err
+	}
+	if !stress.Becomes(func() bool { st, err := ws.Recording(context.Background()); return err == nil && st != nil && st.On }) {
+		return errors.New("no baseline")
+	}
+	fmt.Println("ready")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// recorder starts a process that records, and waits for its baseline.
+func (w *world) recorder() {
+	w.t.Helper()
+	self, err := os.Executable()
+	must(w.t, err)
+	w.proc = exec.Command(self)
+	w.proc.Env = append(os.Environ(), victim+"="+strings.Join([]string{w.dir, w.state, w.index, w.socket}, "\n"))
+	w.proc.Stderr = os.Stderr
+	in, err := w.proc.StdinPipe()
+	must(w.t, err)
+	w.t.Cleanup(func() { in.Close() })
+	out, err := w.proc.StdoutPipe()
+	must(w.t, err)
+	must(w.t, w.proc.Start())
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		w.t.Fatalf("the recorder says %q, %v", line, err)
+	}
+}
+
+// stop kills the process that records, if there is one.
+func (w *world) stop() {
+	if w.proc != nil {
+		_ = w.proc.Process.Kill()
+		_ = w.proc.Wait()
+		w.proc = nil
 	}
 }
 
@@ -273,11 +360,25 @@ func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 			}
 		}
 		styles = append(styles, did)
-		if w.r.IntN(8) == 0 {
+		if w.r.IntN(8) == 0 && !w.killed {
 			ws.Close()
 			*changes++
 			styles = append(styles, "closed, "+w.step())
 			ws = w.open()
+		} else if w.killed && w.r.IntN(4) == 0 {
+			flushed := make(chan struct{})
+			go func() { // it is killed at any moment of this
+				defer close(flushed)
+				_, _ = ws.Changes(w.t.Context(), 0)
+			}()
+			if w.r.IntN(2) == 0 {
+				<-time.After(time.Duration(w.r.IntN(20_000)) * time.Microsecond)
+			}
+			w.stop()
+			<-flushed
+			*changes++
+			styles = append(styles, "killed, "+w.step())
+			w.recorder()
 		}
 		last := points[len(points)-1].id
 		list := w.log(ws)
@@ -292,7 +393,7 @@ func (w *world) round(ws *quarry.Workspace, changes *int) *quarry.Workspace {
 		after := w.tree()
 		for _, p := range differ(before, after) {
 			if !logged[p] {
-				t.Fatalf("%s changed (%v), and the log does not have it:\n%s", p, styles, w.summaries(ws))
+				t.Fatalf("%s changed (%v) from %.20q to %.20q, and the log does not have it:\n%s%v", p, styles, before[p], after[p], w.summaries(ws), slices.Sorted(maps.Keys(logged)))
 			}
 		}
 		points = append(points, point{after, newest()})
