@@ -1,6 +1,8 @@
 package recorder_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"quarry/change"
@@ -53,5 +55,45 @@ func TestBackTwiceByAuthor(t *testing.T) {
 		if c.Client.Name == "agent" && c.UndoneBy == "" {
 			t.Errorf("not marked as undone: %s", c.Summary)
 		}
+	}
+}
+
+// A file that became a folder, or a folder a file, before a change of our own in it is
+// in the log before that change, with what is beneath it.
+func TestKindChangedBeforeOurOwn(t *testing.T) {
+	for _, c := range []struct{ name, was, now string }{
+		{"file to folder", "a", "a/b/inner.txt"},
+		{"folder to file", "a/b/inner.txt", "a"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			p.put(c.was, "was\n")
+			ws := p.open()
+			must(t, ws.Point(t.Context(), "start"))
+			at := p.log(ws)
+			must(t, os.RemoveAll(filepath.Join(p.dir, "a")))
+			p.put(c.now, "outside\n")
+			_, err := ws.Write(t.Context(), c.now, []byte("ours\n"), nil)
+			must(t, err)
+			if len(at) != 0 {
+				t.Fatal(at)
+			}
+			log, err := ws.Changes(t.Context(), 0)
+			must(t, err)
+			ours := ""
+			for _, one := range log.Changes {
+				if !one.Outside {
+					ours = one.ID
+				} else if one.ID > ours && ours != "" {
+					t.Errorf("after our own: %s", one.Summary)
+				}
+			}
+			if _, err := ws.Undo(t.Context(), "", &change.Options{To: &change.Back{Since: log.Points[0].Time}}); err != nil {
+				t.Fatalf("%v\n%s", err, p.summaries(ws))
+			}
+			if got := p.text(c.was); got != "was\n" {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
 }

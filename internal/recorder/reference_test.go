@@ -227,7 +227,14 @@ func (w *world) step() string {
 // of four cases another process records, and is killed now and then.
 func TestReference(t *testing.T) {
 	run := stress.Start(t, "changes of other programs", 120, 420)
+	last := uint64(0)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("STRESS_SEED=%d", last)
+		}
+	})
 	for seed := range run.Cases() {
+		last = seed
 		w := &world{place: newPlace(t), r: stress.Rand(seed), git: seed&1 == 0, killed: seed&2 == 0 && runtime.GOOS != "windows"}
 		for range 12 {
 			w.put(w.fresh(), w.text())

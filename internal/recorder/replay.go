@@ -106,7 +106,7 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		if s != nil && m.includes(s, op) {
 			return
 		}
-		if m.r.versionOf(s) != op.Old {
+		if s = m.noFolder(path, s, b); m.r.versionOf(s) != op.Old {
 			m.outside(path, s, &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.Old, load: func() ([]byte, error) { return m.r.journal.Before(e, i) }}, b)
 		}
 		next := &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.New, load: func() ([]byte, error) { return m.r.journal.After(e, i) }}
@@ -141,18 +141,32 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 }
 
 // folders notes the folders above a path that one of our own operations found, and that
-// the baseline does not have: another program made them before.
+// are not in the baseline: another program made them before.
 func (m *model) folders(path string, b *before) {
 	for i := range path {
 		if path[i] != '/' {
 			continue
 		}
-		if dir := path[:i]; m.at(dir) == nil && !m.isFree(dir) {
+		dir := path[:i]
+		if s := m.at(dir); (s == nil || s.typ != rootfs.TypeDir) && !m.isFree(dir) {
 			made := &state{entry: entry{typ: rootfs.TypeDir}, anyMode: true}
-			m.outside(dir, nil, made, b)
+			m.outside(dir, s, made, b)
 			m.cells[dir] = made
 		}
 	}
+}
+
+// noFolder notes that a folder of the baseline, and everything in it, went before one of
+// our own operations put a file there.
+func (m *model) noFolder(path string, s *state, b *before) *state {
+	if s == nil || s.typ != rootfs.TypeDir {
+		return s
+	}
+	for _, p := range m.below(path) {
+		m.outside(p, m.at(p), nil, b)
+		m.cells[p] = nil
+	}
+	return nil
 }
 
 // made takes in what an operation has put at a path.
@@ -167,6 +181,8 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 	}
 	if s != nil && s.typ != rootfs.TypeDir {
 		m.outside(op.Path.String(), s, nil, b)
+	} else if op.Nodes[0].Type != rootfs.TypeDir {
+		m.noFolder(op.Path.String(), s, b)
 	}
 	for _, n := range op.Nodes {
 		next := &state{entry: entry{typ: n.Type, mode: n.Mode.Perm(), target: n.Target}, anyMode: n.Mode == 0 || n.Type != rootfs.TypeFile, version: n.Version, size: n.Size}
