@@ -36,3 +36,15 @@ type Point struct {
 	After string    `json:"after,omitempty"` // the last change then
 	Time  time.Time `json:"time"`
 }
+
+// Author names who made a change, as Back.By takes it: a client, AnotherProgram or
+// Yourself.
+func (c *Change) Author() string {
+	switch {
+	case c.Client.Name != "":
+		return c.Client.Name
+	case c.Outside:
+		return AnotherProgram
+	}
+	return Yourself
+}

@@ -36,6 +36,9 @@ type Marked struct {
 	// Changed are the files that were recorded as changed since the begin, in order,
 	// relative to the workspace. Only an end has them.
 	Changed []string
+	// Broken are files that a command left unparsable. Those that took longer to find
+	// than a hook waits come with the next end of the session.
+	Broken []Broken
 }
 
 // Recording is the state of a workspace's recording.

@@ -146,15 +146,8 @@ func undoneBy(entries []journal.Entry, omitted []string) (ids []journal.ID) {
 	return ids
 }
 
-// authorOf names who made a change, as quarry log does.
 func authorOf(e journal.Entry) string {
-	switch {
-	case e.Client.Name != "":
-		return e.Client.Name
-	case e.ID.Outside():
-		return change.AnotherProgram
-	}
-	return change.Yourself
+	return (&change.Change{Client: e.Client, Outside: e.ID.Outside()}).Author()
 }
 
 func authorsOf(entries []journal.Entry) []change.Author {

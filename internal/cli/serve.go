@@ -11,6 +11,7 @@ import (
 	"quarry"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
+	"quarry/internal/clients"
 )
 
 func newServe(s env.Streams) *cobra.Command {
@@ -35,7 +36,7 @@ find from it, until nobody has asked anything for the time --idle says.`,
 
 func (f *indexFlags) serve(ctx context.Context, s env.Streams, idle time.Duration, record env.Recorded) error {
 	ws, err := f.keep(s, func(root string, opts *quarry.Options) (err error) {
-		if err = s.Record(root, record, false, opts); err == nil && opts.Index.Record != nil {
+		if err = s.Record(root, record, clients.Hooked(root, s.Env()), opts); err == nil && opts.Index.Record != nil {
 			opts.StateDir, err = s.StateDir(root)
 		}
 		return err

@@ -3,6 +3,7 @@ package clients
 import (
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 
 	"quarry/internal/value"
@@ -48,9 +49,34 @@ func HooksOf(name string) *Hooks {
 	}
 }
 
+// Hooked reports whether a client has our hooks, for this project or for the user.
+func Hooked(root string, env func(string) string) bool {
+	p, noHome := UserPlaces(runtime.GOOS, env)
+	for _, name := range HookClients {
+		h := HooksOf(name)
+		var files []string
+		if noHome == nil {
+			files = append(files, h.User(p))
+		}
+		if h.Project != "" {
+			files = append(files, filepath.Join(root, filepath.FromSlash(h.Project)))
+		}
+		for _, file := range files {
+			text, err := ReadSettings(file)
+			if err != nil {
+				continue
+			}
+			if have, _, err := ourHooks(text, h.events[0].name); err == nil && len(have) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Add adds the hooks that are missing to the text of settings. program is how a shell
-// calls this one.
-func (h *Hooks) Add(text []byte, program string) ([]byte, error) {
+// calls this one. With start the hook of a session also starts a process that records.
+func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 	for _, e := range h.events {
 		have, _, err := ourHooks(text, e.name)
 		if err != nil {
@@ -58,6 +84,9 @@ func (h *Hooks) Add(text []byte, program string) ([]byte, error) {
 		}
 		if len(have) > 0 {
 			continue
+		}
+		if start && e.word == "session-start" {
+			e.word += " --start"
 		}
 		command := []Member{{"type", "command"}, {"command", program + " hook " + e.word}, {"timeout", h.timeout}}
 		inner, err := encode(command)
@@ -111,7 +140,7 @@ func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
 }
 
 // ourHook is a command that runs a hook of this program, wherever it is.
-var ourHook = regexp.MustCompile(` hook (?:before-tool|after-tool|session-start)$`)
+var ourHook = regexp.MustCompile(` hook (?:before-tool|after-tool|session-start(?: --start)?)$`)
 
 // ourHooks are the places of our hooks among those of an event, and how many there are in all.
 func ourHooks(text []byte, event string) (have []int, all int, err error) {

@@ -16,14 +16,14 @@ func TestHooks(t *testing.T) {
 			"{\r\n\t\"hooks\": {\r\n\t\t\"" + event + "\": [\r\n\t\t\t{\"matcher\": \"X\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]}\r\n\t\t]\r\n\t}\r\n}\r\n",
 			`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}}`,
 		} {
-			added, err := h.Add([]byte(old), "quarry")
+			added, err := h.Add([]byte(old), "quarry", false)
 			if err != nil {
 				t.Fatalf("%s: %q: %v", name, old, err)
 			}
 			if n := strings.Count(string(added), "quarry hook "); n != 3 {
 				t.Errorf("%s: %d hooks in %s", name, n, added)
 			}
-			if again, err := h.Add(added, "/other/quarry"); err != nil || string(again) != string(added) {
+			if again, err := h.Add(added, "/other/quarry", false); err != nil || string(again) != string(added) {
 				t.Errorf("%s: the second time %v:\n%s", name, err, again)
 			}
 			removed, found, err := h.Remove(added)
@@ -38,7 +38,7 @@ func TestHooks(t *testing.T) {
 				t.Errorf("%s: found some in %s", name, removed)
 			}
 		}
-		if _, err := h.Add([]byte(`{"hooks": [`), "quarry"); err == nil {
+		if _, err := h.Add([]byte(`{"hooks": [`), "quarry", false); err == nil {
 			t.Errorf("%s: a broken file was changed", name)
 		}
 	}

@@ -185,7 +185,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d", Example: `"90d"`,
 			About: "how long changes can be undone"},
 
-		{Section: "record", Name: "on", Example: `true`, Default: "true in quarry ui, else false",
+		{Section: "record", Name: "on", Example: `true`, Default: "true in quarry ui and where hooks are installed",
 			About: "record what other programs change, so that it is listed and can be undone; --record and --no-record of serve, mcp and ui say it for one run"},
 		{Section: "record", Name: "max-size", Kind: Size, Default: "512MB", Example: `"2GB"`,
 			About: "how much contents and changes of other programs may take, beside the undo log; 0 records nothing"},

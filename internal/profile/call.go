@@ -132,8 +132,9 @@ func (e *env) make(s *spec) *tool.Tool {
 			}
 		}
 		if err != nil {
-			return nil, c.replaced(c.problem(ctx, err))
+			return nil, c.changedMeanwhile(ctx, c.replaced(c.problem(ctx, err)))
 		}
+		c.tellOthers(ctx, a)
 		c.tellTrash(ctx, a)
 		return c.result(ctx, a)
 	}

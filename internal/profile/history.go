@@ -53,6 +53,9 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 		a.text = append(a.text, "  "...)
 		a.text = change.Time.In(c.o.Zone).AppendFormat(a.text, time.DateTime)
 		a.text = fmt.Appendf(a.text, "  %s  %s", change.Tool, change.Summary)
+		if change.Outside {
+			a.text = append(a.text, " by "+changer(change)...)
+		}
 		switch {
 		case change.UndoneBy != "":
 			a.text = append(a.text, "  (undone)"...)
@@ -130,19 +133,28 @@ func (c *call) undone(ctx context.Context, id string) bool {
 
 // needsID refuses an undo without an id and lists the last changes.
 func (c *call) needsID(ctx context.Context) error {
-	log, err := c.ws.Changes(ctx, 5)
+	log, err := c.ws.Changes(ctx, maxMade)
 	if err != nil {
 		return err
 	}
+	own, others := []change.Change{}, []change.Change{}
+	for _, ch := range log.Changes {
+		if c.own(&ch) {
+			own = append(own, ch)
+		} else {
+			others = append(others, ch)
+		}
+	}
+	log.Changes = append(own, others...)
 	if len(log.Changes) == 0 {
 		return &tool.Error{Code: fault.NotFound, Message: "There is no change to undo"}
 	}
 	hint := "Give an id. The last changes:"
-	for i := range log.Changes {
+	for i := range log.Changes[:min(5, len(log.Changes))] {
 		ch := &log.Changes[i]
 		hint += "\n" + ch.ID + "  " + ch.Summary
-		if ch.Client.Name != "" {
-			hint += " by " + ch.Client.Name
+		if ch.Client.Name != "" || ch.Outside {
+			hint += " by " + changer(ch)
 		}
 		if ch.UndoneBy != "" {
 			hint += " (undone)"
@@ -157,6 +169,8 @@ type madeHere struct {
 	mu   sync.Mutex
 	ids  []string
 	told []string // what was said and needs no second time
+	// files are those that were read or changed.
+	files map[string]knownFile
 }
 
 // said remembers a text and reports whether it was said before.

@@ -114,6 +114,9 @@ func (c *comparison) attribute(ctx context.Context, list []looked) error {
 			order = append(order, m)
 		}
 		by[m] = append(by[m], l.ops...)
+		for i := range l.ops {
+			m.check(&l.ops[i])
+		}
 		c.changed = append(c.changed, l.path)
 	}
 	for _, m := range order {

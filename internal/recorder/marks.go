@@ -3,6 +3,7 @@ package recorder
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"quarry/change"
+	"quarry/internal/check"
 	"quarry/internal/journal"
 	"quarry/internal/policy"
+	"quarry/internal/textfile"
 )
 
 // mark is a tool of another program that is running.
@@ -20,7 +23,41 @@ type mark struct {
 	change.Mark
 	begun   time.Time
 	changed []string
+	broken  map[string]change.Broken // by a command, and not mended by it
 }
+
+// inTime is how long a hook surely waits for an answer.
+const inTime = 30 * time.Millisecond
+
+// check notes whether a command left a file unparsable. A tool that names its files has
+// its own hook for that.
+func (m *mark) check(op *journal.Op) {
+	if m == nil || len(m.Paths) > 0 || op.Kind != journal.Replace || op.OldData == nil || len(m.changed) > maxChecked {
+		return
+	}
+	old, err := textfile.New(op.OldData)
+	if err != nil {
+		return
+	}
+	text, err := textfile.New(op.NewData)
+	if err != nil {
+		return
+	}
+	path := op.Path.String()
+	if line, problem := check.Broken(path, old.Text(), text.Text()); problem != "" {
+		if m.broken == nil {
+			m.broken = map[string]change.Broken{}
+		}
+		m.broken[path] = change.Broken{Path: path, Line: line, Problem: problem}
+	} else if _, was := m.broken[path]; was {
+		if _, problem := check.Syntax(path, text.Text()); problem == "" {
+			delete(m.broken, path)
+		}
+	}
+}
+
+// maxChecked bounds the files that are checked for one command.
+const maxChecked = 100
 
 // maxMark is how long a mark without an end lasts.
 const maxMark = 10 * time.Minute
@@ -32,6 +69,8 @@ const maxCommand = 200
 type marks struct {
 	mu   sync.Mutex
 	list []*mark // in the order of their begins
+	// late is what was found after a hook had ended, by session.
+	late map[string][]change.Broken
 }
 
 // of is the mark that a changed path belongs to: of a tool that named it, else of the
@@ -74,13 +113,20 @@ func (ms *marks) end(m *change.Mark) *mark {
 
 // Mark begins or ends a mark. What happened before is recorded first, without it.
 func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, error) {
+	asked := time.Now()
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), maxFlush) // a hook may have ended
+	defer stop()
 	_, err := r.Flush(ctx)
 	answer := &change.Marked{Recording: err == nil}
 	if m.End {
 		if ended := r.marks.end(m); ended != nil {
 			slices.Sort(ended.changed)
 			answer.Changed = slices.Compact(ended.changed)
+			for _, p := range slices.Sorted(maps.Keys(ended.broken)) {
+				answer.Broken = append(answer.Broken, ended.broken[p])
+			}
 		}
+		answer.Broken = r.marks.tell(m.Client.Session, answer.Broken, time.Since(asked) <= inTime)
 		return answer, err
 	}
 	own := &mark{Mark: *m, begun: time.Now()}
@@ -100,6 +146,26 @@ func (r *Recorder) Mark(ctx context.Context, m *change.Mark) (*change.Marked, er
 	r.marks.list = append(r.marks.list, own)
 	r.marks.mu.Unlock()
 	return answer, err
+}
+
+// maxFlush bounds how long a mark waits for the comparison.
+const maxFlush = 10 * time.Second
+
+// tell returns what a session is told now: nothing if its hook has ended meanwhile, else
+// also what came too late for earlier ones.
+func (ms *marks) tell(session string, found []change.Broken, now bool) []change.Broken {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	found = append(ms.late[session], found...)
+	delete(ms.late, session)
+	if now || len(found) == 0 {
+		return found
+	}
+	if ms.late == nil || len(ms.late) > maxChecked {
+		ms.late = map[string][]change.Broken{}
+	}
+	ms.late[session] = found[max(0, len(found)-maxChecked):]
+	return nil
 }
 
 // relative is a path of the workspace, as marks name it.

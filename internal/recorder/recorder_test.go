@@ -192,3 +192,42 @@ func TestOutsideBetweenOurOwn(t *testing.T) {
 		}
 	}
 }
+
+// The end of a command's mark says what the command left unparsable, and what it mended
+// is not said. A result after the hook has ended comes with the next end.
+func TestCommandsAreChecked(t *testing.T) {
+	p := newPlace(t)
+	for _, name := range []string{"a.go", "b.go", "c.go"} {
+		p.put(name, "package p\n\nfunc f() {}\n")
+	}
+	ws := p.open()
+	mark := func(m change.Mark) *change.Marked {
+		t.Helper()
+		m.Client = change.Client{Name: "claude-code", Session: "s"}
+		answer, err := quarry.SendMark(t.Context(), &quarry.IndexOptions{Socket: p.socket}, m)
+		must(t, err)
+		return answer
+	}
+	bash := change.Mark{Tool: "Bash", Command: "./mangle.sh"}
+	var broken []change.Broken
+	mark(bash)
+	p.put("a.go", "package p\n\nfunc f() {\n")
+	p.put("b.go", "package p\n\nfunc f( {}\n")
+	p.log(ws) // the recorder sees it broken
+	p.put("b.go", "package p\n\nfunc g() {}\n")
+	bash.End = true
+	for range 100 { // a slow machine is told later
+		if broken = append(broken, mark(bash).Broken...); len(broken) > 0 {
+			break
+		}
+	}
+	if len(broken) != 1 || broken[0].Path != "a.go" || broken[0].Line < 3 {
+		t.Errorf("got %+v", broken)
+	}
+	if again := mark(bash); len(again.Broken) > 0 {
+		t.Errorf("told twice: %+v", again)
+	}
+	if list := p.log(ws); len(list) != 2 || list[0].Client.Name != "claude-code" || !strings.Contains(list[0].Did.Text, "`./mangle.sh`") {
+		t.Errorf("the log has %+v", list)
+	}
+}

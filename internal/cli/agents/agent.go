@@ -227,7 +227,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		}
 	}
 	if !a.noLog {
-		if err := a.s.Record(root, a.record, a.noGate, opts); err != nil {
+		if err := a.s.Record(root, a.record, a.noGate || clients.Hooked(root, a.s.Env()), opts); err != nil {
 			return nil, err
 		}
 	}

@@ -41,6 +41,7 @@ unchanged since gets its old bytes back; a file that was made is removed.`, (*ho
 type hookFlags struct {
 	installFlags
 	hooks *clients.Hooks
+	start bool
 }
 
 func hookCommand(s env.Streams, name, short, long string, run func(*hookFlags, env.Streams, *target) error) *cobra.Command {
@@ -58,6 +59,9 @@ func hookCommand(s env.Streams, name, short, long string, run func(*hookFlags, e
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.HookClients, ", "))
 	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
 	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
+	if name == "install" {
+		fl.BoolVar(&f.start, "start", false, "let a session start quarry serve, so that what other programs change is recorded")
+	}
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 	return cmd
 }
@@ -99,7 +103,13 @@ func (f *hookFlags) install(s env.Streams, t *target) error {
 	} else if strings.ContainsAny(program, " '") {
 		program = `"` + program + `"`
 	}
-	changed, err := f.hooks.Add(t.old, program)
+	base := t.old
+	if f.start { // those without it are replaced
+		if without, found, err := f.hooks.Remove(base); err == nil && found {
+			base = without
+		}
+	}
+	changed, err := f.hooks.Add(base, program, f.start)
 	if err != nil {
 		return fmt.Errorf("%s is left as it is: %w", t.file, err)
 	}
@@ -107,7 +117,7 @@ func (f *hookFlags) install(s env.Streams, t *target) error {
 		s.Say("%s has them already.\n", t.file)
 		return nil
 	}
-	shown, err := f.hooks.Add(nil, program)
+	shown, err := f.hooks.Add(nil, program, f.start)
 	switch {
 	case err != nil:
 		return err

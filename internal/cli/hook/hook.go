@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,15 +93,22 @@ var answer = func(args []string, s env.Streams) []byte {
 	var said string
 	switch kind {
 	case "session-start":
-		said = welcome
+		said = e.welcome(slices.Contains(args, "--start"))
 	case "before-tool":
 		if strings.Contains(e.Tool, "quarry") {
 			tellPlace(s.Env(), e.root)
 		}
 		e.mark(false)
 	case "after-tool":
-		e.mark(true)
-		said = strings.Join(e.broken(s), "\n")
+		lines := e.broken(s)
+		if marked := e.mark(true); marked != nil {
+			for _, b := range marked.Broken {
+				if line := b.String(); !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+		said = strings.Join(lines, "\n")
 	}
 	if said == "" {
 		return nil
@@ -113,9 +122,31 @@ var answer = func(args []string, s env.Streams) []byte {
 	return out.Bytes()
 }
 
-const welcome = `Quarry is installed here: as tools of an MCP server if you have them, and at the shell as quarry.
+// welcome is what a session is told, three lines. With start it starts a process that
+// records unless one does.
+func (e *event) welcome(start bool) string {
+	const intro = `Quarry is installed here: as tools of an MCP server if you have them, and at the shell as quarry.
 It is best at ranked search (quarry rank WORDS), definitions and uses (quarry refs NAME), renames (quarry rename) and changes of many files at once.
-Every change made with it can be undone: quarry undo.`
+`
+	if marked := e.send(change.Mark{End: true}); marked != nil && marked.Recording || start && e.serve() == nil {
+		return intro + "What any program changes here is recorded: quarry log lists it, quarry undo undoes it, quarry undo --to goes back to a point."
+	}
+	return intro + "Every change made with it can be undone: quarry undo. No process records what other programs change at the moment; quarry serve --record does."
+}
+
+// serve starts the process that records, apart from the client.
+func (e *event) serve() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, "serve", "--quiet", "--root", e.root)
+	detach(cmd)
+	if err = cmd.Start(); err == nil {
+		err = cmd.Process.Release()
+	}
+	return err
+}
 
 // client names the program, by what it alone sends.
 func (e *event) client() string {
@@ -163,6 +194,11 @@ func (e *event) mark(end bool) *change.Marked {
 	default:
 		return nil
 	}
+	return e.send(m)
+}
+
+// send passes a mark on; nil is no answer in time.
+func (e *event) send(m change.Mark) *change.Marked {
 	place, err := env.IndexPlace(e.root)
 	if err != nil || !env.Exists(place.Socket) {
 		return nil
