@@ -178,9 +178,9 @@ func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
 	p.relinks = map[string][]change.Edit{}
 	for _, t := range tasks {
 		switch {
-		case t.Verb == change.EditFile:
+		case t.Verb == change.EditFile, t.Verb == change.MovePath && len(t.Edits) > 0:
 			edited[t.path.String()] = true
-		case t.Verb != change.MovePath, len(t.Edits) > 0:
+		case t.Verb != change.MovePath:
 			written[t.path.String()] = true
 		}
 	}

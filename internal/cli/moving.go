@@ -23,7 +23,7 @@ import (
 
 func newMv(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	links := ""
+	links, heading := "", false
 	cmd := command.New("mv SOURCE... DESTINATION", "Move or rename files and folders",
 		`Move a file or folder with all it holds. Nothing is ever overwritten; folders
 that are missing are made. A destination that is a folder takes the source in.
@@ -38,9 +38,10 @@ them.`,
 			if len(args) > 2 {
 				return moveAll(cmd, c, links, args[:len(args)-1], args[len(args)-1])
 			}
-			return runMv(cmd, c, links, args[0], args[1])
+			return runMv(cmd, c, links, heading, args[0], args[1])
 		})
 	cmd.Flags().StringVar(&links, "links", "", "`update` or leave the links of a vault, or keep-texts: update\nthem and leave displayed texts (default: as its settings say)")
+	cmd.Flags().BoolVar(&heading, "heading", false, "a note's first heading, if it is the old name, gets the new one")
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
@@ -91,7 +92,7 @@ func moveAll(cmd *cobra.Command, c *changer, links string, sources []string, des
 	return set.apply(cmd.Context(), "mv", ops, "")
 }
 
-func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
+func runMv(cmd *cobra.Command, c *changer, links string, heading bool, source, destination string) error {
 	update, err := linkUpdate(links)
 	if err != nil {
 		return err
@@ -111,11 +112,11 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 		var ch *change.Change
 		p := c.s.Progress(c.quiet, "moving "+from)
 		attached := 0
-		if c.ws.IsVault() {
+		if c.ws.IsVault() || heading {
 			o := notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, Tool: "move"}
-			ch, attached, err = notebook.Open(c.ws).MoveNote(cmd.Context(), from, to, opts.Links, o)
+			ch, attached, err = notebook.Open(c.ws).MoveNote(cmd.Context(), from, to, opts.Links, heading, o)
 		}
-		if err == nil && attached == 0 {
+		if err == nil && ch == nil {
 			ch, err = c.ws.Move(cmd.Context(), from, to, opts)
 		}
 		p.End()

@@ -69,7 +69,11 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 	}
 	what := strings.Join(done, " and ")
 	if notes.Path == "" {
-		return b.editAll(ctx, notes, nil, what, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+		lacks := "the same value"
+		if len(set) == 0 {
+			lacks = "no " + strings.Join(remove, ", ")
+		}
+		return b.editAll(ctx, notes, nil, what, lacks, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
 			after, err := withProperties(ctx, text, set, remove, true)
 			if err != nil || string(after) == string(text) {
 				return nil, err
@@ -194,7 +198,7 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 	}
 	what := fmt.Sprintf("renamed property %s to %s", from, to)
 	none := &vault.NoPartError{Kind: "property", Want: from}
-	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, what, "", none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameProperty(text, from, to)
 	})
 }
@@ -258,7 +262,7 @@ func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) 
 	}
 	what := fmt.Sprintf("renamed tag #%s to #%s", clean, strings.TrimPrefix(to, "#"))
 	none := fault.New(fault.NotFound, fmt.Sprintf("no note has the tag #%s", clean), "list the tags first")
-	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, what, "", none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameTag(ctx, text, from, to)
 	})
 }
@@ -311,25 +315,33 @@ func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	return b.editAll(ctx, notes, nil, "added tag #"+clean, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, notes, nil, "added tag #"+clean, "the tag", ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.AddTag(ctx, text, clean)
 	})
 }
 
 // editAll makes the same change in every chosen note it concerns, as one change.
-func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
+// lacks says what a selected note has that makes the change needless.
+func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what, lacks string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
 	var ops []change.Op
-	var skipped []string
+	left := map[string][]string{} // reason to notes
 	add := func(n *Note) error {
 		s, err := splices(n.Text)
+		reason := lacks
 		switch {
 		case err != nil && notes.Path != "":
 			return err
 		case err != nil:
-			skipped = append(skipped, fmt.Sprintf("%s stays as it is: %v", fault.Printable(n.Path), err))
+			reason = fmt.Sprintf("can't be changed (%v)", err)
 		case len(s) > 0:
 			ops = append(ops, n.edit(s))
+			return nil
+		case notes.Where == "":
+			return nil
+		case frontMatterEnd(n.Text) == 0:
+			reason = "no front matter"
 		}
+		left[reason] = append(left[reason], n.Path)
 		return nil
 	}
 	if notes.Path != "" {
@@ -352,12 +364,43 @@ func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what s
 			return nil, err
 		}
 	}
+	alone := leftAlone(left)
 	if len(ops) == 0 {
+		if len(alone) > 0 {
+			none = fault.New(fault.CodeOf(none), none.Error()+": "+strings.Join(alone, "; "), fault.HintOf(none))
+		}
 		return nil, none
 	}
 	c, err := b.apply(ctx, fmt.Sprintf("%s in %s", what, fault.Count(len(ops), "note")), o, ops...)
 	if c != nil {
-		c.Warnings = append(c.Warnings, skipped...)
+		c.Warnings = append(c.Warnings, alone...)
 	}
 	return c, err
+}
+
+// leftNamed is how many notes that were left alone are named for each reason.
+const leftNamed = 10
+
+// leftAlone words why notes were left alone: "1 note has no front matter: c.md".
+func leftAlone(left map[string][]string) (out []string) {
+	for _, reason := range slices.Sorted(maps.Keys(left)) {
+		paths := left[reason]
+		verb := " have "
+		switch {
+		case strings.HasPrefix(reason, "can't "):
+			verb = " "
+		case len(paths) == 1:
+			verb = " has "
+		}
+		names := make([]string, min(len(paths), leftNamed))
+		for i := range names {
+			names[i] = fault.Printable(paths[i])
+		}
+		text := fault.Count(len(paths), "note") + verb + reason + ": " + strings.Join(names, ", ")
+		if more := len(paths) - len(names); more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, text)
+	}
+	return out
 }

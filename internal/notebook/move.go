@@ -1,8 +1,11 @@
 package notebook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -12,20 +15,76 @@ import (
 
 // MoveNote moves a note with its attachments, as one change: those that lie
 // where the vault's setting keeps the attachments of the note, and that nothing
-// else links to. attached is how many there are; if it is 0 nothing was done,
-// since the move is then one like any other.
-func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkUpdate, o Options) (c *change.Change, attached int, err error) {
+// else links to. With heading, its first heading gets the new name as well, if it
+// is the old one. The change is nil if nothing but the note would move: the move is
+// then one like any other.
+func (b *Book) MoveNote(ctx context.Context, from, to string, links change.LinkUpdate, heading bool, o Options) (c *change.Change, attached int, err error) {
 	moves, err := b.attachments(ctx, from, to)
-	if err != nil || len(moves) == 0 {
+	if err != nil {
 		return nil, 0, err
 	}
-	ops := []change.Op{{Verb: change.MovePath, Path: from, To: to, Links: links, Version: o.ExpectedVersion}}
+	var ops []change.Op
+	kept := ""
+	if heading {
+		if ops, kept, err = b.retitle(ctx, from, to, links); err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(moves)+len(ops) == 0 && kept == "" {
+		return nil, 0, nil
+	}
+	summary := fmt.Sprintf("moved %s to %s", fault.Printable(from), fault.Printable(to))
+	if len(ops) > 0 { // those of the heading
+		summary += ", with its heading"
+	}
+	move := change.Op{Verb: change.MovePath, Path: from, To: to, Links: links, Version: o.ExpectedVersion}
+	if i := slices.IndexFunc(ops, func(op change.Op) bool { return op.Path == clean(from) }); i >= 0 { // one operation moves and edits it
+		move.Edits, move.Version = ops[i].Edits, cmp.Or(o.ExpectedVersion, ops[i].Version)
+		ops = slices.Delete(ops, i, i+1)
+	}
+	ops = append(ops, move)
 	for _, m := range moves {
 		ops = append(ops, change.Op{Verb: change.MovePath, Path: m.From, To: m.To, Links: links})
 	}
-	summary := fmt.Sprintf("moved %s to %s, with %s", fault.Printable(from), fault.Printable(to), fault.Count(len(moves), "attachment"))
+	if len(moves) > 0 {
+		summary += ", with " + fault.Count(len(moves), "attachment")
+	}
 	c, err = b.apply(ctx, summary, o, ops...)
+	if c != nil && kept != "" {
+		c.Warnings = append(c.Warnings, kept)
+	}
 	return c, len(moves), err
+}
+
+// retitle plans the new name for the first heading of a note that moves, or says why
+// the heading is kept.
+func (b *Book) retitle(ctx context.Context, from, to string, links change.LinkUpdate) (ops []change.Op, kept string, err error) {
+	n, err := b.read(ctx, from)
+	if err != nil {
+		return nil, "", nil // the move tells
+	}
+	scan, err := vault.Scan(ctx, n.Text)
+	if err != nil {
+		return nil, "", err
+	}
+	stem := func(p string) string { return strings.TrimSuffix(path.Base(clean(p)), path.Ext(p)) }
+	sections := scan.Sections(n.Text)
+	if len(sections) == 0 {
+		return nil, "the note has no heading", nil
+	}
+	first := sections[0].Heading.Text
+	if !strings.EqualFold(first, stem(from)) {
+		return nil, fmt.Sprintf("the first heading, %q, stays: it is not the old name", fault.Clip(first, 60)), nil
+	}
+	if first == stem(to) {
+		return nil, "", nil
+	}
+	name := first // the first of several that have the name
+	if slices.ContainsFunc(sections[1:], func(s vault.Section) bool { return s.Heading.Text == first }) {
+		name += "[1]"
+	}
+	_, ops, err = b.relink(ctx, n, Target{Heading: name}, stem(to), links == change.LinksKeepTexts)
+	return ops, "", err
 }
 
 // attachments finds the files that go with a note. A note that can't be read has

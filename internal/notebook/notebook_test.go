@@ -279,19 +279,79 @@ func TestDaily(t *testing.T) {
 	}
 }
 
+// A heading that is the old name of its note follows, and so do links to the heading.
+func TestMoveNoteWithHeading(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, ".obsidian/app.json", `{"alwaysUpdateLinks":true}`, "A/Old.md", "intro\n# Old\n[[#Old]]\n## Old\n", "Other.md", "# Title\n",
+		"o.md", "[[Old]] [[A/Old#Old]] [x](A/Old.md#Old)\n", "b.canvas", "{\n \"nodes\": [ {\"type\":\"file\", \"file\":\"A/Old.md\",\"subpath\":\"#Old\"}]}")
+	w.changes(func() error {
+		_, _, err := w.book.MoveNote(ctx, "A/Old.md", "B/New.md", change.LinksDefault, true, notebook.Options{})
+		return err
+	}, map[string]string{"Other.md": "# Title\n", "B/New.md": "intro\n# New\n[[#New]]\n## Old\n", "o.md": "[[New]] [[B/New#New]] [x](B/New.md#New)\n",
+		"b.canvas": "{\n \"nodes\": [ {\"type\":\"file\", \"file\":\"B/New.md\",\"subpath\":\"#New\"}]}"})
+	c, _, err := w.book.MoveNote(ctx, "Other.md", "B/Other 2.md", change.LinksDefault, true, notebook.Options{DryRun: true})
+	if err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], `"Title", stays`) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A heading that is renamed says which links were waiting for its new name.
+func TestRenameHeadingLinkedAlready(t *testing.T) {
+	w := newWorld(t, "n.md", "# Log\n", "a.md", "[[n#Log]] [[n#Journal]] ![[n#journal]]\n")
+	c, err := w.book.RenamePart(context.Background(), "n.md", notebook.Target{Heading: "Log"}, "Journal", notebook.Options{DryRun: true})
+	if err != nil || c.Links.Updated != 1 || len(c.Warnings) != 1 || c.Warnings[0] != "2 links had the new name already" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A change of selected notes names those that it leaves alone, with the reason.
+func TestSelectedAndLeftAlone(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, "a.md", "---\ns: 1\n---\n[[h]]\n", "b.md", "---\nx: 1\n---\n[[h]]\n", "c.md", "[[h]]\n", "d.md", "---\ns: [\n---\n[[h]]\n", "h.md", "")
+	for _, c := range []struct {
+		edit func(notebook.Options) (*change.Change, error)
+		want string
+	}{
+		{func(o notebook.Options) (*change.Change, error) {
+			return w.book.SetProperties(ctx, notebook.Chosen{Where: "link:h"}, nil, []string{"s"}, o)
+		}, "1 note can't be changed|1 note has no front matter: c.md|1 note has no s: b.md"},
+		{func(o notebook.Options) (*change.Change, error) {
+			return w.book.SetProperties(ctx, notebook.Chosen{Where: "link:h"}, map[string]any{"s": 1}, nil, o)
+		}, "1 note can't be changed|1 note has the same value: a.md"},
+		{func(o notebook.Options) (*change.Change, error) {
+			return w.book.AddTag(ctx, notebook.Chosen{Where: "link:h"}, "t", o)
+		}, "1 note can't be changed"},
+	} {
+		ch, err := c.edit(notebook.Options{DryRun: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range strings.Split(c.want, "|") {
+			if len(ch.Warnings) != strings.Count(c.want, "|")+1 || !strings.HasPrefix(ch.Warnings[i], want) {
+				t.Errorf("%q, want %q", ch.Warnings, c.want)
+				break
+			}
+		}
+	}
+	_, err := w.book.SetProperties(ctx, notebook.Chosen{Where: "link:h -path:d.md"}, nil, []string{"y"}, notebook.Options{})
+	if err == nil || !strings.Contains(err.Error(), "1 note has no front matter: c.md; 2 notes have no y: a.md, b.md") {
+		t.Errorf("nothing to delete: %v", err)
+	}
+}
+
 // Attachments follow a note where the vault keeps them beside it.
 func TestMoveNote(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, ".obsidian/app.json", `{"attachmentFolderPath":"./files","alwaysUpdateLinks":true}`,
 		"A/n.md", "![[pic.png]] [p](files/doc.pdf) ![[shared.png]]\n", "A/files/pic.png", "1", "A/files/doc.pdf", "2", "A/files/shared.png", "3", "o.md", "![[shared.png]] [[A/n]]\n")
 	w.changes(func() error {
-		c, attached, err := w.book.MoveNote(ctx, "A/n.md", "B/n.md", change.LinksDefault, notebook.Options{})
+		c, attached, err := w.book.MoveNote(ctx, "A/n.md", "B/n.md", change.LinksDefault, false, notebook.Options{})
 		if err == nil && (attached != 2 || c.Paths[0] != "A/n.md" || c.Paths[1] != "B/n.md") {
 			t.Errorf("%d attachments, %v", attached, c.Paths)
 		}
 		return err
 	}, map[string]string{"B/n.md": "![[pic.png]] [p](files/doc.pdf) ![[shared.png]]\n", "B/files/pic.png": "1", "B/files/doc.pdf": "2", "A/files/shared.png": "3", "o.md": "![[shared.png]] [[B/n]]\n"})
-	if c, attached, err := w.book.MoveNote(ctx, "o.md", "B/o.md", change.LinksDefault, notebook.Options{}); c != nil || attached != 0 || err != nil {
+	if c, attached, err := w.book.MoveNote(ctx, "o.md", "B/o.md", change.LinksDefault, false, notebook.Options{}); c != nil || attached != 0 || err != nil {
 		t.Errorf("a note without attachments of its own: %v, %d, %v", c, attached, err)
 	}
 }

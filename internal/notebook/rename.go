@@ -25,9 +25,34 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	if n.Path, err = b.resolve(ctx, n.Path); err != nil {
 		return nil, err
 	}
-	ix, err := b.namesakes(ctx, true, n.Path)
+	r, ops, err := b.relink(ctx, n, t, to, o.KeepTexts)
 	if err != nil {
 		return nil, err
+	}
+	links := &change.LinkReport{Updated: r.Links, Broken: r.Broken, BrokenIn: r.BrokenIn}
+	for _, f := range r.Files {
+		links.Texts += f.Texts
+		if f.Links > 0 {
+			links.Files = append(links.Files, f.From)
+		}
+	}
+	summary := fmt.Sprintf("renamed %s of %s to %q", t, fault.Printable(n.Path), strings.TrimSpace(to))
+	c, err := b.apply(ctx, summary, o, ops...)
+	if c != nil {
+		c.Links = links
+		if r.Already > 0 {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s had the new name already", fault.Count(r.Already, "link")))
+		}
+	}
+	return c, err
+}
+
+// relink plans the new name of a heading or block: the edits of the note and of the
+// files with links to it.
+func (b *Book) relink(ctx context.Context, n *Note, t Target, to string, keepTexts bool) (r *vault.Relink, ops []change.Op, err error) {
+	ix, err := b.namesakes(ctx, true, n.Path)
+	if err != nil {
+		return nil, nil, err
 	}
 	ix.Add(n.Path)
 	exprs, ok := vault.Mentions([]string{n.Path})
@@ -36,7 +61,7 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 	}
 	sources, err := b.mentioning(ctx, true, exprs, notesGlobs...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !slices.Contains(sources, n.Path) {
 		sources = append(sources, n.Path)
@@ -58,32 +83,19 @@ func (b *Book) RenamePart(ctx context.Context, path string, t Target, to string,
 		}
 		return ix.ResolveLink(source, l)
 	}
-	var r *vault.Relink
 	switch {
 	case t.Heading != "":
-		r, err = vault.RenameHeading(ctx, n.Path, n.Text, t.Heading, to, sources, read, resolve, o.KeepTexts)
+		r, err = vault.RenameHeading(ctx, n.Path, n.Text, t.Heading, to, sources, read, resolve, keepTexts)
 	case t.Block != "":
 		r, err = vault.RenameBlock(ctx, n.Path, n.Text, t.Block, to, sources, read, resolve)
 	default:
 		err = fault.New(fault.InvalidArgument, "name a heading or a block to rename", "properties and tags are renamed by the tools properties and tags")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var ops []change.Op
-	var files []string
-	texts := 0
 	for _, f := range r.Files {
 		ops = append(ops, seen[f.From].edit(f.Splices))
-		texts += f.Texts
-		if f.Links > 0 {
-			files = append(files, f.From)
-		}
 	}
-	summary := fmt.Sprintf("renamed %s of %s to %q", t, fault.Printable(n.Path), strings.TrimSpace(to))
-	c, err := b.apply(ctx, summary, o, ops...)
-	if c != nil {
-		c.Links = &change.LinkReport{Updated: r.Links, Texts: texts, Files: files, Broken: r.Broken, BrokenIn: r.BrokenIn}
-	}
-	return c, err
+	return r, ops, nil
 }

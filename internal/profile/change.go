@@ -477,8 +477,14 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 		Limits: search.Limits{Time: c.o.Time, LineBytes: shownLine},
 	}
 	r, err := c.ws.Search(ctx, q)
-	if err != nil || len(r.Files) == 0 {
+	if err != nil {
 		return nil // the move is made, whatever becomes of this
+	}
+	if c.Bool("keep_texts") {
+		withoutTexts(r, name)
+	}
+	if len(r.Files) == 0 {
+		return nil
 	}
 	text := fmt.Sprintf("the old name still stands in %s of %s", fault.Count(r.LinesMatched, "line"), fault.Count(len(r.Files), "file"))
 	if r.LinesMatched > stillShown {
@@ -487,6 +493,18 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 	lines, _ := linesText(nil, r.Files, false, c.limits())
 	a.text = append(append(a.text, "\nThe old name still stands in:"...), lines...)
 	return nil
+}
+
+// withoutTexts drops the lines that have a name only as the displayed text of a link,
+// which the caller asked to keep.
+func withoutTexts(r *search.Result, name string) {
+	texts := strings.NewReplacer("|"+name+"]]", "", "["+name+"](", "", `\|`+name+"]]", "")
+	r.LinesMatched = 0
+	for i := range r.Files {
+		r.Files[i].Lines = slices.DeleteFunc(r.Files[i].Lines, func(l search.Line) bool { return !strings.Contains(texts.Replace(string(l.Text)), name) })
+		r.LinesMatched += len(r.Files[i].Lines)
+	}
+	r.Files = slices.DeleteFunc(r.Files, func(f search.FileMatch) bool { return len(f.Lines) == 0 })
 }
 
 // stillShown is how many lines with the old name of a file are shown.

@@ -83,8 +83,9 @@ func noteLines() spec {
 func noteMoving() spec {
 	return spec{
 		name: "move_file", title: "Move or rename",
-		about:  "Move or rename a file or folder; links to it follow. Never overwrites.",
-		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramTexts, unlisted(paramLinks), unlisted(paramDryRun), paramQuiet, paramDiff},
+		about: "Move or rename a file or folder; links to it follow. Never overwrites.",
+		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramTexts,
+			boolean("heading", "Its first heading too, if that is the old name"), unlisted(paramLinks), unlisted(paramDryRun), paramQuiet, paramDiff},
 		action: moveFile,
 	}
 }

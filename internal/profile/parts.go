@@ -132,18 +132,30 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	}
 	ch.Files, ch.Digest = nil, ""
 	said := render.Sentence(ch.Summary) + "."
-	if c.String("where") != "" && !c.Bool("quiet") { // which notes the filters chose
-		shown := ch.Paths
-		if !ch.DryRun { // a dry run lists them
-			shown = shown[:min(len(shown), shownChosen)]
-		}
-		paths, _ := render.Paths(nil, shown, c.limits(), nil)
-		said += string(paths)
-		if more := len(ch.Paths) - len(shown); more > 0 {
-			said += fmt.Sprintf("\n… and %d more", more)
-		}
+	if c.String("where") == "" || c.Bool("quiet") {
+		return s.tell(c.changed(ch, said))
 	}
-	return s.tell(c.changed(ch, said))
+	// Of the notes that filters chose, one shows the change and the others are named.
+	shown := ch.Paths
+	if !ch.DryRun { // a dry run lists them all
+		shown = shown[:min(len(shown), shownChosen)]
+	}
+	paths, _ := render.Paths(nil, shown, c.limits(), nil)
+	said += string(paths)
+	if more := len(ch.Paths) - len(shown); more > 0 {
+		said += fmt.Sprintf("\n… and %d more", more)
+	}
+	if len(ch.Diffs) > 1 && c.d.shows && !c.Bool("diff") {
+		said += "\nThe change in " + render.Path(ch.Diffs[0].New) + ":"
+		ch.Diffs, ch.Diff = ch.Diffs[:1], ""
+		said += render.ChangedLines(ch, false)
+		ch.Diffs = nil
+	}
+	a := c.changed(ch, said)
+	if ch.DryRun && ch.Diff == "" {
+		a.receipt = append(a.receipt, "diff: true shows every line")
+	}
+	return s.tell(a)
 }
 
 // shownChosen is how many of the notes that filters chose are named after a change.
@@ -550,26 +562,24 @@ func merge(ctx context.Context, c *call) (*answer, error) {
 	return c.noteChanged(s, ch), nil
 }
 
-// moveAttached moves a note with its attachments, if the vault's settings allow
-// it and the dialect does. Others move only what was named.
+// moveAttached moves a note with its attachments and its heading, if the vault's
+// settings or the caller ask for it and the dialect does. Others move only what was
+// named.
 func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
 	if !c.d.attachments {
 		return nil, nil
 	}
 	s, from, err := c.book(from)
-	if err != nil || !s.root.Workspace.IsVault() {
+	if err != nil || !s.root.Workspace.IsVault() && !c.Bool("heading") {
 		return nil, nil // the move will tell
 	}
 	other, to, err := c.book(to)
 	if err != nil || other.root.Name != s.root.Name {
 		return nil, nil
 	}
-	ch, attached, err := s.MoveNote(ctx, from, to, links, c.noteOptions())
-	if err != nil {
+	ch, _, err := s.MoveNote(ctx, from, to, links, c.Bool("heading"), c.noteOptions())
+	if ch == nil || err != nil {
 		return nil, err
-	}
-	if attached == 0 {
-		return nil, nil
 	}
 	return c.noteChanged(s, ch), nil
 }

@@ -110,6 +110,22 @@ func TestNoteTools(t *testing.T) {
 	}
 }
 
+// Equal lines with links are one, as in a search; two links of a line are shown once.
+func TestLinksFoldEqualLines(t *testing.T) {
+	r, dir := noteTools(t, "notes", true)
+	for name, text := range map[string]string{"d/a.md": "to [[Plan]]\n", "d/b.md": "\nto [[Plan]]\n", "e.md": "to [[Plan]]\n", "f.md": "[[Plan]] [[Plan#Log]]\n"} {
+		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	res := r.Lookup("links").Execute(context.Background(), json.RawMessage(`{"path":"Plan"}`))
+	want := "6 links in 5 notes:\n\n## Other.md\nLine 1: see [[Plan#Log]] #a/b [[gone]]\n\n## d/a.md\nLine 1: to [[Plan]]\nthe same line in b.md:2, e.md:1\n\n## f.md\nLine 1: [[Plan]] [[Plan#Log]]"
+	if res.Text != want {
+		t.Errorf("got %q\nwant %q", res.Text, want)
+	}
+}
+
 // A part tells the encoding and the line ending of its file, as read_file does.
 func TestReadSectionStructured(t *testing.T) {
 	dir := t.TempDir()

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"quarry/fault"
@@ -117,17 +118,31 @@ func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) (
 		return append(dst, "No links."...), 0
 	}
 	dst = append(linkCount(dst, all, targets), ':')
-	source := ""
+	var before notebook.Link // the last one that is shown
+	only, same := false, false
 	for i, link := range links {
-		line := ""
-		if link.Source != source {
-			line = "\n\n## " + Path(link.Source)
+		if i > 0 && !targets && link.Line > 0 && link.Source == before.Source && link.Line == before.Line && link.Text == before.Text {
+			continue // another link of the line
 		}
-		where := ""
+		line, where := "", ""
 		if link.Line > 0 {
 			where = fmt.Sprintf("Line %d: ", link.Line)
 		}
+		alone := !targets && link.Line > 0 && link.Source != before.Source && aloneInSource(links[i:])
+		again := alone && only && link.Text == before.Text
 		switch {
+		case again && same:
+			line = ", "
+		case again:
+			line = "\nthe same line in "
+		case link.Source != before.Source:
+			line = "\n\n## " + Path(link.Source)
+		}
+		switch {
+		case again && path.Dir(link.Source) == path.Dir(before.Source):
+			line += fmt.Sprintf("%s:%d", Path(path.Base(link.Source)), link.Line)
+		case again:
+			line += fmt.Sprintf("%s:%d", Path(link.Source), link.Line)
 		case targets && link.Target == "":
 			line += fmt.Sprintf("\n%s%s → nothing", where, link.Link)
 		case targets:
@@ -140,9 +155,23 @@ func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) (
 		if l.Budget > 0 && len(dst)+len(line) > l.Budget && i > 0 {
 			return fmt.Appendf(dst, "\n\n%d more links are not shown.", len(links)-i), i
 		}
-		dst, source = append(dst, line...), link.Source
+		dst, before, only, same = append(dst, line...), link, alone, again
 	}
 	return dst, len(links)
+}
+
+// aloneInSource reports whether the links that begin a list are on one line of their
+// note and the note has no others.
+func aloneInSource(links []notebook.Link) bool {
+	for _, l := range links[1:] {
+		if l.Source != links[0].Source {
+			break
+		}
+		if l.Line != links[0].Line || l.Text != links[0].Text {
+			return false
+		}
+	}
+	return true
 }
 
 // linkCount is "30 links in 25 notes"; that a note's own links are in one note is no news.

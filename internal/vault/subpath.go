@@ -93,6 +93,7 @@ type Relink struct {
 	// says where they are.
 	Broken   int
 	BrokenIn []string
+	Already  int // links that led nowhere and lead to the new name now
 }
 
 // RenameHeading plans to give a section another heading. sources are the files
@@ -137,6 +138,9 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		parts := subpathParts(subpath)
 		target, on := before.find(parts)
 		if target < 0 {
+			if got, _ := after.find(parts); got == own {
+				r.Already++
+			}
 			return "", false, true
 		}
 		touched := false
