@@ -108,7 +108,7 @@ func (b *Book) term(ctx context.Context, t *notefilter.Term) (noteFilter, error)
 	case "link":
 		return b.linkFilter(ctx, t)
 	case "task":
-		return taskFilter(t)
+		return taskFilter(t, time.Now())
 	}
 	return b.timeFilter(t)
 }
@@ -151,8 +151,12 @@ func hasFilter(name string) noteFilter {
 		return noteFilter{want: notefields.Headings, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool { return len(f.Headings(ctx)) > 0 }}
 	case "tasks", "task":
 		return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
-			open, done := f.Tasks(ctx)
-			return open+done > 0
+			has := false
+			f.EachTask(ctx, func(t *vault.Task) bool {
+				has = t.Open || t.Done
+				return !has
+			})
+			return has
 		}}
 	case "links", "link":
 		return noteFilter{want: notefields.Links, admits: func(ctx context.Context, _ string, f *notefields.Facts) (has bool) {
@@ -169,14 +173,35 @@ func hasFilter(name string) noteFilter {
 	}}
 }
 
-func taskFilter(t *notefilter.Term) (noteFilter, error) {
-	state := strings.ToLower(t.Value)
-	if state != "todo" && state != "done" {
-		return noteFilter{}, &notefilter.Error{At: t.At, What: fmt.Sprintf("unknown state %q: use task:todo or task:done", t.Value)}
+// taskFilter: the note has a task that is open or done, or that has such a date.
+func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
+	key := strings.ToLower(t.Key)
+	date := slices.Index(vault.TaskDates[:], key)
+	test := t.Comparison(now)
+	if t.Op == "" {
+		key = strings.ToLower(t.Value)
+		date = slices.Index(vault.TaskDates[:len(vault.TaskDates)-1], key)
 	}
-	return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
-		open, done := f.Tasks(ctx)
-		return state == "todo" && open > 0 || state == "done" && done > 0
+	if date < 0 && (t.Op != "" || key != "todo" && key != "done") {
+		return noteFilter{}, &notefilter.Error{At: t.At, What: fmt.Sprintf("unknown state or date %q: use task:todo, task:done, or a comparison as task:due<2026-05-01 with due, scheduled, start or done", key)}
+	}
+	if _, err := t.Time(now); t.Op != "" && err != nil {
+		return noteFilter{}, err
+	}
+	return noteFilter{want: notefields.Tasks, admits: func(ctx context.Context, _ string, f *notefields.Facts) (found bool) {
+		f.EachTask(ctx, func(task *vault.Task) bool {
+			switch {
+			case date >= 0:
+				at := task.Dates[date]
+				found = at != "" && (t.Op == "" || test.Passes([]string{at}))
+			case key == "todo":
+				found = task.Open
+			default:
+				found = task.Done
+			}
+			return !found
+		})
+		return found
 	}}, nil
 }
 

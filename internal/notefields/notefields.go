@@ -21,7 +21,7 @@ import (
 )
 
 // version changes when a note would get other fields or keys.
-const version = 5
+const version = 6
 
 // linkKey is the kind of the keys of links: names of files that they may mean.
 const linkKey = noterank.Others
@@ -85,8 +85,7 @@ func extract(path string, text []byte, out *index.Fields) {
 	out.Add(appendStrings(nil, names))
 	out.Add(appendProperties(nil, names, f.Properties(ctx)))
 	out.Add(appendProperties(nil, nil, f.Inline(ctx)))
-	open, done := f.Tasks(ctx)
-	out.Add(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(open)), uint64(done)))
+	out.Add(appendTasks(nil, f.scanned(ctx).Tasks(text)))
 }
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
@@ -103,7 +102,8 @@ type Facts struct {
 	known index.Values // instead of the text
 	value [values][]byte
 	split bool
-	names []byte // of the words
+	names []byte      // of the words
+	only  *vault.Task // instead of all tasks
 }
 
 // Of returns the facts of a text, which are found when they are asked for. Once the
@@ -197,6 +197,7 @@ func (f *Facts) PropertyNames(ctx context.Context) []string {
 type Property struct {
 	Name   string
 	Values []string
+	List   bool // a list, whatever its length
 }
 
 // Properties are those of a valid front matter, by name.
@@ -213,7 +214,7 @@ func (f *Facts) Properties(ctx context.Context) (out []Property) {
 		if !ok {
 			list = []any{v}
 		}
-		p := Property{Name: name}
+		p := Property{Name: name, List: ok}
 		for _, v := range list {
 			p.Values = append(p.Values, vault.ShowValue(v))
 		}
@@ -235,26 +236,73 @@ func (f *Facts) Inline(ctx context.Context) (out []Property) {
 			i, out = len(out), append(out, Property{Name: field.Key})
 		}
 		out[i].Values = append(out[i].Values, field.Value)
+		out[i].List = len(out[i].Values) > 1
 	}
 	sortProperties(out)
 	return out
 }
 
-// Tasks counts the tasks that are open and those that are done.
-func (f *Facts) Tasks(ctx context.Context) (open, done int) {
-	if data, ok := f.stored(tasksValue); ok {
-		s := source(data)
-		return s.number(), s.number()
+// EachTask calls yield with the tasks, until it returns false. Those of the index have
+// no place and no text.
+func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
+	if f.only != nil {
+		yield(f.only)
+		return
 	}
-	for _, t := range f.scanned(ctx).Tasks(f.text) {
+	data, ok := f.stored(tasksValue)
+	if !ok {
+		for _, t := range f.scanned(ctx).Tasks(f.text) {
+			if !yield(&t) {
+				return
+			}
+		}
+		return
+	}
+	for s := source(data); len(s) > 0; {
+		t := vault.Task{Open: s[0]&taskOpen != 0, Done: s[0]&taskDone != 0}
+		dated := s[0]&taskDated != 0
+		s = s[1:]
+		for i := range t.Dates {
+			if dated {
+				t.Dates[i] = s.text()
+			}
+		}
+		if !yield(&t) {
+			return
+		}
+	}
+}
+
+// Only is the facts of a note as if it had one task alone.
+func (f *Facts) Only(t *vault.Task) *Facts {
+	one := *f
+	one.only = t
+	return &one
+}
+
+const (
+	taskOpen = 1 << iota
+	taskDone
+	taskDated
+)
+
+func appendTasks(dst []byte, tasks []vault.Task) []byte {
+	for _, t := range tasks {
+		state := byte(0)
 		if t.Open {
-			open++
+			state |= taskOpen
 		}
 		if t.Done {
-			done++
+			state |= taskDone
+		}
+		if t.Dates != ([len(vault.TaskDates)]string{}) {
+			state |= taskDated
+		}
+		if dst = append(dst, state); state&taskDated != 0 {
+			dst = appendStrings(dst, t.Dates[:])
 		}
 	}
-	return open, done
+	return dst
 }
 
 func sortProperties(list []Property) {
@@ -354,14 +402,15 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	return appendStrings(dst, w.Names)
 }
 
-// The properties of a note are for each name how many values it has and one more, 0
-// if it has none of its own, and the values. It has none if the front matter is not
+// The properties of a note are for each name twice the number of its values, and one
+// more for a list, two more for another value, 0 if it has none of its own; and the
+// values. It has none if the front matter is not
 // valid, or the name stands there twice. Properties that YAML merges into the front
 // matter follow, each after its name.
 func appendProperties(dst []byte, names []string, list []Property) []byte {
-	values := make(map[string][]string, len(list))
+	values := make(map[string]Property, len(list))
 	for _, p := range list {
-		values[p.Name] = p.Values
+		values[p.Name] = p
 	}
 	add := func(name string) {
 		of, ok := values[name]
@@ -369,7 +418,11 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 			dst = append(dst, 0)
 			return
 		}
-		dst = appendStrings(binary.AppendUvarint(dst, uint64(len(of))+1), of)
+		n := 2*len(of.Values) + 2
+		if of.List {
+			n--
+		}
+		dst = appendStrings(binary.AppendUvarint(dst, uint64(n)), of.Values)
 		delete(values, name)
 	}
 	for _, name := range names {
@@ -393,7 +446,8 @@ func readProperties(names []string, data []byte) (list []Property) {
 			p.Name = s.text()
 		}
 		n := s.number()
-		for left := n - 1; left > 0 && len(s) > 0; left-- {
+		p.List = n%2 != 0
+		for left := (n - 1) / 2; left > 0 && len(s) > 0; left-- {
 			p.Values = append(p.Values, s.text())
 		}
 		if n > 0 {

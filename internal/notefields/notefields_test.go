@@ -19,7 +19,7 @@ import (
 func TestKnownEqualsOf(t *testing.T) {
 	for path, text := range map[string]string{
 		"a.md":         "---\ntags: [x, y/z]\naliases: other\ndue: 2024-01-02\nlist: [1, true, a b]\n---\n# Title\n\n[[b]] [[b#c|d]] ![[b.png]] [e](b/c%20d.md) [f](b/c%20e.md#x) [g](https://h) [[#own]] #tag\n\n## Second\n",
-		"tasks.md":     "- [ ] a\n- [x] b\n- [-] c\nkey:: 1\n[key:: two] (Other:: 3)\n",
+		"tasks.md":     "- [ ] a 📅 2024-01-02\n- [x] b [completion:: 2024-02-03]\n- [-] c\nkey:: 1\n[key:: two] (Other:: 3)\n",
 		"empty.md":     "",
 		"merged.md":    "---\nbase: &b\n  x: 1\n  y: [2, 3]\n<<: *b\nempty: []\n---\n",
 		"twice.md":     "---\na: 1\na: 2\n---\n",
@@ -31,7 +31,7 @@ func TestKnownEqualsOf(t *testing.T) {
 		of, known := Of(path, []byte(text)), new(Facts).Know(path, out.Values())
 		for name, of := range map[string][2]any{
 			"headings": {of.Headings(t.Context()), known.Headings(t.Context())}, "tags": {of.Tags(t.Context()), known.Tags(t.Context())}, "names": {of.PropertyNames(t.Context()), known.PropertyNames(t.Context())},
-			"properties": {of.Properties(t.Context()), known.Properties(t.Context())}, "inline": {of.Inline(t.Context()), known.Inline(t.Context())}, "tasks": {taskCounts(t, of), taskCounts(t, known)}, "links": {linksOf(t, of), linksOf(t, known)},
+			"properties": {of.Properties(t.Context()), known.Properties(t.Context())}, "inline": {of.Inline(t.Context()), known.Inline(t.Context())}, "tasks": {tasksOf(t, of), tasksOf(t, known)}, "links": {linksOf(t, of), linksOf(t, known)},
 		} {
 			if isNote(path) || name == "links" {
 				if diff := cmp.Diff(of[0], of[1], cmpopts.IgnoreUnexported(vault.Link{}), cmpopts.EquateEmpty()); diff != "" {
@@ -42,9 +42,12 @@ func TestKnownEqualsOf(t *testing.T) {
 	}
 }
 
-func taskCounts(t *testing.T, f *Facts) [2]int {
-	open, done := f.Tasks(t.Context())
-	return [2]int{open, done}
+func tasksOf(t *testing.T, f *Facts) (out []vault.Task) {
+	f.EachTask(t.Context(), func(task *vault.Task) bool {
+		out = append(out, vault.Task{Open: task.Open, Done: task.Done, Dates: task.Dates}) // an index keeps no more
+		return true
+	})
+	return out
 }
 
 func linksOf(t *testing.T, f *Facts) (out []vault.Link) {

@@ -308,6 +308,11 @@ func (p *parser) term(t token) (*Term, error) {
 		if value == "" {
 			return nil, p.missing(out, name+":")
 		}
+		if key, op, after := operator(value); name == "task" && op != "" {
+			if out.Key, out.Op, out.Value = key, op, after; after == "" {
+				return nil, p.missing(out, op)
+			}
+		}
 		return out, nil
 	}
 	hint := "the filters are " + strings.Join(Names, ", ")

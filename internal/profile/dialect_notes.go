@@ -18,8 +18,7 @@ func notesDialect() *dialect {
 		about: "Tools for a vault of notes, each thing once, with short answers.",
 		omits: "Files and folders whose names begin with a dot are omitted.",
 		tools: slices.Concat(
-			named(quarryTools(), "search_notes"),
-			[]spec{noteLines()},
+			[]spec{noteSearching(), noteLines()},
 			briefly(named(quarryTools(), "list_files"), "max_results", "include_hidden", "include_ignored", "offset"),
 			[]spec{noteReading()},
 			briefly(named(quarryTools(), "create_note"), "title"),
@@ -79,6 +78,18 @@ func noteLines() spec {
 	}
 }
 
+// noteSearching is search_notes with tables and tasks.
+func noteSearching() spec {
+	s := named(quarryTools(), "search_notes")[0]
+	s.params = []tool.Param{
+		required("query", "Words, and filters: tag:, property:name>=value, has:, path:, heading:, link:\"A note\" (links to it), task:todo, task:due<date, modified:>date; -tag:x omits, OR, ( ). Filters alone list all"),
+		boolean("read_content", "Give whole notes, not excerpts"),
+		oneOf(str("show", "Of filters alone: a table of columns, or their tasks"), "notes", "count", "table", "tasks"),
+		paramColumns, paramSort, paramGroup,
+	}
+	return s
+}
+
 // noteMoving is move_file, which says that links follow: agents tried it to learn that.
 func noteMoving() spec {
 	return spec{
@@ -121,13 +132,13 @@ func noteTools() []spec {
 		},
 		{
 			name: "edit_section", title: "Edit part of a note", use: "a change of a part of a note",
-			about: "Change a section, block or property of a note, or add to its beginning or end; all else stays.",
+			about: "Change a section, block or property of a note, or add to its beginning or end.",
 			params: []tool.Param{
 				required("path", "Note"),
-				oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
+				oneOf(need(str("operation", "rename: content is the new heading or id, links follow; done, todo: content is the task")), "append", "prepend", "replace", "before", "after", "rename", "done", "todo"),
 				text("content", "Text; of a property, YAML"),
 				paramHeading, paramBlock, paramProperty,
-				boolean("create", "Make what is missing"), paramTexts,
+				boolean("create", "Make what is missing"), paramTexts, unlisted(integer("line", "Of the task", 1)),
 				paramVersion, paramDryRun, paramQuiet, paramDiff,
 			},
 			action: editSection,
@@ -150,7 +161,7 @@ func noteTools() []spec {
 		},
 		{
 			name: "tags", title: "Tags of notes",
-			about: "List tags with counts, or the notes with a tag or one nested in it; rename it; add it to notes.",
+			about: "List tags with counts, or the notes with a tag or one nested in it; rename or add it.",
 			params: []tool.Param{
 				str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"),
 				boolean("add", "To path, or to the notes that where selects"), paramWhere, paramDryRun, paramQuiet, paramDiff,
@@ -198,9 +209,12 @@ var (
 	paramBlock    = str("block", "Block id")
 	paramProperty = str("property", "Property name")
 	paramWhere    = str("where", "Filters as in search_notes")
+	paramColumns  = orList(str("columns", "Properties, tags, links, tasks, modified"))
+	paramSort     = orList(str("sort", "Columns; -due descends"))
+	paramGroup    = str("group", "Column")
 
 	dailyParams = []tool.Param{
-		str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"),
+		str("date", "2024-12-31, today, or +N, -N periods"),
 		oneOf(str("period", "Default daily"), periods()...),
 	}
 )

@@ -111,7 +111,8 @@ func quarryTools() []spec {
 			params: []tool.Param{
 				required("query", "Words, and filters: tag:, property:name>=value, has:, path:, heading:, link:\"A note\" (links to it), task:todo, modified:>date; -tag:x omits, OR, ( ). Filters alone list all"),
 				boolean("read_content", "Give whole notes, not excerpts"),
-				oneOf(str("show", "Only count"), "notes", "count"),
+				oneOf(str("show", "Only count"), "notes", "count", "table", "tasks"),
+				unlisted(paramColumns), unlisted(paramSort), unlisted(paramGroup),
 			},
 			action: searchNotes,
 		},

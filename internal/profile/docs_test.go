@@ -28,7 +28,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 		ws      *quarry.Workspace
 		most    int
 	}{
-		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5650}, {"code", "code", nil, 1700}, {"notes", "notes", nil, 2600},
+		{"quarry", "quarry", nil, 4500}, {"quarry in a vault", "quarry", vault, 5650}, {"code", "code", nil, 1700}, {"notes", "notes", nil, 2700},
 	} {
 		r, err := profile.New(c.ws, &profile.Options{Profile: c.profile})
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 type notesAnswer struct {
 	Results []foundNote `json:"results"`
 	Total   int         `json:"total"`
+	Columns []string    `json:"columns,omitempty"` // of a table
 	received
 	remark
 }
@@ -28,6 +29,8 @@ type foundNote struct {
 	foundPath
 	Excerpt string  `json:"excerpt"`
 	Content *string `json:"content,omitempty"`
+	// Cells are the values in the columns of a table.
+	Cells []string `json:"cells,omitempty"`
 }
 
 const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["results","total","receipt"]}`
@@ -35,6 +38,12 @@ const notesSchema = `{"type":"object","properties":{"results":{"type":"array","i
 var searchNotes = action{notesSchema, readOnly, findNotes}
 
 func findNotes(ctx context.Context, c *call) (*answer, error) {
+	switch c.String("show") {
+	case "table":
+		return c.showTable(ctx, c.String("query"))
+	case "tasks":
+		return c.showTasks(ctx, c.String("query"))
+	}
 	content := c.Bool("read_content")
 	q := notebook.Query{Query: c.String("query"), Content: content, Loose: c.d.anyForm}
 	q.Scope = c.where()

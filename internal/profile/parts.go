@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -215,6 +216,9 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 var editSection = action{changeSchema, tool.Hints{Destructive: true}, editPart}
 
 func editPart(ctx context.Context, c *call) (*answer, error) {
+	if op := c.String("operation"); op == "done" || op == "todo" {
+		return c.checkTask(ctx, op == "done")
+	}
 	s, path, err := c.note(ctx, "path")
 	if err != nil {
 		return nil, err
@@ -235,6 +239,29 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 		}
 		ch, err = s.EditPart(ctx, path, t, e, o)
 	}
+	if err != nil {
+		return nil, c.partError(err, s.show(path))
+	}
+	return c.noteChanged(s, ch), nil
+}
+
+// checkTask marks a task, whose line may be given with the path.
+func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
+	given, err := c.givenPath(ctx, "path")
+	if err != nil {
+		return nil, err
+	}
+	line := c.Int("line")
+	if i := strings.LastIndexByte(given, ':'); i > 0 {
+		if n, err := strconv.Atoi(given[i+1:]); err == nil {
+			given, line = given[:i], n
+		}
+	}
+	s, path, err := c.book(given)
+	if err != nil {
+		return nil, err
+	}
+	ch, err := s.CheckTask(ctx, s.called(ctx, path), c.String("content"), line, done, c.noteOptions())
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -207,6 +208,36 @@ func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []in
 		dst = fmt.Appendf(dst, "\nand %d more notes", len(sources)-fit)
 	}
 	return dst
+}
+
+// NoteTable words a table: a line for each row, its path first, below the value that
+// it is grouped by. It returns how many rows fit.
+func NoteTable(dst []byte, t *notebook.Table, l Limits) ([]byte, int) {
+	if len(t.Rows) == 0 {
+		return append(dst, "No notes."...), 0
+	}
+	dst = append(dst, fault.Count(len(t.Rows), "note")...)
+	line := func(path string, cells []string) {
+		dst = append(append(dst, '\n'), path...)
+		for _, cell := range cells {
+			dst = append(append(dst, " | "...), strings.ReplaceAll(fault.Printable(cell), "|", `\|`)...)
+		}
+	}
+	line("path", t.Columns)
+	for i, r := range t.Rows {
+		mark := len(dst)
+		if t.Group != "" && (i == 0 || r.Group != t.Rows[i-1].Group) {
+			n := 1
+			for i+n < len(t.Rows) && t.Rows[i+n].Group == r.Group {
+				n++
+			}
+			dst = fmt.Appendf(dst, "\n## %s: %s (%d)", t.Group, cmp.Or(fault.Printable(r.Group), "none"), n)
+		}
+		if line(Path(r.Path), r.Cells); l.Full(len(dst)) && i > 0 {
+			return fmt.Appendf(dst[:mark], "\nand %d more", len(t.Rows)-i), i
+		}
+	}
+	return dst, len(t.Rows)
 }
 
 // Attached says how many attachments moved with a note; "" for none.

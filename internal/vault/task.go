@@ -13,7 +13,13 @@ type Task struct {
 	Text string // of its first line
 	Done bool   // the mark is x
 	Open bool   // the mark is neither x nor -, which cancels a task
+	// Dates are those of TaskDates, 2024-12-31 or "": 📅 2024-12-31, or the inline
+	// field due:: 2024-12-31.
+	Dates [len(TaskDates)]string
 }
+
+// TaskDates are the dates that a task may have.
+var TaskDates = [...]string{"due", "scheduled", "start", "done"}
 
 // Field is an inline field, as Dataview reads it: a line key:: value, or one in
 // brackets within a line.
@@ -23,6 +29,7 @@ type Field struct{ Key, Value string }
 // for them.
 var (
 	taskLine  = compiled(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\r\n])\][ \t]+([^\r\n]*)`)
+	taskDate  = compiled(`(?:(📅|📆|🗓|due::)|(⏳|⌛|scheduled::)|(🛫|start::)|(✅|completion::|done::))\x{FE0F}?[ \t]*(\d{4}-\d{2}-\d{2})`)
 	fieldLine = compiled(`^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[^\r\n]\][ \t]+)?)?[*_]{0,2}([\pL\pN][\pL\pN _/-]*)[*_]{0,2}::[ \t]*([^\r\n]*)`)
 	fieldIn   = compiled(`[\[(]([\pL\pN][\pL\pN _/-]*)::[ \t]*([^\]\)\r\n]*)[\])]`)
 )
@@ -64,10 +71,18 @@ func (n *Note) Tasks(text []byte) (out []Task) {
 		}
 		mark := line[m[2]:m[3]]
 		done := mark[0]|0x20 == 'x' && len(mark) == 1
-		out = append(out, Task{
+		t := Task{
 			Mark: Span{Start: start + m[2], End: start + m[3]}, Text: string(bytes.TrimSpace(line[m[4]:m[5]])),
 			Done: done, Open: !done && string(mark) != "-",
-		})
+		}
+		for _, d := range taskDate().FindAllStringSubmatch(t.Text, -1) {
+			for i := range t.Dates {
+				if d[i+1] != "" {
+					t.Dates[i] = d[len(d)-1]
+				}
+			}
+		}
+		out = append(out, t)
 	})
 	return out
 }

@@ -1,0 +1,223 @@
+package notebook
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/notefields"
+	"quarry/internal/notefilter"
+	"quarry/internal/vault"
+	"quarry/search"
+)
+
+// TableQuery asks for values of the notes that filters select.
+type TableQuery struct {
+	Query string // filters
+	// Columns are names of properties and inline fields, or one of path, name, folder,
+	// tags, links, tasks, modified and created. The path is always the first.
+	Columns []string
+	Sort    []string // columns, with - before one that descends; then by path
+	Group   string   // a column
+}
+
+// Table is the answer to a TableQuery.
+type Table struct {
+	Columns []string
+	Rows    []Row
+	Group   string // the column that rows are grouped by
+}
+
+// Row is a note with its values.
+type Row struct {
+	Path  string
+	Cells []string // one for each column after the path
+	Group string
+
+	keys []sortKey
+}
+
+// column computes the values of one column.
+type column struct {
+	name  string
+	want  uint64
+	cells func(ctx context.Context, path string, f *notefields.Facts) []string
+}
+
+// order is a column that rows are sorted by.
+type order struct {
+	column
+	desc bool
+}
+
+// sortKey orders values: numbers, then texts in any letter case, then none.
+type sortKey struct {
+	rank   int
+	number float64
+	text   string
+}
+
+func keyOf(values []string) sortKey {
+	if len(values) == 0 || values[0] == "" {
+		return sortKey{rank: 2}
+	}
+	if n, err := strconv.ParseFloat(values[0], 64); err == nil {
+		return sortKey{number: n}
+	}
+	return sortKey{rank: 1, text: strings.ToLower(strings.Join(values, ", "))}
+}
+
+var errTableWords = fault.New(fault.InvalidArgument, "a table is of the notes that filters select, without words", fault.HintOf(ErrFilter))
+
+// Table lists values of the notes that filters select.
+func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
+	words, expr, err := notefilter.Parse(q.Query)
+	if err == nil && (words != "" || expr == nil) {
+		err = errTableWords
+	}
+	if err != nil {
+		return nil, filterError(err)
+	}
+	filter, err := b.filter(ctx, expr)
+	if err != nil {
+		return nil, filterError(err)
+	}
+	t := &Table{Group: q.Group}
+	var columns []column
+	var sorts []order
+	for _, name := range q.Columns {
+		if name != "path" {
+			columns = append(columns, b.column(name))
+		}
+	}
+	if q.Group != "" {
+		sorts = append(sorts, order{b.column(q.Group), false})
+	}
+	for _, name := range q.Sort {
+		name, desc := strings.CutPrefix(name, "-")
+		sorts = append(sorts, order{b.column(name), desc})
+	}
+	return t, b.fill(ctx, t, filter, columns, sorts)
+}
+
+// fill looks for the rows of a table and sorts them. If it is grouped, that is the first
+// order.
+func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []column, sorts []order) error {
+	q := factQuery{globs: onlyNotes, want: filter.want}
+	for _, c := range columns {
+		t.Columns, q.want = append(t.Columns, c.name), q.want|c.want
+	}
+	for _, s := range sorts {
+		q.want |= s.want
+	}
+	q.look = func(path string, f *notefields.Facts, _ []byte) any {
+		if !filter.admits(ctx, path, f) {
+			return nil
+		}
+		r := &Row{Path: path, Cells: make([]string, len(columns)), keys: make([]sortKey, len(sorts))}
+		for i, c := range columns {
+			r.Cells[i] = strings.Join(c.cells(ctx, path, f), ", ")
+		}
+		for i, s := range sorts {
+			values := s.cells(ctx, path, f)
+			if r.keys[i] = keyOf(values); i == 0 && t.Group != "" {
+				r.Group = strings.Join(values, ", ")
+			}
+		}
+		return r
+	}
+	err := b.eachFact(ctx, q, func(_ string, found any) { t.Rows = append(t.Rows, *found.(*Row)) })
+	slices.SortStableFunc(t.Rows, func(a, b Row) int {
+		for i := range sorts {
+			x, y := a.keys[i], b.keys[i]
+			by := cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.number, y.number), strings.Compare(x.text, y.text))
+			if sorts[i].desc && x.rank < 2 && y.rank < 2 { // none stays last
+				by = -by
+			}
+			if by != 0 {
+				return by
+			}
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return err
+}
+
+// column makes the column of a name. A property may be an inline field.
+func (b *Book) column(name string) column {
+	c := column{name: name}
+	ofPath := func(of func(p string) string) {
+		c.cells = func(_ context.Context, p string, _ *notefields.Facts) []string { return []string{of(p)} }
+	}
+	ofFile := func(of func(*search.Info) string) {
+		c.cells = func(ctx context.Context, p string, _ *notefields.Facts) []string {
+			info, err := b.ws.Stat(ctx, p)
+			if err != nil {
+				return nil // it is gone
+			}
+			return []string{of(info)}
+		}
+	}
+	switch strings.ToLower(name) {
+	case "path":
+		ofPath(func(p string) string { return p })
+	case "name":
+		ofPath(func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) })
+	case "folder":
+		ofPath(func(p string) string { return strings.TrimSuffix(strings.TrimSuffix(p, path.Base(p)), "/") })
+	case "modified":
+		ofFile(func(i *search.Info) string { return i.ModTime.Local().Format(minutes) })
+	case "created":
+		ofFile(func(i *search.Info) string {
+			if i.Created.IsZero() {
+				return ""
+			}
+			return i.Created.Local().Format(minutes)
+		})
+	case "tags":
+		c.want, c.cells = notefields.Tags, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
+			for _, t := range distinct(f.Tags(ctx)) {
+				out = append(out, "#"+t)
+			}
+			return out
+		}
+	case "links":
+		c.want, c.cells = notefields.Links, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
+			f.EachLink(ctx, func(_ int, l *vault.Link) bool { out = append(out, l.Path+l.Subpath); return true })
+			return distinct(out)
+		}
+	case "tasks":
+		c.want, c.cells = notefields.Tasks, func(ctx context.Context, _ string, f *notefields.Facts) []string {
+			open, done := 0, 0
+			f.EachTask(ctx, func(t *vault.Task) bool {
+				if t.Open {
+					open++
+				} else if t.Done {
+					done++
+				}
+				return true
+			})
+			if open+done == 0 {
+				return nil
+			}
+			return []string{fmt.Sprintf("%d open, %d done", open, done)}
+		}
+	default:
+		c.want, c.cells = notefields.Properties|notefields.Inline, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
+			eachValue(ctx, f, name, func(values []string) bool {
+				out = append(out, values...)
+				return true
+			})
+			return slices.DeleteFunc(out, func(v string) bool { return v == "<nil>" })
+		}
+	}
+	return c
+}
+
+// minutes is how a table shows a time.
+const minutes = "2006-01-02 15:04"

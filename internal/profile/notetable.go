@@ -1,0 +1,68 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/notebook"
+	"quarry/internal/render"
+	"quarry/search"
+)
+
+// showTable answers search_notes with values of the notes that filters select.
+func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
+	q := notebook.TableQuery{Query: query, Columns: c.names("columns"), Sort: c.names("sort"), Group: c.String("group")}
+	t, err := notebook.Open(c.ws).Table(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	text, fit := render.NoteTable(nil, t, c.limits())
+	data := &notesAnswer{Results: []foundNote{}, Total: len(t.Rows), Columns: t.Columns}
+	for _, r := range t.Rows[:fit] {
+		data.Results = append(data.Results, foundNote{foundPath: pathOf(r.Path), Cells: r.Cells})
+	}
+	return &answer{text: text, data: data, cut: cutBy("", fit < len(t.Rows))}, nil
+}
+
+// names reads a list of names, or names with commas between.
+func (c *call) names(param string) []string {
+	return strings.FieldsFunc(strings.ReplaceAll(strings.Join(c.Strings(param), ","), ", ", ","), func(r rune) bool { return r == ',' })
+}
+
+// showTasks answers search_notes with the tasks that filters select.
+func (c *call) showTasks(ctx context.Context, query string) (*answer, error) {
+	tasks, err := notebook.Open(c.ws).Tasks(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	var files []search.FileMatch
+	for _, t := range tasks {
+		if n := len(files); n == 0 || files[n-1].Path != t.Path {
+			files = append(files, search.FileMatch{Path: t.Path})
+		}
+		f := &files[len(files)-1]
+		f.Lines = append(f.Lines, search.Line{Number: t.Line, Text: []byte(t.Text), Hit: true})
+	}
+	data := &notesAnswer{Results: []foundNote{}, Total: len(tasks)}
+	if len(tasks) == 0 {
+		return &answer{text: []byte("No tasks."), data: data}, nil
+	}
+	text := fmt.Appendf(nil, "%s in %s", fault.Count(len(tasks), "task"), fault.Count(len(files), "note"))
+	text, shown := linesText(text, files, false, c.limits())
+	for i := range shown.Files {
+		f := &shown.Files[i]
+		lines := make([]string, len(f.Lines))
+		for k, l := range f.Lines {
+			lines[k] = fmt.Sprintf("%d: %s", l.Number, l.Text)
+		}
+		data.Results = append(data.Results, foundNote{foundPath: pathOf(f.Path), Excerpt: strings.Join(lines, "\n")})
+	}
+	a := &answer{text: text, data: data}
+	if left := len(tasks) - shown.Results; left > 0 {
+		a.cut = "notes"
+		a.receipt = append(a.receipt, fault.Count(left, "task")+" not shown; narrow the filters")
+	}
+	return a, nil
+}
