@@ -110,6 +110,13 @@ func (b *Book) term(ctx context.Context, t *notefilter.Term) (noteFilter, error)
 	case "task":
 		return taskFilter(t, time.Now())
 	}
+	switch t.Name {
+	case "base":
+		_, f, err := b.view(ctx, t)
+		return f, err
+	case "statement":
+		return b.statementFilter(ctx, t)
+	}
 	return b.timeFilter(t)
 }
 

@@ -18,7 +18,7 @@ import (
 
 // TableQuery asks for values of the notes that filters select.
 type TableQuery struct {
-	Query string // filters
+	Query string // filters, or a base alone, with its own columns and order
 	// Columns are names of properties and inline fields, or one of path, name, folder,
 	// tags, links, tasks, modified and created. The path is always the first.
 	Columns []string
@@ -31,6 +31,10 @@ type Table struct {
 	Columns []string
 	Rows    []Row
 	Group   string // the column that rows are grouped by
+	// Unsupported are the parts of a base that the table doesn't follow.
+	Unsupported []string
+
+	files bool // not only notes
 }
 
 // Row is a note with its values.
@@ -83,18 +87,15 @@ func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
 	if err != nil {
 		return nil, filterError(err)
 	}
+	if t := expr.Term; t != nil && t.Name == "base" {
+		return b.baseTable(ctx, t, q)
+	}
 	filter, err := b.filter(ctx, expr)
 	if err != nil {
 		return nil, filterError(err)
 	}
 	t := &Table{Group: q.Group}
-	var columns []column
 	var sorts []order
-	for _, name := range q.Columns {
-		if name != "path" {
-			columns = append(columns, b.column(name))
-		}
-	}
 	if q.Group != "" {
 		sorts = append(sorts, order{b.column(q.Group), false})
 	}
@@ -102,7 +103,16 @@ func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
 		name, desc := strings.CutPrefix(name, "-")
 		sorts = append(sorts, order{b.column(name), desc})
 	}
-	return t, b.fill(ctx, t, filter, columns, sorts)
+	return t, b.fill(ctx, t, filter, b.columns(q.Columns), sorts)
+}
+
+func (b *Book) columns(names []string) (out []column) {
+	for _, name := range names {
+		if name != "path" {
+			out = append(out, b.column(name))
+		}
+	}
+	return out
 }
 
 // fill looks for the rows of a table and sorts them. If it is grouped, that is the first
@@ -131,7 +141,13 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 		}
 		return r
 	}
+	if t.files {
+		q.globs = notesGlobs
+	}
 	err := b.eachFact(ctx, q, func(_ string, found any) { t.Rows = append(t.Rows, *found.(*Row)) })
+	if err == nil && t.files {
+		err = b.others(ctx, t, q.look)
+	}
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
 		for i := range sorts {
 			x, y := a.keys[i], b.keys[i]
@@ -168,10 +184,16 @@ func (b *Book) column(name string) column {
 		ofPath(func(p string) string { return p })
 	case "name":
 		ofPath(func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) })
+	case "file name":
+		ofPath(path.Base)
+	case "ext":
+		ofPath(func(p string) string { return strings.TrimPrefix(path.Ext(p), ".") })
 	case "folder":
 		ofPath(func(p string) string { return strings.TrimSuffix(strings.TrimSuffix(p, path.Base(p)), "/") })
 	case "modified":
 		ofFile(func(i *search.Info) string { return i.ModTime.Local().Format(minutes) })
+	case "size":
+		ofFile(func(i *search.Info) string { return strconv.FormatInt(i.Size, 10) })
 	case "created":
 		ofFile(func(i *search.Info) string {
 			if i.Created.IsZero() {

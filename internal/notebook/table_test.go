@@ -22,13 +22,14 @@ var library = []string{
 }
 
 func TestTables(t *testing.T) {
-	w := newWorld(t, append([]string{"Inline.md", "rating:: 9\nstatus:: | odd\n- [ ] a\n- [x] b\n"}, library...)...)
+	w := newWorld(t, append([]string{"b.base", "filters: 'rating > 2'\n", "Inline.md", "rating:: 9\nstatus:: | odd\n- [ ] a\n- [x] b\n"}, library...)...)
 	for _, c := range []struct {
 		q    notebook.TableQuery
 		want string
 	}{
 		{notebook.TableQuery{Query: "has:rating", Columns: []string{"rating"}, Sort: []string{"-rating"}}, "Inline.md:9 Books/Dune.md:5 Books/Emma.md:4 Books/Ulysses.md:2"},
 		{notebook.TableQuery{Query: "tag:book", Columns: []string{"path", "genres", "tags"}, Sort: []string{"genres", "-pages"}}, "Books/Ulysses.md:novel,#book Books/Emma.md:novel, romance,#book Books/Dune.md:,#book, #scifi/classic, #owned Books/Old/Iliad.md:,#book"},
+		{notebook.TableQuery{Query: "base:b -tag:scifi", Columns: []string{"links"}}, "Books/Emma.md:People/Jane Austen"},
 		{notebook.TableQuery{Query: "has:tasks", Columns: []string{"tasks", "status", "folder"}}, "Inline.md:1 open, 1 done,| odd,"},
 		{notebook.TableQuery{Query: "has:rating path:Books", Group: "status", Sort: []string{"-rating"}}, "Books/Dune.md: Books/Ulysses.md: Books/Emma.md:"},
 	} {

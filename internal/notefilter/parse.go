@@ -14,7 +14,7 @@ import (
 )
 
 // Names are the filters, in the order in which messages list them.
-var Names = []string{"tag", "property", "has", "path", "heading", "link", "task", "modified", "created"}
+var Names = []string{"tag", "property", "has", "path", "heading", "link", "task", "modified", "created", "base"}
 
 // Term is one filter.
 type Term struct {
@@ -23,6 +23,8 @@ type Term struct {
 	Op    string // = != < <= > >= contains; "" where a filter has none
 	Value string
 	At    int // its place in the query, in characters from 1
+
+	Literal Literal // the kind of Value in a statement of a base
 }
 
 // Expr is a combination of filters. Exactly one of its fields is set; a nil Expr
@@ -304,7 +306,7 @@ func (p *parser) term(t token) (*Term, error) {
 			return nil, p.missing(out, op)
 		}
 		return out, nil
-	case "tag", "has", "path", "heading", "link", "task":
+	case "tag", "has", "path", "heading", "link", "task", "base":
 		if value == "" {
 			return nil, p.missing(out, name+":")
 		}

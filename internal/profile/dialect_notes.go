@@ -82,7 +82,7 @@ func noteLines() spec {
 func noteSearching() spec {
 	s := named(quarryTools(), "search_notes")[0]
 	s.params = []tool.Param{
-		required("query", "Words, and filters: tag:, property:name>=value, has:, path:, heading:, link:\"A note\" (links to it), task:todo, task:due<date, modified:>date; -tag:x omits, OR, ( ). Filters alone list all"),
+		required("query", "Words, and filters: tag:, property:name>=value, has:, path:, heading:, link:\"A note\" (links to it), task:todo, task:due<date, modified:>date, base:File.base#View; -tag:x omits, OR, ( ). Filters alone list all"),
 		boolean("read_content", "Give whole notes, not excerpts"),
 		oneOf(str("show", "Of filters alone: a table of columns, or their tasks"), "notes", "count", "table", "tasks"),
 		paramColumns, paramSort, paramGroup,

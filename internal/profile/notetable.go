@@ -23,7 +23,11 @@ func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 	for _, r := range t.Rows[:fit] {
 		data.Results = append(data.Results, foundNote{foundPath: pathOf(r.Path), Cells: r.Cells})
 	}
-	return &answer{text: text, data: data, cut: cutBy("", fit < len(t.Rows))}, nil
+	a := &answer{text: text, data: data, cut: cutBy("", fit < len(t.Rows))}
+	if len(t.Unsupported) > 0 {
+		a.receipt = append(a.receipt, "not followed: "+strings.Join(t.Unsupported, ", "))
+	}
+	return a, nil
 }
 
 // names reads a list of names, or names with commas between.
