@@ -258,13 +258,31 @@ func markWords(ls []diffLine) {
 	}
 }
 
-// maxWords bounds the words of a line that are compared one by one.
+// maxWords bounds the words of a line that are compared one by one, between those that
+// both lines begin and end with.
 const maxWords = 400
 
 // wordDiff marks the words that two lines don't share. Lines with little in
 // common get no marks: everything would be marked.
 func wordDiff(a, b string) (ma, mb []int) {
 	wa, wb := splitWords(a), splitWords(b)
+	head, tail := 0, 0 // the words that both begin and end with
+	for head < min(len(wa), len(wb)) && wa[head] == wb[head] {
+		head++
+	}
+	for tail < min(len(wa), len(wb))-head && wa[len(wa)-1-tail] == wb[len(wb)-1-tail] {
+		tail++
+	}
+	inA, inB := make([]bool, len(wa)), make([]bool, len(wb))
+	same := len(strings.TrimSpace(strings.Join(wa[:head], ""))) + len(strings.TrimSpace(strings.Join(wa[len(wa)-tail:], "")))
+	for k := range head {
+		inA[k], inB[k] = true, true
+	}
+	for k := range tail {
+		inA[len(wa)-1-k], inB[len(wb)-1-k] = true, true
+	}
+	allA, allB := wa, wb
+	wa, wb = wa[head:len(wa)-tail], wb[head:len(wb)-tail]
 	if len(wa) > maxWords || len(wb) > maxWords {
 		return nil, nil
 	}
@@ -282,12 +300,10 @@ func wordDiff(a, b string) (ma, mb []int) {
 			}
 		}
 	}
-	inA, inB := make([]bool, len(wa)), make([]bool, len(wb))
-	same := 0
 	for i, j := 0, 0; i < len(wa) && j < len(wb); {
 		switch {
 		case wa[i] == wb[j]:
-			inA[i], inB[j] = true, true
+			inA[head+i], inB[head+j] = true, true
 			if strings.TrimSpace(wa[i]) != "" {
 				same += len(wa[i])
 			}
@@ -301,7 +317,7 @@ func wordDiff(a, b string) (ma, mb []int) {
 	if shorter := min(len(strings.TrimSpace(a)), len(strings.TrimSpace(b))); same*3 < shorter {
 		return nil, nil
 	}
-	return marksOf(wa, inA), marksOf(wb, inB)
+	return marksOf(allA, inA), marksOf(allB, inB)
 }
 
 func marksOf(words []string, shared []bool) []int {

@@ -63,6 +63,7 @@ func TestWordMarks(t *testing.T) {
 		{"f(a, b)", "f(a, b, c)", "f(a, b)", "f(a, b[, c])"},
 		{"completely different", "nothing in common here", "completely different", "nothing in common here"},
 		{"", "x", "", "[x]"},
+		{strings.Repeat("one long paragraph ", 200) + "was here", strings.Repeat("one long paragraph ", 200) + "is here", strings.Repeat("one long paragraph ", 200) + "[was] here", strings.Repeat("one long paragraph ", 200) + "[is] here"},
 	} {
 		ma, mb := wordDiff(c.a, c.b)
 		if got := mark(c.a, ma); got != c.ma {

@@ -9,6 +9,43 @@ const will = { ...kinds, create: "will be new", delete: "will be deleted", move:
 
 export const pm = (add, del) => h("span", { class: "pm" }, h("span", { class: "plus" }, `+${n(add)}`), " ", h("span", { class: "minus" }, `−${n(del)}`));
 
+// A long line is cut to what is around its changed words, and a long line of context to
+// its beginning. What is cut is the same on both sides; a button shows it.
+const long = 200, near = 80;
+
+function shortened(l, tag) {
+  const keep = [];
+  if (l.t.length > long && l.k === " ") keep.push([0, near]);
+  for (let i = 0; l.t.length > long && i + 1 < (l.m?.length ?? 0); i += 2) {
+    const a = Math.max(0, l.m[i] - near), b = Math.min(l.t.length, l.m[i + 1] + near);
+    if (keep.length && a - keep.at(-1)[1] < near) keep.at(-1)[1] = b; else keep.push([a < near ? 0 : a, b]);
+  }
+  const all = () => code(l.t, l.c, l.m, tag), tx = h("span");
+  if (!keep.length) return all();
+  const rest = (n) => h("button", { type: "button", class: "far", onclick: () => tx.replaceChildren(...all()) }, `⋯ ${plural(n, "character")} ⋯`);
+  let at = 0;
+  for (let [a, b] of keep) {
+    if (a) a = Math.max(l.t.lastIndexOf(" ", a) + 1, a - 30); // between words, and not within a pair of surrogates
+    if (b < l.t.length) b = Math.min(l.t.indexOf(" ", b) + 1 || l.t.length, b + 30);
+    if (/[\udc00-\udfff]/.test(l.t[a])) a--;
+    if (/[\udc00-\udfff]/.test(l.t[b] ?? "")) b++;
+    if (a > at) tx.append(rest(a - at));
+    tx.append(...code(l.t.slice(a, b), cutColours(l.c, a, b), l.m?.map((x) => x - a).filter((_, i, m) => m[i - (i % 2)] >= 0 && m[i - (i % 2) + 1] <= b - a), tag));
+    at = b;
+  }
+  if (at < l.t.length) tx.append(rest(l.t.length - at));
+  return tx;
+}
+
+function cutColours(list, from, to) {
+  const out = [];
+  for (let i = 0, at = 0; i + 1 < (list?.length ?? 0); i += 2) {
+    const a = Math.max(at, from), b = Math.min(at += list[i], to);
+    if (b > a) out.push(b - a, list[i + 1]);
+  }
+  return out;
+}
+
 const marks = { "+": ["add", "added", "ins"], "-": ["del", "removed", "del"], " ": ["ctx", "", "mark"] };
 
 export function row(l, extra = "") {
@@ -16,7 +53,7 @@ export function row(l, extra = "") {
   return h("div", { class: `l ${cls}${extra}`, "aria-hidden": extra ? "true" : undefined },
     h("span", { class: "o" }, l.o || ""), h("span", { class: "w" }, l.w || ""),
     h("span", { class: "sg", title: title || undefined }, l.k === "+" ? "+" : l.k === "-" ? "−" : ""),
-    h("span", { class: "tx" }, code(l.t, l.c, l.m, tag), l.e ? h("span", { class: "noend", title: "no newline at the end of the file" }, "no newline") : null, l.r ? h("span", { class: "noend", title: "the line ends with CR LF, others here with LF" }, "CR LF") : null));
+    h("span", { class: "tx" }, shortened(l, tag), l.e ? h("span", { class: "noend", title: "no newline at the end of the file" }, "no newline") : null, l.r ? h("span", { class: "noend", title: "the line ends with CR LF, others here with LF" }, "CR LF") : null));
 }
 
 const filler = (right) => h("div", { class: `l fill${right ? " r" : ""}`, "aria-hidden": "true" });
@@ -38,7 +75,7 @@ export function hunkBody(hunk) {
     for (let k = del; k < add; k++) rows.append(filler(false));
     for (let k = add; k < del; k++) rows.append(filler(true));
   }
-  return h("div", { class: "diff", tabindex: "0", role: "group", "aria-label": "Diff" }, rows);
+  return h("div", { class: "diff", role: "group", "aria-label": "Diff" }, rows);
 }
 
 // fileHead is the head of a file; what is not written yet is in the future.

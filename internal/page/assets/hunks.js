@@ -107,31 +107,46 @@ export class Hunks {
   }
 }
 
-// What of a hunk has to be seen before it is decided: its first changed line and
-// the name of its file, which sticks above it.
+// Before a hunk is decided, its first changed line and every changed word must have been
+// on the screen, below the name of its file, which sticks.
 const lineOf = (el) => el.querySelector(".l.add, .l.del, .told") ?? el.querySelector(".hhead");
+
+const partsOf = (el) => [lineOf(el), ...el.querySelectorAll(".l.add ins, .l.del del")];
+const seen = new WeakSet();
 
 function room(el) {
   const head = el.closest(".dfile").querySelector(".head"), bar = document.querySelector(".bar").getBoundingClientRect();
   const bottom = document.querySelector(".decide")?.getBoundingClientRect().top ?? innerHeight;
   const under = Math.max(0, bar.bottom); // it scrolls away in a low window
-  return { bar: under, top: under + head.offsetHeight, bottom: Math.min(bottom, innerHeight), head };
+  return { top: under + head.offsetHeight, bottom: Math.min(bottom, innerHeight) };
 }
 
-export function inSight(el) {
-  const { bar, bottom, head } = room(el), line = lineOf(el).getBoundingClientRect(), name = head.getBoundingClientRect();
-  return name.top >= bar - 1 && line.top >= name.bottom - 1 && Math.min(line.bottom, line.top + 20) <= bottom + 1;
+// A tall part is seen when its first row is.
+const rowOf = (part) => { const { top, bottom } = part.getClientRects()[0] ?? part.getBoundingClientRect(); return { top, bottom: Math.min(bottom, top + 20) }; };
+const isIn = (part, { top, bottom }) => { const row = rowOf(part); return row.top >= top - 1 && row.bottom <= bottom + 1; };
+
+// outOfSight is the part of a hunk to show before the hunk can be decided; null if there
+// is none. Where all parts fit on the screen they must be there together, otherwise each
+// must have been there.
+export function outOfSight(el) {
+  const parts = partsOf(el), box = room(el), hidden = parts.filter((x) => !isIn(x, box));
+  for (const x of parts) if (!hidden.includes(x)) seen.add(x);
+  if (!hidden.length) return null;
+  if (hidden.length === parts.length) return hidden.find((x) => !seen.has(x)) ?? parts[0];
+  return hidden.find((x) => !seen.has(x)) ?? (heightOf(parts) <= box.bottom - box.top ? hidden[0] : null);
 }
 
-// reveal scrolls a hunk into sight, its head too where there is room. What is drawn
-// on the way may move it, so it looks again.
-export function reveal(el, tries = 6) {
+const heightOf = (parts, from = rowOf(parts[0]).top) => Math.max(...parts.map((x) => rowOf(x).bottom)) - from;
+
+// reveal scrolls a part of a hunk into sight, with the whole hunk or all its parts where
+// there is room. Rows that are drawn on the way may move it, so it looks again.
+export function reveal(el, part = outOfSight(el), tries = 6) {
   if (!el.isConnected) return;
-  const { top, bottom } = room(el), line = lineOf(el).getBoundingClientRect();
-  const from = el.getBoundingClientRect().top;
-  if (from < top - 1 || !inSight(el)) {
-    const start = line.top + 24 - from < bottom - top ? from : line.top - 8;
-    scrollBy(0, start - top);
+  const box = room(el), from = el.getBoundingClientRect().top, parts = partsOf(el), height = box.bottom - box.top;
+  if (from < box.top - 1 || (part && !isIn(part, box))) {
+    const first = rowOf(parts[0]).top, isFirst = !part || part === parts[0];
+    const start = heightOf(parts, from) <= height || (isFirst && first + 24 - from < height && heightOf(parts) > height) ? from : heightOf(parts) + 8 <= height || isFirst ? first - 8 : rowOf(part).top - 8;
+    scrollBy(0, start - box.top);
   }
-  if (tries) requestAnimationFrame(() => { if (document.activeElement === el || el.contains(document.activeElement)) { if (!inSight(el)) reveal(el, tries - 1); } });
+  if (part && tries) requestAnimationFrame(() => { if (el.contains(document.activeElement) && !isIn(part, room(el))) reveal(el, part, tries - 1); });
 }

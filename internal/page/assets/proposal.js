@@ -1,7 +1,7 @@
 // One proposal: what it does, and the decision about it.
 //
-// Nothing is decided that is not shown: a key decides a hunk whose first changed line
-// is on the screen, with the name of its file above it.
+// Nothing is decided that is not shown: a key decides a hunk whose changed words are, or
+// were, on the screen, with the name of its file above them. A key that can't act says why.
 
 import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
@@ -10,10 +10,10 @@ import { app } from "./frame.js";
 import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Into, intoKeys } from "./into.js";
-import { Hunks, inSight, reveal } from "./hunks.js";
+import { Hunks, outOfSight, reveal } from "./hunks.js";
 import { does, isOpen, stateTag, waitClock } from "./states.js";
 
-let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null;
+let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null, whyNot = "";
 
 // into is where proposals are shown. around has what is outside: back() is a link to
 // the list, decided(id) is called after a decision.
@@ -23,6 +23,7 @@ export function leave() { number++; hunks?.stop(); hunks = shown = null; }
 
 export async function show(id) {
   const mine = ++number;
+  if (shown && shown.proposal.id !== id) scrollTo(0, 0); // its title comes first
   let res;
   try {
     res = await get(`/api/review/${encodeURIComponent(id)}`);
@@ -37,6 +38,7 @@ export async function show(id) {
   draft = new Draft(res.proposal, res.files.map((f) => f.count));
   at = Math.max(0, draft.undecided(0)); // before it is drawn: a key may come at once
   refused = -1;
+  whyNot = "";
   await draw();
   if (mine === number && draft.undecided(0) >= 0) goTo(at, false);
 }
@@ -64,7 +66,10 @@ function draw() {
   hunks?.stop();
   hunks = new Hunks(box, shown, (f, i, j, k) => hunkOf(f, i, j, k, live));
   decideBar = null;
-  if (live) { decideBar = h("div", { class: "decide", role: "group", "aria-label": "Decision" }); box.append(decideBar, h("div", { class: "underbar" })); }
+  if (live) {
+    decideBar = h("div", { class: "decide", role: "group", "aria-label": "Decision" }, h("div", { class: "decision" }, h("div", { class: "says" }, h("div", { class: "tally" }), h("span", { class: "sub sm", role: "status" })), h("div", { class: "btns" })));
+    box.append(decideBar, h("div", { class: "underbar" }));
+  }
   drawStale();
   drawDecide();
   layout.apply();
@@ -154,6 +159,7 @@ function now() {
 function decide(el, verdict) {
   if (sending) return;
   const k = Number(el.dataset.k);
+  whyNot = "";
   went();
   const is = draft.set(Number(el.dataset.f), Number(el.dataset.h), verdict);
   if (is === "refuse") refused = k; // it can still be said why
@@ -176,18 +182,39 @@ async function goTo(k, focus = true) {
 
 function move(step) {
   if (!shown?.proposal.hunks) return false;
+  const to = Math.max(0, Math.min(at + step, shown.proposal.hunks - 1));
   went();
-  goTo(Math.max(0, Math.min(at + step, shown.proposal.hunks - 1)));
+  if (to === at) why(step > 0 ? "This is the last hunk." : "This is the first hunk."); else why("");
+  goTo(to);
 }
 
 function moveFile(step) {
   const f = Number(hunks?.at(at)?.dataset.f ?? 0) + step;
-  if (!shown?.files[f]) return false;
+  if (!shown) return false;
+  if (!shown.files[f]) return why(step > 0 ? "This is the last file." : "This is the first file.");
   went();
+  why("");
   goTo(hunks.of(f));
 }
 
 // ---- the decision
+
+// why says in the bar why a key did not act; without a bar, beside it.
+function why(text) {
+  if (text && !canDecide()) { app.toast(text); return; }
+  if (text === whyNot) return;
+  whyNot = text;
+  drawDecide();
+}
+
+// closed says why nothing can be decided here; "" if it can.
+function closed() {
+  if (!shown) return "No proposal is open.";
+  if (sending) return "The decision is being sent.";
+  if (!isOpen(shown.proposal.state)) return "This proposal is decided already.";
+  if (app.about.read_only) return "This page is read-only.";
+  return canDecide() ? "" : "This proposal is being applied.";
+}
 
 function drawDecide() {
   if (!draft) return;
@@ -195,22 +222,26 @@ function drawDecide() {
   if (!decideBar) return;
   const t = draft.tally(), { proposal: p, files } = shown, ready = t.left === 0;
   const stale = files.some((f, i) => f.stale && draft.verdicts[i].includes("accept"));
-  const text = stale ? "A file changed since the proposal: refuse what touches it."
-    : !ready ? `Nothing is written yet. Decide ${plural(t.left, "more hunk")} to send.`
-      : [t.yes ? `${plural(t.yes, "hunk")} in ${plural(t.files, "file")} will be written as one change.` : "Nothing will be written.", t.comments ? ` ${plural(t.comments, "comment")} will go to ${p.client}.` : ""].join("");
+  const text = whyNot || (stale ? "A file changed since the proposal: refuse what touches it."
+    : !ready ? `Nothing is written yet: decide ${plural(t.left, "more hunk")} to send.`
+      : [t.yes ? `${plural(t.yes, "hunk")} in ${plural(t.files, "file")} will be written as one change.` : "Nothing will be written.", t.comments ? ` ${plural(t.comments, "comment")} will go to ${p.client}.` : ""].join(""));
   const focused = decideBar.contains(document.activeElement) && !document.activeElement.matches("textarea"), some = t.left && t.left < p.hunks;
   const rest = (label, verdict) => btn(label, { cls: "ghost", onclick: () => { draft.rest(verdict); redraw(); } });
-  decideBar.querySelector(".decision")?.remove();
-  decideBar.append(h("div", { class: "decision" }, h("div", { class: "tally" }, t.yes ? h("span", { class: "tag ok" }, icon("check"), `${t.yes} accepted`) : null, t.no ? h("span", { class: "tag no" }, icon("x"), `${t.no} refused`) : null, t.left ? h("span", { class: "tag acc" }, `${t.left} undecided`) : null),
-    h("span", { class: "sub sm grow" }, text),
-    h("div", { class: "btns" }, btn(draft.comment ? "Edit the comment" : "Comment", { ic: "talk", cls: "ghost", key: "C", onclick: commentWhole }), some ? [rest("Refuse the rest", "refuse"), rest("Accept the rest", "accept")] : null,
-      btn("Send decision", { cls: "primary", key: "enter", "data-writes": "1", disabled: !ready || stale || sending || !app.live.connected, onclick: send }))));
+  const more = (words) => h("span", { class: "more" }, words), tag = (count, cls, ic, word) => (count ? h("span", { class: `tag ${cls}` }, ic && icon(ic), String(count), more(word)) : "");
+  decideBar.querySelector(".tally").replaceChildren(tag(t.yes, "ok", "check", " accepted"), tag(t.no, "no", "x", " refused"), h("span", { class: "tag acc", hidden: !t.left }, `${t.left} undecided`));
+  const says = decideBar.querySelector(".says > .sub");
+  if (says.textContent !== text) says.textContent = says.title = text;
+  says.classList.toggle("warn", !!whyNot || stale);
+  const talk = draft.comment ? "Edit the comment" : "Comment";
+  decideBar.querySelector(".btns").replaceChildren(btn(more(talk), { ic: "talk", cls: "ghost", key: "C", "aria-label": `${talk} on the whole`, onclick: commentWhole }), ...(some ? [rest(h("span", null, "Refuse", more(" the"), " rest"), "refuse"), rest(h("span", null, "Accept", more(" the"), " rest"), "accept")] : []),
+    btn(h("span", null, "Send", more(" decision")), { cls: "primary", key: "enter", "data-writes": "1", disabled: !ready || stale || sending || !app.live.connected, onclick: send }));
   if (focused) decideBar.querySelector(".primary").focus();
 }
 
 // redraw shows all verdicts anew.
 function redraw() {
   refused = -1;
+  whyNot = "";
   for (const el of hunks.all()) paint(el, draft.verdicts[Number(el.dataset.f)][Number(el.dataset.h)]);
   drawDecide();
   if (!draft.tally().left) decideBar?.querySelector(".primary")?.focus();
@@ -267,7 +298,11 @@ async function refuseAll() {
 }
 
 async function send() {
-  if (!canDecide() || draft.tally().left || sending || !app.live.connected) return false;
+  const not = closed(), left = not || draft.tally().left;
+  if (left || !app.live.connected || decideBar.querySelector(".primary").disabled) {
+    why(not || (left ? `Decide ${plural(left, "more hunk")} first: nothing is sent yet.` : app.live.connected ? "" : "Not connected: nothing can be sent."));
+    return;
+  }
   const { proposal: p } = shown, mine = draft;
   let confirm = false;
   if (p.state === "abandoned" && draft.tally().yes) {
@@ -349,11 +384,17 @@ export async function refresh() {
 
 // onHunk decides the current hunk, if it is on the screen; otherwise it is shown.
 const onHunk = (verdict) => () => {
-  const el = hunks?.at(at);
-  if (!el || !canDecide() || sending) return false;
-  if (!inSight(el)) { el.focus({ preventScroll: true }); reveal(el); return; }
-  decide(el, verdict);
+  const el = hunks?.at(at), not = closed();
+  if (not || !el) return why(not || "This hunk is not drawn yet.");
+  const part = outOfSight(el);
+  if (!part) return decide(el, verdict);
+  el.focus({ preventScroll: true });
+  reveal(el, part);
+  why("This hunk was not all on the screen. Read on, then decide.");
 };
+
+// What was scrolled past was seen.
+addEventListener("scroll", () => { const el = hunks?.at(at); if (el && canDecide()) outOfSight(el); }, { passive: true });
 
 function viewed() {
   const f = Number(hunks?.at(at)?.dataset.f ?? -1), row = box.querySelector(`.frow[data-file="${f}"] input`);
@@ -363,5 +404,5 @@ function viewed() {
 
 export const keys = {
   j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)),
-  A: () => (canDecide() ? acceptRest() : false), R: () => (canDecide() ? refuseAll() : false), Enter: () => send(),
+  A: () => (closed() ? why(closed()) : acceptRest()), R: () => (closed() ? why(closed()) : refuseAll()), Enter: () => send(),
 };
