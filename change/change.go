@@ -75,8 +75,8 @@ type Change struct {
 	// Partly describes the part on disk of a change that failed half-way and could not be rolled back; nil if
 	// it was made as a whole or is in progress. Undo with its ID rolls it back.
 	Partly *Partly `json:"partly,omitempty"`
-	// Reviewed is set if a person accepted the change in part. Everything else
-	// here is then about the part that was made.
+	// Reviewed is set if a person accepted the change in part, or after its files were
+	// changed elsewhere. Everything else here is then about what was made.
 	Reviewed *Reviewed `json:"reviewed,omitempty"`
 	// NoUndo says why the change can't be undone; "" when it can.
 	NoUndo string `json:"no_undo,omitempty"`

@@ -113,7 +113,7 @@ func (r *reviewing) list(ctx context.Context) error {
 	stale := map[string]bool{}
 	for _, p := range list {
 		if p.State.Open() || r.all {
-			stale[p.ID] = p.State.Open() && len(r.store.Stale(ctx, r.ws, p)) > 0
+			stale[p.ID] = p.State.Open() && len(review.BlockedPaths(r.store.Stale(ctx, r.ws, p))) > 0
 			shown = append(shown, r.store.Seen(ctx, r.ws, p))
 		}
 	}
@@ -169,7 +169,7 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	stale := r.store.Stale(ctx, r.ws, p)
+	stale := review.BlockedPaths(r.store.Stale(ctx, r.ws, p))
 	own := p
 	p = r.store.Seen(ctx, r.ws, p)
 	if r.json {

@@ -375,7 +375,7 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	}
 	done, left := []wireChange{}, []string{}
 	for _, id := range req.IDs {
-		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}, SkipConflicts: req.Others, Parts: req.Parts})
+		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", SkipConflicts: req.Others, Parts: req.Parts})
 		if req.Others && len(req.IDs) > 1 && conflictsOf(err) != nil {
 			left = append(left, id)
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,7 +87,7 @@ func gallery(t testing.TB) (*agents, []look) {
 	delete(ids, "part")
 	waits("left", "windsurf", "edit_file", edit("left.txt"))
 	waits("stale", "zed", "edit_file", edit("stale.txt"))
-	write(t, filepath.Join(s.dir, "stale.txt"), thirty+"31\n")
+	write(t, filepath.Join(s.dir, "stale.txt"), strings.Replace(thirty, "\n15\n", "\n15 and others\n", 1))
 	waits("files", "claude-code", "apply_changes", map[string]any{"summary": "Three files as one", "changes": []any{
 		map[string]any{"path": "multi.txt", "old_text": "\n2\n", "new_text": "\ntwo\n"}, map[string]any{"path": "multi.txt", "old_text": "\n28\n", "new_text": "\n"},
 		map[string]any{"path": "internal/pay/other.go", "delete": true}, map[string]any{"path": "old.txt", "move_to": "docs/renamed.txt"}, map[string]any{"path": "docs/fresh.md", "content": "# Fresh\n\nA new page.\n"},

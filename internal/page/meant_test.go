@@ -281,7 +281,9 @@ func TestBrowserWaitingIsReached(t *testing.T) {
 		b.until(`location.pathname === "/review/` + want + `" && document.querySelector(".facts")?.textContent.includes("` + want + `")`)
 	}
 	b.has(".dfile", "unchanged since the proposal")
-	write(t, filepath.Join(s.dir, "b.txt"), thirty+"31\n")
+	write(t, filepath.Join(s.dir, "b.txt"), "0\n"+thirty)
+	b.has(".dfile", "changed elsewhere since")
+	write(t, filepath.Join(s.dir, "b.txt"), strings.Replace(thirty, "\n28\n", "\ntwenty-eight\n", 1))
 	b.has(".dfile", "changed since the proposal")
 	b.has(".notice.warn", "Files changed since")
 	b.keys("A")

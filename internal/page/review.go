@@ -21,7 +21,7 @@ type Review interface {
 	Stamp() (string, error)
 	Sweep()
 	Whole(ctx context.Context, ws review.Workspace, p *review.Proposal, file int) (*review.File, error)
-	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
+	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []review.Drift
 	Seen(ctx context.Context, ws review.Files, p *review.Proposal) *review.Proposal
 	Decide(ctx context.Context, ws review.Workspace, id string, d review.Decision) (*review.Proposal, error)
 }
@@ -43,22 +43,23 @@ type wireProposal struct {
 	No      int       `json:"no"`
 	Add     int       `json:"add"`
 	Del     int       `json:"del"`
-	Stale   []string  `json:"stale,omitempty"`
-	Decided time.Time `json:"decided,omitzero"`
-	By      string    `json:"by,omitempty"`
-	Comment string    `json:"comment,omitempty"`
-	Change  string    `json:"change,omitempty"`
-	Problem string    `json:"problem,omitempty"`
-	Undo    string    `json:"undo,omitempty"`
-	Rule    string    `json:"rule,omitempty"`  // the rule that asks
-	Whole   bool      `json:"whole,omitempty"` // it can't be decided in parts
+	// Since are the files that changed since it was made, with the hunks that can't be
+	// accepted any more.
+	Since   map[string][]int `json:"since,omitempty"`
+	Decided time.Time        `json:"decided,omitzero"`
+	By      string           `json:"by,omitempty"`
+	Comment string           `json:"comment,omitempty"`
+	Change  string           `json:"change,omitempty"`
+	Problem string           `json:"problem,omitempty"`
+	Undo    string           `json:"undo,omitempty"`
+	Rule    string           `json:"rule,omitempty"`  // the rule that asks
+	Whole   bool             `json:"whole,omitempty"` // it can't be decided in parts
 }
 
 // wireReviewFile is a file of a proposal. Decisions may be fewer than Count: the
 // others are asked for.
 type wireReviewFile struct {
 	diffFile
-	Stale     bool             `json:"stale,omitempty"`
 	Count     int              `json:"count"`
 	Decisions []wireReviewHunk `json:"decisions"`
 }
@@ -71,16 +72,16 @@ type wireReviewHunk struct {
 }
 
 func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProposal, seen *review.Proposal) {
-	var stale []string
+	since := map[string][]int{}
 	if p.State.Open() {
-		for _, path := range s.opts.Review.Stale(ctx, s.opts.Decide, p) {
-			stale = append(stale, pathID(path))
+		for _, d := range s.opts.Review.Stale(ctx, s.opts.Decide, p) {
+			since[pathID(d.Path)] = append([]int{}, d.Blocked...)
 		}
 	}
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
 		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Quoted: p.Set.Summary != "", Does: p.Does(), State: string(p.State), Until: p.Until,
-		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Stale: stale,
+		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Rule: p.Rule, Whole: p.Whole(), Since: since,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()
 	w.Add, w.Del = p.Lines()
@@ -172,10 +173,6 @@ func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) (any, error) 
 
 func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {
 	row, p := s.proposalOf(ctx, p)
-	stale := map[string]bool{}
-	for _, path := range row.Stale {
-		stale[path] = true
-	}
 	d := decisionsFrom{lines: maxDiffLines, deadline: time.Now().Add(colourBudget)}
 	files := []wireReviewFile{}
 	for i := range p.Files {
@@ -183,7 +180,7 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 		lines := f.Lines()
 		one := wireReviewFile{
 			diffFile: diffFile{Path: pathID(f.Path), Kind: "edit", Note: f.Note, Add: lines.Added, Del: lines.Removed, Cut: f.Cut.Added + f.Cut.Removed},
-			Stale:    stale[pathID(f.Path)], Count: len(f.Hunks),
+			Count:    len(f.Hunks),
 		}
 		switch {
 		case f.Op == change.DeletePath:
@@ -194,7 +191,7 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 			one.Kind = "create"
 		}
 		one.Decisions = d.read(ctx, f, 0)
-		if !one.Stale && one.Kind == "edit" && i < maxEnclosed {
+		if _, changed := row.Since[pathID(f.Path)]; !changed && one.Kind == "edit" && i < maxEnclosed {
 			s.enclose(ctx, f.Path, one.Decisions)
 		}
 		files = append(files, one)

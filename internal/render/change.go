@@ -203,6 +203,9 @@ func Reviewed(r *change.Reviewed) string {
 	n := len(r.Written)
 	s := fmt.Sprintf("Accepted in part: %d of %s.\nWritten: %s\nRefused, not written: %s",
 		n, fault.Count(n+len(r.Refused), "hunk"), change.Parts(r.Written), change.Parts(r.Refused))
+	if len(r.Refused) == 0 {
+		s = "Accepted, and placed beneath what changed in the files since.\nWritten: " + change.Parts(r.Written)
+	}
 	for _, c := range r.Comments {
 		s += "\nComment: " + strings.Join(strings.Fields(c), " ")
 	}

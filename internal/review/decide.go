@@ -47,8 +47,8 @@ type Decision struct {
 	Confirm bool
 }
 
-// Decide carries out a decision. What is accepted is applied as one change, if
-// the files still have the versions that the proposal was made on.
+// Decide carries out a decision. What is accepted is applied as one change, on the
+// versions that the proposal was made on, or beneath what changed since.
 func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -89,7 +89,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 		p.State, p.Decided, p.Problem = Refused, s.now(), ""
 		return s.write(p, version)
 	}
-	if stale := s.stale(ctx, ws, p, true); len(stale) > 0 {
+	if stale := s.fit(ctx, ws, p); len(stale) > 0 {
 		return &StaleError{p.ID, stale}
 	}
 	// From here on the person's decision is recorded, whatever happens.
@@ -123,6 +123,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 
 func clearVerdicts(p *Proposal) {
 	for i := range p.Files {
+		p.Files[i].Placed, p.Files[i].At = "", nil
 		for j := range p.Files[i].Hunks {
 			p.Files[i].Hunks[j].Verdict = Undecided
 		}
@@ -162,30 +163,6 @@ func take(p *Proposal, d *Decision) error {
 	return nil
 }
 
-// stale lists files that are not the versions that the proposal was made on.
-func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool) []string {
-	var list []string
-	for i := range p.Files {
-		f := &p.Files[i]
-		if accepted && f.accepted() == 0 {
-			continue
-		}
-		if f.Op == change.MakeFolder || f.Before == unknownVersion {
-			continue // Apply finds out
-		}
-		// What is closed to this workspace is not known to have changed.
-		if now := stateNow(ctx, ws, f.Path); now != f.Before && now != unknownVersion {
-			list = append(list, f.Path)
-		}
-	}
-	return list
-}
-
-// Stale lists files that changed since the proposal was made.
-func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []string {
-	return s.stale(ctx, ws, p, false)
-}
-
 // apply makes the change of what was accepted.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
@@ -195,7 +172,7 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 }
 
 // accepted is the set of the accepted parts, bound to the versions. If
-// everything was accepted, it is the planned set.
+// everything was accepted and no file changed since, it is the planned set.
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
@@ -203,17 +180,21 @@ func (p *Proposal) accepted() change.Set {
 	for _, f := range p.Files {
 		bind(set.Ops, f)
 	}
-	if all == yes {
+	if all == yes && !p.placed() {
 		set.Digest = p.Digest
 		return set
 	}
 	ops := set.Ops
-	set.Ops, set.Digest, set.Summary = nil, "", p.partSummary()
+	if set.Ops, set.Digest = nil, ""; yes < all {
+		set.Summary = p.partSummary()
+	}
 	for i := range p.Files {
 		f := &p.Files[i]
 		accepted := f.accepted()
 		switch {
 		case accepted == 0:
+		case f.Placed != "":
+			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: f.text, Version: f.on})
 		case accepted < len(f.Hunks): // only text files have several
 			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: merge(f.Old, f.Hunks), Version: f.Before})
 		default:

@@ -387,6 +387,9 @@ func (g *Gate) result(p *Proposal, plan *change.Change) (*change.Change, error) 
 	case Partly:
 		return g.madeInPart(p, plan), nil
 	}
+	if p.placed() {
+		return g.madeInPart(p, plan), nil
+	}
 	c := *plan
 	c.ID, c.Time, c.DryRun, c.Digest, c.Client = p.Change, p.Decided, false, "", p.Client
 	if len(p.Comments()) > 0 {

@@ -260,22 +260,22 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestStale: a proposal is bound to the versions it was made on.
+// TestStale: what meets later changes of the file is not applied.
 func TestStale(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	_, _ = b.agent.Edit(t.Context(), "a.txt", three(), as)
 	p := b.only()
-	if err := os.WriteFile(filepath.Join(b.dir, "a.txt"), []byte(ten+"31\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, "a.txt"), []byte("others\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if stale := b.store.Stale(t.Context(), b.person, p); len(stale) != 1 || stale[0] != "a.txt" {
+	if stale := b.store.Stale(t.Context(), b.person, p); len(stale) != 1 || stale[0].Path != "a.txt" || len(stale[0].Blocked) != 3 {
 		t.Errorf("stale = %v", stale)
 	}
 	var stale *review.StaleError
 	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes}); !errors.As(err, &stale) {
 		t.Errorf("decide = %v", err)
 	}
-	if b.read("a.txt") != ten+"31\n" {
+	if b.read("a.txt") != "others\n" {
 		t.Error("a stale proposal was applied")
 	}
 	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.No}); err != nil {

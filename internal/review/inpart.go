@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// madeInPart is the answer to a call of which a part was accepted: what was
-// written, from the journal, and both parts by path and line.
+// madeInPart is the answer to a call of which a part was accepted, or that was placed
+// beneath what changed since: what was written, from the journal, and both parts by path and line.
 func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	c := &change.Change{
 		ID: p.Change, Time: p.Decided, Tool: p.Tool, Client: p.Client, Summary: p.partSummary(),
@@ -45,6 +45,9 @@ func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 // partSummary is what the journal says of a change of which a part was accepted.
 func (p *Proposal) partSummary() string {
 	all, yes, _ := p.Counts()
+	if yes == all {
+		return p.Summary
+	}
 	note := fmt.Sprintf(" (in part: %d of %d hunks)", yes, all)
 	return change.OneLine(p.Summary, change.MaxSummary-len(note)) + note
 }
@@ -86,6 +89,8 @@ func (f *File) made() change.File {
 		}
 	}
 	switch {
+	case f.Placed != "":
+		out.Version = f.Placed
 	case f.accepted() < len(f.Hunks):
 		out.Version = version.Of(merge(f.Old, f.Hunks)).String()
 	case isVersion(f.After):
@@ -133,7 +138,11 @@ func (f *File) lines() []int {
 	for i := range f.Hunks {
 		h := &f.Hunks[i]
 		if h.Text != "" {
-			list[i] = max(h.firstChanged()+shift, 1)
+			line := h.firstChanged()
+			if f.Placed != "" {
+				line = f.At[i]
+			}
+			list[i] = max(line+shift, 1)
 		}
 		if h.Verdict == Yes {
 			shift += h.NewCount - h.OldCount

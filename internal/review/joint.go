@@ -108,7 +108,7 @@ func (j *Joint) Sweep() {
 
 // Stale names the files that changed since a proposal was made. The argument is
 // ignored, because each root has its own files.
-func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
+func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []Drift {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
 		return nil
@@ -119,7 +119,7 @@ func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
 	}
 	list := r.Store.Stale(ctx, r.Workspace, own)
 	for i := range list {
-		list[i] = r.Name + "/" + list[i]
+		list[i].Path = r.Name + "/" + list[i].Path
 	}
 	return list
 }

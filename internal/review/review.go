@@ -15,6 +15,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,6 +100,17 @@ type File struct {
 	Note  string `json:"note,omitempty"` // what it does beside content
 	// Cut are the lines it adds and removes that the hunks don't show.
 	Cut Lines `json:"cut,omitzero"`
+	// Placed is the version written if the file was not Before any more, and At the line
+	// of each hunk in the file as it was then.
+	Placed string `json:"placed,omitempty"`
+	At     []int  `json:"at,omitempty"`
+	text   []byte // the content to write
+	on     string // the version it replaces
+}
+
+// placed reports whether hunks were placed in files that changed since.
+func (p *Proposal) placed() bool {
+	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Placed != "" })
 }
 
 // Lines are lines that are added and removed.
@@ -326,7 +338,7 @@ func (e *StaleError) Error() string {
 	for i, p := range e.Paths {
 		names[i] = fault.Printable(p)
 	}
-	return fmt.Sprintf("%s was made on other versions of %s", e.ID, strings.Join(names, ", "))
+	return fmt.Sprintf("%s was made on other versions of %s, and what changed since meets it", e.ID, strings.Join(names, ", "))
 }
 
 // Unwrap gives the code.

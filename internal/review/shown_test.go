@@ -146,7 +146,7 @@ func TestFolderChangedSince(t *testing.T) {
 			b := newBench(t, map[string]string{"d/one.txt": "1\n", "d/sub/two.txt": "2\n"}, -1)
 			p := b.propose(op)
 			if stale := b.store.Stale(t.Context(), b.person, p); len(stale) > 0 {
-				t.Fatalf("stale at once: %q", stale)
+				t.Fatalf("stale at once: %v", stale)
 			}
 			if err := os.WriteFile(filepath.Join(b.dir, "d/sub/mine.txt"), []byte("mine\n"), 0o644); err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func TestClosedFilesAreNotShown(t *testing.T) {
 	}
 	p := b.only()
 	if stale := b.store.Stale(t.Context(), b.person, p); len(stale) > 0 {
-		t.Errorf("stale: %q", stale)
+		t.Errorf("stale: %v", stale)
 	}
 	seen := fmt.Sprintf("%+v", *b.store.Seen(t.Context(), b.person, p))
 	log, err := b.agent.Changes(t.Context(), 0)

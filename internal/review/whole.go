@@ -24,7 +24,7 @@ func (s *Store) Whole(ctx context.Context, ws Workspace, p *Proposal, file int) 
 		return nil, errClosed
 	}
 	if stale := s.Stale(ctx, ws, p); len(stale) > 0 {
-		return nil, &StaleError{p.ID, stale}
+		return nil, &StaleError{p.ID, []string{stale[0].Path}}
 	}
 	plan, err := planOf(ctx, ws, p)
 	if err != nil {

@@ -346,13 +346,16 @@ function moveFile(step) {
 
 async function undoIt() {
   const id = st.id;
-  if (!shown?.undo || shown.change.id !== id || !app.live.connected) return false;
+  if (shown?.change.id !== id) return false;
+  if (!shown.undo || !app.live.connected) { app.toast(!app.live.connected ? "Not connected: nothing can be undone." : shown.change.undone_by ? "This change is undone already. U makes it again." : shown.why || "Files changed since: see above."); return; }
   try {
-    const { done } = await post("/api/undo", { ids: [id] });
+    await post("/api/undo", { ids: [id] });
     app.toast(`Undone: ${shown.change.summary}`);
-    if (!here) return; // the person went on
-    app.go(addressOf(done[0].id), { push: true });
     await load({ quiet: true });
+    if (!here || st.id !== id) return; // the person went on
+    // The next u undoes the change before it.
+    const i = list.entries.findIndex((c) => c.id === id), next = list.entries.slice(i + 1).find((c) => !c.undone_by && !c.undoes && !c.no_undo && !c.pending);
+    if (i >= 0 && next) app.go(addressOf(next.id), { push: true }); else refreshDetail();
   } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
 

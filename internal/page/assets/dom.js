@@ -147,7 +147,9 @@ export function code(text, colours, marks, tag = "mark") {
 }
 
 // said is what a change is called: in quotation marks where a client worded it.
-export const said = (c) => (c.quoted ? h("span", { class: "said", title: `in the words of ${c.client}` }, "“", safe(c.summary, true), "”") : h("span", null, safe(c.summary || c.tool, true)));
+// That a part was accepted is ours to say.
+const inPart = / \(in part: \d+ of \d+ hunks\)$/;
+export const said = (c) => (c.quoted ? h("span", null, h("span", { class: "said", title: `in the words of ${c.client}` }, "“", safe(c.proposal ? c.summary.replace(inPart, "") : c.summary, true), "”"), c.proposal ? inPart.exec(c.summary)?.[0] : null) : h("span", null, safe(c.summary || c.tool, true)));
 
 export const n = (x) => Number(x).toLocaleString("en-US");
 export const plural = (x, one, many = one + "s") => `${n(x)} ${x === 1 ? one : many}`;

@@ -7,11 +7,12 @@ import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
 import { fileList, paintFiles } from "./files.js";
 import { app } from "./frame.js";
-import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
+import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Into, intoKeys } from "./into.js";
 import { Hunks, outOfSight, reveal } from "./hunks.js";
-import { does, isOpen, stateTag, waitClock } from "./states.js";
+import { ruleFor, showRules } from "./rules.js";
+import { blockedPaths, does, isOpen, proposed, stateTag, titleOf, waitClock } from "./states.js";
 
 let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null, whyNot = "";
 
@@ -51,11 +52,11 @@ function draw() {
   const { proposal: p, files } = shown, live = isOpen(p.state) && p.state !== "applying" && !app.about.read_only;
   const by = { page: "on the page", shell: "at a shell", rule: "by a rule" }[p.by] ?? "by the agent";
   const head = h("div", { class: "dhead" },
-    h("div", { class: "row" }, h("h1", null, said(p)), h("div", { class: "btns" }, layout.control(),
+    h("div", { class: "row" }, h("h1", null, proposed(p)), h("div", { class: "btns" }, layout.control(),
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", "data-all": "1", onclick: acceptRest }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: refuseAll }) : null)),
     h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), does(p), h("span", null, pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
       isOpen(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${by}`),
-      stateTag(p), p.rule ? h("span", { class: "byrule" }, "asked by the rule ", h("code", null, safe(p.rule, true))) : null, p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
+      stateTag(p), p.rule ? h("span", { class: "byrule" }, "asked by the rule ", h("code", null, safe(p.rule, true))) : null, app.about.read_only ? null : btn("Accept changes like this…", { cls: "ghost small", title: "Make a rule that accepts them", onclick: () => showRules(ruleFor(shown)) }), p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
   box.replaceChildren(around.back(), head);
   if (p.problem) box.append(notice("bad", "warn", h("p", null, h("b", null, "It could not be applied. Nothing was changed.")), h("p", { class: "pre" }, safe(p.problem))));
   if (p.state === "abandoned") box.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection, or it was ended. Accepting asks once more.")));
@@ -78,11 +79,13 @@ function draw() {
 
 // drawStale says which files changed since the proposal was made.
 function drawStale() {
-  const { proposal: p, files } = shown, list = isOpen(p.state) ? p.stale ?? [] : [];
-  box.querySelector(".stalebox").replaceChildren(...(list.length ? [notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, list.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "What touches them can't be accepted. Refuse it, and the agent reads the files again."))] : []));
+  const { proposal: p, files } = shown, list = isOpen(p.state) ? blockedPaths(p) : [];
+  for (const f of files) f.since = isOpen(p.state) ? p.since?.[f.old || f.path] : undefined;
+  box.querySelector(".stalebox").replaceChildren(...(list.length ? [notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, list.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "The hunks that meet those changes are marked and can only be refused; the agent then reads the files again. The others still fit."))] : []));
   const all = box.querySelector("[data-all]");
   if (all) { all.dataset.no = list.length ? "1" : ""; all.disabled = !!list.length || !app.live.connected; all.title = list.length ? "Files changed since: not all of it can be accepted" : ""; }
   for (const [i, f] of files.entries()) { const card = box.querySelector(`#f${i}`); if (card) hunks?.since(card, f); }
+  for (const el of hunks?.all() ?? []) block(el);
 }
 
 function decideFile(i, verdict) {
@@ -112,6 +115,7 @@ function hunkOf(f, i, j, k, live) {
   el.append(say);
   if (live) fillSay(say, i, j); else if (d.comment) { say.hidden = false; say.append(icon("talk"), h("div", { class: "grow" }, h("p", null, h("b", null, `To ${shown.proposal.client}`)), h("p", { class: "pre" }, safe(d.comment)))); }
   paint(el, verdict);
+  if (live) block(el);
   el.addEventListener("focusin", () => { if (at !== k) went(); at = k; now(); });
   return el;
 }
@@ -140,6 +144,15 @@ function field(placeholder, text, set) {
   return area;
 }
 
+// block marks a hunk that meets what was changed since.
+function block(el) {
+  const f = shown.files[Number(el.dataset.f)], is = !!f.since?.includes(Number(el.dataset.h)), note = el.querySelector(".met");
+  if (is === !!note) return;
+  if (!is) { note.remove(); return; }
+  const line = shown.files[Number(el.dataset.f)].decisions[Number(el.dataset.h)].parts[0]?.old_start || 1;
+  el.querySelector(".hhead").after(h("div", { class: "told met" }, "The file was changed here since. ", h("a", { href: `/search?at=${encodeURIComponent(`${f.old || f.path}:${line}`)}` }, "See it as it is now"), ". This hunk can only be refused."));
+}
+
 const words = { accept: "accepted", refuse: "refused", "": "undecided" };
 
 function paint(el, verdict) {
@@ -158,6 +171,7 @@ function now() {
 
 function decide(el, verdict) {
   if (sending) return;
+  if (verdict === "accept" && el.querySelector(".met")) return why("The file was changed here since the proposal: this hunk can only be refused.");
   const k = Number(el.dataset.k);
   whyNot = "";
   went();
@@ -221,7 +235,7 @@ function drawDecide() {
   paintFiles(box, shown, draft);
   if (!decideBar) return;
   const t = draft.tally(), { proposal: p, files } = shown, ready = t.left === 0;
-  const stale = files.some((f, i) => f.stale && draft.verdicts[i].includes("accept"));
+  const stale = files.some((f, i) => f.since?.some((j) => draft.verdicts[i][j] === "accept"));
   const text = whyNot || (stale ? "A file changed since the proposal: refuse what touches it."
     : !ready ? `Nothing is written yet: decide ${plural(t.left, "more hunk")} to send.`
       : [t.yes ? `${plural(t.yes, "hunk")} in ${plural(t.files, "file")} will be written as one change.` : "Nothing will be written.", t.comments ? ` ${plural(t.comments, "comment")} will go to ${p.client}.` : ""].join(""));
@@ -274,7 +288,7 @@ const still = (p) => shown?.proposal.id === p.id && isOpen(shown.proposal.state)
 async function acceptRest() {
   if (sending || !canDecide()) return false;
   const { proposal: p, files } = shown, t = draft.tally("accept");
-  const stale = files.filter((f, i) => f.stale && draft.verdicts[i].some((v) => v !== "refuse"));
+  const stale = files.filter((f, i) => f.since?.some((j) => draft.verdicts[i][j] !== "refuse"));
   if (stale.length) { app.toast(`${realPath(stale[0].path)} changed since this was proposed, so it can't be accepted. Refuse what touches it.`, "bad"); return; }
   const all = t.no === 0;
   const text = t.yes ? `${plural(t.yes, "hunk")} accepted, ${n(t.no)} refused. What is accepted, in ${plural(t.files, "file")}, will be written as one change, which can be undone.` : `0 accepted, ${n(t.no)} refused. Nothing will be written.`;
@@ -315,7 +329,7 @@ async function send() {
   try {
     const res = await post(`/api/review/${encodeURIComponent(p.id)}`, mine.body(confirm));
     mine.forget();
-    app.toast(res.proposal.state === "refused" ? `Refused: ${p.summary}` : `Applied as ${res.proposal.change}`);
+    app.toast(res.proposal.state === "refused" ? `Refused: ${titleOf(p)}` : `Applied as ${res.proposal.change}`);
     if (shown?.proposal.id === p.id) shown = res;
     sending = false;
     if (!(await around.decided(p.id)) && shown?.proposal.id === p.id) draw();
@@ -357,9 +371,8 @@ function take(res) {
   const was = shown.proposal, p = res.proposal;
   if (p.state !== was.state || p.problem !== was.problem) { refresh(); return; }
   was.until = p.until;
-  if (JSON.stringify(p.stale ?? []) === JSON.stringify(was.stale ?? [])) return;
-  was.stale = p.stale;
-  for (const f of shown.files) f.stale = !!p.stale?.includes(f.old || f.path);
+  if (JSON.stringify(p.since) === JSON.stringify(was.since)) return;
+  was.since = p.since;
   drawStale();
   drawDecide();
 }

@@ -2,12 +2,12 @@
 
 import { get } from "./api.js";
 import { app, inTurn } from "./frame.js";
-import { badge, clock, command, day, h, icon, n, notice, plural, safe, said } from "./dom.js";
+import { badge, clock, command, day, h, icon, n, notice, plural, safe } from "./dom.js";
 import { layout, pm } from "./diffview.js";
 import { keptDraft } from "./draft.js";
 import * as proposal from "./proposal.js";
 import { showRules } from "./rules.js";
-import { does, isOpen, since, stateTag } from "./states.js";
+import { blockedPaths, does, isOpen, proposed, since, stateTag } from "./states.js";
 
 let els, st = null, list = null, number = 0, timer = 0, here = false;
 
@@ -61,7 +61,7 @@ function draw() {
   const all = list.proposals, waiting = waitingNow(), decided = all.filter((p) => !isOpen(p.state));
   const seg = (v, label, count) => h("button", { type: "button", "aria-pressed": String(st.show === v), onclick: () => app.go(addressOf("", v)) }, label, count ? ` ${n(count)}` : "");
   const clients = [...new Set(waiting.map((p) => p.client))];
-  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: showRules }, "Rules"), notifyButton(), h("span", { class: "grow" }),
+  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: () => showRules() }, "Rules"), notifyButton(), h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, waiting.length ? [h("b", null, n(waiting.length)), ` waiting, of `, h("b", null, safe(clients.join(", "), true)), " · nothing is written before a decision"] : "Nothing waits for a decision"));
   const groups = [];
   if (st.show !== "decided") groups.push(["Waiting for you", waiting]);
@@ -100,8 +100,8 @@ const byDay = (rows) => {
 function entry(p) {
   const d = isOpen(p.state) ? keptDraft(p.id) : null;
   const done = d ? d.verdicts.flat().filter(Boolean).length : 0;
-  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, said(p)), h("span", { class: "when num", "data-until": isOpen(p.state) ? p.until : "", "data-made": p.made }, isOpen(p.state) ? "" : clock(p.decided)),
-    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), p.stale?.length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
+  return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, proposed(p)), h("span", { class: "when num", "data-until": isOpen(p.state) ? p.until : "", "data-made": p.made }, isOpen(p.state) ? "" : clock(p.decided)),
+    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), blockedPaths(p).length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
 }
 
 function empty() {

@@ -1,8 +1,17 @@
 // The state of a proposal in words: what it does, whether it waits, and for how long.
 
-import { ago, h, icon, s } from "./dom.js";
+import { ago, h, icon, s, safe, said } from "./dom.js";
 
 export const isOpen = (state) => state === "waiting" || state === "abandoned" || state === "applying";
+
+// titleOf is what a proposal is called: the agent's own words, or what it does, as
+// something to be done.
+const verbs = { created: "create", overwrote: "overwrite", deleted: "delete", moved: "move", replaced: "replace", inserted: "insert", appended: "append", prepended: "prepend", changed: "change", restored: "restore", made: "make" };
+export const titleOf = (p) => (p.quoted ? p.summary : p.summary.replace(/^\w+/, (w) => verbs[w] ?? w).replace(/, updated (\d+ links? in )/, ", update $1"));
+export const proposed = (p) => (p.quoted ? said(p) : h("span", null, safe(titleOf(p), true)));
+
+// blockedPaths are the files of which a part can't be accepted any more.
+export const blockedPaths = (p) => Object.entries(p.since ?? {}).filter(([, hunks]) => hunks.length).map(([path]) => path);
 
 // does is what the proposal comes to; the summary is the agent's own.
 export const does = (p) => h("span", { class: p.does.startsWith("deletes") ? "tag bad" : "" }, p.does);

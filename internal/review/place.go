@@ -1,0 +1,198 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/internal/lineage"
+	"quarry/internal/rootfs"
+	"quarry/internal/rootfs/version"
+)
+
+// Drift is a file that changed since it was proposed to change it.
+type Drift struct {
+	Path string
+	// Blocked are the hunks that can't be accepted any more: what changed since meets
+	// them. The others are placed as an undo is placed beneath later changes.
+	Blocked []int
+
+	now   []byte
+	edits [][]rootfs.Edit // of each hunk, in the content now; nil if it is blocked
+}
+
+// BlockedPaths are the files that can't be accepted as a whole.
+func BlockedPaths(list []Drift) []string {
+	var paths []string
+	for _, d := range list {
+		if len(d.Blocked) > 0 {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
+
+// drift compares a file with the version the proposal was made on; nil if it is the same.
+func (f *File) drift(ctx context.Context, ws Files) *Drift {
+	if f.Op == change.MakeFolder || f.Before == unknownVersion {
+		return nil // Apply finds out
+	}
+	// What is closed to this workspace is not known to have changed.
+	state := stateNow(ctx, ws, f.Path)
+	if state == f.Before || state == unknownVersion {
+		return nil
+	}
+	d := &Drift{Path: f.Path, edits: make([][]rootfs.Edit, len(f.Hunks))}
+	if f.Old != nil && isVersion(state) {
+		if now, err := ws.ReadBytes(ctx, f.Path, maxSplit+1); err == nil && splittable(now) {
+			d.place(f, now)
+		}
+	}
+	for j := range f.Hunks {
+		if d.edits[j] == nil {
+			d.Blocked = append(d.Blocked, j)
+		}
+	}
+	return d
+}
+
+// place finds where the hunks of a file are in its content now. The content with all
+// hunks is the text whose changes back to the old content are followed.
+func (d *Drift) place(f *File, now []byte) {
+	var spans []lineage.Edit
+	var hunk []int // that each is part of
+	shift := int64(0)
+	for j, list := range f.edits() {
+		for _, e := range list {
+			spans = append(spans, lineage.Edit{Off: e.Off + shift, Was: e.Data, Data: e.Was})
+			hunk = append(hunk, j)
+			shift += int64(len(e.Data) - len(e.Was))
+		}
+	}
+	text := lineage.New(int64(len(f.Old)) + shift)
+	back := text.Apply(spans)
+	if back.Len() != len(spans) {
+		return
+	}
+	text.Align(f.Old, now)
+	d.now = now
+	blocked := map[int]bool{}
+	for k, j := range hunk {
+		state, e := text.Find(back, k)
+		if blocked[j] = blocked[j] || state != lineage.Whole; !blocked[j] {
+			d.edits[j] = append(d.edits[j], e)
+		} else {
+			d.edits[j] = nil
+		}
+	}
+}
+
+// edits are the edits of each hunk in the old content.
+func (f *File) edits() [][]lineage.Edit {
+	lines, at, off := splitAfter(f.Old), 0, int64(0)
+	out := make([][]lineage.Edit, len(f.Hunks))
+	for j := range f.Hunks {
+		h := &f.Hunks[j]
+		start := h.OldStart - 1
+		if h.OldCount == 0 {
+			start = h.OldStart // an empty range names the line before
+		}
+		pass := func() {
+			if at < len(lines) {
+				off += int64(len(lines[at]))
+				at++
+			}
+		}
+		for at < start && at < len(lines) {
+			pass()
+		}
+		open, last := false, byte(' ')
+		for l := range strings.Lines(h.Text) {
+			if l[0] == '-' || l[0] == '+' {
+				if !open {
+					out[j], open = append(out[j], lineage.Edit{Off: off}), true
+				}
+				e := &out[j][len(out[j])-1]
+				if l[0] == '+' {
+					e.Data = append(e.Data, l[1:]...)
+				} else if at < len(lines) {
+					e.Was = append(e.Was, lines[at]...)
+					pass()
+				}
+			} else if l[0] == '\\' && last == '+' {
+				e := &out[j][len(out[j])-1]
+				e.Data = bytes.TrimSuffix(e.Data, []byte{'\n'})
+			} else if l[0] != '\\' {
+				open = false
+				pass()
+			}
+			last = l[0]
+		}
+	}
+	return out
+}
+
+// take puts the accepted hunks in the content now, and notes where all of them are.
+func (f *File) take(d *Drift) {
+	at := 0
+	f.At, f.text = make([]int, len(f.Hunks)), []byte{}
+	for j, list := range d.edits {
+		for i, e := range list {
+			if i == 0 {
+				f.At[j] = 1 + bytes.Count(d.now[:e.Off], []byte{'\n'})
+			}
+			if f.Hunks[j].Verdict == Yes {
+				f.text = append(append(f.text, d.now[at:e.Off]...), e.Data...)
+				at = int(e.Off + e.Len)
+			}
+		}
+	}
+	f.text = append(f.text, d.now[at:]...)
+	f.on, f.Placed = version.Of(d.now).String(), version.Of(f.text).String()
+}
+
+// drifts are the files that changed since the proposal was made.
+func (s *Store) drifts(ctx context.Context, ws Files, p *Proposal) []*Drift {
+	list := make([]*Drift, len(p.Files))
+	for i := range p.Files {
+		list[i] = p.Files[i].drift(ctx, ws)
+	}
+	return list
+}
+
+// fit puts the accepted hunks in the files that changed since. It returns the files
+// where that is impossible.
+func (s *Store) fit(ctx context.Context, ws Files, p *Proposal) (blocked []string) {
+	for i, d := range s.drifts(ctx, ws, p) {
+		f := &p.Files[i]
+		if d == nil || f.accepted() == 0 {
+			continue
+		}
+		if p.Whole() || slices.ContainsFunc(d.Blocked, func(j int) bool { return f.Hunks[j].Verdict == Yes }) {
+			blocked = append(blocked, f.Path)
+		} else {
+			f.take(d)
+		}
+	}
+	return blocked
+}
+
+// Stale lists the files that changed since the proposal was made.
+func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []Drift {
+	var list []Drift
+	for i, d := range s.drifts(ctx, ws, p) {
+		if d == nil {
+			continue
+		}
+		if p.Whole() {
+			d.Blocked = nil
+			for j := range p.Files[i].Hunks {
+				d.Blocked = append(d.Blocked, j)
+			}
+		}
+		list = append(list, *d)
+	}
+	return list
+}
