@@ -154,6 +154,29 @@ func TestBrowserChanges(t *testing.T) {
 	b.has(".dfile .head", "new.txt")
 }
 
+// u, pressed again and again, undoes one change after the other, and says why it stops.
+func TestBrowserUndoesInARow(t *testing.T) {
+	s := serve(t, map[string]string{"a.txt": "0\n"}, nil)
+	for i := range 3 {
+		if _, err := s.ws.Write(t.Context(), "a.txt", fmt.Appendf(nil, "%d\n", i+1), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := s.open(t, "/changes", 1600, 1000, "light")
+	for i := range 3 {
+		b.until(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d && !document.querySelector(".dhead .btn[data-writes]")?.disabled && document.querySelector(".dfile .l.add")?.textContent.includes("%d")`, 3+i, 3-i))
+		b.keys("u")
+	}
+	s.becomes(t, "a.txt", "0\n")
+	b.until(`document.querySelectorAll(".entry.undone").length === 3 && document.querySelectorAll(".entry").length === 6`)
+	b.has(".dhead", "Redo this change")
+	b.keys("u")
+	b.has(".toasts", "is undone already")
+	if n := eval[int](b, `[...document.querySelectorAll(".entry")].filter((e) => e.textContent.includes("page")).length`); n > 0 {
+		t.Errorf("%d entries are of \"page\" and not of you", n)
+	}
+}
+
 // TestBrowserManyChanges: a long journal is shown a page at a time.
 func TestBrowserManyChanges(t *testing.T) {
 	stress.SkipQuick(t)

@@ -97,23 +97,26 @@ func TestBrowserReview(t *testing.T) {
 	}
 }
 
-// TestBrowserReviewStale: what changed since can't be accepted, and says so.
+// TestBrowserReviewStale: a hunk that meets what changed since can't be accepted, and
+// says so; the others are placed beneath it.
 func TestBrowserReviewStale(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
-	id := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
-	write(t, filepath.Join(s.dir, "a.txt"), thirty+"31\n")
+	id := propose(t, agent, "a.txt", change.Edit{Old: "\n4\n", New: "\nfour\n"}, change.Edit{Old: "28\n", New: ""})
+	now := "0\n" + strings.Replace(thirty, "\n28\n", "\ntwenty-eight\n", 1)
+	write(t, filepath.Join(s.dir, "a.txt"), now)
 	b := s.open(t, "/review/"+id, 380, 800, "dark")
 	b.has(".notice.warn", "Files changed since")
-	b.until(`document.querySelector(".entry .tag.warn") || document.querySelector(".dfile .tag.warn")`)
-	b.keys("a") // it is below the fold
-	b.until(visible)
-	b.keys("a")
-	b.has(".decide", "changed since the proposal")
-	b.until(`document.querySelector(".decide .primary").disabled`)
-	eval[chromedp.Void](b, `document.querySelector(".hunk").focus()`)
-	b.keys("r", kb.Enter)
-	b.until(`document.querySelector(".facts")?.textContent.includes("refused")`)
-	if data, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(data) != thirty+"31\n" {
+	b.until(`document.querySelector(".dfile .tag.warn") && document.querySelectorAll(".met").length === 1 && document.querySelector('.hunk[data-k="1"] .met')`)
+	for range 3 { // the first key may bring it into the window
+		b.keys("a")
+	}
+	b.has(".decide", "can only be refused")
+	b.until(`document.querySelectorAll(".hunk.yes").length === 1`)
+	b.keys("r")
+	b.has(".decide", "1 hunk in 1 file will be written")
+	b.keys(kb.Enter)
+	b.until(`document.querySelector(".facts")?.textContent.includes("applied as")`)
+	if data, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(data) != strings.Replace(now, "\n4\n", "\nfour\n", 1) {
 		t.Errorf("the file is %q", data)
 	}
 }

@@ -65,6 +65,7 @@ function draw() {
   box.append(stale);
   if (files.length > 1) box.append(fileList(shown, draft, live && decideFile, (i) => goTo(hunks.of(i))));
   hunks?.stop();
+  setSince();
   hunks = new Hunks(box, shown, (f, i, j, k) => hunkOf(f, i, j, k, live));
   decideBar = null;
   if (live) {
@@ -77,10 +78,12 @@ function draw() {
   return hunks.first;
 }
 
+function setSince() { for (const f of shown.files) f.since = isOpen(shown.proposal.state) ? shown.proposal.since?.[f.old || f.path] : undefined; }
+
 // drawStale says which files changed since the proposal was made.
 function drawStale() {
+  setSince();
   const { proposal: p, files } = shown, list = isOpen(p.state) ? blockedPaths(p) : [];
-  for (const f of files) f.since = isOpen(p.state) ? p.since?.[f.old || f.path] : undefined;
   box.querySelector(".stalebox").replaceChildren(...(list.length ? [notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, list.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "The hunks that meet those changes are marked and can only be refused; the agent then reads the files again. The others still fit."))] : []));
   const all = box.querySelector("[data-all]");
   if (all) { all.dataset.no = list.length ? "1" : ""; all.disabled = !!list.length || !app.live.connected; all.title = list.length ? "Files changed since: not all of it can be accepted" : ""; }
@@ -107,7 +110,7 @@ function hunkOf(f, i, j, k, live) {
       btn("", { ic: "talk", cls: "small ghost icon", "aria-label": `Comment on ${name}`, title: "Comment (c)", onclick: () => comment(k) })) : null));
   const body = h("div");
   el.append(body);
-  if (isOpen(shown.proposal.state) && !f.stale && f.kind === "edit" && d.parts.length === 1) el.querySelector(".verdict").before((f.into ??= new Into(f, { path: f.path })).add(d.parts[0], el, body));
+  if (isOpen(shown.proposal.state) && !f.since && f.kind === "edit" && d.parts.length === 1) el.querySelector(".verdict").before((f.into ??= new Into(f, { path: f.path })).add(d.parts[0], el, body));
   if (d.parts.length === 1) body.append(hunkBody(d.parts[0]));
   else if (d.parts.length) appendLazily(body, d.parts, (part) => hunkBody(part), 1);
   else body.append(h("div", { class: "told pre" }, f.note ? safe(f.note) : f.kind === "move" ? "The content stays as it is." : "No lines to show."));
