@@ -18,6 +18,7 @@ var layers = []layer{
 		{"tools/bench/structure", "searches by structure beside ast-grep"},
 		{"tools/bench/symbols", "definitions beside universal-ctags"},
 		{"tools/bench/values", "values of real configuration files beside other readers"},
+		{"tools/clients", "coding agents from npm with a scripted model"},
 		{"tools/packaging/bundle", "builds the MCP bundles and server.json"},
 		{"tools/packaging/publish", "gives the source the place it is published at"},
 		{"tools/picture", "makes the pictures of the README from real runs"},

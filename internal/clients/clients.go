@@ -32,6 +32,9 @@ type Client struct {
 	UserFile func(p Places) string
 	// all are members of every entry beside the command.
 	all []Member
+	// Variables is the member of an entry that names variables of the user for the server
+	// to get; "" if it gets all of them.
+	Variables string
 	// approval gives the settings by which the client calls tools without asking.
 	approval func(a *Approving) Approval
 }
@@ -174,7 +177,7 @@ var All = []Client{
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".codeium", "windsurf", "mcp_config.json") },
 	},
 	{
-		Name: "codex", Title: "Codex", key: "mcp_servers", toml: true, ProjectFile: ".codex/config.toml",
+		Name: "codex", Title: "Codex", key: "mcp_servers", toml: true, ProjectFile: ".codex/config.toml", Variables: "env_vars",
 		UserFile: func(p Places) string { return filepath.Join(p.codex, "config.toml") },
 		approval: approveCodex,
 	},

@@ -61,7 +61,7 @@ type agent struct {
 
 // toolFlags choose the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp, notes or code")
+	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), code,\nnotes, vault, roo, godoctor or smcp")
 	fl.StringSliceVar(&a.tools, "tools", nil, "only these `tools`, as a,b,c")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }
@@ -242,7 +242,7 @@ func NewTools(s env.Streams) *cobra.Command {
 		`List the tools of a profile as an agent sees them: over MCP, through quarry
 call, or embedded in a Go program.`,
 		`  quarry tools
-  quarry tools --profile vault
+  quarry tools --profile notes
   quarry tools --json
   quarry tools --tokens`,
 		command.Args(0, 0), func(*cobra.Command, []string) error {
@@ -314,7 +314,7 @@ answer's text goes to standard output. The exit code is 1 when the answer is an
 error. "-" reads the arguments from standard input.`,
 		`  quarry call search_files '{"regex": "TODO", "path": "src"}'
   quarry call read_file '{"path": "README.md"}' --json
-  quarry call search_files '{"pattern": "TODO"}' --profile vault`,
+  quarry call search_files '{"pattern": "TODO"}' --profile code`,
 		command.Args(1, 2), func(cmd *cobra.Command, args []string) error {
 			return a.call(cmd, args)
 		})

@@ -196,7 +196,7 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 		return err
 	}
 	if approve != "" {
-		entry.More = approval.Entry
+		entry.More = append(entry.More, approval.Entry...)
 		notes = append(notes, approval.Note)
 	} else if len(approval.Entry)+len(approval.Lists) > 0 {
 		notes = append(notes, t.Title+" asks before it calls a tool: --allow read or --allow all adds its settings for not asking.")
@@ -453,6 +453,15 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 		e.Args = append(e.Args, "--profile", proposed)
 	}
 	e.Args = append(e.Args, serverArgs(flags)...)
+	var names []any // without these the undo log and the index would be elsewhere
+	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
+		if s.Env()(name) != "" && t.Variables != "" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		e.More = []clients.Member{{Name: t.Variables, Value: names}}
+	}
 	return e, notes, nil
 }
 

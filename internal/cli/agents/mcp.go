@@ -69,7 +69,7 @@ shows secret-looking ones that are hidden otherwise.
 Over HTTP every request needs a bearer token: the one in --token-file, else one
 that is made up and shown at the start.`,
 		Example: `  quarry mcp                                 this workspace, on stdin and stdout
-  quarry mcp --root ~/notes --profile vault  an Obsidian vault
+  quarry mcp --root ~/notes --profile notes  an Obsidian vault
   quarry mcp --root app=~/app --root api=~/api --read-only
   quarry mcp --http 127.0.0.1:7777 --token-file ~/.quarry-token
   quarry mcp install --client claude-code    show how to connect a client`,
