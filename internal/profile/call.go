@@ -232,6 +232,9 @@ func (c *call) globs(ctx context.Context, name, base string) []string {
 			list = commaList(list[0])
 		}
 		list = apart(list)
+		// The last glob that matches a file decides, and agents mean an exclusion wherever it is.
+		exclude := func(g string) int { return strings.Count(g[:min(1, len(g))], "!") }
+		slices.SortStableFunc(list, func(a, b string) int { return exclude(a) - exclude(b) })
 	}
 	for i := range list {
 		list[i] = c.localGlob(ctx, list[i], base)

@@ -490,7 +490,7 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 	if r.LinesMatched > stillShown {
 		return []string{text}
 	}
-	lines, _ := linesText(nil, r.Files, false, c.limits())
+	lines, _ := linesText(nil, r.Files, 0, c.limits())
 	a.text = append(append(a.text, "\nThe old name still stands in:"...), lines...)
 	return nil
 }

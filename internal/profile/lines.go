@@ -20,7 +20,7 @@ var searchByLines = searching(always(form{
 	results: "results", line: shownLine, remark: "\n\n",
 	none: func(*textSearch) string { return "No matches." },
 	text: func(c *call, s *textSearch, r *textFound) ([]byte, render.Shown) {
-		return linesText([]byte(matchCount(r.Summary)), r.files, r.LinesMatched <= aroundLines, c.limits())
+		return linesText([]byte(matchCount(r.Summary)), r.files, aroundLines, c.limits())
 	},
 	cut: func(*call, *textSearch, *page) string { return "" },
 	receipt: func(c *call, s *textSearch, r *textFound, p *page) []string {
@@ -28,7 +28,7 @@ var searchByLines = searching(always(form{
 		case p.more:
 			return []string{fmt.Sprintf("lines %d-%d; narrow it, show: \"files\", or offset %d", p.offset+1, p.next(), p.next())}
 		case s.Symbols && r.LinesMatched > aroundLines:
-			return []string{fmt.Sprintf("the functions around are named up to %d lines", aroundLines)}
+			return []string{fmt.Sprintf("the functions around are named for the first %d lines", aroundLines)}
 		}
 		return nil
 	},
@@ -50,14 +50,14 @@ func findLines(ctx context.Context, c *call, s *textSearch) (*textFound, error) 
 	return &textFound{Summary: &r.Summary, files: r.Files, total: render.Total{N: r.LinesMatched, More: !r.Exact}, asked: s.limit}, nil
 }
 
-// aroundLines is how many matching lines have their definitions named: more are
+// aroundLines is how many matching lines have their definitions named: the others are
 // looked through, not read.
 const aroundLines = 30
 
 // linesText appends matching lines by file: the path, then "12: text", context as
 // "13- text", and where named "@@ Name" before the first line in another
 // definition. Results of what is shown are matching lines.
-func linesText(dst []byte, files []search.FileMatch, named bool, lim render.Limits) ([]byte, render.Shown) {
+func linesText(dst []byte, files []search.FileMatch, names int, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
 	same := false // the last file was one with the same line as that before
 	for i := range files {
@@ -85,7 +85,7 @@ func linesText(dst []byte, files []search.FileMatch, named bool, lim render.Limi
 		var blocks repeated
 		for j := 0; j < len(f.Lines); j++ {
 			l := &f.Lines[j]
-			mark := len(dst)
+			mark, named := len(dst), shown.Results < names
 			if j == 0 || l.Number > last+1 {
 				block := blockOf(f.Lines[j:])
 				if first, again := blocks.seen(block, named); first > 0 {

@@ -54,7 +54,7 @@ func (c *call) showTasks(ctx context.Context, query string) (*answer, error) {
 		return &answer{text: []byte("No tasks."), data: data}, nil
 	}
 	text := fmt.Appendf(nil, "%s in %s", fault.Count(len(tasks), "task"), fault.Count(len(files), "note"))
-	text, shown := linesText(text, files, false, c.limits())
+	text, shown := linesText(text, files, 0, c.limits())
 	for i := range shown.Files {
 		f := &shown.Files[i]
 		lines := make([]string, len(f.Lines))

@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	few := len(r.Uses) <= c.d.limits.uses || c.Given("budget")
 	var shown render.Shown
 	if few {
-		text, shown = linesText(text, files, true, left)
+		text, shown = linesText(text, files, math.MaxInt, left)
 	} else {
 		text, shown = placesText(text, files, left)
 	}

@@ -28,6 +28,8 @@ func TestWishesOfAgents(t *testing.T) {
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":["*.go","*.ts","!*_test.go"],"show":"files"}`, "b/two.ts", "one_test"},
 		{"code", "search_files", `{"pattern":"(Open|Close)","glob":["*.go","*.ts","!*_test.go"],"show":"files"}`, "a/one.go", "one_test"},
 		{"quarry", "search_files", `{"regex":"Open","file_pattern":["*.go","!*_test.go"]}`, "one.go", "one_test"},
+		{"quarry", "search_files", `{"regex":"Open","file_pattern":["!*_test.go","*.go"]}`, "one.go", "one_test"},
+		{"code", "search_files", `{"pattern":"Open","glob":["!*_test.go","*.go"]}`, "one.go", "one_test"},
 		{"quarry", "file_search", `{"query":"open","include":["*.ts","*.go"]}`, "one_test.go", "Old"},
 		{"code", "replace_in_files", `{"text":"Open","replacement":"Begin","glob":["*.go","!*_test.go"]}`, "; glob leaves 1 match in 1 file: a/one_test.go 1]", "TestBegin"},
 		{"code", "search_files", `{"pattern":"barrier","glob":"!*.go"}`, "No matches", "without glob"},
@@ -110,6 +112,20 @@ func TestManyUses(t *testing.T) {
 		t.Error(got)
 	}
 	if got := call(t, r, "find_symbol", `{"name":"target","references":true,"budget":8000}`).Text; !strings.Contains(got, "5: target()") {
+		t.Error(got)
+	}
+}
+
+// Of many matching lines the first have the functions around named.
+func TestNamesOfTheFirst(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("package many\n")
+	for i := range 32 {
+		fmt.Fprintf(&text, "\nfunc F%d() {\n\tcalled(%d)\n}\n", i+1, i)
+	}
+	ws := fixture{files: map[string]string{"many.go": text.String()}}.make(t)
+	got := call(t, tools(t, ws, profile.Options{Profile: "code"}), "search_files", `{"pattern":"called"}`).Text
+	if !strings.Contains(got, "@@ F30\n") || strings.Contains(got, "@@ F31\n") || !strings.Contains(got, "named for the first 30 lines") {
 		t.Error(got)
 	}
 }

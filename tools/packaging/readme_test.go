@@ -38,18 +38,11 @@ func block(t *testing.T, heading, language string) string {
 	return text
 }
 
-// The tables name every tool and every profile, and none that isn't there.
+// The section names the tools of the profiles that install chooses, and none that isn't
+// there; docs/PROFILES.md has all.
 func TestReadmeTools(t *testing.T) {
 	_, text, _ := strings.Cut(readme(t), "\n## Tools\n")
 	text, _, _ = strings.Cut(text, "\n## ")
-	var named []string
-	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
-		named = append(named, m[1])
-	}
-	known := toolset.Profiles()
-	for _, e := range tools(t) {
-		known = append(known, e.Name)
-	}
 	of := func(profile string) *tool.Registry {
 		r, err := toolset.New(nil, &toolset.Options{Profile: profile})
 		if err != nil {
@@ -61,22 +54,26 @@ func TestReadmeTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, count := range []string{
-		fmt.Sprintf("all %d tools", len(tools(t))), fmt.Sprintf("the %d tools of an Obsidian vault", len(of("vault").Tools())),
-		fmt.Sprintf("%d tools for a vault", len(of("notes").Tools())), fmt.Sprintf("%d,%03d tokens of definitions", tokens/1000, tokens%1000),
-	} {
-		if !strings.Contains(text, count) {
-			t.Errorf("README.md doesn't say %q", count)
+	want := []string{
+		fmt.Sprintf("all %d tools", len(tools(t))), fmt.Sprintf("%d tools for a vault", len(of("notes").Tools())),
+		fmt.Sprintf("%d,%03d tokens of definitions", tokens/1000, tokens%1000), "the four profiles", "`code`", "`notes`", "`quarry`",
+	}
+	known := toolset.Profiles()
+	if len(known) != 3+4 {
+		t.Errorf("README.md counts four other profiles, of %q", known)
+	}
+	for _, e := range of("code").Tools() {
+		want = append(want, "`"+e.Name+"`")
+		known = append(known, e.Name)
+	}
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("README.md doesn't say %s", w)
 		}
 	}
-	for _, n := range known {
-		if !slices.Contains(named, n) {
-			t.Errorf("README.md doesn't name %s", n)
-		}
-	}
-	for _, n := range named {
-		if !slices.Contains(known, n) {
-			t.Errorf("README.md names %s, which there is not", n)
+	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(known, m[1]) {
+			t.Errorf("README.md names %s, which there is not", m[1])
 		}
 	}
 }
