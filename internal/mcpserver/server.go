@@ -225,7 +225,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 		var end func()
 		ctx, end = s.calls.begin(ctx, req.Session.ID())
 		defer end()
-		ctx = tool.WithSession(ctx, s.sessions.of(req.Session))
+		ctx = withFolders(tool.WithSession(ctx, s.sessions.of(req.Session)), req.Session)
 	}
 	if info := clientInfo(req); info != nil {
 		client := tool.Client{Name: info.Name, Version: info.Version}

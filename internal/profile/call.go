@@ -104,7 +104,7 @@ func (e *env) make(s *spec) *tool.Tool {
 		}
 		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx), made: e.madeIn(ctx)}
 		if !out.Hints.ReadOnly && e.o.MayChange != nil {
-			if err := e.o.MayChange(); err != nil {
+			if err := e.o.MayChange(ctx); err != nil {
 				return nil, err
 			}
 		}

@@ -11,6 +11,7 @@ package profile
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ type Options struct {
 	// until then and says so, another one ends with the error TIMEOUT.
 	Time time.Duration
 	// MayChange, if set, is asked before each call of a tool that can change files.
-	MayChange func() error
+	MayChange func(context.Context) error
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
 }

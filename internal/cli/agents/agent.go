@@ -6,6 +6,7 @@
 package agents
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +31,7 @@ import (
 	"quarry/internal/cli/manual"
 	"quarry/internal/clients"
 	"quarry/internal/config"
+	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
 	"quarry/internal/render"
 	"quarry/tool"
@@ -90,7 +93,7 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	}
 	o := &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit}
 	if set != nil && a.noLog && len(set.Roots()) == 1 {
-		o.MayChange = func() error {
+		o.MayChange = func(context.Context) error {
 			return &tool.Error{
 				Code: fault.ReadOnly, Message: "Nothing can be changed here: the server has no folder that it can write its undo log to. Searching and reading work",
 				Hint: "To change files, have it started with XDG_STATE_HOME set to such a folder.",
@@ -102,18 +105,39 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	return profile.New(set, o)
 }
 
-// clientIsHere refuses changes while the hooks of the client say that it works in another
-// checkout of a root's repository.
-func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func() error {
-	return func() error {
+// clientIsHere refuses changes while the client works elsewhere: in another checkout of a
+// root's repository, as its hooks say, or, where no root was named, in other folders, as
+// it says itself.
+func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func(context.Context) error {
+	found := len(a.roots) == 0
+	return func(ctx context.Context) error {
 		for _, r := range set.Roots() {
 			dir := r.Workspace.Dir()
 			if to := hook.MovedTo(a.s.Env(), dir, started); to != "" {
 				return tool.Errorf(fault.Conflict, "You work in %s now, but this server changes files of %s, another checkout of the same repository. Nothing was changed. Use your own tools there, or have this server started again in it.", to, dir)
 			}
+			if !found {
+				continue
+			}
+			if at := mcpserver.ClientFolders(ctx); len(at) > 0 && !worksIn(at, dir) {
+				return tool.Errorf(fault.Conflict, "You work in %s, but this server changes files of %s. Nothing was changed. Have it started in that folder, or with --root.", strings.Join(at, ", "), dir)
+			}
 		}
 		return nil
 	}
+}
+
+// worksIn reports whether a client of these folders works in a root: one of them is in it,
+// and in no project of its own, or has it in it.
+func worksIn(folders []string, root string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool {
+		real, err := env.RealPath(dir)
+		if err != nil {
+			return false
+		}
+		_, above := env.Below(real, root)
+		return above || config.FindRoot(real) == root
+	})
 }
 
 // searchTime is how long a search may take; 0 is the default.

@@ -1,0 +1,49 @@
+package mcpserver
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+type foldersKey struct{}
+
+// foldersTime is how long a change waits for the client to say where it works.
+const foldersTime = 500 * time.Millisecond
+
+// ClientFolders are those that the client whose call this is works in, by its own word;
+// nil if it doesn't say.
+func ClientFolders(ctx context.Context) []string {
+	if ask, ok := ctx.Value(foldersKey{}).(func() []string); ok {
+		return ask()
+	}
+	return nil
+}
+
+// withFolders lets a call ask for the client's folders. From 2026-07-28 on a server asks
+// in its answers alone, so there a call goes without.
+func withFolders(ctx context.Context, session *mcp.ServerSession) context.Context {
+	p := session.InitializeParams()
+	if p == nil || p.ProtocolVersion >= firstStateless || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, foldersKey{}, func() (dirs []string) {
+		ctx, cancel := context.WithTimeout(ctx, foldersTime)
+		defer cancel()
+		res, err := session.ListRoots(ctx, nil)
+		if err != nil {
+			return nil
+		}
+		for _, r := range res.Roots {
+			if dir, ok := filePath(r.URI); ok {
+				if len(dir) > 2 && dir[2] == ':' { // as /C:/work
+					dir = dir[1:]
+				}
+				dirs = append(dirs, filepath.FromSlash(dir))
+			}
+		}
+		return dirs
+	})
+}
