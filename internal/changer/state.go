@@ -354,8 +354,6 @@ func changeOf(e journal.Entry) change.Change {
 		c.NoUndo = journal.ErrDamaged.Error()
 	case e.ID.Outside():
 		c.Outside = true
-	case c.Did.Verb == "":
-		c.Did = change.Action{Verb: change.Noted, Text: e.Summary}
 	}
 	c.Summary = c.Did.String()
 	for _, op := range e.Ops {

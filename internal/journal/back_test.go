@@ -167,38 +167,3 @@ func TestDamagedBack(t *testing.T) {
 		t.Error("the file was changed")
 	}
 }
-
-// A journal written before there were back records is read, and added to in a
-// segment of its own.
-func TestFormat1(t *testing.T) {
-	b := newBench(t, nil)
-	b.put("f", "one")
-	first := b.change("first", b.replace("f", "two"))
-	b.must(b.j.Close())
-	seg := b.lastSegment()
-	data, err := os.ReadFile(seg)
-	b.must(err)
-	_, m, _ := parseSegmentName(filepath.Base(seg))
-	r, ok := (&frames{m: m, data: data}).next()
-	if !ok || r.typ != recStart || r.body[0] != format {
-		t.Fatal("no start record")
-	}
-	r.body[0] = 1
-	head := appendRecord(nil, m, 0, recStart, r.body)
-	b.must(os.WriteFile(seg, append(head, data[len(head):]...), 0o600))
-	b.open(nil)
-	second := b.change("second", b.replace("f", "three"))
-	if b.lastSegment() == seg {
-		t.Error("the segment of format 1 was added to")
-	}
-	if n, err := b.j.Damage(); n != 0 || err != nil {
-		t.Errorf("damage %d, %v", n, err)
-	}
-	for _, id := range []ID{second, first} {
-		_, err := b.undo(id)
-		b.must(err)
-	}
-	if b.content("f") != "one" {
-		t.Errorf("f holds %q", b.content("f"))
-	}
-}

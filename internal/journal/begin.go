@@ -140,8 +140,7 @@ func (j *Journal) newOwner() error {
 	return nil
 }
 
-// ownerPrefix begins the tokens of processes that write this format. Tokens of format 4 and older have no
-// prefix.
+// ownerPrefix begins the tokens of processes that write this format.
 var ownerPrefix = fmt.Sprintf("v%dx", format)
 
 // alone makes sure that no process that writes another format has begun changes.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
 	"quarry/internal/stress"
@@ -236,7 +237,7 @@ func TestTooLargeToKeep(t *testing.T) {
 // Content that looks like a record can't become one, even where a damaged head makes the reader look for the
 // next record: it lacks the marker, which is secret, and can't know its own offset.
 func TestForgedRecordsInContent(t *testing.T) {
-	forged := encodeIntent(&Entry{ID: "zzzzzzzz", Change: Change{Summary: "forged", Ops: []Op{{Kind: Trash}}}})
+	forged := encodeIntent(&Entry{ID: "zzzzzzzz", Change: Change{Did: change.Action{Verb: change.Noted, Text: "forged"}, Ops: []Op{{Kind: Trash}}}})
 	for _, c := range []struct {
 		name          string
 		marker, place bool // known to the forger
@@ -276,7 +277,7 @@ func TestForgedRecordsInContent(t *testing.T) {
 		b.must(err)
 		found := false
 		for _, e := range list {
-			found = found || e.Summary == "forged"
+			found = found || e.Did.Text == "forged"
 		}
 		if found != c.want {
 			t.Errorf("knowing %s: forged entry found %v, want %v", c.name, found, c.want)
@@ -292,7 +293,7 @@ func FuzzSegment(f *testing.F) {
 	f.Cleanup(func() { root.Close() })
 	m := marker{1, 2, 3, 4, 5, 6, 7, 8}
 	p, _ := root.Known("a/b")
-	en := &Entry{ID: "2pe8tc12", Time: time.Unix(1, 2), owner: "x", pack: "y", Change: Change{Tool: "t", Summary: "s", Ops: []Op{
+	en := &Entry{ID: "2pe8tc12", Time: time.Unix(1, 2), owner: "x", pack: "y", Change: Change{Tool: "t", Did: change.Action{Verb: change.Noted, Text: "s"}, Ops: []Op{
 		{Kind: Replace, Path: p, old: ref{inSegment, deflated, 1, 2, 3, "", nil}, hasDiff: true},
 		{Kind: Remove, Path: p, Nodes: []Node{{Type: rootfs.TypeDir}, {Rel: "x", Type: rootfs.TypeSymlink, Target: "t"}}}}}}
 	blob, _, _ := encodeBlob(version.Of([]byte("x")), []byte(strings.Repeat("x", 1000)))

@@ -339,7 +339,6 @@ func encodeIntent(en *Entry) []byte {
 	e.str(en.owner)
 	e.str(en.pack)
 	e.str(en.Tool)
-	e.str(en.Summary)
 	e.str(string(en.Undoes))
 	e.num(uint64(len(en.Ops)))
 	for i := range en.Ops {
@@ -362,27 +361,21 @@ func encodeIntent(en *Entry) []byte {
 func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	d := &decoder{b: b, root: root}
 	en := &Entry{ID: d.id(), Time: d.time(), owner: d.str(), pack: d.str(), Status: Pending}
-	en.Tool, en.Summary, en.Undoes = d.str(), d.str(), d.id()
+	en.Tool, en.Undoes = d.str(), d.id()
 	for range d.count() {
 		en.Ops = append(en.Ops, d.op())
 		if d.err != nil {
 			return nil, d.err
 		}
 	}
-	if len(d.b) > 0 { // since format 3
-		en.Client.Name, en.Client.Version = d.str(), d.str()
-		d.action(&en.Did)
-		if len(d.b) > 1 { // since format 5
-			en.Client.Session, en.Proposal, en.PartOf = d.str(), d.str(), d.id()
-		}
-		if len(d.b) > 1 { // since format 6
-			for range d.count() {
-				en.Reverts = append(en.Reverts, d.id())
-			}
-		}
-		if !d.bool() {
-			d.fail()
-		}
+	en.Client.Name, en.Client.Version = d.str(), d.str()
+	d.action(&en.Did)
+	en.Client.Session, en.Proposal, en.PartOf = d.str(), d.str(), d.id()
+	for range d.count() {
+		en.Reverts = append(en.Reverts, d.id())
+	}
+	if !d.bool() {
+		d.fail()
 	}
 	for _, name := range [...]string{en.owner, en.pack} {
 		if name != "" && (!d.validRel(name) || strings.Contains(name, "/")) {
@@ -498,12 +491,9 @@ type openEntry struct {
 	seg uint32
 }
 
-// format 2 has back records, format 3 verbs with their operands, and clients,
-// format 4 changes of modes, format 5 sessions, proposals
-// and the change that is undone in part, format 6 the changes undone together.
-// Segments of older formats are read as they are, and a new one is started. A
-// newer format is refused: see ErrNewer.
-const format = 6
+// format is the only one that is read. A newer one is refused with ErrNewer, and
+// an older one, which no release has written, with an error that names the folder.
+const format = 7
 
 func (s start) encode() []byte {
 	var e encoder
@@ -521,7 +511,7 @@ func (s start) encode() []byte {
 
 func decodeStart(b []byte) (start, error) {
 	d := &decoder{b: b}
-	if f := (&decoder{b: b}).num(); f > format {
+	if f := (&decoder{b: b}).num(); f != 0 && f != format {
 		return start{format: f}, nil // the rest may be anything
 	}
 	s := start{format: d.num(), last: d.id(), dropped: dropped{d.num(), d.time()}}
@@ -531,7 +521,7 @@ func decodeStart(b []byte) (start, error) {
 			break
 		}
 	}
-	if s.format < 1 {
+	if s.format != format {
 		d.fail()
 	}
 	return s, d.end()

@@ -11,72 +11,6 @@ import (
 	"quarry/fault"
 )
 
-// openFormat4 opens a copy of a journal that a program of format 4 has written:
-// two becomes TWO in a.txt, a.txt is moved to c.txt, one becomes ONE. The last
-// record, the end of the third change, is missing if cut is set.
-func openFormat4(t *testing.T, cut bool) *bench {
-	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), state: t.TempDir()}
-	const name = "00000001-38dfe40cd6ebd163.seg"
-	data, err := os.ReadFile(filepath.Join("testdata", "format4", name))
-	b.must(err)
-	if cut {
-		_, m, _ := parseSegmentName(name)
-		f, last := &frames{m: m, data: data}, int64(0)
-		for r, ok := f.next(); ok; r, ok = f.next() {
-			last = r.at
-		}
-		data = data[:last]
-	}
-	b.must(os.WriteFile(filepath.Join(b.state, name), data, 0o600))
-	head, err := os.ReadFile(filepath.Join("testdata", "format4", "00000001.head"))
-	b.must(err)
-	b.must(os.WriteFile(filepath.Join(b.state, "00000001.head"), head, 0o600))
-	b.put("c.txt", "ONE\nTWO\nthree\n")
-	b.open(nil)
-	return b
-}
-
-// A journal of the program before is read whole, undone, and added to in a segment
-// of its own.
-func TestFormat4(t *testing.T) {
-	b := openFormat4(t, false)
-	list, err := b.j.List(0)
-	b.must(err)
-	if len(list) != 3 || list[1].Did.Verb != change.Moved || list[0].Client.Session != "" || list[0].Proposal != "" {
-		t.Fatalf("entries: %+v", list)
-	}
-	if n, err := b.j.Damage(); n != 0 || err != nil {
-		t.Errorf("damage %d, %v", n, err)
-	}
-	for _, e := range list {
-		_, err := b.undo(e.ID)
-		b.must(err)
-	}
-	if got := b.content("a.txt"); got != "one\ntwo\nthree\n" {
-		t.Errorf("a.txt holds %q", got)
-	}
-	if strings.HasPrefix(filepath.Base(b.lastSegment()), "00000001-") {
-		t.Error("the segment of format 4 was added to")
-	}
-}
-
-// A change that the program before left unfinished is found and settled.
-func TestFormat4Unfinished(t *testing.T) {
-	b := openFormat4(t, true)
-	list, err := b.j.Unfinished(b.ws)
-	b.must(err)
-	if len(list) != 1 || list[0].Done != 1 {
-		t.Fatalf("unfinished: %+v", list)
-	}
-	b.must(b.j.Settle(list[0].ID, list[0].Done))
-	_, err = b.undo(list[0].ID)
-	b.must(err)
-	if got := b.content("c.txt"); got != "one\nTWO\nthree\n" {
-		t.Errorf("c.txt holds %q", got)
-	}
-}
-
 // Session and proposal are kept.
 func TestSessionAndProposal(t *testing.T) {
 	b := newBench(t, nil)
@@ -101,6 +35,23 @@ func TestSessionAndProposal(t *testing.T) {
 	b.must(err)
 	if e.Client.Session != "s7" || e.Proposal != "p-0003" || e.Client.Version != "1" {
 		t.Errorf("client %+v, proposal %q", e.Client, e.Proposal)
+	}
+}
+
+// A journal of an older format is refused with a sentence that says what to delete.
+func TestOlderFormatIsRefused(t *testing.T) {
+	b := newBench(t, nil)
+	b.must(b.j.Close())
+	m := marker{1, 2, 3}
+	seg := filepath.Join(b.state, segmentName(1, m))
+	b.must(os.WriteFile(seg, appendRecord(nil, m, 0, recStart, []byte{format - 1, 0, 0, 0, 0}), 0o600))
+	j, err := Open(b.st, nil)
+	if err == nil {
+		_, err = j.List(0)
+	}
+	var hint interface{ Hint() string }
+	if fault.CodeOf(err) != fault.Conflict || !errors.As(err, &hint) || !strings.Contains(hint.Hint(), b.st.RealDir()) {
+		t.Errorf("an older log: %v, want a conflict whose hint names the folder", err)
 	}
 }
 
@@ -138,7 +89,7 @@ func TestOtherVersionIsNotShared(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f", "one")
 	b.must(os.MkdirAll(filepath.Join(b.state, "owners"), 0o700))
-	p, err := b.st.Known("owners/0123456789abcdef") // as format 4 names them
+	p, err := b.st.Known("owners/0123456789abcdef")
 	b.must(err)
 	other, err := b.st.OpenLog(p, true)
 	b.must(err)

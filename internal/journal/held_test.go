@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/fault"
 )
 
@@ -20,7 +21,7 @@ func TestHeldByAStoppedProcess(t *testing.T) {
 	b.must(held.Lock(true))
 	for name, call := range map[string]func() error{
 		"a change": func() error {
-			_, err := b.j.Begin(t.Context(), b.ws, Change{Tool: "test", Summary: "second", Ops: []Op{b.replace("f", "three")}})
+			_, err := b.j.Begin(t.Context(), b.ws, Change{Tool: "test", Did: change.Action{Verb: change.Noted, Text: "second"}, Ops: []Op{b.replace("f", "three")}})
 			return err
 		},
 		"the list": func() error { _, _, err := b.j.Dropped(); return err },

@@ -178,12 +178,10 @@ type Change struct {
 	Client change.Client
 	// Proposal is the id of the proposal that it carries out.
 	Proposal string
-	// Did is the action. Entries of format 2 and older have a Summary instead, one line.
-	Did     change.Action
-	Summary string
-	Ops     []Op
-	Undoes  ID // the entry this one undoes
-	PartOf  ID // or the one it undoes a part of
+	Did      change.Action
+	Ops      []Op
+	Undoes   ID // the entry this one undoes
+	PartOf   ID // or the one it undoes a part of
 	// Reverts are the entries that it undoes together, going back to a point.
 	Reverts []ID
 	// At is when it was made, for Record; zero is now.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/rootfs/version"
@@ -78,7 +79,7 @@ func (b *bench) put(name, text string) {
 // begin and do are a small version of a Workspace's calls.
 func (b *bench) begin(summary string, ops ...Op) *Tx {
 	b.t.Helper()
-	tx, err := b.j.Begin(context.Background(), b.ws, Change{Tool: "test", Summary: summary, Ops: ops})
+	tx, err := b.j.Begin(context.Background(), b.ws, Change{Tool: "test", Did: change.Action{Verb: change.Noted, Text: summary}, Ops: ops})
 	b.must(err)
 	return tx
 }
@@ -395,7 +396,7 @@ func TestListGetLatest(t *testing.T) {
 	}
 	list, err := b.j.List(3)
 	b.must(err)
-	if len(list) != 3 || list[0].ID != ids[4] || list[2].ID != ids[2] || list[0].Summary != "edit 4" || list[0].Tool != "test" {
+	if len(list) != 3 || list[0].ID != ids[4] || list[2].ID != ids[2] || list[0].Did.Text != "edit 4" || list[0].Tool != "test" {
 		t.Errorf("List(3) = %v", list)
 	}
 	// Undo without an id goes back step by step; an undo is not undone by it.

@@ -25,8 +25,10 @@ func (j *Journal) load(f segmentFile) (*segment, error) {
 		s = newSegment(f.num, f.m, log)
 	}
 	err := s.read(j.root)
-	if err == nil && s.start.format > format {
-		err = ErrNewer
+	if err == nil && s.hasStart && s.start.format != format {
+		if err = ErrNewer; s.start.format < format {
+			err = fault.New(fault.Conflict, "the undo log was written by an older version of Quarry, and its changes can't be undone any more", "delete its folder "+j.root.RealDir())
+		}
 	}
 	if err != nil {
 		if j.segs[f.num] == nil {

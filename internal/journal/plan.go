@@ -69,11 +69,7 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("undo %s: %w", id, err)
 	}
-	of := e.Did
-	if of.Verb == "" {
-		of = change.Action{Verb: change.Noted, Text: e.Summary}
-	}
-	p.Change.Did = change.Action{Verb: change.Undid, ID: string(id), Of: &of}
+	p.Change.Did = change.Action{Verb: change.Undid, ID: string(id), Of: &e.Did}
 	return p, nil
 }
 

@@ -234,7 +234,7 @@ func (j *Journal) catchUp() error {
 // held exclusively.
 func (j *Journal) rotate() error {
 	t := j.tail
-	if t != nil && t.hasStart && t.start.format == format && t.weight < j.segmentSize() &&
+	if t != nil && t.hasStart && t.weight < j.segmentSize() &&
 		(len(t.entries) == 0 || j.opts.Now().Sub(t.entries[0].Time) < segmentSpan) {
 		return nil
 	}
