@@ -1,11 +1,11 @@
 package page
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"path"
 	"strconv"
 
 	"quarry/change"
@@ -15,10 +15,7 @@ import (
 // RuleBook is the rules for changes in one root.
 type RuleBook struct {
 	Root      string // its name; "" for the only one
-	Workspace interface {
-		Changes(ctx context.Context, limit int) (*change.Log, error)
-		Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
-	}
+	Workspace review.TrialFiles
 	// Load reads the rules, where they stand, and what becomes of changes that no rule
 	// fits.
 	Load func() (rules []string, where string, otherwise review.Action, err error)
@@ -104,17 +101,50 @@ func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	_, _, otherwise, _ := b.Load()
-	tried, err := review.Try(r.Context(), b.Workspace, rules, otherwise, triedOn)
+	log, err := b.Workspace.Changes(r.Context(), 0)
+	if err != nil {
+		return nil, err
+	}
+	held := s.held(b.Root, log.Changes)
+	tried, err := review.Try(r.Context(), b.Workspace, rules, func(c *change.Change) review.Action {
+		if held[c.Client.Name] {
+			return review.Ask
+		}
+		return otherwise
+	}, triedOn)
 	if err != nil {
 		return nil, err
 	}
 	rows, counts := []wireTried{}, map[string]int{}
 	for i := range tried {
 		t := &tried[i]
-		rows = append(rows, wireTried{s.changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)})
-		counts[t.Action.String()]++
+		row := wireTried{s.changeOf(&t.Change), t.Action.String(), t.Ruling.Rule, pathID(t.Path)}
+		if t.Unknown {
+			row.Action, row.Why, row.Path = "unknown", "", ""
+		}
+		rows = append(rows, row)
+		counts[row.Action]++
 	}
 	return map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)}, nil
+}
+
+// held are the clients whose last change that no rule decided was asked: their servers
+// hold changes back, whatever quarry.toml says.
+func (s *Server) held(root string, changes []change.Change) map[string]bool {
+	held := map[string]bool{}
+	for i := range changes {
+		c := &changes[i]
+		if _, known := held[c.Client.Name]; known || c.Rule != "" {
+			continue
+		}
+		if c.Proposal != "" && s.opts.Review != nil {
+			if p, err := s.opts.Review.Get(path.Join(root, c.Proposal)); err == nil && p.Rule != "" {
+				continue // a rule asked
+			}
+		}
+		held[c.Client.Name] = c.Proposal != ""
+	}
+	return held
 }
 
 // saveRules writes rules that were tried.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"quarry/internal/review"
 )
@@ -100,4 +101,66 @@ func TestBrowserRules(t *testing.T) {
 	if rules, _ := kept.load(); len(rules) != 2 {
 		t.Errorf("the rules are %q", rules)
 	}
+}
+
+// A rule is made from a proposal, and tried at once. A client that is held back, though
+// quarry.toml doesn't say so, is asked where no rule fits; the dialog tells where the
+// saved rules are.
+func TestBrowserRuleFromProposal(t *testing.T) {
+	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "docs/b.md": "b\n"})
+	kept := &book{}
+	s.opts.RuleBooks = []RuleBook{{
+		Workspace: s.ws,
+		Load: func() ([]string, string, review.Action, error) {
+			rules, err := kept.load()
+			where := ""
+			if len(rules) > 0 {
+				where = "quarry.toml:7"
+			}
+			return rules, where, review.Accept, err
+		},
+		Save: func(rules []string) error {
+			kept.mu.Lock()
+			defer kept.mu.Unlock()
+			kept.rules = rules
+			return nil
+		},
+	}}
+	s.rulesOf = kept.load
+	agent := s.agent(t, "claude-code", time.Minute)
+	write := func(path, text string) <-chan string {
+		return agent.start("write_file", map[string]any{"path": path, "content": path + text})
+	}
+	answer := write("docs/a.md", " once\n")
+	if _, err := s.opts.Review.Decide(t.Context(), s.opts.Decide, s.waiting(t, 1).ID, review.Decision{By: "page", Rest: review.Yes}); err != nil {
+		t.Fatal(err)
+	}
+	<-answer
+	answer = write("docs/b.md", " anew\n")
+	b := s.open(t, "/review/"+s.waiting(t, 1).ID, 1280, 800, "light")
+	b.has(".hunk.now", "1 of 1")
+	press := func(in, label string) {
+		t.Helper()
+		eval[chromedp.Void](b, `[...document.querySelectorAll("`+in+` button")].find((x) => x.textContent === `+quote(label)+`).click()`)
+	}
+	press(".facts", "Accept changes like this…")
+	b.until(`document.querySelector("dialog.rules textarea")?.value === "accept /docs/*.md tool:write_file"`)
+	b.has(".trial", "1 accepted, 0 asked")
+	b.has("dialog.rules", "No rules yet")
+	eval[chromedp.Void](b, `(() => { const a = document.querySelector("dialog.rules textarea"); a.dataset.was = a.value; a.value = "accept src/**"; a.dispatchEvent(new Event("input")); })()`)
+	press("dialog.rules", "Try on the last 50 changes")
+	b.has(".trial", "0 accepted, 1 asked")
+	eval[chromedp.Void](b, `(() => { const a = document.querySelector("dialog.rules textarea"); a.value = a.dataset.was; a.dispatchEvent(new Event("input")); })()`)
+	press("dialog.rules", "Try on the last 50 changes")
+	b.has(".trial", "1 accepted, 0 asked")
+	press("dialog.rules", "Save")
+	b.has(".toast", "Saved: 1 rule")
+	b.has("dialog.rules", "In quarry.toml:7")
+	if got := <-write("docs/a.md", " anew\n"); s.text(t, "docs/a.md") != "docs/a.md anew\n" {
+		t.Errorf("what the rule accepts: %s", got)
+	}
+	b.keys(kb.Escape, "R")
+	b.has("dialog[open]", "Refuse everything?")
+	b.keys(kb.Enter)
+	<-answer
 }

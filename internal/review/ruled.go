@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/textfile"
+	"quarry/search"
 )
 
 // RuledOutError refuses a change by a rule of the owner.
@@ -269,14 +271,33 @@ func (h *history) diffs(id string) ([]change.PathDiff, error) {
 type Tried struct {
 	Change change.Change
 	Ruling
+	// Unknown says that the change moved or deleted a folder: the gate judges what is in
+	// it, which the log does not have.
+	Unknown bool
+}
+
+// TrialFiles are the log, and the files as they are now.
+type TrialFiles interface {
+	Changes(ctx context.Context, limit int) (*change.Log, error)
+	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
+}
+
+// tookFolder reports a diff that moved or deleted a folder, or may have.
+func tookFolder(ctx context.Context, ws TrialFiles, d change.PathDiff) bool {
+	switch d.Kind {
+	case change.DiffTrashed, change.DiffDeleted:
+		return d.Hunks == "" && d.Entry != "symlink"
+	case change.DiffRenamed:
+		info, err := ws.Stat(ctx, d.New)
+		return err != nil || info.Folder
+	}
+	return false
 }
 
 // Try says what rules would have done with the last changes of clients, newest first.
-// It changes nothing. otherwise is for what no rule fits.
-func Try(ctx context.Context, ws interface {
-	Changes(ctx context.Context, limit int) (*change.Log, error)
-	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
-}, r *Rules, otherwise Action, most int) ([]Tried, error) {
+// It changes nothing. otherwise says what becomes of a change that no rule fits.
+func Try(ctx context.Context, ws TrialFiles, r *Rules, otherwise func(c *change.Change) Action, most int) ([]Tried, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -301,11 +322,11 @@ func Try(ctx context.Context, ws interface {
 		for _, p := range c.Paths {
 			parts.add(p, 0)
 		}
-		if diffs, err := h.diffs(c.ID); err == nil {
-			parts.addDiffs(diffs)
-		}
+		diffs, err := h.diffs(c.ID)
+		unknown := err != nil || slices.ContainsFunc(diffs, func(d change.PathDiff) bool { return tookFolder(ctx, ws, d) })
+		parts.addDiffs(diffs)
 		a := Asked{Tool: c.Tool, Client: c.Client, Parts: parts.list(), Before: func(p string) int { return h.lines(p, i+1) }}
-		list = append(list, Tried{*c, r.Judge(a, otherwise)})
+		list = append(list, Tried{*c, r.Judge(a, otherwise(c)), unknown})
 	}
 	return list, nil
 }

@@ -5,7 +5,7 @@ import { get, post } from "./api.js";
 import { app } from "./frame.js";
 import { ago, btn, h, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
 
-const words = { accept: ["ok", "accepted"], ask: ["warn", "asked"], refuse: ["no", "refused"] };
+const words = { accept: ["ok", "accepted"], ask: ["warn", "asked"], refuse: ["no", "refused"], unknown: ["", "not known"] };
 const examples = "accept docs/**\nrefuse *.lock\nask lines>200\nask tool:delete_file";
 
 // ruleFor is a rule that accepts changes like a proposal: by its tool, of files of that
@@ -74,10 +74,10 @@ function book(b, readOnly, more) {
 
 function table(res) {
   const count = (a) => `${n(res.counts[a] ?? 0)} ${words[a][1]}`;
-  const head = h("p", null, h("b", null, `Of the last ${plural(res.changes.length, "change")} of agents: `), ["accept", "ask", "refuse"].map(count).join(", "), ".");
+  const head = h("p", null, h("b", null, `Of the last ${plural(res.changes.length, "change")} of agents: `), ["accept", "ask", "refuse", ...(res.counts.unknown ? ["unknown"] : [])].map(count).join(", "), ".");
   if (!res.changes.length) return [head];
   return [head, h("div", { class: "tblbox", tabindex: "0", role: "group", "aria-label": "What the rules would have done" }, h("table", { class: "tbl stack" },
     h("thead", null, h("tr", null, ["What", "Change", "Rule", "Path", "When"].map((x) => h("th", null, x)))),
     h("tbody", null, res.changes.map((c) => h("tr", null, h("td", { "data-l": "What" }, h("span", { class: `tag ${words[c.action][0]}` }, words[c.action][1])), h("td", { "data-l": "Change" }, safe(c.summary || c.tool, true), " ", h("span", { class: "dim" }, safe(c.client, true))),
-      h("td", { "data-l": "Rule" }, c.why ? h("code", null, safe(c.why, true)) : h("span", { class: "dim" }, "none fits")), h("td", { "data-l": "Path" }, c.at ? pathNode(c.at) : ""), h("td", { "data-l": "When", class: "nowrap" }, ago(c.time)))))))];
+      h("td", { "data-l": "Rule" }, c.why ? h("code", null, safe(c.why, true)) : h("span", { class: "dim" }, c.action === "unknown" ? "it depends on what was in the folder" : "none fits")), h("td", { "data-l": "Path" }, c.at ? pathNode(c.at) : ""), h("td", { "data-l": "When", class: "nowrap" }, ago(c.time)))))))];
 }
