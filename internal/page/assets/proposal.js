@@ -153,7 +153,7 @@ function block(el) {
   if (is === !!note) return;
   if (!is) { note.remove(); return; }
   const line = shown.files[Number(el.dataset.f)].decisions[Number(el.dataset.h)].parts[0]?.old_start || 1;
-  el.querySelector(".hhead").after(h("div", { class: "told met" }, "The file was changed here since. ", h("a", { href: `/search?at=${encodeURIComponent(`${f.old || f.path}:${line}`)}` }, "See it as it is now"), ". This hunk can only be refused."));
+  el.querySelector(".hhead").after(h("div", { class: "told met" }, h("p", null, "The file was changed here since. ", h("a", { href: `/search?at=${encodeURIComponent(`${f.old || f.path}:${line}`)}` }, "See it as it is now"), ". This hunk can only be refused.")));
 }
 
 const words = { accept: "accepted", refuse: "refused", "": "undecided" };
