@@ -39,8 +39,6 @@ func gated(undo string) map[string][]string {
 		"edit_section":     {`{"path":"notes/n.md","operation":"append","heading":"n","content":"more"}`, `{"path":"notes/m.md","operation":"rename","heading":"m","content":"M"}`},
 		"properties":       {`{"path":"notes/n.md","operation":"set","name":"status","value":"done"}`},
 		"tags":             {`{"tag":"old","new_name":"new"}`},
-		"daily_note":       {`{"date":"2026-01-02","create":true}`},
-		"merge_notes":      {`{"source":"notes/m.md","destination":"notes/n.md"}`},
 	}
 }
 

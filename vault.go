@@ -3,8 +3,7 @@ package quarry
 import "context"
 
 // VaultFile reads a file of settings below the folder .obsidian of the root:
-// app.json, daily-notes.json or the data of the plugin Periodic Notes. A missing
-// file is empty; all other files there are protected.
+// app.json. A missing file is empty; all other files there are protected.
 func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) {
 	return answer(ctx, w, func(context.Context) ([]byte, error) {
 		if w.vault == nil {

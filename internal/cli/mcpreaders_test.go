@@ -116,11 +116,8 @@ var noteReadings = []reading{
 	{"tags", `{}`, []string{"odd"}},
 	{"write_file", `{"path":"t.md","content":"# T\n"}`, []string{"t.md"}},
 	{"links", `{"path":"t.md"}`, []string{"Notes/n.md"}},
-	{"daily_note", `{"date":"2024-12-31"}`, []string{"2024-12-31"}},
 	{"apply_changes", `{"changes":[{"path":"set.md","content":"one\n"}]}`, []string{"set.md"}},
 	{"replace_in_files", `{"text":"one","replacement":"two","file_pattern":"set.md"}`, []string{"set.md"}},
-	{"merge_notes", `{"source":"t.md","destination":"Notes/n.md"}`, []string{"Notes/n.md"}},
-	{"list_changes", `{}`, []string{"merge_notes", "Notes/n.md"}},
 	{"undo_change", `{}`, []string{"Notes/n.md"}},
 }
 

@@ -178,7 +178,7 @@ func newNote(s env.Streams) *cobra.Command {
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	note.AddCommand(newNoteNew(s), newNoteAdd(s, notes.Append, "Add text at the end of a note"),
 		newNoteAdd(s, notes.Prepend, "Add text at the top of a note, after its front matter"))
-	note.AddCommand(newNoteSection(s), newNoteProperty(s), newNoteTag(s), newNoteLinks(s), newNoteDaily(s), newNoteMerge(s), newNoteList(s), newNoteTask(s))
+	note.AddCommand(newNoteSection(s), newNoteProperty(s), newNoteTag(s), newNoteLinks(s), newNoteList(s), newNoteTask(s))
 	return note
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -369,65 +368,4 @@ func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error
 		}
 		return fmt.Sprintf("%s:%d:%s", l.Source, l.Line, text)
 	})
-}
-
-func newNoteDaily(s env.Streams) *cobra.Command {
-	c := &noteChanger{changer: changer{s: s}}
-	period, create := "daily", false
-	cmd := command.New("daily [DATE]", "Show or make the note of a day",
-		`Show the note of a day, where the settings of the vault's plugins Daily notes
-and Periodic Notes put it. --create makes it, from the template they name. DATE
-is 2024-12-31, today, yesterday, tomorrow, or +1 and -1 for the next and the
-last.`,
-		`  quarry note daily
-  quarry note daily yesterday
-  quarry note daily --period weekly --create`,
-		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
-			if _, err := c.openNote(""); err != nil {
-				return err
-			}
-			date := strings.Join(args, "")
-			d, err := c.book.Daily(cmd.Context(), vault.Period(period), date, time.Now(), create, c.noteOptions())
-			switch {
-			case err != nil:
-			case c.json:
-				err = c.s.Encode(map[string]any{"path": d.Path, "exists": d.Note != nil, "change": d.Change})
-			case d.Change != nil:
-				err = c.changed(d.Change, nil)
-			case d.Note == nil:
-				err = c.s.Nothing(d.Path + " does not exist; --create makes it")
-			default:
-				err = c.s.Print(string(d.Note.Text))
-			}
-			return c.run(render.Reading, date, err)
-		})
-	cmd.Flags().StringVar(&period, "period", "daily", "`period` of the note: daily, weekly, monthly, quarterly or yearly")
-	cmd.Flags().BoolVar(&create, "create", false, "make the note if it is missing")
-	c.flags(cmd.Flags(), false)
-	return cmd
-}
-
-func newNoteMerge(s env.Streams) *cobra.Command {
-	c := &noteChanger{changer: changer{s: s}}
-	cmd := command.New("merge SOURCE DESTINATION", "Append a note to another and delete it",
-		`Append the text of a note to another and delete it, as one change. Links that
-meant it mean the other, its own links keep their targets, properties the other
-lacks come along, and lists such as tags are joined.`,
-		`  quarry note merge 'Plan (old).md' Plan.md`,
-		command.Args(2, 2), func(cmd *cobra.Command, args []string) error {
-			from, err := c.openNote(args[0])
-			if err != nil {
-				return err
-			}
-			into, err := c.also(args[1])
-			if err == nil {
-				err = c.changed(c.book.Merge(cmd.Context(), from, into, c.noteOptions()))
-			}
-			if _, second := errors.AsType[*notebook.TargetError](err); second {
-				from = into
-			}
-			return c.run(render.Editing, from, err)
-		})
-	c.flags(cmd.Flags(), false)
-	return cmd
 }

@@ -92,7 +92,7 @@ var withoutKey = map[string]string{
 	"review accept message": "the comment", "review show full": "how much is shown once", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
 	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
 	"ui force": "has to be said each time", "ui no-index": "is about one start",
-	"diff": "asks for one answer", "note daily period": "asks for one answer", "note daily create": "has to be said each time",
+	"diff":                "asks for one answer",
 	"note links outgoing": "asks for one answer", "note links unresolved": "asks for one answer", "note links orphans": "asks for one answer",
 	"note property set": "the change", "note property delete": "the change", "note property rename": "the change",
 	"note section heading": "names the part", "note section block": "names the part", "note section append": "the change",

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -220,14 +219,6 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-func TestMerge(t *testing.T) {
-	w := newWorld(t, ".obsidian/app.json", `{"trashOption":"none"}`, "x/From.md", "---\ntags: [a, b]\nk: 1\n---\n# H\nsee [s](side.md)\n", "x/side.md", "", "Into.md", "---\ntags:\n  - b\n---\ntext\n", "l.md", "[[From#H]] [[From|From]]\n")
-	w.changes(func() error {
-		_, err := w.book.Merge(context.Background(), "x/From", "Into", notebook.Options{})
-		return err
-	}, map[string]string{"x/side.md": "", "Into.md": "---\ntags:\n  - b\n  - a\nk: 1\n---\ntext\n\n# H\nsee [s](side.md)\n", "l.md": "[[Into#H]] [[Into|Into]]\n"})
-}
-
 func TestLinks(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, "n.md", "[[#own]] [[a]] [[gone#x]] https://e.org\n", "sub/n.md", "", "a.md", "line\nsee [[n|the note]] and [x](sub/n.md)\n", "b.md", "![[N.md]] `[[n]]`\n", "c.canvas", `{"nodes":[{"type":"file","file":"n.md"}]}`, "alone.md", "nothing\n")
@@ -256,26 +247,6 @@ func TestLinks(t *testing.T) {
 	}
 	if _, err := w.book.Backlinks(ctx, "nope"); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("backlinks of nothing: %v", err)
-	}
-}
-
-func TestDaily(t *testing.T) {
-	ctx := context.Background()
-	w := newWorld(t, ".obsidian/daily-notes.json", `{"folder":"J","format":"YYYY/MM-DD","template":"T/day"}`, "T/day.md", "# {{title}} {{date:dddd}}\n")
-	now := time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC)
-	d, err := w.book.Daily(ctx, "", "yesterday", now, false, notebook.Options{})
-	if err != nil || d.Path != "J/2024/02-29.md" || d.Note != nil {
-		t.Errorf("%+v, %v", d, err)
-	}
-	w.changes(func() error {
-		d, err := w.book.Daily(ctx, "", "2024-02-29", now, true, notebook.Options{})
-		if err == nil && string(d.Note.Text) != "# 02-29 Thursday\n" {
-			t.Errorf("%q", d.Note.Text)
-		}
-		return err
-	}, map[string]string{"T/day.md": "# {{title}} {{date:dddd}}\n", "J/2024/02-29.md": "# 02-29 Thursday\n"})
-	if _, err := w.book.Daily(ctx, "", "someday", now, false, notebook.Options{}); fault.CodeOf(err) != fault.InvalidArgument {
-		t.Errorf("an invalid date: %v", err)
 	}
 }
 

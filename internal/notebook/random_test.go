@@ -37,7 +37,7 @@ func randomText(rng *rand.Rand) string {
 func act(ctx context.Context, b *notebook.Book, rng *rand.Rand) (string, error) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	o := notebook.Options{}
-	switch rng.IntN(7) {
+	switch rng.IntN(6) {
 	case 0:
 		_, err := b.RenameTag(ctx, "", "tag", "renamed/tag", o)
 		return "rename tag", err
@@ -50,9 +50,6 @@ func act(ctx context.Context, b *notebook.Book, rng *rand.Rand) (string, error) 
 	case 3:
 		_, err := b.RenamePart(ctx, "n.md", notebook.Target{Heading: pick("A", "B", "C")}, "Renamed", o)
 		return "rename heading", err
-	case 4:
-		_, err := b.Merge(ctx, "m.md", "n.md", o)
-		return "merge", err
 	}
 	t := notebook.Target{Heading: pick("A", "A::B", "C")}
 	if rng.IntN(2) == 0 {

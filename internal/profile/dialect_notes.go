@@ -3,7 +3,6 @@ package profile
 import (
 	"slices"
 
-	"quarry/internal/vault"
 	"quarry/tool"
 )
 
@@ -27,12 +26,11 @@ func notesDialect() *dialect {
 			briefly(named(quarryTools(), "delete_file")),
 			[]spec{noteMoving()},
 			briefly(named(noteTools(), "properties", "tags", "links"), "offset"),
-			briefly(named(noteTools(), "daily_note")),
 			briefly(named(codeDialect().tools, "apply_changes", "replace_in_files", "undo_change"), "quiet", "digest"),
 		),
 		asked: slices.Concat(
 			named(quarryTools(), "modify_note", "get_file_info", "organize_note", "write_file", "create_folder", "list_changes"),
-			named(noteTools(), "read_section", "merge_notes")),
+			named(noteTools(), "read_section")),
 		spellings: true, lenient: true, receipts: true, explains: true, errorText: withCode,
 		manyRoots: true, notePaths: true, noteNames: true, top: "the top folder", localGlobs: true, rootedGlobs: true, pcre: true,
 		plain: true, omitsKnown: true, hidesVersions: true, saysOnce: true, oldNames: true,
@@ -184,23 +182,6 @@ func noteTools() []spec {
 			},
 			action: links,
 		},
-		{
-			name: "daily_note", title: "Daily note", use: "the note of a day",
-			about:  "The note of a day or other period, where the vault keeps it.",
-			params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
-			action: dailyNote,
-			reading: &spec{
-				name: "daily_note", title: "Daily note", use: "the note of a day",
-				about:  "The note of a day or other period, where the vault keeps it.",
-				params: dailyParams, action: dailyNote.reading(),
-			},
-		},
-		{
-			name: "merge_notes", title: "Merge notes",
-			about:  "Append a note to another and delete it; links follow.",
-			params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun, paramQuiet, paramDiff},
-			action: mergeNotes,
-		},
 	}
 }
 
@@ -212,17 +193,4 @@ var (
 	paramColumns  = orList(str("columns", "Properties, tags, links, tasks, modified"))
 	paramSort     = orList(str("sort", "Columns; -due descends"))
 	paramGroup    = str("group", "Column")
-
-	dailyParams = []tool.Param{
-		str("date", "2024-12-31, today, or +N, -N periods"),
-		oneOf(str("period", "Default daily"), periods()...),
-	}
 )
-
-func periods() []string {
-	var names []string
-	for _, p := range vault.Periods {
-		names = append(names, string(p))
-	}
-	return names
-}

@@ -65,7 +65,7 @@ func TestProfiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"vault": "create_note modify_note search_notes search_files list_files get_file_info organize_note read_file edit_file write_file " +
 			"create_folder delete_file move_file",
-		"notes": "search_notes search_files list_files read_file create_note edit_file edit_section delete_file move_file properties tags links daily_note " +
+		"notes": "search_notes search_files list_files read_file create_note edit_file edit_section delete_file move_file properties tags links " +
 			"apply_changes replace_in_files undo_change",
 		"code": "search_files search_code find_symbol read_file edit_file apply_changes replace_in_files undo_change",
 		"roo":  "search_files", "godoctor": "file_search", "smcp": "search_by_path get_index_status search_code",
@@ -98,7 +98,7 @@ func toolNames(r *tool.Registry) string {
 // Every tool has a title and a description, its hints agree with its name, and
 // every parameter is described, but those whose name says all in code and notes.
 func TestDefinitionsAreComplete(t *testing.T) {
-	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$|daily_note$)`)
+	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$)`)
 	plain := regexp.MustCompile(`^(path|old_text|new_text|replacement|ignore_case|budget)$`)
 	for _, name := range profile.Names() {
 		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {

@@ -63,7 +63,6 @@ func TestNotePaths(t *testing.T) {
 		{"notes quarry", "properties", `{"path":"a","name":"n","operation":"set","value":"1"}`, "a.md"},
 		{"notes quarry", "tags", `{"path":"a"}`, "No tags"},
 		{"notes quarry", "links", `{"path":"a"}`, "in/c.md"},
-		{"notes quarry", "merge_notes", `{"source":"in/c","destination":"a"}`, "a.md"},
 		{"code", "read_file", `{"path":"a"}`, `File not found: "a"`},
 	} {
 		for _, name := range strings.Fields(c.profiles) {

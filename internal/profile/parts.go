@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"quarry"
 	"quarry/change"
@@ -512,81 +511,6 @@ func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, 
 			return text, shown, nil
 		}
 	}
-}
-
-// dailyAnswer is the answer of daily_note.
-type dailyAnswer struct {
-	foundPath
-	Exists  bool           `json:"exists"`
-	Version string         `json:"version,omitempty"`
-	Text    string         `json:"text,omitempty"`
-	Change  *change.Change `json:"change,omitempty"`
-	remark
-}
-
-var dailyNote = action{anySchema, tool.Hints{Idempotent: true}, openDaily}
-
-func openDaily(ctx context.Context, c *call) (*answer, error) {
-	s, _, err := c.book("")
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.Daily(ctx, vault.Period(c.String("period")), c.String("date"), time.Now().In(c.o.Zone), c.Bool("create"), c.noteOptions())
-	if err != nil {
-		return nil, err
-	}
-	path := s.show(d.Path)
-	data := &dailyAnswer{foundPath: pathOf(path), Exists: d.Note != nil}
-	a := &answer{data: data}
-	if d.Change != nil {
-		data.Change = d.Change.Under(s.root.Name)
-		a = c.noteChanged(s, d.Change)
-		if d.Note == nil {
-			return a, nil
-		}
-		a.text = append(a.text, '\n')
-	}
-	if d.Note == nil {
-		a.text = fmt.Appendf(nil, "%s does not exist yet.", render.Path(path))
-		a.receipt = append(a.receipt, `create it with "create":true`)
-		return a, nil
-	}
-	data.Version, data.Text = d.Note.Version, string(d.Note.Text)
-	text, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxLines: c.d.limits.readLines, MaxBytes: c.d.limits.readBytes})
-	if err != nil {
-		return nil, err
-	}
-	a.text = append(a.text, render.Path(path)+"\n"...)
-	a.text = render.Lines(a.text, text, 0, 0)
-	if d.Change == nil {
-		a.receipt = append(a.receipt, "version "+render.Version(d.Note.Version))
-	}
-	a.data = data
-	return a, nil
-}
-
-var mergeNotes = action{changeSchema, tool.Hints{Destructive: true}, merge}
-
-func merge(ctx context.Context, c *call) (*answer, error) {
-	s, from, err := c.note(ctx, "source")
-	if err != nil {
-		return nil, err
-	}
-	other, into, err := c.note(ctx, "destination")
-	if err != nil {
-		return nil, err
-	}
-	if other.root.Name != s.root.Name {
-		return nil, invalid("Both notes have to be in one root.")
-	}
-	ch, err := s.Merge(ctx, from, into, c.noteOptions())
-	if err != nil {
-		if _, second := errors.AsType[*notebook.TargetError](err); second {
-			from = into
-		}
-		return nil, c.partError(err, s.show(from))
-	}
-	return c.noteChanged(s, ch), nil
 }
 
 // moveAttached moves a note with its attachments and its heading, if the vault's

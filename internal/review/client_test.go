@@ -29,8 +29,6 @@ var works = map[string]map[string]any{
 	"edit_section":     {"path": "notes/n.md", "heading": "n", "operation": "append", "content": "more"},
 	"properties":       {"path": "notes/n.md", "operation": "set", "name": "status", "value": "done"},
 	"tags":             {"tag": "old", "new_name": "newer"},
-	"daily_note":       {"create": true},
-	"merge_notes":      {"source": "notes/n.md", "destination": "notes/m.md"},
 }
 
 // working gives arguments with which a changing tool has something to do; last is

@@ -56,7 +56,6 @@ var inPart = []struct {
 	{"quarry", "replace_in_files", map[string]any{"text": "old", "replacement": "new"}},
 	{"code", "replace_in_files", map[string]any{"regex": `(\d)5 old`, "replacement": "${1}5\nnew"}},
 	{"notes", "tags", map[string]any{"tag": "draft", "new_name": "final"}},
-	{"notes", "merge_notes", map[string]any{"source": "m.md", "destination": "n.md"}},
 }
 
 // TestAcceptedInPart accepts random parts of what each tool proposes, and judges

@@ -61,20 +61,6 @@ func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOp
 	if err != nil {
 		return nil, err
 	}
-	return g.plan(ctx, files, flat, opts)
-}
-
-// PlanMerge works out what putting the text of one note into another entails for
-// links: those that meant the first mean the second. The edit of the first, if
-// any, is for its text at its new place.
-func (g *Graph) PlanMerge(ctx context.Context, files Files, from, into string, opts PlanOptions) (*Plan, error) {
-	if from == into || !g.index.Has(from) || !g.index.Has(into) {
-		return nil, fmt.Errorf("%w: %q into %q", ErrBadMove, from, into)
-	}
-	return g.plan(ctx, files, []Move{{from, into}}, opts)
-}
-
-func (g *Graph) plan(ctx context.Context, files Files, flat []Move, opts PlanOptions) (*Plan, error) {
 	if opts.Format == "" {
 		opts.Format = Shortest
 	}

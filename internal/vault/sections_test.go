@@ -246,40 +246,6 @@ func TestRenameBlock(t *testing.T) {
 	}
 }
 
-func TestPlanMerge(t *testing.T) {
-	m := vaultOf("a/From.md", "[[Other]] ![[pic.png]] [r](../b/Into.md) [s](./side.md)\n", "b/Into.md", "[[From#H]]\n",
-		"c.md", "[[From|From]] [[a/From#x]] [t](a/From.md)\n", "Other.md", "", "a/side.md", "", "a/pic.png", "")
-	g, err := NewGraph(ctx, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := g.PlanMerge(ctx, m, "a/From.md", "b/Into.md", PlanOptions{Update: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]string{}
-	for _, f := range p.Files {
-		text, err := ApplySplices([]byte(m[f.From]), f.Splices)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got[f.From] = string(text)
-	}
-	want := map[string]string{
-		"a/From.md": "[[Other]] ![[pic.png]] [r](../b/Into.md) [s](../a/side.md)\n",
-		"b/Into.md": "[[Into#H]]\n",
-		"c.md":      "[[Into|Into]] [[b/Into#x]] [t](b/Into.md)\n",
-	}
-	for path, text := range want {
-		if got[path] != text {
-			t.Errorf("%s: %q, want %q", path, got[path], text)
-		}
-	}
-	if p.Broken != 0 {
-		t.Errorf("%d broken", p.Broken)
-	}
-}
-
 func TestAttachments(t *testing.T) {
 	m := vaultOf("A/n.md", "![[p.png]] [[shared.pdf]] ![[p.png]] [x](top.png) [[o]]", "A/p.png", "", "A/shared.pdf", "", "top.png", "", "o.md", "[[shared.pdf]]", "A/att/q.png", "", "A/m.md", "![[q.png]]")
 	g, err := NewGraph(ctx, m)

@@ -35,7 +35,7 @@ func TestGuidesNameTools(t *testing.T) {
 			}
 		}
 		if name == "notes" || name == "quarry" { // which show them in a vault
-			for _, n := range []string{"properties", "tags", "links", "daily_note", "edit_section", "read_section"} {
+			for _, n := range []string{"properties", "tags", "links", "edit_section", "read_section"} {
 				tools[n] = true
 			}
 		}

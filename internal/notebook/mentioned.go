@@ -1,0 +1,76 @@
+package notebook
+
+import (
+	"context"
+	"slices"
+
+	"quarry/internal/vault"
+)
+
+// files are the files of a vault as a plan sees them.
+type files struct {
+	paths []string
+	read  map[string]*Note
+}
+
+// Paths lists them.
+func (f *files) Paths() []string { return f.paths }
+
+// Read returns the text of one; of a file that links to none in question it is
+// empty.
+func (f *files) Read(path string) ([]byte, error) {
+	if n := f.read[path]; n != nil {
+		return n.Text, nil
+	}
+	return nil, nil
+}
+
+// concerned reads the notes that may link to one of these, and them.
+func (b *Book) concerned(ctx context.Context, notes ...*Note) (*files, error) {
+	var names []string
+	for _, n := range notes {
+		names = append(names, n.Path)
+	}
+	return b.mentioned(ctx, names, notes...)
+}
+
+// mentioned reads the notes that may link to files of these names, and those
+// given.
+func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*files, error) {
+	f := &files{read: map[string]*Note{}}
+	var err error
+	if f.paths, err = b.paths(ctx, true); err != nil {
+		return nil, err
+	}
+	for _, n := range notes {
+		if !slices.Contains(f.paths, n.Path) {
+			f.paths = append(f.paths, n.Path)
+		}
+	}
+	exprs, ok := vault.Mentions(names)
+	if !ok {
+		exprs = nil
+	}
+	sources, err := b.mentioning(ctx, true, exprs, notesGlobs...)
+	if err != nil {
+		return nil, err
+	}
+	err = b.eachNote(ctx, sources, func(n *Note) error {
+		f.read[n.Path] = n
+		return nil
+	})
+	for _, n := range notes {
+		f.read[n.Path] = n
+	}
+	return f, err
+}
+
+// settings are those of the vault; what is wrong in them keeps its default.
+func (b *Book) settings(ctx context.Context) (vault.Settings, error) {
+	data, err := b.ws.VaultFile(ctx, "app.json")
+	if err != nil {
+		return vault.DefaultSettings(), err
+	}
+	s, _ := vault.ParseSettings(data)
+	return s, nil
+}
