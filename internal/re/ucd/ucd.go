@@ -2,7 +2,7 @@
 // are in a property, and which differ only in case.
 //
 // The sets are kept as deltas in 72 KB of read-only data and decoded
-// when asked for; nothing runs at start-up. Sets are sorted, disjoint, not
+// when asked for, and so is the list of them; nothing runs at start-up. Sets are sorted, disjoint, not
 // adjacent and without surrogates, which no UTF-8 text has. What a function
 // returns is shared and must not be changed.
 package ucd
@@ -10,6 +10,7 @@ package ucd
 import (
 	_ "embed"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -24,33 +25,50 @@ const Version = "17.0.0"
 // Range is inclusive at both ends.
 type Range struct{ Lo, Hi rune }
 
-type property uint8
+// property is one of tables.txt.
+type property string
 
 const (
-	boolean property = iota
-	category
-	script
-	scriptExt
-	grapheme
-	wordBreak
-	sentence
-	age
-	perl
+	boolean   property = "boolean"
+	category  property = "category"
+	script    property = "script"
+	scriptExt property = "scriptExt"
+	grapheme  property = "grapheme"
+	wordBreak property = "wordBreak"
+	sentence  property = "sentence"
+	age       property = "age"
 )
 
-// Flags of an entry that one of the two syntaxes does not have.
+// Marks of an entry that one of the two syntaxes does not have.
 const (
-	notRust = 1 << iota
-	notECMA
+	notRust = "!r"
+	notECMA = "!j"
 )
 
 // entry is one set: a property, or one value of a property.
 type entry struct {
 	property property
-	lacks    uint8
+	lacks    string
+	lo, hi   int    // in tables
 	names    string // separated by spaces: short, long, others
-	lo, hi   uint32 // in tables
 }
+
+// index is a line for each entry, its fields in this order; the word characters of
+// Perl classes are the last.
+//
+//go:embed tables.txt
+var index string
+
+var entries = sync.OnceValue(func() []entry {
+	var list []entry
+	for line := range strings.Lines(index) {
+		f := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
+		lo, _ := strconv.Atoi(f[2])
+		hi, _ := strconv.Atoi(f[3])
+		list = append(list, entry{property(f[0]), f[1], lo, hi, f[4]})
+	}
+	return list
+})
 
 //go:embed tables.bin
 var tables string
@@ -154,7 +172,7 @@ func enumerated(key string) (property, bool) {
 	case "age":
 		return age, true
 	}
-	return 0, false
+	return "", false
 }
 
 // value finds a set by the loose name of a property's value.
@@ -170,9 +188,8 @@ func value(p property, key string) ([]Range, bool) {
 			return Exact("Assigned", "")
 		}
 	}
-	for i := range entries {
-		e := &entries[i]
-		if e.property != p || e.lacks&notRust != 0 {
+	for i, e := range entries() {
+		if e.property != p || e.lacks == notRust {
 			continue
 		}
 		for name := range strings.SplitSeq(e.names, " ") {
@@ -193,8 +210,8 @@ func anyScalar() []Range { return appendScalars(nil, 0, utf8.MaxRune) }
 // upTo is the union of the ages up to entry i; they stand in order.
 func upTo(i int) []Range {
 	var in [(utf8.MaxRune + 1) / 64]uint64
-	for ; i >= 0 && entries[i].property == age; i-- {
-		for _, r := range entries[i].ranges() {
+	for all := entries(); i >= 0 && all[i].property == age; i-- {
+		for _, r := range all[i].ranges() {
 			for c := r.Lo; c <= r.Hi; c++ {
 				in[c/64] |= 1 << (c % 64)
 			}
@@ -244,9 +261,8 @@ func loose(name string) string {
 // letter.
 func Exact(name, value string) (set []Range, ok bool) {
 	find := func(p property, key string) bool {
-		for i := range entries {
-			e := &entries[i]
-			if e.property != p || e.lacks&notECMA != 0 {
+		for _, e := range entries() {
+			if e.property != p || e.lacks == notECMA {
 				continue
 			}
 			for name := range strings.SplitSeq(e.names, " ") {
@@ -284,7 +300,8 @@ func Space() []Range { set, _ := Exact("White_Space", ""); return set }
 func Word() []Range { return wordRanges() }
 
 var wordRanges = sync.OnceValue(func() []Range {
-	return entries[len(entries)-1].ranges()
+	all := entries()
+	return all[len(all)-1].ranges()
 })
 
 // wordTable is \w as pages of 256 bits; most of the 4352 pages are one of a

@@ -152,7 +152,7 @@ func TestExact(t *testing.T) {
 
 // TestSetsAreCanonical decodes everything there is.
 func TestSetsAreCanonical(t *testing.T) {
-	for _, e := range entries {
+	for _, e := range entries() {
 		last := rune(-2)
 		for _, r := range e.ranges() {
 			if r.Lo > r.Hi || r.Lo <= last+1 && r.Lo != 0xE000 || r.Hi > unicode.MaxRune || r.Lo <= 0xDFFF && r.Hi >= 0xD800 {
