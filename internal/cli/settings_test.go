@@ -84,7 +84,7 @@ var withoutKey = map[string]string{
 	"mcp install config": "asks for one answer", "mcp install command": "asks for one answer", "mcp install write": "has to be said each time", "mcp install replace": "has to be said each time", "write empty": "has to be said each time",
 	"mcp uninstall client": "asks for one answer", "mcp uninstall scope": "asks for one answer", "mcp uninstall name": "asks for one answer",
 	"mcp uninstall config": "asks for one answer", "mcp uninstall write": "has to be said each time", "mcp uninstall root": "asks for one answer",
-	"hook install client": "asks for one answer", "hook install scope": "asks for one answer", "hook install config": "asks for one answer", "hook install write": "has to be said each time",
+	"hook install client": "asks for one answer", "hook install scope": "asks for one answer", "hook install config": "asks for one answer", "hook install write": "has to be said each time", "hook install start": "asks for one answer",
 	"hook uninstall client": "asks for one answer", "hook uninstall scope": "asks for one answer", "hook uninstall config": "asks for one answer", "hook uninstall write": "has to be said each time",
 	"skill client": "asks for one answer", "skill scope": "asks for one answer", "skill write": "has to be said each time", "agents-md profile": "mcp.profile sets it",
 	"rank path": "asks for one answer", "rank budget": "asks for one answer", "refs path": "asks for one answer", "refs budget": "asks for one answer",
