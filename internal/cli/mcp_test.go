@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,31 +89,21 @@ func answers(t *testing.T, cmd *exec.Cmd, lines ...string) map[string]string {
 	return got
 }
 
-// The real program on stdin and stdout: tools, resources, policy.
+// The real program on stdin and stdout: tools and policy.
 func TestMCPStdio(t *testing.T) {
 	dir := sampleWorkspace(t)
-	real, _ := filepath.EvalSymlinks(dir)
 	got := answers(t, program(t, dir, "mcp"),
 		rpc(1, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`),
 		rpc(2, "tools/call", `{"name":"read_file","arguments":{"path":".env"}}`),
-		rpc(3, "resources/read", `{"uri":"`+fileURL(real)+`/sub/b.txt"}`),
-		rpc(4, "resources/read", `{"uri":"`+fileURL(real)+`/.git/config"}`),
-		rpc(5, "resources/read", `{"uri":"file:///etc/passwd"}`),
-		rpc(6, "completion/complete", `{"ref":{"type":"ref/resource","uri":"`+fileURL(real)+`/{+path}"},"argument":{"name":"path","value":"s"}}`),
-		rpc(7, "resources/list", `{}`),
 		rpc(8, "tools/list", `{}`),
 		"garbage",
 	)
 	for id, want := range map[string]string{
-		"0": "Every change can be undone", "1": "needle", "2": `"isError":true`, "3": `"text":"two\n"`, "4": `"error"`, "5": "Resource not found",
-		"6": `["sub/"]`, "7": `"resources":[]`, "8": `"edit_file"`, "null": "-32700",
+		"0": "Every change can be undone", "1": "needle", "2": `"isError":true`, "8": `"edit_file"`, "null": "-32700",
 	} {
 		if !strings.Contains(got[id], want) {
 			t.Errorf("%s: %s, want %q", id, got[id], want)
 		}
-	}
-	if strings.Contains(got["4"], "secret") {
-		t.Errorf("hidden files show: %s", got["4"])
 	}
 }
 
@@ -250,93 +239,6 @@ func TestMCPFlags(t *testing.T) {
 		out, err := program(t, one, append([]string{"mcp"}, c.args...)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), c.want) {
 			t.Errorf("%v: %v, %s; want %q", c.args, err, out, c.want)
-		}
-	}
-}
-
-// The files of several roots as resources: text as text, a picture as base64,
-// paths that complete in each root.
-func TestMCPResources(t *testing.T) {
-	one, two := sampleWorkspace(t), sampleWorkspace(t)
-	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00"
-	writeFile(t, filepath.Join(two, "pic.png"), picture)
-	writeFile(t, filepath.Join(two, "large.bin"), picture+strings.Repeat("x", 4<<20))
-	writeFile(t, filepath.Join(two, "wide.txt"), "\xff\xfeh\x00i\x00")
-	real, err := filepath.EvalSymlinks(two)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base := fileURL(real)
-	complete := func(value string) string {
-		return fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":%q}}`, base, value)
-	}
-	got := answers(t, program(t, one, "mcp", "--no-index", "--root", "x="+one, "--root", "y="+two),
-		rpc(1, "resources/list", `{}`),
-		rpc(2, "resources/templates/list", `{}`),
-		rpc(3, "resources/read", `{"uri":"`+base+`/pic.png"}`),
-		rpc(4, "resources/read", `{"uri":"`+base+`/large.bin"}`),
-		rpc(5, "resources/read", `{"uri":"`+base+`/wide.txt"}`),
-		rpc(6, "completion/complete", complete("")),
-		rpc(7, "completion/complete", complete("sub/")),
-		rpc(8, "resources/read", `{"uri":"`+base+`/.env"}`),
-	)
-	for id, want := range map[string]string{
-		"1": `"resources":[]`, "2": `"name":"files of y"`, "3": `"blob":"` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"`,
-		"4": "large.bin is over 4 MB", "5": `"blob":"//5oAGkA"`, "6": `"pic.png"`, "7": `["sub/b.txt"]`, "8": `"error"`,
-	} {
-		if !strings.Contains(got[id], want) {
-			t.Errorf("%s: %s, want %q", id, got[id], want)
-		}
-	}
-	if !strings.Contains(got["3"], `"mimeType":"image/png"`) || strings.Contains(got["8"], "KEY=1") {
-		t.Errorf("%s %s", got["3"], got["8"])
-	}
-}
-
-// A resource has the bytes of its file. Those of a client that may not call read_file
-// are not there.
-func TestResourcesAreExact(t *testing.T) {
-	dir := t.TempDir()
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := []string{
-		"one\ntwo\n", "one\ntwo", "one\r\ntwo\r\n", "one\r\ntwo\nthree\r", "\n\n\n", "\r", "\ufeffbom\r\n", "\xff\xfeh\x00i\x00", "caf\xe9\n", "a\x00b\n", "",
-		"tabs\tand \u2028 \u202e \x1b[2J\n", strings.Repeat("long ", 1<<18) + "end", "null \ufffd and \U0001f600",
-	}
-	var calls []string
-	for i, text := range files {
-		writeFile(t, filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), text)
-		calls = append(calls, rpc(i+1, "resources/read", fmt.Sprintf(`{"uri":"%s/f%d.txt"}`, fileURL(real), i)))
-	}
-	got := answers(t, program(t, dir, "mcp", "--no-index", "--root", dir), calls...)
-	for i, text := range files {
-		var answer struct {
-			Result struct {
-				Contents []struct {
-					Text string
-					Blob []byte
-				}
-			}
-		}
-		if err := json.Unmarshal([]byte(got[fmt.Sprint(i+1)]), &answer); err != nil || len(answer.Result.Contents) != 1 {
-			t.Fatalf("%.40q: %.200s: %v", text, got[fmt.Sprint(i+1)], err)
-		}
-		c := answer.Result.Contents[0]
-		if read := c.Text + string(c.Blob); read != text {
-			t.Errorf("%.40q is read as %.40q", text, read)
-		}
-	}
-	for _, flags := range []string{"--tools get_index_status", "--tools search_files,list_files", "--no-resources", "--tools read_file", ""} {
-		args := append([]string{"mcp", "--no-index", "--root", dir}, strings.Fields(flags)...)
-		got := answers(t, program(t, dir, args...), calls[0], rpc(21, "resources/templates/list", `{}`),
-			rpc(22, "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":""}}`, fileURL(real))))
-		open := flags == "" || flags == "--tools read_file"
-		for id, want := range map[string]string{"1": "one", "21": "file://", "22": "f0.txt"} {
-			if strings.Contains(got[id], want) != open {
-				t.Errorf("mcp %s, answer %s: %.200s", flags, id, got[id])
-			}
 		}
 	}
 }

@@ -163,7 +163,6 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "structured", Commands: []string{"mcp"}},
-		{Section: "mcp", Name: "no-resources", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "activity", Default: "true", Example: `false`,
 			About: "keep a line for each call of a tool for a day, for the page's Activity; false writes nothing"},

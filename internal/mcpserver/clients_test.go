@@ -37,14 +37,12 @@ func stdioServer() int {
 }
 
 func clientOptions() *Options {
-	return &Options{Version: "v1", Instructions: "Be brief.", Structured: true, Roots: []Root{{Dir: wsDir, Files: mapFiles{"a.txt": "a"}}}}
+	return &Options{Version: "v1", Instructions: "Be brief.", Structured: true}
 }
 
 type clientReport struct {
 	Instructions string
 	Tools        []struct{ Name string }
-	Templates    []struct{ URITemplate string }
-	Resources    []struct{ URI string }
 	Results      []struct {
 		Name, Threw string
 		Progress    int
@@ -94,7 +92,7 @@ func targets(t *testing.T, url string) map[string]string {
 
 func checkReport(t *testing.T, r *clientReport) {
 	t.Helper()
-	if r.Instructions != "Be brief." || len(r.Tools) != 6 || len(r.Templates) != 1 || len(r.Resources) != 1 {
+	if r.Instructions != "Be brief." || len(r.Tools) != 6 {
 		t.Errorf("the client saw %+v", r)
 	}
 	for i, want := range []struct{ text, structured, threw string }{
@@ -142,7 +140,6 @@ func TestClientsInspector(t *testing.T) {
 		}{
 			{[]string{"--method", "tools/list", "--strict"}, `"name": "echo"`},
 			{[]string{"--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hello"}, `"text": "hello"`},
-			{[]string{"--method", "resources/read", "--uri", "file:///ws/a.txt"}, `"text": "a"`},
 		} {
 			cmd := exec.Command(program, append(append([]string{inspector}, target...), c.args...)...)
 			cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // it keeps a catalogue there

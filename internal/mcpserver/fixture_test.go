@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -84,43 +83,6 @@ func stockTools() (*tool.Registry, error) {
 			},
 		},
 	)
-}
-
-// mapFiles are files in memory.
-type mapFiles map[string]string
-
-func (m mapFiles) Read(_ context.Context, path string) (*Content, error) {
-	if strings.HasPrefix(path, ".git/") {
-		return nil, tool.Errorf(fault.ProtectedPath, "Access denied: Cannot access files in '.git/' directory (protected system folder)")
-	}
-	text, ok := m[path]
-	if !ok {
-		return nil, tool.Errorf(fault.NotFound, "no file %s", path)
-	}
-	if strings.Contains(text, "\x00") {
-		return &Content{Blob: []byte(text)}, nil
-	}
-	return &Content{Text: text}, nil
-}
-
-func (m mapFiles) List(_ context.Context, after string, n int) ([]string, error) {
-	var list []string
-	for p := range m {
-		if p > after {
-			list = append(list, p)
-		}
-	}
-	slices.Sort(list)
-	return list[:min(n, len(list))], nil
-}
-
-func (m mapFiles) Complete(ctx context.Context, prefix string, n int) ([]string, bool, error) {
-	if prefix == "panic" {
-		panic("on purpose")
-	}
-	all, _ := m.List(ctx, "", len(m))
-	all = slices.DeleteFunc(all, func(p string) bool { return !strings.HasPrefix(p, prefix) })
-	return all[:min(n, len(all))], len(all) > n, nil
 }
 
 func newTestServer(t testing.TB, opts *Options) *Server {

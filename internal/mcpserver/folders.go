@@ -2,7 +2,10 @@ package mcpserver
 
 import (
 	"context"
+	"net/url"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -46,4 +49,25 @@ func withFolders(ctx context.Context, session *mcp.ServerSession) context.Contex
 		}
 		return dirs
 	})
+}
+
+// filePath is what a file's address names, with slashes. On Windows a host is a
+// network share. Addresses that some programs make by joining file:// and a
+// path, such as file://C:\work\a.txt, are accepted.
+func filePath(uri string) (string, bool) {
+	if runtime.GOOS == "windows" {
+		uri = strings.ReplaceAll(uri, `\`, "/")
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || u.Scheme != "file":
+		return "", false
+	case u.Host == "" || u.Host == "localhost":
+		return u.Path, true
+	case runtime.GOOS != "windows":
+		return "", false
+	case len(u.Host) == 2 && u.Host[1] == ':':
+		return "/" + u.Host + u.Path, true
+	}
+	return "//" + u.Host + u.Path, true
 }

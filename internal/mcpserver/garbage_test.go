@@ -219,7 +219,7 @@ func fuzzValue(rnd *rand.Rand, depth int) string {
 // 10,000 requests that are more or less wrong: the server answers a sound one
 // after them, and holds no memory for them.
 func TestFuzzedRequests(t *testing.T) {
-	s := newTestServer(t, &Options{Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}})
+	s := newTestServer(t, nil)
 	p := serve(t, s)
 	p.initialize()
 	answers := make(chan int)
@@ -352,7 +352,7 @@ func FuzzStdio(f *testing.F) {
 	for range 20 {
 		f.Add(fuzzLine(rnd))
 	}
-	s := newTestServer(f, &Options{Grace: time.Millisecond, Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}})
+	s := newTestServer(f, &Options{Grace: time.Millisecond})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		done := make(chan error, 1)
 		go func() { done <- s.ServeStdio(context.Background(), bytes.NewReader(data), io.Discard) }()

@@ -1,13 +1,9 @@
 package mcpserver
 
 import (
-	"bufio"
-	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,17 +11,6 @@ import (
 
 	"quarry/internal/stress"
 )
-
-// largeFiles has one of 1 MB by every name.
-type largeFiles struct {
-	mapFiles
-	begun atomic.Int64
-}
-
-func (f *largeFiles) Read(context.Context, string) (*Content, error) {
-	f.begun.Add(1)
-	return &Content{Text: strings.Repeat("x", 1<<20)}, nil
-}
 
 // Calls under way have a bound in bytes as well as in number, and so have
 // notifications while the client reads nothing: the SDK keeps all it gets in memory.
@@ -52,39 +37,6 @@ func TestHeldMessages(t *testing.T) {
 		if c.accept(large(8)); len(c.queue) != 6 {
 			t.Error("a call is refused though one has ended")
 		}
-	})
-	t.Run("files", func(t *testing.T) {
-		in, out := io.Pipe()
-		deaf, heard := io.Pipe()
-		files := &largeFiles{}
-		s := newTestServer(t, &Options{Grace: 10 * time.Millisecond, Roots: []Root{{Dir: wsDir, Files: files}}})
-		ended := make(chan error, 1)
-		go func() { ended <- s.ServeStdio(t.Context(), in, heard) }()
-		answers := bufio.NewReader(deaf)
-		write := func(line string) {
-			if _, err := io.WriteString(out, line+"\n"); err != nil {
-				t.Error(err)
-			}
-		}
-		write(call(1, "initialize", initParams))
-		if _, err := answers.ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
-		const reads = 40
-		for i := range reads {
-			write(call(i+2, "resources/read", `{"uri":"`+fileURI("/"+strings.TrimPrefix(filepath.ToSlash(wsDir), "/"))+`/a"}`))
-		}
-		for i := range reads { // each is answered once the client reads
-			if n := files.begun.Load(); n > int64(i+maxReads/2+1) {
-				t.Fatalf("%d files were read when the client had taken %d", n, i)
-			}
-			line, err := answers.ReadString('\n')
-			if err != nil || len(line) < 1<<20 {
-				t.Fatalf("%.200s %v", line, err)
-			}
-		}
-		out.Close()
-		<-ended
 	})
 	t.Run("notifications", func(t *testing.T) {
 		in, out := io.Pipe()

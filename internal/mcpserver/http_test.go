@@ -581,7 +581,7 @@ func TestHTTPShutdown(t *testing.T) {
 // answered after them.
 func TestFuzzedHTTP(t *testing.T) {
 	stress.SkipShort(t)
-	h := testHandler(t, newTestServer(t, &Options{Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}}), HTTPOptions{})
+	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	rnd := rand.New(rand.NewPCG(5, 6))
 	session := post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id")
 	versions := []string{"", "2025-03-26", "2025-11-25", "2026-07-28", "2099-01-01", "x"}

@@ -35,10 +35,9 @@ func longNames() map[string]string {
 // would be answered with several times that.
 func TestLongNamesAreNotRepeated(t *testing.T) {
 	const most = 8 << 10
-	opts := &Options{Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}}
-	p := serve(t, newTestServer(t, opts))
+	p := serve(t, newTestServer(t, nil))
 	p.initialize()
-	h := testHandler(t, newTestServer(t, opts), HTTPOptions{})
+	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	session := post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id")
 	refused := 0
 	for name, line := range longNames() {

@@ -39,7 +39,7 @@ const maxCalls = 512
 // uses.
 const DefaultGrace = 1600 * time.Millisecond
 
-// Options of New; nil and the zero value are a server with tools only.
+// Options of New; nil is the zero value.
 type Options struct {
 	Version string // of the program
 	// Instructions tell a model which tool is for what, and the policy.
@@ -48,8 +48,6 @@ type Options struct {
 	// every tool the schema of it. Some clients (Claude Code, Copilot, VS Code,
 	// Codex) show the model nothing else then, so the text should be the same.
 	Structured bool
-	// Roots are the folders whose files are resources, with file:// addresses.
-	Roots []Root
 	// Connected is called when a client has said who it is, and Called for each call
 	// of a tool, before it is answered; nil is fine.
 	Connected func(tool.Client)
@@ -76,7 +74,6 @@ type Answer struct {
 // Server serves one set of tools to any number of clients.
 type Server struct {
 	tools      *tool.Registry
-	files      *files
 	sdk        *mcp.Server
 	log        *slog.Logger
 	grace      time.Duration
@@ -100,24 +97,15 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.grace = cmp.Or(s.grace, DefaultGrace)
-	var err error
-	if s.files, err = newFiles(opts.Roots); err != nil {
-		return nil, err
-	}
 	settings := &mcp.ServerOptions{
-		Instructions:      opts.Instructions,
-		Logger:            slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
-		CompletionHandler: s.complete,
+		Instructions: opts.Instructions,
+		Logger:       slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
 		// Answers depend on the owner's policy, so they must not be cached by
 		// others.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		// The lists of a server don't change while it runs, and it doesn't send
 		// logs, so neither capability is announced.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
-	}
-	if len(opts.Roots) > 0 {
-		settings.Capabilities.Resources = &mcp.ResourceCapabilities{}
-		settings.Capabilities.Completions = &mcp.CompletionCapabilities{}
 	}
 	if change != nil {
 		change(settings)
@@ -130,9 +118,6 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 			return nil, err
 		}
 		s.sdk.AddTool(definition, s.call)
-	}
-	for _, t := range s.files.templates() {
-		s.sdk.AddResourceTemplate(t, s.files.read)
 	}
 	return s, nil
 }
@@ -271,7 +256,6 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 				}
 			}
 		}()
-		s.files.normalize(req)
 		res, err = next(ctx, method, req)
 		if err == nil && (method == "initialize" || method == "server/discover") {
 			s.greet(req)

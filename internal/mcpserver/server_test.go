@@ -268,89 +268,10 @@ func waitEnd(t *testing.T, p *peer, want error) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	if _, err := New(stock(t), &Options{Roots: []Root{{Dir: "relative", Files: mapFiles{}}}}); err == nil {
-		t.Error("a root with a relative folder was accepted")
-	}
 	reg := stock(t)
 	reg.Lookup("echo").OutputSchema = json.RawMessage(`[`)
 	if _, err := New(reg, nil); err == nil {
 		t.Error("a broken output schema was accepted")
-	}
-}
-
-var _ Files = mapFiles{}
-
-// drive begins the absolute paths of these tests, C: on Windows, and volume those
-// in file URLs, /C:.
-var drive, volume = map[bool]string{true: "C:"}[runtime.GOOS == "windows"], map[bool]string{true: "/C:"}[runtime.GOOS == "windows"]
-
-func TestFiles(t *testing.T) {
-	files := mapFiles{"README.md": "# Hi\n", "src/a b.go": "package a\n", "src/ü.txt": "ü", "bin": "\x00\x01", "empty": ""}
-	p := serve(t, newTestServer(t, &Options{Roots: []Root{{Dir: drive + "/work space/{x}", Files: files}}}))
-	if m := p.initialize(); !strings.Contains(string(m.Result), `"resources":{}`) {
-		t.Errorf("initialize answers %s", m.Result)
-	}
-	base := "file://" + volume + "/work%20space/%7Bx%7D"
-	m := p.ask(1, "resources/templates/list", "")
-	if !strings.Contains(string(m.Result), `"uriTemplate":"`+base+`/{+path}"`) {
-		t.Errorf("templates: %s", m.Result)
-	}
-	m = p.ask(2, "resources/list", "")
-	if !strings.Contains(string(m.Result), `"resources":[]`) {
-		t.Errorf("list: %s", m.Result)
-	}
-	for i, c := range []struct{ name, uri, want string }{
-		{"text", base + "/README.md", `"mimeType":"text/markdown","text":"# Hi\n"`},
-		{"escaped", base + "/src/a%20b.go", `"mimeType":"text/plain","text":"package a\n"`},
-		{"not escaped", "file://" + volume + "/work space/{x}/src/ü.txt", `"text":"ü"`},
-		{"with a host", "file://localhost" + volume + "/work%20space/%7Bx%7D/README.md", `"text":"# Hi\n"`},
-		{"binary", base + "/bin", `"blob":"AAE="`},
-		{"empty", base + "/empty", `"blob":""`},
-		{"missing", base + "/nope", `Resource not found`},
-		{"refused", base + "/.git/config", `protected system folder`},
-		{"another folder", "file:///etc/passwd", `Resource not found`},
-		{"a neighbour", "file://" + volume + "/work%20space/%7Bx%7D-evil/README.md", `Resource not found`},
-		{"the folder itself", base, `Resource not found`},
-		{"another scheme", "http://localhost/README.md", `Resource not found`},
-		{"not an address", "%zz", `Resource not found`},
-	} {
-		params, _ := json.Marshal(map[string]string{"uri": c.uri})
-		m := p.ask(10+i, "resources/read", string(params))
-		got := string(m.Result)
-		if m.Error != nil {
-			got = m.Error.Message
-		}
-		if !strings.Contains(got, c.want) {
-			t.Errorf("%s: %s answers %s, want %s", c.name, c.uri, got, c.want)
-		}
-	}
-}
-
-// A type is by the name, unless the content says otherwise.
-func TestMIMETypes(t *testing.T) {
-	png := "\x89PNG\r\n\x1a\n\x00\x00"
-	for _, c := range []struct {
-		name string
-		c    *Content
-		want string
-	}{
-		{"a.png", nil, "image/png"},
-		{"a.PNG", &Content{Blob: []byte(png)}, "image/png"},
-		{"picture", &Content{Blob: []byte(png)}, "image/png"},
-		{"a.md", &Content{Blob: []byte(png)}, "image/png"},
-		{"a.pdf", &Content{Blob: []byte("%PDF-1.7\x00")}, "application/pdf"},
-		{"paper", &Content{Blob: []byte("%PDF-1.7\x00")}, "application/pdf"},
-		{"a.dat", &Content{Blob: []byte{0, 1, 2}}, "application/octet-stream"},
-		{"a.ts", nil, "text/plain"},
-		{"a.ts", &Content{Text: "let x"}, "text/plain"},
-		{"a.png", &Content{Text: "not a picture"}, "text/plain"},
-		{"a.svg", &Content{Text: "<svg/>"}, "image/svg+xml"},
-		{"a.json", &Content{Text: "{}"}, "application/json"},
-		{"Makefile", nil, "text/plain"},
-	} {
-		if got := mimeType(c.name, c.c); got != c.want {
-			t.Errorf("mimeType(%q, %+v) = %s, want %s", c.name, c.c, got, c.want)
-		}
 	}
 }
 
@@ -373,42 +294,6 @@ func TestFileAddresses(t *testing.T) {
 		if got, ok := filePath(c.uri); got != want || ok != (want != "") {
 			t.Errorf("filePath(%q) = %q, %v, want %q", c.uri, got, ok, want)
 		}
-	}
-}
-
-func TestCompletePaths(t *testing.T) {
-	src := mapFiles{"src/a.go": "", "src/b.go": "", "README.md": ""}
-	many := mapFiles{}
-	for i := range 150 {
-		many[fmt.Sprintf("f%03d", i)] = ""
-	}
-	p := serve(t, newTestServer(t, &Options{Roots: []Root{{"app", drive + "/app", src}, {"api", drive + "/api", many}}}))
-	p.initialize()
-	for i, c := range []struct{ name, ref, arg, value, want string }{
-		{"of a template", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "src/", `{"values":["src/a.go","src/b.go"]}`},
-		{"of another template", `{"type":"ref/resource","uri":"file://` + volume + `/other/{+path}"}`, "path", "src/", `{"values":[]}`},
-		{"another argument", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "question", "src/", `{"values":[]}`},
-		{"of a prompt", `{"type":"ref/prompt","name":"any"}`, "path", "src/", `{"values":[]}`},
-		{"a panic", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "panic", `failed unexpectedly`},
-	} {
-		m := p.ask(i+1, "completion/complete", fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q}}`, c.ref, c.arg, c.value))
-		got := string(m.Result)
-		if m.Error != nil {
-			got = m.Error.Message
-		}
-		if !strings.Contains(got, c.want) {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
-	}
-	var full struct {
-		Completion struct {
-			Values  []string
-			HasMore bool
-		}
-	}
-	m := p.ask(50, "completion/complete", `{"ref":{"type":"ref/resource","uri":"file://`+volume+`/api/{+path}"},"argument":{"name":"path","value":"f"}}`)
-	if err := json.Unmarshal(m.Result, &full); err != nil || len(full.Completion.Values) != 100 || !full.Completion.HasMore {
-		t.Errorf("%d paths, more %v, %v; want 100 and more", len(full.Completion.Values), full.Completion.HasMore, err)
 	}
 }
 

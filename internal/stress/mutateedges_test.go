@@ -20,7 +20,6 @@ var edgeMutations = []mutation{
 	{"edge 12: arguments that are not UTF-8", "tool", "invalidText", []edit{never("Valid raw")}, "./tool", "TestTextIsNotChanged"},
 	{"edge 12: messages that are not UTF-8", "internal/mcpserver", "lineConn.acceptOne", []edit{never("utf8 Valid")}, "./internal/mcpserver", "TestGarbageLines"},
 	{"edge 12: escapes in summaries", "change", "escaped", []edit{always("ContainsFunc unshown")}, "./internal/stress", "TestHostileNamesOfCallers"},
-	{"edge 14: resources follow --tools", "internal/cli/agents", "mcpFlags.servesFiles", []edit{always("noResources tools Contains")}, "./internal/cli", "TestResourcesAreExact"},
 
 	// A planted bug for each regime of the issue that has none above.
 	{"regime requests: a question without a path", "internal/searcher", "Folder.fields", []edit{never("Paths 1")}, "./internal/owner", "FuzzRequest"},

@@ -573,7 +573,7 @@ func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.Fl
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "no-resources", "record", "no-record", "review", "review-client", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "record", "no-record", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue

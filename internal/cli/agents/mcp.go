@@ -37,14 +37,12 @@ type mcpFlags struct {
 	hosts       []string
 	origins     []string
 	verbose     bool
-	noResources bool
 }
 
 // toolset is what a server offers.
 type toolset struct {
 	tools        *tool.Registry
 	instructions string
-	roots        []mcpserver.Root
 	connected    func(tool.Client)
 	called       func(tool.Client, *tool.Tool)
 	answered     func(mcpserver.Answer)
@@ -98,7 +96,6 @@ func (f *mcpFlags) groups() []command.Group {
 func (f *mcpFlags) serverGroups() []command.Group {
 	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
-	other.BoolVar(&f.noResources, "no-resources", false, "serve no files as resources, which clients attach")
 	f.record.Add(other)
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
 	return append(f.agent.groups(), command.Group{Title: "Other", Flags: other})
@@ -122,7 +119,7 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 		return err
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
-		Version: env.Version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
+		Version: env.Version(), Instructions: set.instructions, Logger: log,
 		Structured: f.data || profile.InJSON(f.profile), Connected: set.connected, Called: set.called, Answered: set.answered,
 	})
 	if err == nil {

@@ -31,10 +31,6 @@ const report = {
   tools: (await client.listTools()).tools, // also what compiles the schemas
   results: [],
 };
-if (report.capabilities.resources) {
-  report.templates = (await client.listResourceTemplates()).resourceTemplates;
-  report.resources = (await client.listResources()).resources;
-}
 for (const call of calls) {
   const entry = { name: call.name, progress: 0 };
   try {
