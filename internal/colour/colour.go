@@ -78,9 +78,9 @@ func For(name string) *Language {
 var byName = sync.OnceValue(func() map[string]*Language {
 	table := map[string]*Language{}
 	for _, e := range languages() {
-		e.lang.Name = e.name
-		for _, name := range strings.Fields(e.names) {
-			table[name] = e.lang
+		l := e.language()
+		for _, name := range strings.Fields(e.Files) {
+			table[name] = l
 		}
 	}
 	return table

@@ -53,7 +53,7 @@ func TestFor(t *testing.T) {
 
 // The pieces of any text put together are the text, in every language.
 func FuzzEach(f *testing.F) {
-	all := languages() // making them takes longer than the rest
+	all := languages()
 	for i := range all {
 		f.Add(uint8(i), "func f() { \"a\n'b /* c // d\n--[[ <a b='c'> `x` [[y]] **z** # @k $v")
 		f.Add(uint8(i), "'\\")
@@ -62,15 +62,15 @@ func FuzzEach(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, text string) {
 		e := all[int(which)%len(all)]
 		var b strings.Builder
-		e.lang.Each(text, func(piece string, c Class) bool {
+		e.language().Each(text, func(piece string, c Class) bool {
 			if piece == "" {
-				t.Fatalf("%s: an empty piece", e.names)
+				t.Fatalf("%s: an empty piece", e.Files)
 			}
 			b.WriteString(piece)
 			return true
 		})
 		if b.String() != text {
-			t.Fatalf("%s: pieces of %q make %q", e.names, text, b.String())
+			t.Fatalf("%s: pieces of %q make %q", e.Files, text, b.String())
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 
@@ -45,119 +46,7 @@ var shortForms = sync.OnceValue(func() map[string][]string {
 	return m
 })
 
-// Each line has the forms of one word.
-const shortFormLines = `authentication auth authenticate
-authorization authz authorize
-configuration config cfg conf configure
-directory dir folder
-database db
-message msg
-request req
-response resp
-parameter param
-argument arg
-initialize init initialization
-utility util utils
-document doc documentation
-environment env
-synchronization sync synchronize
-asynchronous async
-application app
-administrator admin
-temporary temp tmp
-string str
-number num
-integer int
-boolean bool
-character char
-function func fn
-variable var
-reference ref
-pointer ptr
-memory mem
-allocate alloc allocation
-buffer buf
-command cmd
-context ctx
-connection conn
-execute exec execution
-expression expr
-format fmt
-information info
-iterator iter
-length len
-library lib
-maximum max
-minimum min
-object obj
-operation op
-option opt
-previous prev
-process proc
-property prop
-reader rd
-receive recv
-repository repo
-source src
-destination dst dest
-standard std
-statistics stats stat
-statement stmt
-template tmpl
-transaction txn tx
-validate validation validator
-value val
-vector vec
-address addr
-attribute attr
-average avg
-background bg
-calculate calc
-certificate cert
-column col
-compare cmp comparison
-declaration decl
-definition def
-delete del remove
-dependency dep deps
-description desc
-device dev
-difference diff
-error err exception
-extension ext
-generate gen generator
-identifier id ident
-image img
-implementation impl
-index idx
-instance inst
-interface iface
-internationalization i18n
-language lang
-locale locales
-manager mgr
-multiple multi
-network net
-package pkg
-password passwd pwd
-permission perm
-position pos
-query qry
-register reg
-regular regex regexp
-result res
-sequence seq
-serialize serialization serializer
-server srv
-session sess
-specification spec
-subscription sub subscribe
-symbol sym
-system sys
-terminal tty term
-user usr
-version ver
-websocket ws
-window win
-multipurpose mime
-`
+// shortFormLines has a line for each word, with its forms.
+//
+//go:embed forms.txt
+var shortFormLines string
