@@ -39,9 +39,6 @@ type IndexStatus struct {
 	Overlay bool `json:"overlay,omitempty"`
 	// Ignored says that the index has ignored files too.
 	Ignored bool `json:"ignored"`
-	// Outdated counts the indexes of earlier versions in the folder that holds
-	// this one.
-	Outdated int `json:"outdated"`
 }
 
 // Progress is how many files have been read for an index.

@@ -227,11 +227,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		row("used", "last opened %s ago", now.Sub(st.Used).Round(time.Second))
 	}
 	if st.MaxBytes > 0 {
-		outdated := ""
-		if st.Outdated > 0 {
-			outdated = fmt.Sprintf("; %d of them are of earlier versions and are deleted when the next one is built", st.Outdated)
-		}
-		row("all", "indexes take %s of %s (index.max-size)%s", render.Size(st.AllBytes), render.Size(st.MaxBytes), outdated)
+		row("all", "indexes take %s of %s (index.max-size)", render.Size(st.AllBytes), render.Size(st.MaxBytes))
 	}
 	if next := indexAdvice(st); next != "" {
 		row("next", "%s", next)
@@ -331,8 +327,6 @@ func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 		folder = cmp.Or(folder, x.Dir)
 		about := ""
 		switch {
-		case x.Outdated:
-			about = "  (of an earlier version: deleted when the next index is built)"
 		case x.Gone:
 			about = "  (not there)"
 		case x.Kept:

@@ -18,8 +18,7 @@ import (
 // Stored is one of all indexes of a user.
 type Stored struct {
 	Dir string `json:"dir"`
-	// Folder is what was indexed, "" if that was not noted: earlier versions
-	// did not.
+	// Folder is what was indexed, "" if that was not noted.
 	Folder string    `json:"folder"`
 	Bytes  int64     `json:"bytes"`
 	Used   time.Time `json:"used"`
@@ -27,8 +26,6 @@ type Stored struct {
 	Kept bool `json:"kept"`
 	// Gone: nothing is at Folder. It may be on a disk that is not there now.
 	Gone bool `json:"gone"`
-	// Outdated is one of an earlier version of the format.
-	Outdated bool `json:"outdated"`
 }
 
 // AllStored lists the indexes in the folder that holds all of them, the one
@@ -55,7 +52,7 @@ func AllStored(home string) ([]Stored, error) {
 		}
 		list = append(list, Stored{
 			Dir: dir, Folder: s.Folder, Bytes: s.Bytes, Used: s.Used, Kept: kept,
-			Gone: s.Folder != "" && gone(s.Folder), Outdated: s.Outdated,
+			Gone: s.Folder != "" && gone(s.Folder),
 		})
 	}
 	return list, nil
@@ -71,7 +68,7 @@ func gone(path string) bool {
 // remove is the command that deletes an index. The path of the workspace leads to
 // its own index, so a second one is deleted by where it is.
 func (x *exam) remove(s Stored) string {
-	if s.Folder == "" || s.Outdated || s.Folder == x.Root {
+	if s.Folder == "" || s.Folder == x.Root {
 		return "rm -rf " + render.ShellQuote(s.Dir)
 	}
 	return "quarry index delete --root " + render.ShellQuote(s.Folder)
@@ -84,30 +81,9 @@ func (x *exam) checkStored(own string) error {
 	if err != nil {
 		return err
 	}
-	x.checkOutdated(all)
 	x.checkSeveral(own, all)
 	x.checkGone(all)
 	return x.checkCap(filepath.Dir(own), all)
-}
-
-// checkOutdated looks for indexes that no program of this version uses: of other
-// folders, or of this one as an earlier version kept it, one for each policy.
-func (x *exam) checkOutdated(all []Stored) {
-	f := Finding{
-		ID: "index-outdated", Note: true,
-		Why: "No program of this version uses them. They are deleted when an index is built next.", Fix: "To delete them now:",
-	}
-	var size int64
-	for _, s := range all {
-		if s.Outdated && !s.Kept {
-			size += s.Bytes
-			f.Run = append(f.Run, "rm -rf "+render.ShellQuote(s.Dir))
-		}
-	}
-	if n := len(f.Run); n > 0 {
-		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, render.Size(size))
-		x.find(f)
-	}
 }
 
 // checkSeveral looks for other indexes with files of this folder: under another
@@ -118,7 +94,7 @@ func (x *exam) checkSeveral(own string, all []Stored) {
 		return // that was said
 	}
 	for _, s := range all {
-		if s.Dir == own || s.Folder == "" || s.Outdated || s.Gone {
+		if s.Dir == own || s.Folder == "" || s.Gone {
 			continue
 		}
 		there, err := os.Stat(s.Folder)
@@ -161,7 +137,7 @@ func (x *exam) checkGone(all []Stored) {
 	}
 	var size int64
 	for _, s := range all {
-		if s.Gone && !s.Kept && !s.Outdated {
+		if s.Gone && !s.Kept {
 			size += s.Bytes
 			f.Run = append(f.Run, x.remove(s))
 		}

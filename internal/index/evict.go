@@ -2,7 +2,6 @@ package index
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"io"
 	"sort"
@@ -20,8 +19,6 @@ type Stored struct {
 	Folder string
 	Bytes  int64
 	Used   time.Time // when it was last opened
-	// Outdated indexes have an earlier version of the format, which this version of the program can't read.
-	Outdated bool
 }
 
 // MarkUsed records that the index in dir is in use, for Evict, and for people,
@@ -99,13 +96,9 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 	if err != nil {
 		return s, err
 	}
-	newest := ""
 	for _, e := range entries {
 		if !ours(e.Name) {
 			return s, errNotIndex
-		}
-		if _, ok := numberOf(manifestPrefix, e.Name); ok {
-			newest = max(newest, e.Name)
 		}
 		info, err := dir.Stat(e.Name)
 		if err != nil {
@@ -119,7 +112,6 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 			s.Folder = readFolder(dir)
 		}
 	}
-	s.Outdated = newest != "" && outdated(dir, newest)
 	return s, nil
 }
 
@@ -136,26 +128,12 @@ func readFolder(dir *rootfs.Dir) string {
 	return string(path)
 }
 
-// outdated reports whether a manifest is of an earlier version.
-func outdated(dir *rootfs.Dir, name string) bool {
-	f, err := dir.OpenFile(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var head [len(manifestMagic) + 4]byte
-	if n, _ := f.ReadAt(head[:], 0); n < len(head) || string(head[:len(manifestMagic)]) != manifestMagic {
-		return false
-	}
-	return binary.LittleEndian.Uint32(head[len(manifestMagic):]) < formatVersion
-}
-
 // ours reports whether a name is one of those in an index's folder.
 func ours(name string) bool {
 	return name == lockName || name == folderName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }
 
-// Evict deletes outdated indexes, then the least recently used ones until the total is at most `most` bytes,
+// Evict deletes the least recently used indexes until the total is at most `most` bytes,
 // and returns the deleted ones. It keeps indexes that a process uses, the one called keep, and any folder
 // that is not an index.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
@@ -167,7 +145,7 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	var gone []Stored
 	errs := []error{err}
 	for _, s := range all {
-		if total <= most && !s.Outdated && !strings.HasPrefix(s.Name, goingPrefix) {
+		if total <= most && !strings.HasPrefix(s.Name, goingPrefix) {
 			continue
 		}
 		dir, err := rootfs.Path{}.Child(s.Name)

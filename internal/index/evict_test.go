@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,42 +87,5 @@ func TestMarkUsedNotesTheFolder(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].Folder != folder {
 			t.Errorf("%q: %+v, %v", folder, all, err)
 		}
-	}
-}
-
-// An index of an earlier version goes, however much room there is; one of a later
-// version, and one that a process has, stay.
-func TestEvictDropsOutdatedIndexes(t *testing.T) {
-	stress.SkipWine(t, "deleting a file that is open")
-	dir := memoryDir(t)
-	home := openState(t, dir)
-	write := func(name string, version uint32) {
-		sub := filepath.Join(dir, name)
-		if err := os.Mkdir(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		head := binary.LittleEndian.AppendUint32([]byte(manifestMagic), version)
-		for file, data := range map[string][]byte{numbered(manifestPrefix, 3): head, lockName: nil} {
-			if err := os.WriteFile(filepath.Join(sub, file), data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	write("old", formatVersion-1)
-	write("old-busy", formatVersion-1)
-	write("now", formatVersion)
-	write("later", formatVersion+1)
-	p, _ := home.Known("old-busy/" + lockName)
-	lock, err := home.OpenLog(p, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lock.Close()
-	if ok, err := lock.TryLock(true); !ok || err != nil {
-		t.Fatal(ok, err)
-	}
-	gone, err := Evict(home, 1<<30, "")
-	if err != nil || len(gone) != 1 || gone[0].Name != "old" {
-		t.Errorf("evicted %+v, %v, want old", gone, err)
 	}
 }

@@ -25,15 +25,6 @@ func (f *files) Read(path string) ([]byte, error) {
 	return nil, nil
 }
 
-// concerned reads the notes that may link to one of these, and them.
-func (b *Book) concerned(ctx context.Context, notes ...*Note) (*files, error) {
-	var names []string
-	for _, n := range notes {
-		names = append(names, n.Path)
-	}
-	return b.mentioned(ctx, names, notes...)
-}
-
 // mentioned reads the notes that may link to files of these names, and those
 // given.
 func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*files, error) {

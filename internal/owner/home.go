@@ -140,9 +140,6 @@ func (o *Options) usage(st *search.IndexStatus) {
 	all, _ := index.List(home)
 	for _, s := range all {
 		st.AllBytes += s.Bytes
-		if s.Outdated {
-			st.Outdated++
-		}
 		if s.Name != name.String() {
 			continue
 		}
