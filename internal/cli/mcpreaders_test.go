@@ -118,7 +118,8 @@ var noteReadings = []reading{
 	{"links", `{"path":"t.md"}`, []string{"Notes/n.md"}},
 	{"apply_changes", `{"changes":[{"path":"set.md","content":"one\n"}]}`, []string{"set.md"}},
 	{"replace_in_files", `{"text":"one","replacement":"two","file_pattern":"set.md"}`, []string{"set.md"}},
-	{"undo_change", `{}`, []string{"Notes/n.md"}},
+	{"list_changes", `{}`, []string{"replace_in_files", "set.md"}},
+	{"undo_change", `{}`, []string{"set.md"}},
 }
 
 // readingsOf are the readings of a profile, and the first call of the golden file of each
