@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -275,14 +276,16 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 }
 
 // placeAsked is a path with a line, as the page copies it and compilers write it.
-var placeAsked = regexp.MustCompile(`^\s*(\S.*?):(\d{1,9})(?::\d{1,9})?:?\s*$`)
+var placeAsked = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(\S.*?):(\d{1,9})(?::\d{1,9})?:?\s*$`)
+})
 
 // maxPlaces is how many files of a name are shown before what was found.
 const maxPlaces = 5
 
 // places sends the files that a path:line names, in every mode, before the answer.
 func (s *Server) places(ctx context.Context, a *asked, run *running) error {
-	m := placeAsked.FindStringSubmatch(a.q)
+	m := placeAsked().FindStringSubmatch(a.q)
 	if m == nil || a.count || a.exact || a.offset > 0 {
 		return nil
 	}
