@@ -129,9 +129,11 @@ func (w *worker) push(ts []task) {
 	w.tasks = append(w.tasks, ts...)
 	w.mu.Unlock()
 	w.startOthers()
-	if w.idle.Load() > 0 {
+	if idle := int(w.idle.Load()); idle > 0 {
 		w.wake.L.Lock()
-		w.wake.Broadcast()
+		for range min(idle, len(ts)) { // to wake more than can work would make them contend
+			w.wake.Signal()
+		}
 		w.wake.L.Unlock()
 	}
 }
