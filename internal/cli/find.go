@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
+	"quarry/internal/crew"
 	"quarry/search"
 )
 
@@ -273,10 +275,12 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 			return 0, nil, err
 		}
 		stopped = stopped || res.Stopped == search.StopTime
-		res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
-			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) ||
-				kinds["executable"] && !t.executable(&e) || !t.deep(e.Path, f.minDepth)
-		})
+		if pass != nil || kinds["empty"] || kinds["executable"] || f.minDepth > 0 {
+			res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
+				return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) ||
+					kinds["executable"] && !t.executable(&e) || !t.deep(e.Path, f.minDepth)
+			})
+		}
 		if len(res.Entries) == 0 && len(near) == 0 && s.OutTerminal() && s.ErrTerminal() {
 			near = f.nearPaths(cmd.Context(), t, q, pattern, &res.Summary)
 		}
@@ -293,7 +297,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 		if f.quiet {
 			return len(res.Entries), res.Skipped, nil
 		}
-		return len(res.Entries), res.Skipped, f.write(w, s, t, res)
+		return len(res.Entries), res.Skipped, f.write(cmd.Context(), w, s, t, res.Entries)
 	})
 	if stopped && (err == nil || errors.Is(err, env.ErrReported)) {
 		return f.cutShort(s, all)
@@ -428,49 +432,76 @@ type jsonEntry struct {
 	Modified string            `json:"modified,omitempty"`
 }
 
-func (f *findFlags) write(w *bufio.Writer, s env.Streams, t *target, res *search.FindResult) error {
+// rowBlock is how many paths a goroutine makes rows of at a time.
+const rowBlock = 4096
+
+// write prints the entries. Rows are made in parallel: for a kernel tree that is a tenth
+// of the time with 16 processors otherwise.
+func (f *findFlags) write(ctx context.Context, w *bufio.Writer, s env.Streams, t *target, entries []search.Entry) error {
+	if f.json {
+		return f.writeJSON(w, s, t, entries)
+	}
 	tty := s.OutTerminal()
 	colour := printing.UseColour(f.colour, tty, s.Env()) && !f.nul
 	palette := lsColoursOf(s.Env())
-	enc := json.NewEncoder(printing.JSONWriter(w, tty))
-	enc.SetEscapeHTML(false)
-	escape := tty && !f.nul
 	end := byte('\n')
 	if f.nul {
 		end = 0
 	}
-	var row []byte
-	for i := range res.Entries {
-		e := &res.Entries[i]
+	appendRow := func(row []byte, e *search.Entry) []byte {
 		path := f.shown(t, e)
-		if f.json {
-			kind := "file"
-			if e.Folder {
-				kind = "dir"
-			} else if e.Link {
-				kind = "symlink"
-			}
-			entry := jsonEntry{printing.TextOrBytes([]byte(path)), kind, e.Size, e.ModTime.UTC().Format(time.RFC3339Nano)}
-			if err := enc.Encode(entry); err != nil {
-				return err
-			}
-			continue
-		}
-		row = row[:0]
 		if f.long {
 			row = append(row, longLine(e)...)
 		}
-		if colour {
+		switch {
+		case colour:
 			row = palette.appendColoured(row, printing.Escape(path), e)
-		} else if escape {
+		case tty && !f.nul:
 			row = printing.AppendEscaped(row, []byte(path))
-		} else {
+		default:
 			row = append(row, path...)
 		}
 		if e.Folder {
 			row = append(row, '/')
 		}
-		if _, err := w.Write(append(row, end)); err != nil {
+		return append(row, end)
+	}
+	rows := make([][]byte, runtime.GOMAXPROCS(0))
+	for len(entries) > 0 && ctx.Err() == nil {
+		part := entries[:min(len(rows)*rowBlock, len(entries))]
+		entries = entries[len(part):]
+		blocks := (len(part) + rowBlock - 1) / rowBlock
+		crew.Each(ctx, blocks, len(rows), func(i int) {
+			rows[i] = rows[i][:0]
+			for k := i * rowBlock; k < min((i+1)*rowBlock, len(part)); k++ {
+				rows[i] = appendRow(rows[i], &part[k])
+			}
+		})
+		if ctx.Err() != nil {
+			break
+		}
+		for _, r := range rows[:blocks] {
+			if _, err := w.Write(r); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (f *findFlags) writeJSON(w *bufio.Writer, s env.Streams, t *target, entries []search.Entry) error {
+	enc := json.NewEncoder(printing.JSONWriter(w, s.OutTerminal()))
+	enc.SetEscapeHTML(false)
+	for i := range entries {
+		e := &entries[i]
+		kind := "file"
+		if e.Folder {
+			kind = "dir"
+		} else if e.Link {
+			kind = "symlink"
+		}
+		entry := jsonEntry{printing.TextOrBytes([]byte(f.shown(t, e))), kind, e.Size, e.ModTime.UTC().Format(time.RFC3339Nano)}
+		if err := enc.Encode(entry); err != nil {
 			return err
 		}
 	}

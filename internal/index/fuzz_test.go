@@ -22,6 +22,7 @@ type inMemory struct {
 
 func (m inMemory) Bytes() []byte { return m.data }
 func (inMemory) Touched() bool   { return false }
+func (inMemory) Forget()         {}
 func (inMemory) Close() error    { return nil }
 
 // FuzzSegment takes bytes as a segment, also with their sums made right, and

@@ -49,6 +49,7 @@ type mapping interface {
 	io.ReaderAt
 	Bytes() []byte
 	Touched() bool // since the last call, by whoever writes to the file
+	Forget()       // memory that can be read again
 	Close() error
 }
 

@@ -22,7 +22,7 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 	e := &enclosing{}
 	return func(f *search.FileMatch) error {
 		if len(f.Lines) > 0 {
-			if e.path != f.Path || e.starts == nil {
+			if e.path != f.Path || !e.opened {
 				e.open(ctx, from, f.Path)
 			}
 			for i := range f.Lines {
@@ -38,6 +38,7 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 // enclosing is the file in hand.
 type enclosing struct {
 	path   string
+	opened bool
 	text   []byte
 	starts []int           // of its lines
 	list   []search.Symbol // definitions of several lines, in order
@@ -47,7 +48,7 @@ type enclosing struct {
 }
 
 func (e *enclosing) open(ctx context.Context, from Source, path string) {
-	*e = enclosing{path: path, starts: []int{}}
+	*e = enclosing{path: path, opened: true, starts: e.starts[:0]}
 	data, err := from.ReadBytes(ctx, path, symbols.MaxText)
 	if err != nil {
 		return
@@ -69,6 +70,7 @@ func plain(data []byte) bool {
 
 func (e *enclosing) set(text []byte) {
 	e.text = text
+	e.starts = slices.Grow(e.starts[:0], bytes.Count(text, newline)+1)
 	for at := 0; at < len(text); {
 		e.starts = append(e.starts, at)
 		n := bytes.IndexByte(text[at:], '\n')

@@ -260,9 +260,11 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	}
 	a := &answer{text: c.definitionText(ctx, name, r, similar, lines), data: data, sum: &r.Summary}
 	switch {
-	case r.Total == 0 && c.allIgnored(ctx, q.Scope) != "":
-		a.receipt = []string{c.allIgnored(ctx, q.Scope)}
 	case r.Total == 0:
+		if nothing := c.allIgnored(ctx, q.Scope, &r.Summary); nothing != "" {
+			a.receipt = []string{nothing}
+			break
+		}
 		files := "no file in scope"
 		if r.SkippedCount[search.Unreadable] > 0 {
 			files += " that could be searched"

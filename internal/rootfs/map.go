@@ -106,6 +106,14 @@ func (m *Mapping) Touched() bool {
 // Bytes returns the content, which is valid until Close and must not be changed.
 func (m *Mapping) Bytes() []byte { return m.data }
 
+// Forget gives back the memory of pages that were read; they are read again when they are
+// used. It must not be called after Close.
+func (m *Mapping) Forget() {
+	if m.file != nil {
+		forgetPages(m.data)
+	}
+}
+
 // Close gives the memory back. Closing twice is harmless.
 func (m *Mapping) Close() error {
 	m.once.Do(func() {

@@ -37,7 +37,7 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	}
 	defer f.close()
 	q.Stat = q.Stat || q.Order == search.ByModTime || q.Order == search.BySize
-	run := &findRun{folder: d, q: &q, filter: f, found: make([][]search.Entry, d.Workers)}
+	run := &findRun{folder: d, q: &q, filter: f, found: make([][]foundIn, d.Workers)}
 	run.out.Exact = true
 	run.out.SkippedCount = map[search.Reason]int{}
 	paths := q.Paths
@@ -122,9 +122,9 @@ type findRun struct {
 	folder *Folder
 	q      *search.FindQuery
 	filter *filter
-	below  int              // how many bytes of a path are above the searched folder
-	found  [][]search.Entry // by worker
-	names  []string         // of a fuzzy query, by the index
+	below  int         // how many bytes of a path are above the searched folder
+	found  [][]foundIn // by worker
+	names  []string    // of a fuzzy query, by the index
 	out    search.FindResult
 }
 
@@ -157,10 +157,8 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	r.out.Stats.Plan.Kind = search.PlanScan
 	report, err := walk.Walk(ctx, r.folder.Root, &opts, r.visit)
 	addReport(&r.out.Summary, &report)
-	for i, part := range r.found {
-		r.out.Entries = append(r.out.Entries, part...)
-		r.found[i] = nil
-	}
+	r.out.Entries = appendInOrder(ctx, r.out.Entries, slices.Concat(r.found...), r.folder.Workers)
+	clear(r.found)
 	return err
 }
 
@@ -188,7 +186,7 @@ func (r *findRun) visit(v *walk.Visit) error {
 	if r.tooDeep(v.Shown) {
 		return nil
 	}
-	list := r.found[v.Worker]
+	list := make([]search.Entry, 0, len(v.Files))
 	if r.q.Kind != search.OnlyFolders {
 		for i := range v.Files {
 			list = r.add(list, v, &v.Files[i], prefix, false)
@@ -199,7 +197,10 @@ func (r *findRun) visit(v *walk.Visit) error {
 			list = r.add(list, v, &v.Dirs[i], prefix, true)
 		}
 	}
-	r.found[v.Worker] = list
+	if len(list) > 0 {
+		sortEntries(list, search.ByPath)
+		r.found[v.Worker] = append(r.found[v.Worker], foundIn{prefix, list})
+	}
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package walk
 
 import (
+	"slices"
+	"sort"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -15,13 +18,12 @@ type task struct {
 	path    rootfs.Path // if from is nil
 	ignored bool        // the rules exclude it
 	linked  bool        // lies below a followed symlink: shown differs from the path
-	shown   string      // only if linked
+	shown   string      // only if linked, or in an ordered walk
 	frame   *ignore.Frame
 	files   []rootfs.Entry // a part of a large folder; owned by the task
 	parts   int            // how many there are
 	chain   *ancestor      // with FollowLinks
 	depth   int            // below Start
-	owner   int            // the worker that may use from; others open by path
 }
 
 // An ancestor is a folder between Start and this one. It is for recognising
@@ -81,7 +83,7 @@ func (w *walker) release(h *handle) {
 	}
 }
 
-// A worker has its own stack of tasks. It takes the newest task, so a subtree
+// A worker has its own stack of tasks, unless the walk is ordered. It takes the newest task, so a subtree
 // is finished before the next is begun, and few folders wait. If it has no
 // task, it takes the oldest ones of another worker, which are probably the
 // largest subtrees.
@@ -123,15 +125,22 @@ func (w *worker) loop() {
 	}
 }
 
-func (w *worker) push(ts []task) {
+// push queues the tasks of a folder.
+func (w *worker) push(ts []task, shown string) {
 	w.pending.Add(int64(len(ts)))
-	w.mu.Lock()
-	w.tasks = append(w.tasks, ts...)
-	w.mu.Unlock()
+	if w.ordered {
+		w.front.push(ts, shown)
+	} else {
+		w.mu.Lock()
+		w.tasks = append(w.tasks, ts...)
+		w.mu.Unlock()
+	}
 	w.startOthers()
-	if w.idle.Load() > 0 {
+	if idle := int(w.idle.Load()); idle > 0 {
 		w.wake.L.Lock()
-		w.wake.Broadcast()
+		for range min(idle, len(ts)) { // to wake more than can work would make them contend
+			w.wake.Signal()
+		}
 		w.wake.L.Unlock()
 	}
 }
@@ -164,18 +173,62 @@ func (w *worker) next() (task, bool) {
 }
 
 func (w *worker) pop() (t task, ok bool) {
-	w.mu.Lock()
-	if n := len(w.tasks); n > 0 {
-		t, ok = w.tasks[n-1], true
-		w.tasks[n-1] = task{}
-		w.tasks = w.tasks[:n-1]
+	if w.ordered {
+		return w.front.pop()
 	}
-	w.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return popLast(&w.tasks)
+}
+
+func popLast(ts *[]task) (t task, ok bool) {
+	if n := len(*ts); n > 0 {
+		t, ok = (*ts)[n-1], true
+		(*ts)[n-1] = task{}
+		*ts = (*ts)[:n-1]
+	}
 	return t, ok
+}
+
+// A front is the tasks of an ordered walk, for all workers, the last one first in path
+// order. All workers are near the reader: with stacks of their own one of them would walk
+// the first folder of the root alone while the results of the others wait.
+type front struct {
+	mu    sync.Mutex
+	tasks []task // guarded by mu
+}
+
+// push adds the tasks of one folder, sorted as the front is. No others lie between them.
+func (f *front) push(ts []task, shown string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := sort.Search(len(f.tasks), func(i int) bool { return precedes(f.tasks[i].shown, shown) })
+	f.tasks = slices.Insert(f.tasks, at, ts...)
+}
+
+// precedes reports whether folder a comes before b, and before what lies in b. "" is the root.
+func precedes(a, b string) bool {
+	n := min(len(a), len(b))
+	switch c := strings.Compare(a[:n], b[:n]); {
+	case c != 0 || len(a) == len(b):
+		return c < 0
+	case len(a) == n:
+		return n == 0 || b[n] >= '/'
+	}
+	return n > 0 && a[n] < '/'
+}
+
+func (f *front) pop() (task, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return popLast(&f.tasks)
 }
 
 // steal takes the older half of another worker's tasks and returns one.
 func (w *worker) steal() (task, bool) {
+	if w.ordered {
+		return w.front.pop()
+	}
 	for i := 1; i < len(w.workers); i++ {
 		other := &w.workers[(w.id+i)%len(w.workers)]
 		other.mu.Lock()
@@ -200,9 +253,8 @@ func (w *worker) steal() (task, bool) {
 }
 
 // discard closes what a stopped walk left in the queue.
-func (w *worker) discard() {
-	for i := range w.tasks {
-		w.release(w.tasks[i].from)
+func (w *walker) discard(ts []task) {
+	for i := range ts {
+		w.release(ts[i].from)
 	}
-	w.tasks = nil
 }

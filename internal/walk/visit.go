@@ -66,7 +66,7 @@ func (w *worker) work(t *task) {
 	}
 	parts := w.split(t, dir.Path(), shown)
 	if len(w.subs) > 0 {
-		w.push(w.subs)
+		w.push(w.subs, shown)
 		clear(w.subs)
 	}
 	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
@@ -117,10 +117,7 @@ func (w *worker) open(t *task) (*rootfs.Dir, error) {
 		return w.root.OpenDir(t.path)
 	}
 	defer w.release(t.from)
-	if t.owner == w.id {
-		return t.from.dir.OpenDir(t.name)
-	}
-	return w.root.OpenDir(t.where())
+	return t.from.dir.OpenDir(t.name)
 }
 
 func (w *worker) call(h *handle, shown string, parts int, files, dirs []rootfs.Entry) {
@@ -233,7 +230,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		w.dirs = append(w.dirs, *e)
-		sub := task{frame: frame, name: e.Name, chain: t.chain, depth: t.depth + 1, owner: w.id, linked: t.linked, ignored: e.Ignored}
+		sub := task{frame: frame, name: e.Name, chain: t.chain, depth: t.depth + 1, linked: t.linked, ignored: e.Ignored}
 		if e.Type == rootfs.TypeSymlink {
 			sub.linked = true
 			sub.path = target
@@ -243,7 +240,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		} else if p, err := dirPath.Child(e.Name); err == nil {
 			sub.path = p
 		}
-		if sub.linked {
+		if sub.linked || w.ordered {
 			sub.shown = strings.Clone(path)
 		}
 		w.subs = append(w.subs, sub)

@@ -175,7 +175,8 @@ type walker struct {
 	root    *rootfs.Root
 	policy  *policy.Policy
 	visit   func(*Visit) error
-	ordered bool // queue folders in path order
+	ordered bool // visit folders in path order
+	front   front
 	// For Ordered; may be nil. announce is called with the folders that will be
 	// entered before any of them is entered; missed with those, or parts of them,
 	// that could not be.
@@ -247,7 +248,12 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 	}
 	first := &w.workers[0]
 	w.pending.Store(1)
-	first.tasks = append(first.tasks, task{path: w.opts.Start, frame: first.framesAbove()})
+	begin := []task{{path: w.opts.Start, shown: plainPath(w.opts.Start), frame: first.framesAbove()}}
+	if w.ordered {
+		w.front.tasks = begin
+	} else {
+		first.tasks = begin
+	}
 
 	stopWaiting := context.AfterFunc(ctx, w.halt)
 	defer stopWaiting()
@@ -259,8 +265,9 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 	})
 	others.Do(first.loop)
 	err = others.WaitErr()
+	w.discard(w.front.tasks)
 	for i := range w.workers {
-		w.workers[i].discard()
+		w.discard(w.workers[i].tasks)
 	}
 	if err != nil {
 		panic(err) // of a worker, on the goroutine of the caller
