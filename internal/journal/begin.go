@@ -191,7 +191,7 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 			return err
 		}
 		now := j.opts.Now()
-		last = max(last, claimed, seg.last, k.en.Undoes, k.en.PartOf)
+		last = max(last, claimed, j.gone, seg.last, k.en.Undoes, k.en.PartOf)
 		k.en.ID, k.en.Time, k.en.owner, k.en.seg = nextID(now, last, j.opts.Outside), now, j.owner, seg.num
 		if k.outside != nil {
 			k.outside(seg.last)
