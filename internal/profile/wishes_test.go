@@ -80,7 +80,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, "The old name still stands in:\n# New name.md\n1: # Old name\n# n.md\n1: [[New name]] and the Old name again\n[change", ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `1 displayed text in "d/x.md" changed too`, ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files]", "changed too"},
-		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, update_links, dry_run, quiet, diff, summary.", ""},
+		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, heading, update_links, dry_run, quiet, diff, summary.", ""},
 		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
 		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
 		{"notes", "edit_section", `{"path":"x","operation":"append","content":"more"}`, "+more", "Error"},
