@@ -26,6 +26,11 @@ func (w *Changer) enter(op string) (leave func(), err error) {
 	if err := w.changeable(op); err != nil {
 		return nil, err
 	}
+	if c.n == 0 {
+		if err := w.renewState(); err != nil {
+			return nil, err
+		}
+	}
 	if err := w.claim(); err != nil {
 		return nil, err
 	}

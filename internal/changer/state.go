@@ -51,6 +51,24 @@ func (s *state) close() error {
 	return errors.Join(s.journal.Close(), s.outside.close(), s.root.Close())
 }
 
+// renewState begins a new undo log if the state folder was deleted or replaced. No
+// change is in progress.
+func (w *Changer) renewState() error {
+	s := w.state
+	moved, err := s.root.Renew()
+	if err != nil {
+		return fault.New(fault.IOError, fmt.Sprintf("the folder of the undo log was deleted and can't be made again, so nothing can be changed (%v)", err),
+			"make it possible to write to "+w.opts.StateDir)
+	}
+	if !moved {
+		return nil
+	}
+	w.log.Warn("the undo log was deleted while in use; a new one begins", "folder", w.opts.StateDir)
+	s.claimed.Store(false)
+	s.left.Store(false)
+	return errors.Join(s.outside.close(), s.journal.Renew(), w.belongs())
+}
+
 // changeable says why nothing can be changed, if so.
 func (w *Changer) changeable(op string) error {
 	if w.root.ReadOnly() {

@@ -240,10 +240,15 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 		return err
 	}
 	targets = withinDepth(targets, (given("max-depth") || given("maxdepth")) && f.maxDepth == 0)
-	out := &fdOutput{f: f, s: s, w: bufio.NewWriterSize(s.Out, 64<<10), implicit: len(paths) == 0}
+	out := &fdOutput{f: f, s: s, w: bufio.NewWriterSize(s.Out, 64<<10), implicit: len(paths) == 0, tty: s.OutTerminal()}
+	if printing.UseColour(f.colour, out.tty, s.Env()) && !f.nul {
+		palette := lsColoursOf(s.Env())
+		out.palette = &palette
+	}
+	looks := pass != nil || f.long || out.palette != nil || kinds["executable"] || kinds["empty"]
 	for i := range targets {
 		t := &targets[i]
-		res, err := t.ws.Find(ctx, f.fdQuery(t, complain))
+		res, err := t.ws.Find(ctx, f.fdQuery(t, looks, complain))
 		if err != nil {
 			return err
 		}
@@ -303,9 +308,10 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	return nil
 }
 
-// fdQuery asks for all that could be listed below a target.
-func (f *fdFlags) fdQuery(t *target, complain func(error)) search.FindQuery {
-	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true, Stat: true, Order: search.ByPath}
+// fdQuery asks for all that could be listed below a target; looks says that sizes, times
+// and permissions matter.
+func (f *fdFlags) fdQuery(t *target, looks bool, complain func(error)) search.FindQuery {
+	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true, Stat: looks, Order: search.ByPath}
 	q.Paths = []string{t.path}
 	q.IncludeHidden, q.IncludeIgnored, q.FollowLinks, q.OneFileSystem = f.hidden, f.noIgnore, f.follow, f.oneFileSystem
 	q.MaxDepth = f.maxDepth

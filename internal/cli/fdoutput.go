@@ -23,6 +23,8 @@ type fdOutput struct {
 	s        env.Streams
 	w        *bufio.Writer
 	implicit bool // no path was given
+	tty      bool
+	palette  *lsColours // nil without colours
 	n        int
 	paths    []string // for -X
 	failed   bool     // a command did
@@ -87,10 +89,11 @@ func (o *fdOutput) holding(ctx context.Context, t *target) map[string]bool {
 
 // inAny reports a path at or below one of the folders.
 func inAny(folders map[string]bool, path string) bool {
-	for ; path != "." && path != "/"; path = filepath.ToSlash(filepath.Dir(path)) {
+	for len(folders) > 0 && path != "" {
 		if folders[path] {
 			return true
 		}
+		path = path[:max(0, strings.LastIndexByte(path, '/'))]
 	}
 	return false
 }
@@ -125,7 +128,7 @@ func (o *fdOutput) show(t *target, e *search.Entry) error {
 		_, err := o.w.WriteString(row + map[bool]string{false: "\n", true: "\x00"}[f.nul])
 		return err
 	}
-	tty := o.s.OutTerminal()
+	tty := o.tty
 	var row []byte
 	if f.long {
 		row = append(row, longLine(e)...)
@@ -134,9 +137,9 @@ func (o *fdOutput) show(t *target, e *search.Entry) error {
 	if link {
 		row = append(row, o.link(t, e)...)
 	}
-	switch palette := lsColoursOf(o.s.Env()); {
-	case printing.UseColour(f.colour, tty, o.s.Env()) && !f.nul:
-		row = palette.appendColoured(row, printing.Escape(path), e)
+	switch {
+	case o.palette != nil:
+		row = o.palette.appendColoured(row, printing.Escape(path), e)
 	case tty && !f.nul:
 		row = printing.AppendEscaped(row, []byte(path))
 	default:

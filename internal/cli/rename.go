@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry/fault"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/rename"
@@ -48,8 +47,9 @@ func (f *renameFlags) run(ctx context.Context, args []string) error {
 	p := f.s.Progress(f.quiet, "searching")
 	plan, err := rename.Find(ctx, f.ws, q)
 	p.End()
+	const decide = "look at them; --doubtful renames them too, --doubtful=false leaves them"
 	if err == nil && !f.dryRun {
-		err = plan.Undecided(&q, 20, "look at them; --doubtful renames them too, --doubtful=false leaves them")
+		err = plan.Undecided(&q, 20, decide)
 	}
 	if err != nil {
 		return f.changer.run(render.Editing, "", err)
@@ -57,5 +57,7 @@ func (f *renameFlags) run(ctx context.Context, args []string) error {
 	if !f.quiet {
 		fmt.Fprintf(f.s.Err, "quarry: %s\n", plan.Text(&q, 20))
 	}
-	return f.apply(ctx, "rename", plan.Ops, fmt.Sprintf("renamed %s to %s: %s", args[0], args[1], fault.Count(len(plan.Sure), "sure place", "sure places")))
+	set := plan.Set(f.ws, q, decide)
+	f.again = set.Again
+	return f.apply(ctx, "rename", set.Ops, set.Summary)
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -621,12 +623,31 @@ func runSuite(program string, args []string, c *suiteCommand, stdin string) outc
 		cmd.Env = append(cmd.Env, "PIPED=1") // see TestMain
 		cmd.Stdin = strings.NewReader(stdin)
 	}
-	var out, errs bytes.Buffer
+	var out boundedBuffer
+	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil || errors.Is(err, errEndless) {
 		return outcome{err: err.Error(), code: -1}
 	}
 	return outcome{out.String(), cmd.ProcessState.ExitCode(), errs.String()}
+}
+
+// boundedBuffer fails where an answer of a small tree is endless, as some of ripgrep's
+// are: it would fill the memory.
+type boundedBuffer struct{ bytes.Buffer }
+
+var errEndless = errors.New("the answer has no end")
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > 32<<20 {
+		return 0, errEndless
+	}
+	return b.Buffer.Write(p)
+}
+
+// ReadFrom hides bytes.Buffer's, which has no bound.
+func (b *boundedBuffer) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{b}, r)
 }
 
 // suiteDiff compares what matters: the lines, in any order unless one was asked

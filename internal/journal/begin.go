@@ -186,8 +186,12 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 		if err := k.namePack(seg.num); err != nil {
 			return err
 		}
+		_, claimed, err := j.newestClaimed()
+		if err != nil {
+			return err
+		}
 		now := j.opts.Now()
-		last = max(last, seg.last, k.en.Undoes, k.en.PartOf)
+		last = max(last, claimed, j.gone, seg.last, k.en.Undoes, k.en.PartOf)
 		k.en.ID, k.en.Time, k.en.owner, k.en.seg = nextID(now, last, j.opts.Outside), now, j.owner, seg.num
 		if k.outside != nil {
 			k.outside(seg.last)
@@ -200,7 +204,7 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 			return fmt.Errorf("%w: it can't be read back", ErrDamaged)
 		}
 		k.en.Status = Pending
-		holds = claim{uint32(len(seg.entries)), seg.end}
+		holds = seg.holds()
 		if j.total >= 0 {
 			j.total += seg.end - before + k.packed
 		}

@@ -19,12 +19,13 @@ import (
 // Each newest segment has one head, named after it. It begins with the claims of the previous head, and is
 // durable before that one goes. A segment whose head can't be written is not begun.
 //
-//	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | crc 4
+//	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | last id 8 | crc 4
 //
-// with numbers in little endian, CRC-32C.
-const headRecLen = 24
+// with numbers in little endian, CRC-32C. The last id and the number of the head itself
+// make sure that neither an id nor the number of a segment is given again after a loss.
+const headRecLen = 32
 
-var headMagic = [2]byte{'Q', 'h'}
+var headMagic = [2]byte{'Q', 'H'}
 
 type headKind uint8
 
@@ -38,6 +39,7 @@ const (
 type claim struct {
 	entries uint32
 	end     int64
+	last    ID // the newest in the log at that time
 }
 
 // lostEntries is a loss that was noticed, and the newest segment at that time. It
@@ -54,6 +56,7 @@ type head struct {
 	first  uint32
 	claims map[uint32]claim
 	lost   []lostEntries
+	last   ID // the newest that was claimed
 }
 
 func headName(num uint32) string { return fmt.Sprintf("%08d.head", num) }
@@ -64,6 +67,8 @@ func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
 	b = binary.LittleEndian.AppendUint32(b, seg)
 	b = binary.LittleEndian.AppendUint32(b, c.entries)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.end))
+	last, _ := c.last.number() // 0 for none
+	b = binary.LittleEndian.AppendUint64(b, last)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
@@ -71,12 +76,16 @@ func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
 func (h *head) take(b []byte) {
 	for len(b) >= headRecLen {
 		r := b[:headRecLen]
-		if r[0] != headMagic[0] || r[1] != headMagic[1] || crc32.Checksum(r[:20], castagnoli()) != binary.LittleEndian.Uint32(r[20:]) {
+		if r[0] != headMagic[0] || r[1] != headMagic[1] || crc32.Checksum(r[:headRecLen-4], castagnoli()) != binary.LittleEndian.Uint32(r[headRecLen-4:]) {
 			b = b[1:]
 			continue
 		}
 		seg := binary.LittleEndian.Uint32(r[4:])
-		c := claim{binary.LittleEndian.Uint32(r[8:]), int64(binary.LittleEndian.Uint64(r[12:]))}
+		c := claim{entries: binary.LittleEndian.Uint32(r[8:]), end: int64(binary.LittleEndian.Uint64(r[12:]))}
+		if n := binary.LittleEndian.Uint64(r[20:]); n > 0 {
+			c.last = idOf(n)
+			h.last = max(h.last, c.last)
+		}
 		switch headKind(r[2]) {
 		case headFirst:
 			h.drop(seg)
@@ -112,7 +121,7 @@ func (h *head) drop(first uint32) {
 
 // all is the head in one piece, for the next one to begin with.
 func (h *head) all() []byte {
-	b := appendHeadRecord(nil, headFirst, h.first, claim{})
+	b := appendHeadRecord(nil, headFirst, h.first, claim{last: h.last})
 	for _, l := range h.lost {
 		if l.seg >= h.first {
 			b = appendHeadRecord(b, headLost, l.seg, claim{entries: l.entries})
@@ -214,13 +223,7 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 		}
 	}
 	if sealed != nil {
-		old.claim(sealed.num, claim{uint32(len(sealed.entries)), sealed.end})
-	}
-	if old.log != nil && old.num >= num { // of a segment of this number that is gone
-		if sealed == nil {
-			return nil
-		}
-		return j.addToHead(headClaim, sealed.num, old.claims[sealed.num])
+		old.claim(sealed.num, sealed.holds())
 	}
 	h, err := j.openHead(num, true)
 	if err != nil {
@@ -240,10 +243,19 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 		old.log.Close()
 	}
 	j.head = h
-	if old.log != nil && old.num != num {
+	if old.log != nil {
 		return j.remove(headName(old.num))
 	}
 	return nil
+}
+
+// newestClaimed returns the number of the newest segment there was, and the last id. The
+// lock is held.
+func (j *Journal) newestClaimed() (num uint32, last ID, err error) {
+	if err := j.loadHead(); err != nil || j.head == nil {
+		return 0, "", err
+	}
+	return j.head.num, j.head.last, nil
 }
 
 // noteLoss records that entries are missing, before new ones are added. The lock

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/internal/stress"
 )
@@ -183,6 +184,40 @@ func TestNothingIsLostInVain(t *testing.T) {
 		c.open(&Options{MaxBytes: 1 << 20})
 		if c.lost() == 0 {
 			t.Errorf("%s: a segment deleted later goes unnoticed", name)
+		}
+	}
+}
+
+// The changes of a lost segment that was the only one stay counted when new ones are
+// made, and no id is given again within the second, whoever makes them.
+func TestLostSegmentsKeepTheirNumbers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		reopen bool
+	}{{"the same process", false}, {"another process", true}} {
+		now := time.Now()
+		opts := &Options{Now: func() time.Time { return now }}
+		b := newBench(t, opts)
+		given := map[ID]bool{}
+		for i := range 5 {
+			given[b.change("before", b.create(fmt.Sprint("f", i), "x"))] = true
+		}
+		for _, seg := range segments(b.state) {
+			b.must(os.Remove(seg))
+		}
+		if c.reopen {
+			b.must(b.j.Close())
+			b.open(opts)
+		}
+		for i := range 7 {
+			id := b.change("after", b.create(fmt.Sprint("g", i), "x"))
+			if given[id] {
+				t.Errorf("%s: the id %s is given again", c.name, id)
+			}
+			given[id] = true
+			if lost := b.lost(); lost != 5 {
+				t.Errorf("%s: %d lost after %d more changes, want 5", c.name, lost, i+1)
+			}
 		}
 	}
 }

@@ -273,6 +273,7 @@ type Journal struct {
 	segs     map[uint32]*segment // loaded ones, a few
 	uses     uint64              // of segments, so far
 	tail     *segment            // the newest; nil before the first
+	gone     ID                  // the last one before Renew
 	head     *head               // what the segments must hold; nil if it is not known
 	total    int64               // bytes kept, about; -1 before the first look
 	capErr   error               // of the last time the caps were applied
@@ -333,6 +334,28 @@ func (j *Journal) Close() error {
 		errs = append(errs, j.locked(true, func() error { return errors.Join(j.catchUp(), j.appendLate()) }))
 	}
 	j.closed = true
+	return errors.Join(append(errs, j.closeFiles())...)
+}
+
+// Renew begins anew in another folder at the same place, after the one of this journal
+// was deleted. No change is in progress.
+func (j *Journal) Renew() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	_ = j.closeFiles() // of a folder that is gone
+	if j.tail != nil {
+		j.gone = j.tail.last
+	}
+	j.lock, j.tail, j.head, j.total, j.capErr, j.measured, j.owner, j.ownerF = nil, nil, nil, -1, nil, nil, "", nil
+	j.segs, j.retired, j.late, j.turns = map[uint32]*segment{}, nil, nil, nil
+	j.syncMu.Lock()
+	j.synced = map[*segment]int64{}
+	j.syncMu.Unlock()
+	return j.refresh()
+}
+
+func (j *Journal) closeFiles() error {
+	var errs []error
 	for _, s := range j.segs {
 		errs = append(errs, s.log.Close())
 	}

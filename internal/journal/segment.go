@@ -122,6 +122,9 @@ func (s *segment) read(root *rootfs.Root) error {
 	return nil
 }
 
+// holds is the claim for all that has been read.
+func (s *segment) holds() claim { return claim{uint32(len(s.entries)), s.end, s.last} }
+
 // take adds one record.
 func (s *segment) take(root *rootfs.Root, r record) error {
 	switch r.typ {
@@ -239,9 +242,12 @@ func (j *Journal) rotate() error {
 		return nil
 	}
 	st := start{}
-	num := uint32(1)
+	num, _, err := j.newestClaimed()
+	if err != nil {
+		return err
+	}
 	if t != nil {
-		num = t.num + 1
+		num = max(num, t.num)
 		open, err := j.openEntries()
 		if err != nil {
 			return err
@@ -257,6 +263,7 @@ func (j *Journal) rotate() error {
 			}
 		}
 	}
+	num++
 	var m marker
 	rand.Read(m[:])
 	p := j.root.Own(segmentName(num, m))

@@ -127,6 +127,9 @@ func (r *reader) item() error {
 		return nil
 	case '^':
 		r.emit(`(?<![^`+r.lineEnd()+`])`, 1)
+		if !r.ByLine { // not after the line feed at the end of the text
+			r.out.WriteString(`(?!(?<=\n)(?![\s\S]))`)
+		}
 		once = true
 	case '$':
 		r.emit(`(?![^`+r.lineEnd()+`])`, 1)

@@ -2,10 +2,7 @@ package profile
 
 import (
 	"context"
-	"fmt"
 
-	"quarry/change"
-	"quarry/fault"
 	"quarry/internal/rename"
 )
 
@@ -27,7 +24,7 @@ func (c *call) renameSymbol(ctx context.Context) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.applySummed(ctx, change.Set{Ops: plan.Ops, Summary: fmt.Sprintf("renamed %s to %s: %s", q.Old, q.New, fault.Count(len(plan.Sure), "sure place", "sure places"))})
+	a, err := c.applySummed(ctx, plan.Set(c.ws, q, decide))
 	if err != nil {
 		return nil, err
 	}

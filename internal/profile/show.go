@@ -151,8 +151,10 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		a.receipt = append(a.receipt, fmt.Sprintf("files %d-%d of %d; next: %s", offset+1, offset+fit, total, c.next(offset+fit)))
 	}
 	data.Shown = len(data.Files)
-	if s := c.skipped(sum); s != "" && sum.Stopped == "" && sum.FilesMatched > 0 {
-		a.receipt = append(a.receipt, s)
+	if sum.Stopped == "" && sum.FilesMatched > 0 {
+		if s := c.skipped(sum); s != "" {
+			a.receipt = append(a.receipt, s)
+		}
 	}
 	return a, nil
 }

@@ -1,6 +1,7 @@
 package rename_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -104,6 +105,28 @@ func TestUndecided(t *testing.T) {
 		err = plan.Undecided(&c.q, 5, "say so")
 		if c.stop != (err != nil) || err != nil && !strings.Contains(err.Error(), "a.py:4: def g(a): a.f() (a member of a)") {
 			t.Errorf("%+v: %v", c.q, err)
+		}
+	}
+}
+
+// A file that changes between the plan and the change is planned again: new uses are
+// renamed too, and a new doubtful place stops the rename.
+func TestPlannedAgain(t *testing.T) {
+	for _, c := range []struct{ name, meanwhile, want string }{
+		{"a new use", "class A:\n    def f(self): pass\n\n    def g(self): self.f(); self.f()\n", "class A:\n    def h(self): pass\n\n    def g(self): self.h(); self.h()\n"},
+		{"a doubtful place", "class A:\n    def f(self): pass\n\ndef g(a): a.f()\n", ""},
+	} {
+		ws := quarrytest.Changeable(t, map[string]string{"a.py": "class A:\n    def f(self): pass\n\n    def g(self): self.f()\n"}, nil)
+		q := rename.Query{Old: "A.f", New: "h"}
+		plan, err := rename.Find(t.Context(), ws, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := plan.Set(ws, q, "decide")
+		quarrytest.Put(t, ws, "a.py", c.meanwhile)
+		_, err = ws.Apply(t.Context(), set)
+		if got := quarrytest.Content(t, ws, "a.py"); (err != nil) != (c.want == "") || got != cmp.Or(c.want, c.meanwhile) {
+			t.Errorf("%s: %v, %q", c.name, err, got)
 		}
 	}
 }

@@ -493,6 +493,25 @@ func (p *Plan) Undecided(q *Query, places int, hint string) error {
 	return fault.New(fault.InvalidArgument, "nothing was changed: "+p.Text(q, places), hint)
 }
 
+// Set is the plan as a change. If files change meanwhile it is made anew, and refused
+// where that leaves something to decide.
+func (p *Plan) Set(from Source, q Query, hint string) change.Set {
+	return change.Set{
+		Ops: p.Ops, Summary: fmt.Sprintf("renamed %s to %s: %s", q.Old, q.New, fault.Count(len(p.Sure), "sure place", "sure places")),
+		Again: func(ctx context.Context) (change.Set, error) {
+			again, err := Find(ctx, from, q)
+			if err == nil {
+				err = again.Undecided(&q, 10, hint)
+			}
+			if err != nil {
+				return change.Set{}, err
+			}
+			*p = *again
+			return p.Set(from, q, hint), nil
+		},
+	}
+}
+
 // Text says what a plan changes and what not, with the first doubtful places.
 func (p *Plan) Text(q *Query, places int) string {
 	text := fmt.Sprintf("%d sure", len(p.Sure))

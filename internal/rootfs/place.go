@@ -3,7 +3,10 @@ package rootfs
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+
+	"quarry/internal/rootfs/outside"
 )
 
 // ErrReplaced says that the path of a root leads to another folder than the one
@@ -33,10 +36,26 @@ func (r *Root) Follow() (moved bool, err error) {
 			return false, errors.Join(ErrReplaced, err)
 		}
 	}
+	if r.private {
+		if _, err := outside.CheckPrivate(r.real); err != nil {
+			return false, err
+		}
+	}
 	if err := r.sys.follow(r.real); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrReplaced, err)
 	}
 	return true, nil
+}
+
+// Renew is Follow for a folder of ours, which is made again if it was deleted.
+func (r *Root) Renew() (moved bool, err error) {
+	if r.InPlace() == nil {
+		return false, nil
+	}
+	if err := os.MkdirAll(r.real, 0o700); err != nil {
+		return false, errors.Join(ErrReplaced, err)
+	}
+	return r.Follow()
 }
 
 // Place identifies the folder of a root: equal numbers mean the same folder. Two

@@ -50,6 +50,7 @@ type Root struct {
 	rescued  func(Path)
 	closed   atomic.Bool
 	allowAny bool
+	private  bool
 
 	following sync.Mutex // one Follow at a time
 	temps     temps
@@ -88,7 +89,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 			return nil, err
 		}
 	}
-	r := &Root{dir: abs, real: real, own: opts.Own, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
+	r := &Root{dir: abs, real: real, own: opts.Own, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny, private: opts.Private}
 	if !opts.Trusted {
 		if r.policy.Policy, err = policy.New(opts.Rules); err != nil {
 			return nil, &rootError{dir, err}

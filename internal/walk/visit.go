@@ -157,6 +157,13 @@ func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	return true
 }
 
+// maxFolder is the longest path of a folder that is entered, twice what the system
+// takes in one piece. The paths of 30,000 folders in each other are 900 MB, and each is
+// kept several times until the folder is done.
+const maxFolder = 8 << 10
+
+var errTooDeep = fault.New(fault.TooLarge, "the path is longer than 8,192 bytes", "")
+
 // judge sorts the listing into w.files, w.dirs and w.subs, and counts the rest.
 func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 	w.files, w.dirs, w.subs = w.files[:0], w.dirs[:0], w.subs[:0]
@@ -227,6 +234,10 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		}
 		if w.opts.MaxDepth > 0 && t.depth+1 >= w.opts.MaxDepth || w.opts.Filter != nil && !w.opts.Filter.Descend(path[w.below:]) {
 			w.counts[Filtered]++
+			continue
+		}
+		if len(path) > maxFolder {
+			w.skip(path, Unreadable, errTooDeep)
 			continue
 		}
 		w.dirs = append(w.dirs, *e)

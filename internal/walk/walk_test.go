@@ -427,3 +427,25 @@ func TestDeepTree(t *testing.T) {
 		t.Errorf("%d files open before, %d after", before, after)
 	}
 }
+
+// A folder with too long a path is not entered, which is reported: its paths would cost
+// the square of its depth.
+func TestTooDeep(t *testing.T) {
+	stress.NeedsUnix(t, "deeper than a path can say")
+	at, err := os.OpenRoot(t.TempDir())
+	must(t, err)
+	dir, name := at.Name(), strings.Repeat("d", 200)
+	for range 50 {
+		must(t, at.WriteFile("f", nil, 0o644))
+		must(t, at.Mkdir(name, 0o755))
+		next, err := at.OpenRoot(name)
+		must(t, err)
+		at.Close()
+		at = next
+	}
+	at.Close()
+	files, report := list(t, openRoot(t, dir, nil), &Options{})
+	if want := maxFolder/201 + 1; len(files) != want || report.Count(Unreadable) != 1 || len(report.Skipped) != 1 || report.Skipped[0].Err == nil {
+		t.Errorf("%d files, want %d; %d skipped, want 1", len(files), want, report.Count(Unreadable))
+	}
+}

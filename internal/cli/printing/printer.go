@@ -458,7 +458,11 @@ func (p *printer) field(code string, n int64, sep string) {
 // lineText writes text[start:end] of a block with its matches marked.
 func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.Trim {
-		start += leadingSpace(b.text[start:end])
+		line := b.text[start:end]
+		if p.style.CRLF { // the line keeps its own ending
+			line = bytes.TrimRight(line, "\r\n")
+		}
+		start += leadingSpace(line)
 	}
 	p.rangeText(b, start, end, spans)
 }
