@@ -42,8 +42,7 @@ type Change struct {
 	// encoding.
 	Kept string `json:"kept,omitempty"`
 
-	// Authors made the undone changes, if it went back to a point. The diff of a dry run then shows their
-	// changes, not the way back.
+	// Authors made the undone changes, if it went back to a point.
 	Authors []Author `json:"authors,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`

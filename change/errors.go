@@ -449,13 +449,17 @@ func (c Conflict) Words() string {
 // UndoError refuses to undo a change because files have changed since. Nothing
 // was changed. It is a conflict for errors.Is and fault.CodeOf.
 type UndoError struct {
-	ID    string
+	ID    string // "" of going back to a point
 	Paths []Conflict
 }
 
 func (e *UndoError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "change %s can't be undone", e.ID)
+	if e.ID == "" {
+		b.WriteString("going back is refused")
+	} else {
+		fmt.Fprintf(&b, "change %s can't be undone", e.ID)
+	}
 	for i, p := range e.Paths {
 		if i == 5 {
 			fmt.Fprintf(&b, "; and %d more", len(e.Paths)-i)
@@ -475,6 +479,9 @@ func (e *UndoError) Hint() string {
 		return "the trash was emptied, or it was taken out of it; other changes can be undone by their ids"
 	}
 	hint := "look at what changed since, or undo the later changes first"
+	if e.ID == "" {
+		hint = "look at what changed since; --skip-conflicts leaves these files as they are and goes back with the others"
+	}
 	for _, p := range e.Paths {
 		if len(p.Touched) > 0 {
 			return hint + "\nin " + fault.Printable(p.Path) + " " + p.Touched[0].both()

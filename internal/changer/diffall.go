@@ -2,6 +2,7 @@ package changer
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 	s := &spans{w: w}
 	for _, e := range entries {
 		for i := range e.Ops {
-			if err := s.take(e, i); err != nil {
+			if err := s.take(e, i, s.logged); err != nil {
 				return nil, err
 			}
 		}
@@ -78,7 +79,56 @@ func (s *spans) of(p rootfs.Path) *spanned {
 	return nil
 }
 
-func (s *spans) take(e journal.Entry, i int) error {
+// logged are the contents before and after an operation of the log.
+func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err error) {
+	switch e.Ops[i].Kind {
+	case journal.Trash:
+		return s.w.binned(e.Ops[i]), nil, nil
+	case journal.Restore:
+		return nil, nil, journal.ErrNotKept
+	case journal.Create:
+		now, err = s.w.state.journal.After(e, i)
+		return nil, now, err
+	case journal.Remove:
+		old, err = s.w.state.journal.Before(e, i)
+		return old, nil, err
+	}
+	return s.w.contents(e, i)
+}
+
+// planDiff shows a plan that fits the disk, each file once.
+func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
+	s, e := &spans{w: w}, journal.Entry{Change: plan.Change}
+	for k := range e.Ops {
+		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
+			op := e.Ops[k]
+			if op.Kind == journal.Restore {
+				op.New = op.Old // the plan has it turned round
+				if now = w.binned(op); now == nil {
+					err = journal.ErrNotKept
+				}
+				return nil, now, err
+			}
+			if old = f.now; !f.has && op.Kind != journal.Create {
+				if old, _, _, err = w.readNow(f.was); err != nil || old == nil {
+					return nil, nil, errors.Join(err, journal.ErrNotKept)
+				}
+			}
+			if op.Kind == journal.Create || op.Kind == journal.Replace {
+				now, err = plan.Brings(k, old, largeFile)
+			}
+			return old, now, err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s.diffs(), nil
+}
+
+// take follows an operation, whose contents come from a function. It is given the file
+// before.
+func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Entry, int) (old, now []byte, err error)) error {
 	op := e.Ops[i]
 	switch {
 	case op.Kind == journal.Rename:
@@ -94,26 +144,17 @@ func (s *spans) take(e journal.Entry, i int) error {
 		f = &spanned{was: op.Path, path: op.Path, had: op.Kind != journal.Create && op.Kind != journal.Restore}
 		s.files = append(s.files, f)
 	}
-	var old, now []byte
-	var err error
-	switch op.Kind {
-	case journal.Trash:
-		old, f.trashed = s.w.binned(op), true
-		f.lost = f.lost || old == nil
-	case journal.Restore:
-		f.has, f.trashed = true, false
-		if fresh {
-			f.lost = true
-		} else {
-			f.now = f.old
+	if op.Kind == journal.Restore {
+		if f.has, f.trashed, f.now = true, false, f.old; fresh {
+			_, now, err := contents(f, e, i)
+			f.now, f.lost = now, err != nil
 		}
 		return nil
-	case journal.Create:
-		now, err = s.w.state.journal.After(e, i)
-	case journal.Remove:
-		old, err = s.w.state.journal.Before(e, i)
-	default:
-		old, now, err = s.w.contents(e, i)
+	}
+	old, now, err := contents(f, e, i)
+	if op.Kind == journal.Trash {
+		f.trashed = true
+		f.lost = f.lost || old == nil
 	}
 	if err != nil {
 		f.lost, err = true, nil

@@ -185,7 +185,7 @@ func (w *Changer) anyEntry(id string) (journal.Entry, error) {
 
 // fitPlan compares the plan with the disk. Folders that were made only on the
 // way to a file and are used for something else by now stay; those that were
-// removed since are made again.
+// removed since are made again, and those that are there again are not made.
 func (w *Changer) fitPlan(plan *journal.Plan) error {
 	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
 		return &change.UndoError{ID: string(plan.Of.ID), Paths: gone}
@@ -198,6 +198,9 @@ func (w *Changer) fitPlan(plan *journal.Plan) error {
 		found, err := plan.Check(w.root)
 		if err != nil {
 			return err
+		}
+		if plan.DropFolders(found) {
+			continue
 		}
 		if found = append(found, inTheWay...); len(found) == 0 {
 			return nil

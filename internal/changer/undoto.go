@@ -46,6 +46,9 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 		return nil, err
 	}
 	defer unlock()
+	if err := plan.DropDone(w.root); err != nil {
+		return nil, err
+	}
 	if len(plan.Change.Ops) == 0 {
 		c.Unchanged = true
 		record(c, change.Action{Verb: change.Noted, Text: "all files are as they were then"}, "", o.Client)
@@ -76,16 +79,11 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	record(c, change.Action{Verb: change.WentBack, Count: len(entries), Files: len(c.Paths), Text: o.To.Name}, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
 	if o.DryRun {
-		ids := make([]string, len(entries))
-		for i, e := range entries {
-			ids[i] = string(e.ID)
-		}
-		shown, err := w.DiffAll(ids)
+		diffs, err := w.planDiff(plan)
 		if err != nil {
 			c.Warnings = append(c.Warnings, "no diff: "+err.Error())
-		} else {
-			showDiff(c, shown.Diffs...)
 		}
+		showDiff(c, diffs...)
 		return c, nil
 	}
 	plan.Change.Tool, plan.Change.Client, plan.Change.Proposal, plan.Change.Did = c.Tool, c.Client, acceptedBy(c), c.Did
@@ -93,15 +91,14 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	return c, w.undo(ctx, c, plan)
 }
 
-// after lists the entries that going back to a point undoes, newest first. Of one author,
-// a change that was undone and its undo are left out if both came after the point.
+// after lists the entries that going back to a point undoes, newest first. Of one author
+// those are the changes in effect: undos are not undone.
 func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 	var list []journal.Entry
 	all, err := w.state.journal.List(0)
 	if err != nil {
 		return nil, err
 	}
-	ids := map[journal.ID]bool{}
 	hidden := w.hidden(all, 0)
 	for i, e := range all {
 		if to.After != "" && e.ID <= journal.ID(to.After) {
@@ -118,22 +115,12 @@ func (w *Changer) after(to *change.Back) ([]journal.Entry, error) {
 		case hidden[i]:
 			return nil, errHidden
 		}
-		ids[e.ID] = true
-		list = append(list, e)
-	}
-	if to.By == "" {
-		return list, nil
-	}
-	kept := map[journal.ID]bool{}
-	return slices.DeleteFunc(list, func(e journal.Entry) bool {
-		undoes := e.Reverts
-		if e.Undoes != "" {
-			undoes = []journal.ID{e.Undoes}
+		undo := e.Undoes != "" || e.PartOf != "" || e.Reverts != nil
+		if to.By == "" || strings.EqualFold(to.By, authorOf(e)) && e.UndoneBy == "" && !undo {
+			list = append(list, e)
 		}
-		inside := len(undoes) > 0 && e.UndoneBy == "" && !slices.ContainsFunc(undoes, func(id journal.ID) bool { return !ids[id] })
-		kept[e.ID] = !inside && (!ids[e.UndoneBy] || kept[e.UndoneBy]) && strings.EqualFold(to.By, authorOf(e))
-		return !kept[e.ID]
-	}), nil
+	}
+	return list, nil
 }
 
 // undoneBy lists the entries of which no file is among the omitted ones.

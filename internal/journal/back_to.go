@@ -14,25 +14,17 @@ import (
 // one after the other, but touches each file once: a file that several steps write is written only in its
 // last state.
 func (j *Journal) PlanBack(ctx context.Context, entries []Entry) (*Plan, error) {
-	b := &backPlan{j: j, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}}
+	b := &backPlan{j: j, p: &Plan{j: j, src: &source{}, Change: Change{Tool: "undo"}}, at: map[rootfs.Path]int{}, modes: map[rootfs.Path]int{}, binned: map[rootfs.Path]binned{}, restored: map[rootfs.Path]int{}, removed: map[rootfs.Path]int{}, moved: map[rootfs.Path]int{}}
 	for _, e := range entries {
-		if _, err := j.redone(&e); err == nil {
-			sub, err := j.planOf(ctx, e)
-			if err != nil {
-				return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
-			}
-			b.p.parts = append(b.p.parts, sub.src)
-			if err := b.add(e, sub); err != nil {
-				return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
-			}
-		} else {
-			return nil, errors.Join(err, b.p.Close())
+		if err := b.undo(ctx, e); err != nil {
+			return nil, errors.Join(fmt.Errorf("undo %s: %w", e.ID, err), b.p.Close())
 		}
 	}
 	for k := range b.p.Change.Ops {
 		op := &b.p.Change.Ops[k]
 		b.dead[k] = b.dead[k] || op.Kind == Replace && op.Old == op.New || op.Kind == Chmod && op.Mode == op.NewMode
 	}
+	b.dropEmpty()
 	b.p.drop(b.dead)
 	return b.p, nil
 }
@@ -45,9 +37,35 @@ type backPlan struct {
 	dead  []bool              // operations that nothing is left of
 	at    map[rootfs.Path]int // the operation that has given a path its content, or made or restored it
 	modes map[rootfs.Path]int // the Chmod of a path
+	// binned are the paths that the plan puts into a trash: an older entry that would
+	// restore such a path leaves it where it is instead.
+	binned map[rootfs.Path]binned
+	// restored are the paths that the plan takes out of a trash. An older entry that
+	// would remove such a path leaves it in the trash instead.
+	restored map[rootfs.Path]int
+	// removed are the folders that the plan removes. One that an older entry makes
+	// again stays.
+	removed map[rootfs.Path]int
+	// moved are the renames, by where they lead to. One that an older entry turns round
+	// is not made.
+	moved map[rootfs.Path]int
 }
 
-func (b *backPlan) add(e Entry, sub *Plan) error {
+// binned is a Trash of the plan, and what the plan had at its path before.
+type binned struct {
+	op                 int
+	at, mode, restored int // -1 is none
+}
+
+func (b *backPlan) undo(ctx context.Context, e Entry) error {
+	if _, err := b.j.redone(&e); err != nil {
+		return err
+	}
+	sub, err := b.j.planOf(ctx, e)
+	if err != nil {
+		return err
+	}
+	b.p.parts = append(b.p.parts, sub.src)
 	for k, op := range sub.Change.Ops {
 		target := sub.target[k]
 		target.src = sub.src
@@ -95,16 +113,26 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 		}
 		b.at[op.Path] = b.put(op, target, back)
 	case Create:
+		if k, ok := b.removed[op.Path]; ok && op.onlyFolder() {
+			if delete(b.removed, op.Path); b.quietSince(k, true, op.Path) {
+				b.dead[k] = true
+				return nil
+			}
+		}
 		b.leave(op.Path)
 		k := b.put(op, target, back)
 		if len(op.Nodes) == 1 {
 			b.at[op.Path] = k
 		}
 	case Remove:
-		if made && ops[k].Kind == Create && len(op.Nodes) == 1 {
-			b.dead[k] = true
-			b.leave(op.Path)
-			return nil
+		if from, restored := b.restored[op.Path]; len(op.Nodes) == 1 && (restored || made && ops[k].Kind == Create) {
+			if !restored {
+				from = k
+			}
+			if !op.onlyFolder() || b.quietSince(from, false, op.Path) { // else something is moved through the folder
+				b.leave(op.Path)
+				return b.forget(from)
+			}
 		}
 		for n := range op.Nodes {
 			p, err := join(op.Path, op.Nodes[n].Rel)
@@ -119,10 +147,19 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 			}
 			b.leave(p)
 		}
-		b.put(op, target, back)
+		if k := b.put(op, target, back); op.onlyFolder() {
+			b.removed[op.Path] = k
+		}
 	case Rename:
-		b.put(op, target, back)
-		for _, known := range []map[rootfs.Path]int{b.at, b.modes} {
+		if made && len(op.Nodes) == 1 {
+			op.Nodes[0].Version = rootfs.Version{} // an older entry may drop the Replace before
+		}
+		if k, ok := b.moved[op.Path]; ok && ops[k].Path == op.To && b.quietSince(k, true, op.Path, op.To) {
+			b.dead[k] = true
+		} else {
+			b.moved[op.To] = b.put(op, target, back)
+		}
+		for _, known := range []map[rootfs.Path]int{b.at, b.modes, b.restored} {
 			moved := map[rootfs.Path]int{}
 			for p, k := range known {
 				if p.Beneath(op.Path) {
@@ -147,16 +184,103 @@ func (b *backPlan) step(e Entry, i int, op Op, target ref, back []rootfs.Edit) e
 			b.modes[op.Path] = b.put(op, target, back)
 		}
 	case Restore:
-		b.at[op.Path] = b.put(op, target, back)
+		if b.keeps(op.Path) {
+			return nil
+		}
+		k := b.put(op, target, back)
+		b.at[op.Path], b.restored[op.Path] = k, k
 	case Trash:
-		b.put(op, target, back)
+		index := func(known map[rootfs.Path]int) int {
+			if k, ok := known[op.Path]; ok {
+				return k
+			}
+			return -1
+		}
+		b.binned[op.Path] = binned{b.put(op, target, back), index(b.at), index(b.modes), index(b.restored)}
 		b.leave(op.Path)
 	}
 	return nil
+}
+
+// keeps drops the Trash of a path that is restored next, if nothing else of the plan is
+// about the path since. It reports whether it did.
+func (b *backPlan) keeps(p rootfs.Path) bool {
+	was, ok := b.binned[p]
+	if !ok {
+		return false
+	}
+	delete(b.binned, p)
+	if !b.quietSince(was.op, true, p) {
+		return false
+	}
+	b.dead[was.op] = true
+	for _, known := range []struct {
+		by map[rootfs.Path]int
+		k  int
+	}{{b.at, was.at}, {b.modes, was.mode}, {b.restored, was.restored}} {
+		if known.k >= 0 {
+			known.by[p] = known.k
+		}
+	}
+	return true
+}
+
+// dropEmpty drops folders that the plan makes and removes without a use in between: what
+// was moved through them was dropped later.
+func (b *backPlan) dropEmpty() {
+	made := map[rootfs.Path]int{}
+	for k := range b.dead {
+		op := &b.p.Change.Ops[k]
+		if b.dead[k] || !op.onlyFolder() {
+			continue
+		}
+		if n, ok := made[op.Path]; ok && op.Kind == Remove && b.quietBetween(n, k, false, op.Path) {
+			b.dead[n], b.dead[k] = true, true
+		} else if op.Kind == Create {
+			made[op.Path] = k
+		}
+	}
+}
+
+// quietSince reports whether no operation after the k-th is about what is beneath the
+// paths, nor, with all, about the paths themselves or what is above.
+func (b *backPlan) quietSince(k int, all bool, paths ...rootfs.Path) bool {
+	return b.quietBetween(k, len(b.dead), all, paths...)
+}
+
+func (b *backPlan) quietBetween(k, end int, all bool, paths ...rootfs.Path) bool {
+	for n := k + 1; n < end; n++ {
+		op := &b.p.Change.Ops[n]
+		for _, p := range paths {
+			meets := func(q rootfs.Path) bool { return q != p && q.Beneath(p) || all && (p == q || p.Beneath(q)) }
+			if !b.dead[n] && (meets(op.Path) || op.Kind == Rename && meets(op.To)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// forget drops the k-th operation and the later ones about what it makes.
+func (b *backPlan) forget(k int) (err error) {
+	at := b.p.Change.Ops[k].Path
+	for n := k; n < len(b.dead) && err == nil; n++ {
+		switch op := &b.p.Change.Ops[n]; {
+		case b.dead[n]:
+		case op.Path == at:
+			if b.dead[n] = true; op.Kind == Rename {
+				at = op.To
+			}
+		case op.Kind == Rename && at.Beneath(op.Path):
+			at, err = Rebase(at, op.Path, op.To)
+		}
+	}
+	return err
 }
 
 // leave forgets a path: something else may come there.
 func (b *backPlan) leave(p rootfs.Path) {
 	delete(b.at, p)
 	delete(b.modes, p)
+	delete(b.restored, p)
 }

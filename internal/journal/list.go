@@ -431,7 +431,7 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 		return src.read(at, op.New, j.opts.MaxBytes)
 	}
 	if !op.hasDiff {
-		return nil, ErrNotKept
+		return j.broughtBack(e, op.New)
 	}
 	old, err := j.Before(e, i)
 	if err != nil {
@@ -446,6 +446,46 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, fault.Printable(op.Path.String()))
 	}
 	return data, nil
+}
+
+// broughtBack finds a content that an undo has brought back: the entries that it undid
+// have it.
+func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
+	undone := append([]ID{e.Undoes, e.PartOf}, e.Reverts...)
+	oldest := e.ID
+	for _, id := range undone {
+		if id != "" {
+			oldest = min(oldest, id)
+		}
+	}
+	if oldest == e.ID || v.IsZero() {
+		return nil, ErrNotKept
+	}
+	var in Entry
+	at := -1
+	err := j.each(func(x Entry) bool {
+		if slices.Contains(undone, x.ID) {
+			if i := slices.IndexFunc(x.Ops, func(op Op) bool { return op.before() == v }); i >= 0 {
+				in, at = x, i
+			}
+		}
+		return at < 0 && x.ID > oldest
+	})
+	if err == nil && at < 0 {
+		err = ErrNotKept
+	}
+	if err != nil {
+		return nil, err
+	}
+	return j.Before(in, at)
+}
+
+// before is the version that an operation found at its path.
+func (op *Op) before() rootfs.Version {
+	if op.Kind == Remove && len(op.Nodes) == 1 {
+		return op.Nodes[0].Version
+	}
+	return op.Old
 }
 
 func (j *Journal) diff(e Entry, i int) ([]byte, error) {

@@ -74,8 +74,8 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 }
 
 // redone updates e with where its entries are in the trash now. If e was undone
-// and redone, they went there again, maybe under another name. last is the entry
-// that put them there last.
+// and redone, alone or with others, they went there again, maybe under another name. last
+// is the entry that put them there last.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
@@ -83,21 +83,21 @@ func (j *Journal) redone(e *Entry) (last ID, err error) {
 	}
 	var later []Entry // newest first
 	err = j.each(func(x Entry) bool {
-		if x.Undoes != "" && x.Status == Committed {
+		if (x.Undoes != "" || x.Reverts != nil) && x.Status == Committed {
 			later = append(later, x)
 		}
 		return x.ID != e.ID
 	})
-	does, undoes := map[ID]bool{e.ID: true}, map[ID]bool{}
+	related := map[ID]bool{e.ID: true}
 	for _, x := range slices.Backward(later) {
-		switch {
-		case does[x.Undoes]:
-			undoes[x.ID] = true
-		case undoes[x.Undoes]:
-			does[x.ID], last = true, x.ID
-			e.Ops = slices.Clone(e.Ops)
-			for i := range e.Ops {
-				e.Ops[i].movedBy(x.Ops)
+		if !related[x.Undoes] && !slices.ContainsFunc(x.Reverts, func(id ID) bool { return related[id] }) {
+			continue
+		}
+		related[x.ID] = true
+		ops := slices.Clone(e.Ops)
+		for i := range ops {
+			if ops[i].movedBy(x.Ops) {
+				e.Ops, last = ops, x.ID
 			}
 		}
 	}
@@ -131,13 +131,15 @@ func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	return j.Settle(last, len(e.Ops), results...)
 }
 
-// movedBy updates the plan with where a later change has moved the same entry.
-func (op *Op) movedBy(ops []Op) {
+// movedBy updates the operation with where a later change has moved the same entry, and
+// reports whether it has.
+func (op *Op) movedBy(ops []Op) (moved bool) {
 	for _, o := range ops {
 		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {
-			op.Where, op.New = o.Where, o.New
+			op.Where, op.New, moved = o.Where, o.New, true
 		}
 	}
+	return moved
 }
 
 // planOf inverts e.Ops.
@@ -245,6 +247,21 @@ func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
 	return nil
 }
 
+// Brings returns the content that the k-th operation of the plan, a Create of a file or a
+// Replace of old, leaves there.
+func (p *Plan) Brings(k int, old []byte, limit int64) ([]byte, error) {
+	op := &p.Change.Ops[k]
+	switch {
+	case op.Kind == Create && len(op.Nodes) == 1:
+		return p.src.read(op.Nodes[0].at, op.Nodes[0].Version, limit)
+	case op.Kind != Replace:
+		return nil, ErrNotKept
+	case p.back[k] != nil:
+		return spliced(old, p.back[k])
+	}
+	return p.src.read(p.target[k], op.New, limit)
+}
+
 // Close releases the plan's files.
 func (p *Plan) Close() error {
 	err := p.src.close()
@@ -281,7 +298,8 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 		}
 	}
 	for i := range p.Change.Ops {
-		if op := &p.Change.Ops[i]; op.Kind == Replace {
+		op := &p.Change.Ops[i]
+		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // else the plan itself brings it there
 			if op.OldData = nil; len(x.moves) == 0 && d.seen[op.Path].version == op.Old {
 				op.OldData = d.held[op.Path]
 			}
@@ -331,6 +349,9 @@ func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if first, known := x.first[dir]; known && first == absent {
+			continue // the plan makes it
 		}
 		entries, err := ws.List(dir)
 		if err != nil {

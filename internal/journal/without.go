@@ -1,6 +1,9 @@
 package journal
 
 import (
+	"errors"
+	"slices"
+
 	"quarry/change"
 	"quarry/internal/rootfs"
 )
@@ -65,6 +68,43 @@ func (p *Plan) Drop(nothing map[int]bool) bool {
 		drop[k] = nothing[i]
 	}
 	return p.drop(drop)
+}
+
+// DropFolders removes the operations that make a folder where the check has found one. It
+// reports whether there were any.
+func (p *Plan) DropFolders(found []Conflict) bool {
+	drop, any := make([]bool, len(p.Change.Ops)), false
+	for k := range p.Change.Ops {
+		op := &p.Change.Ops[k]
+		drop[k] = op.Kind == Create && op.onlyFolder() && slices.ContainsFunc(found, func(c Conflict) bool {
+			return c.Path == op.Path && c.Reason == change.IsThere && c.Found == rootfs.TypeDir
+		})
+		any = any || drop[k]
+	}
+	if any {
+		p.drop(drop)
+	}
+	return any
+}
+
+// DropDone removes the operations on files and symlinks that are as the plan would leave
+// them already.
+func (p *Plan) DropDone(ws *rootfs.Root) error {
+	x, err := expect(p.Change.Ops)
+	if err != nil || len(x.moves) > 0 {
+		return err
+	}
+	d := newDisk(ws)
+	drop := make([]bool, len(p.Change.Ops))
+	for k, op := range p.Change.Ops {
+		if len(op.Nodes) > 1 || op.onlyFolder() {
+			continue
+		}
+		have := d.at(op.Path)
+		drop[k] = !x.first[op.Path].accepts(have) && x.cells[op.Path].accepts(have)
+	}
+	p.drop(drop)
+	return errors.Join(d.errs...)
 }
 
 // drop removes operations. It reports whether anything is left but folders.

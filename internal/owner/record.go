@@ -206,7 +206,6 @@ func texts(paths []rootfs.Path) []string {
 func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, error) {
 	ask := req.Record
 	if ask.On != nil {
-		o.recording.deny(&req.View)
 		o.recording.begin(ask.On)
 		o.recording.users.Add(1)
 		context.AfterFunc(ctx, func() { o.recording.users.Add(-1) })
@@ -307,12 +306,21 @@ func (m *Member) Purge(ctx context.Context, path string) (bool, error) {
 	return st != nil && st.On, err
 }
 
+// recorded answers a request about the recording. What this process or the one that asks
+// denies is not kept from now on.
+func (m *Member) recorded(ctx context.Context, req *request) (*change.Recording, error) {
+	o := m.holds()
+	o.recording.deny(m.view.Load())
+	o.recording.deny(&req.View)
+	return o.recorded(ctx, req)
+}
+
 func (m *Member) askRecorder(ctx context.Context, ask recordAsk) (*change.Recording, error) {
 	if m == nil {
 		return nil, nil
 	}
-	if o := m.holds(); o != nil {
-		return o.recorded(ctx, &request{Record: &ask})
+	if m.holds() != nil {
+		return m.recorded(ctx, &request{Record: &ask})
 	}
 	answer := &change.Recording{}
 	c, err := tell(ctx, m.opts.Socket, &request{Record: &ask, View: *m.view.Load()}, msgRecord, answer)
@@ -333,6 +341,7 @@ func (m *Member) keepRecording() {
 	m.recordingEnds.Go(func() {
 		for wait := time.Duration(0); ctx.Err() == nil; {
 			if err := m.own(); err == nil && m.Owns() {
+				m.holds().recording.deny(m.view.Load())
 				m.holds().recording.begin(m.opts.Record)
 				return
 			}

@@ -79,7 +79,7 @@ func (m *Member) reply(ctx context.Context, req *request, send func([]byte) erro
 		}
 		return sendGob(send, msgMarked, answer)
 	case req.Record != nil:
-		answer, err := m.holds().recorded(ctx, req)
+		answer, err := m.recorded(ctx, req)
 		if err != nil {
 			return err
 		}

@@ -97,3 +97,29 @@ func TestKindChangedBeforeOurOwn(t *testing.T) {
 		})
 	}
 }
+
+// A dry run shows the way back: what the files have now, and what they would have.
+func TestDryRunShowsTheWayBack(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "one\ntwo\n")
+	p.put("old.txt", "old\n")
+	ws := p.open()
+	must(t, ws.Point(t.Context(), "start"))
+	p.put("a.txt", "one\nTWO\n")
+	p.put("new.txt", "new\n")
+	must(t, os.Remove(filepath.Join(p.dir, "old.txt")))
+	p.log(ws)
+	p.put("a.txt", "one\n2\n")
+	p.put("ours.txt", "ours\n")
+	p.log(ws)
+	_, err := ws.Delete(t.Context(), "ours.txt", nil)
+	must(t, err)
+	log, err := ws.Changes(t.Context(), 0)
+	must(t, err)
+	got, err := ws.Undo(t.Context(), "", &change.Options{DryRun: true, To: &change.Back{Since: log.Points[0].Time, Name: "start"}})
+	must(t, err)
+	want := "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-2\n+two\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n--- /dev/null\n+++ b/old.txt\n@@ -0,0 +1 @@\n+old\n"
+	if got.Diff != want {
+		t.Errorf("got\n%s\nwant\n%s", got.Diff, want)
+	}
+}

@@ -63,7 +63,7 @@ func (c *comparison) batch(ctx context.Context, paths []string, rest []journal.E
 			var uncovered bool
 			l.ops, uncovered = r.compare(path, l.was, now, c.byGit)
 			if uncovered {
-				r.omitted++
+				r.omitted.Add(1)
 			}
 			for _, op := range l.ops {
 				size += int64(len(op.OldData) + len(op.NewData))
@@ -118,6 +118,7 @@ func (c *comparison) attribute(ctx context.Context, list []looked) error {
 			m.check(&l.ops[i])
 		}
 		c.changed = append(c.changed, l.path)
+		c.r.paces.recorded(l.path)
 	}
 	for _, m := range order {
 		if err := c.r.add(ctx, by[m], m, c.why, "", c.known); err != nil {

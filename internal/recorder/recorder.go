@@ -22,6 +22,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/change"
@@ -73,11 +74,12 @@ type Recorder struct {
 	started chan struct{} // closed when the baseline is there and compared once
 	begun   bool          // an earlier recorder has left a baseline
 
-	flushing sync.Mutex // one comparison at a time; guards base's state and disk.blobs
+	flushing sync.Mutex // one comparison at a time; guards base's state, disk.blobs and paces
+	paces    paces
 	base     *baseline
 	marks    marks
-	omitted  int        // changes of contents that are not kept
-	recorded journal.ID // the newest entry of ours
+	omitted  atomic.Int64 // changes of contents that are not kept, versions of files that wait
+	recorded journal.ID   // the newest entry of ours
 
 	mu      sync.Mutex
 	files   map[string]bool // to be looked at
@@ -89,7 +91,7 @@ type Recorder struct {
 // Open prepares to record a root. The folder at root is opened anew, with the built-in
 // policy. Nothing is read before Run or Flush.
 func Open(root string, opts *Options) (r *Recorder, err error) {
-	r = &Recorder{opts: *opts, wake: make(chan struct{}, 1), started: make(chan struct{}), files: map[string]bool{}, trees: map[string]bool{}}
+	r = &Recorder{opts: *opts, wake: make(chan struct{}, 1), started: make(chan struct{}), files: map[string]bool{}, trees: map[string]bool{}, paces: paces{map[string]*pace{}, map[string]bool{}, time.Now}}
 	if r.opts.MaxBytes == 0 {
 		r.opts.MaxBytes = defaultMaxBytes
 	}
@@ -261,8 +263,11 @@ func (r *Recorder) Run(ctx context.Context, pending <-chan struct{}) {
 		case <-r.wake:
 		case <-timer.C:
 			begun = time.Time{}
-			if _, err := r.Flush(ctx); err != nil && ctx.Err() == nil {
+			switch _, waits, err := r.flush(ctx, false); {
+			case err != nil && ctx.Err() == nil:
 				timer.Reset(maxWait) // as on a full disk
+			case waits:
+				timer.Reset(perVersion)
 			}
 			continue
 		}
@@ -292,34 +297,47 @@ func (r *Recorder) first(ctx context.Context) {
 // Flush records what has changed up to now, without waiting for a quiet moment, and
 // returns the paths. While the first baseline is made it does nothing.
 func (r *Recorder) Flush(ctx context.Context) (paths []string, err error) {
+	paths, _, err = r.flush(ctx, true)
+	return paths, err
+}
+
+// flush is Flush. Unless all is set, files that change all the time may wait.
+func (r *Recorder) flush(ctx context.Context, all bool) (paths []string, waits bool, err error) {
 	if r.begun {
 		select {
 		case <-r.started:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 	} else if !r.ready() {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err := r.opts.Refresh(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	r.flushing.Lock()
 	defer r.flushing.Unlock()
 	if !r.base.built {
 		if err := r.build(ctx); err != nil { // the first try has failed
-			return nil, err
+			return nil, false, err
 		}
 	}
 	files, trees := r.take()
+	if !all {
+		waiting := 0
+		files, waiting = r.paces.hold(files)
+		r.omitted.Add(int64(waiting))
+	}
+	files = append(files, r.paces.due(all)...)
+	waits = len(r.paces.held) > 0
 	if len(files)+len(trees) == 0 {
-		return nil, nil
+		return nil, waits, nil
 	}
 	paths, err = r.record(ctx, files, trees, "")
 	if r.fail(err); err != nil {
 		r.Changed(files, trees) // for the next time
 	}
-	return paths, err
+	return paths, waits, err
 }
 
 // ready reports whether the baseline was made, and compared once.

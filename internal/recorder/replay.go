@@ -16,10 +16,17 @@ type model struct {
 	// found are outside changes that happened before one of the log: what it found was
 	// not what the baseline has.
 	found []before
-	// free are trees whose contents a change of our own brought from elsewhere.
-	free []string
+	// free says of trees, the newest claim last, whether a change of our own brought
+	// their contents from elsewhere, so that nothing is known of them.
+	free []claim
 	// ahead has the operations that follow on each path.
 	ahead map[string][]journal.Op
+}
+
+// claim is about a path and everything beneath.
+type claim struct {
+	path string
+	free bool
 }
 
 // before is an outside change and the entry that it came before.
@@ -106,14 +113,16 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		if s != nil && m.includes(s, op) {
 			return
 		}
-		if s = m.noFolder(path, s, b); m.r.versionOf(s) != op.Old {
+		free := m.isFree(path)
+		if s = m.noFolder(path, s, b); m.r.versionOf(s) != op.Old && !free {
 			m.outside(path, s, &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.Old, load: func() ([]byte, error) { return m.r.journal.Before(e, i) }}, b)
 		}
 		next := &state{entry: entry{typ: rootfs.TypeFile}, anyMode: true, version: op.New, load: func() ([]byte, error) { return m.r.journal.After(e, i) }}
-		if s != nil {
+		if s != nil && !free {
 			next.mode, next.anyMode = s.mode, s.anyMode
 		}
 		m.cells[path] = next
+		m.know(path)
 	case journal.Chmod:
 		if s != nil {
 			if !s.anyMode && s.mode != op.Mode.Perm() && s.mode != op.NewMode.Perm() {
@@ -132,11 +141,18 @@ func (m *model) step(e journal.Entry, i int, b *before) {
 		for _, p := range m.below(path) {
 			m.cells[p] = nil
 		}
+		m.know(path)
 	case journal.Rename:
 		to := op.To.String()
 		for _, p := range m.below(path) {
 			m.cells[to+strings.TrimPrefix(p, path)], m.cells[p] = m.cells[p], nil
 		}
+		for _, c := range append([]claim{{path, m.isFree(path)}}, m.free...) {
+			if len(m.free) > 0 && beneath(c.path, path) {
+				m.free = append(m.free, claim{to + strings.TrimPrefix(c.path, path), c.free})
+			}
+		}
+		m.know(path)
 	}
 }
 
@@ -176,7 +192,7 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 		return
 	}
 	if op.Kind == journal.Restore || len(op.Nodes) == 0 {
-		m.free = append(m.free, op.Path.String())
+		m.free = append(m.free, claim{op.Path.String(), true})
 		return
 	}
 	if s != nil && s.typ != rootfs.TypeDir {
@@ -184,6 +200,7 @@ func (m *model) made(e journal.Entry, i int, s *state, b *before) {
 	} else if op.Nodes[0].Type != rootfs.TypeDir {
 		m.noFolder(op.Path.String(), s, b)
 	}
+	m.know(op.Path.String())
 	for _, n := range op.Nodes {
 		next := &state{entry: entry{typ: n.Type, mode: n.Mode.Perm(), target: n.Target}, anyMode: n.Mode == 0 || n.Type != rootfs.TypeFile, version: n.Version, size: n.Size}
 		if n.Type == rootfs.TypeFile && n.Rel == "" {
@@ -221,5 +238,17 @@ func (m *model) outside(path string, was, now *state, b *before) {
 
 // isFree reports whether nothing is known of what should be at a path.
 func (m *model) isFree(path string) bool {
-	return slices.ContainsFunc(m.free, func(dir string) bool { return beneath(path, dir) })
+	for _, c := range slices.Backward(m.free) {
+		if beneath(path, c.path) {
+			return c.free
+		}
+	}
+	return false
+}
+
+// know ends that nothing is known of a path.
+func (m *model) know(path string) {
+	if len(m.free) > 0 {
+		m.free = append(m.free, claim{path, false})
+	}
 }

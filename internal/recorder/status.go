@@ -21,7 +21,7 @@ func (r *Recorder) Status() *change.Recording {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	st.Omitted = r.omitted
+	st.Omitted = int(r.omitted.Load())
 	if r.problem != nil {
 		st.Problem = r.problem.Error()
 	}

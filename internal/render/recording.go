@@ -32,7 +32,7 @@ func Recording(st *change.Recording) string {
 		}
 	}
 	if st.Omitted > 0 {
-		fmt.Fprintf(&b, "%s of such files not recorded\n", fault.Count(st.Omitted, "change"))
+		fmt.Fprintf(&b, "%s not recorded, of such files or of files that are rewritten all the time\n", fault.Count(st.Omitted, "change"))
 	}
 	if st.Unwatched > 0 {
 		fmt.Fprintf(&b, "%s not watched: what changes there is found when the log is asked for, or within 15 minutes\n", fault.Count(st.Unwatched, "folder is", "folders are"))
