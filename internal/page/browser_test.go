@@ -92,7 +92,7 @@ func TestBrowserFiles(t *testing.T) {
 	eval[chromedp.Void](b, `document.querySelector(".peek .lines").scrollTop = 15000 * 22`)
 	b.until(`[...document.querySelectorAll(".peek .lines li")].some((l) => l.dataset.n === "15000" && l.textContent.includes("a line of text"))`)
 	for _, c := range []struct{ at, want string }{
-		{"empty.txt:1", "The file is empty."}, {"pic.png:1", "not text"}, {"gone.txt:1", "gone"}, {"wide.txt:1", "retryAfter"}, {"../x:1", "can't be shown"}, {"README.md:900", "demo"},
+		{"empty.txt:1", "The file is empty."}, {"pic.png:1", "no image that this browser shows"}, {"gone.txt:1", "gone"}, {"wide.txt:1", "retryAfter"}, {"../x:1", "can't be shown"}, {"README.md:900", "demo"},
 	} {
 		eval[chromedp.Void](b, fmt.Sprintf(`history.pushState(null, "", "/search?q=text&at=" + encodeURIComponent(%s)); dispatchEvent(new PopStateEvent("popstate"))`, quote(c.at)))
 		b.has(".peek", c.want)

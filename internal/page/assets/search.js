@@ -574,6 +574,7 @@ export const search = {
     y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
     f: () => { const d = rail.el.querySelector("details"); d.open = app.wide || !d.open; rail.glob.focus(); },
     b: () => { if (!state.at) return false; peek.authors(); },
+    v: () => { if (!state.at) return false; peek.render(); },
     m: () => more_(),
     Escape: () => { if (inPane() && app.wide && els.selected) els.selected.focus(); else if (state.at) closeFile(); else return false; },
   },
