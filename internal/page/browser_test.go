@@ -164,7 +164,7 @@ func TestBrowserUndoesInARow(t *testing.T) {
 	}
 	b := s.open(t, "/changes", 1600, 1000, "light")
 	for i := range 3 {
-		b.until(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d && !document.querySelector(".dhead .btn[data-writes]")?.disabled && document.querySelector(".dfile .l.add")?.textContent.includes("%d")`, 3+i, 3-i))
+		b.until(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d && !document.querySelector(".dhead .btn[data-writes]")?.disabled && document.querySelector(".dfile .l.add .tx")?.textContent === "%d"`, 3+i, 3-i))
 		b.keys("u")
 	}
 	s.becomes(t, "a.txt", "0\n")

@@ -7,7 +7,7 @@ import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
 import { fileList, paintFiles } from "./files.js";
 import { app } from "./frame.js";
-import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
+import { badge, btn, clock, day, fold, foldKeys, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Into, intoKeys } from "./into.js";
 import { Hunks, outOfSight, reveal } from "./hunks.js";
@@ -195,6 +195,7 @@ async function goTo(k, focus = true) {
   if (!el || at !== k) return;
   now();
   if (!focus) return;
+  fold(el.closest(".dfile"), false);
   el.focus({ preventScroll: true });
   reveal(el);
 }
@@ -270,6 +271,7 @@ function redraw() {
 function comment(k = refused >= 0 ? refused : at) {
   const el = hunks?.at(k), to = at;
   if (!el || !canDecide()) return false;
+  fold(el.closest(".dfile"), false);
   const after = () => setTimeout(() => { if (at === k && to !== k && !box.contains(document.activeElement)) goTo(to); });
   fillSay(el.querySelector(".say"), Number(el.dataset.f), Number(el.dataset.h), true, after);
   reveal(el);
@@ -404,6 +406,7 @@ export async function refresh() {
 const onHunk = (verdict) => () => {
   const el = hunks?.at(at), not = closed();
   if (not || !el) return why(not || "This hunk is not drawn yet.");
+  fold(el.closest(".dfile"), false);
   const part = outOfSight(el);
   if (!part) return decide(el, verdict);
   el.focus({ preventScroll: true });
@@ -421,6 +424,6 @@ function viewed() {
 }
 
 export const keys = {
-  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)),
+  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)), ...foldKeys(() => box, () => hunks?.at(at)?.closest(".dfile")),
   A: () => (closed() ? why(closed()) : acceptRest()), R: () => (closed() ? why(closed()) : refuseAll()), Enter: () => send(),
 };
