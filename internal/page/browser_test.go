@@ -92,7 +92,7 @@ func TestBrowserFiles(t *testing.T) {
 	eval[chromedp.Void](b, `document.querySelector(".peek .lines").scrollTop = 15000 * 22`)
 	b.until(`[...document.querySelectorAll(".peek .lines li")].some((l) => l.dataset.n === "15000" && l.textContent.includes("a line of text"))`)
 	for _, c := range []struct{ at, want string }{
-		{"empty.txt:1", "The file is empty."}, {"pic.png:1", "not text"}, {"gone.txt:1", "gone"}, {"wide.txt:1", "retryAfter"}, {"../x:1", "can't be shown"}, {"README.md:900", "demo"},
+		{"empty.txt:1", "The file is empty."}, {"pic.png:1", "no image that this browser shows"}, {"gone.txt:1", "gone"}, {"wide.txt:1", "retryAfter"}, {"../x:1", "can't be shown"}, {"README.md:900", "demo"},
 	} {
 		eval[chromedp.Void](b, fmt.Sprintf(`history.pushState(null, "", "/search?q=text&at=" + encodeURIComponent(%s)); dispatchEvent(new PopStateEvent("popstate"))`, quote(c.at)))
 		b.has(".peek", c.want)
@@ -164,7 +164,7 @@ func TestBrowserUndoesInARow(t *testing.T) {
 	}
 	b := s.open(t, "/changes", 1600, 1000, "light")
 	for i := range 3 {
-		b.until(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d && !document.querySelector(".dhead .btn[data-writes]")?.disabled && document.querySelector(".dfile .l.add")?.textContent.includes("%d")`, 3+i, 3-i))
+		b.until(fmt.Sprintf(`document.querySelectorAll(".entry").length === %d && !document.querySelector(".dhead .btn[data-writes]")?.disabled && document.querySelector(".dfile .l.add .tx")?.textContent === "%d"`, 3+i, 3-i))
 		b.keys("u")
 	}
 	s.becomes(t, "a.txt", "0\n")

@@ -16,8 +16,9 @@ import (
 const tokenHeader = "X-Quarry-Token"
 
 // policy is the content policy: nothing from other servers, no inline script or
-// style, no frame, and no string that becomes markup (trusted types).
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+// style, no frame, and no string that becomes markup (trusted types). Images of the
+// workspace are blobs, since a request for one needs the token.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // guard is called before every route. A request whose Host or Origin is not

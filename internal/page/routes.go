@@ -48,6 +48,8 @@ func (s *Server) routes() []route {
 		{"GET", "/api/search", false, s.search},
 		{"GET", "/api/suggest", false, answered(s.suggest)},
 		{"GET", "/api/file", false, answered(s.file)},
+		{"GET", "/api/rendered", false, answered(s.rendered)},
+		{"GET", "/api/image", false, s.image},
 		{"GET", "/api/find", false, answered(s.find)},
 		{"GET", "/api/colours", false, answered(s.fileColours)},
 		{"GET", "/api/changes", false, answered(s.changes)},

@@ -145,7 +145,7 @@ func (b *tab) watch() {
 			if err != nil {
 				return
 			}
-			if url := e.Request.URL; !strings.HasPrefix(url, b.s.base+"/") && url != "about:blank" {
+			if url := e.Request.URL; !strings.HasPrefix(strings.TrimPrefix(url, "blob:"), b.s.base+"/") && url != "about:blank" {
 				b.fault("request to " + url)
 			}
 		}

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { app } from "./frame.js";
-import { ago, badge, btn, clock, command, day, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
+import { ago, badge, btn, clock, command, day, foldKeys, h, icon, n, notice, pathNode, plural, realPath, safe, said } from "./dom.js";
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 import { counts } from "./counts.js";
 import { Into, intoKeys, read } from "./into.js";
@@ -21,7 +21,7 @@ function addressOf(id, change = {}) {
 }
 
 function enter(main) {
-  main.className = "duo";
+  main.className = "duo changes";
   els = { main, list: h("div", { class: "list", role: "region", "aria-label": "Journal", tabindex: "-1" }), detail: h("div", { class: "detail" }), path: pathFilter() };
   main.append(els.list, els.detail);
   st = null;
@@ -401,7 +401,7 @@ export const changes = {
   resized: () => layout.apply(),
   keys: {
     j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), u: undoIt, U: redoIt, s: () => layout.next(),
-    ...intoKeys(() => read(els.detail)),
+    ...intoKeys(() => read(els.detail)), ...foldKeys(() => els.detail, () => [...els.detail.querySelectorAll(".dfile")].find((el) => el.getBoundingClientRect().bottom > 160)),
     ".": () => { if (!els.list.querySelector(".fresh")) return false; insert(); },
     Escape: () => { if (pick) startPick(); else if (st.id && !app.wide) app.go(addressOf("")); else return false; },
   },

@@ -2,7 +2,7 @@
 // of each context row for the right side, and fillers; the style sheet picks.
 
 import { app } from "./frame.js";
-import { btn, code, h, icon, n, notice, pathNode, plural, realPath } from "./dom.js";
+import { btn, code, folder, h, icon, n, notice, pathNode, plural, realPath } from "./dom.js";
 
 const kinds = { create: "new", delete: "deleted", move: "moved", trash: "to the trash", restore: "restored", note: "" };
 const will = { ...kinds, create: "will be new", delete: "will be deleted", move: "will move" };
@@ -81,7 +81,7 @@ export function hunkBody(hunk) {
 // fileHead is the head of a file; what is not written yet is in the future.
 export function fileHead(f, future, ...more) {
   const kind = (future ? will : kinds)[f.kind];
-  return h("div", { class: "head wrap" }, icon("file"),
+  return h("div", { class: "head wrap" }, folder(f.path),
     h("span", { class: "grow names" }, f.old && f.old !== f.path ? [pathNode(f.old), h("span", { class: "dim" }, " → ")] : null, pathNode(f.path)),
     f.hunks || f.add || f.del ? pm(f.add, f.del) : null,
     kind ? h("span", { class: f.kind === "delete" ? "tag bad" : "tag" }, kind) : null, more);

@@ -189,6 +189,21 @@ export function btn(label, opts = {}) {
   return h("button", { type: "button", class: `btn ${cls}`.trim(), ...props }, ic ? icon(ic) : null, label, key ? h("kbd", { "aria-hidden": "true" }, key) : null);
 }
 
+// A file of a list, .file or .dfile, folds to its head.
+export const folder = (path) => btn("", { ic: "down", cls: "ghost small icon fold", "aria-expanded": "true", "aria-label": `Fold ${realPath(path)}`, title: "Fold (z), fold all (Z)", onclick: (e) => fold(e.currentTarget.closest(".file, .dfile")) });
+
+export function fold(el, on = !el?.classList.contains("folded")) {
+  if (!el?.querySelector(".fold")) return;
+  el.classList.toggle("folded", on);
+  el.querySelector(".fold").setAttribute("aria-expanded", String(!on));
+}
+
+// foldKeys fold the file that is read, and all of a box, or unfold them.
+export const foldKeys = (box, one) => ({
+  z: () => fold(one()),
+  Z: () => { const all = [...box().querySelectorAll(".file, .dfile")], on = all.some((el) => !el.classList.contains("folded")); for (const el of all) fold(el, on); },
+});
+
 // keepFocus draws a part of the page anew; what had the focus in it, by its name, has
 // it afterwards.
 export function keepFocus(box, draw) {

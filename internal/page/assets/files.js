@@ -1,6 +1,6 @@
 // The list of the files of a proposal: what was decided about each, and what was viewed.
 
-import { btn, h, n, pathNode, plural, realPath } from "./dom.js";
+import { btn, fold, h, n, pathNode, plural, realPath } from "./dom.js";
 import { appendLazily, pm } from "./diffview.js";
 import { isOpen } from "./states.js";
 
@@ -9,7 +9,7 @@ import { isOpen } from "./states.js";
 export function fileList({ files }, draft, decide, go) {
   const rows = h("div", { class: "frows" });
   appendLazily(rows, files, (f, i) => {
-    const viewed = h("input", { type: "checkbox", checked: draft.viewed.includes(i), onchange: (e) => draft.setViewed(i, e.target.checked) });
+    const viewed = h("input", { type: "checkbox", checked: draft.viewed.includes(i), onchange: (e) => { draft.setViewed(i, e.target.checked); fold(document.getElementById(`f${i}`), e.target.checked); } });
     return h("div", { class: "frow", "data-file": i },
       h("button", { type: "button", class: "fname", onclick: () => go(i) }, pathNode(f.path)), pm(f.add, f.del), h("span", { class: "fstate num" }),
       decide ? [h("label", { class: "sm" }, viewed, " viewed"),

@@ -233,8 +233,8 @@ function setTheme(theme) {
 
 const allKeys = [
   ["Everywhere", [["/", "search box"], ["1 2 3 4 5", "Search, Changes, Review, Activity, Health"], ["w", "next proposal that waits"], ["d", "definition and uses of a name in this line; or double-click it, or Alt-click"], ["t", "light or dark"], ["?", "these keys"]]],
-  ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["b", "who touched each line last"], ["esc", "leave the box, the file; close it"]]],
-  ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], ["x X", "more lines around a hunk; the whole definition"], ["g", "the file at the hunk"], [".", "show new changes"]]],
+  ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["z Z", "fold the file, all files"], ["enter", "into the file; j k are lines there"], ["ctrl f", "find in the file"], ["b", "who touched each line last"], ["v", "Markdown rendered"], ["esc", "leave the box, the file; close it"]]],
+  ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], ["x X", "more lines around a hunk; the whole definition"], ["g", "the file at the hunk"], ["z Z", "fold the file, all files"], [".", "show new changes"]]],
   ["Review", [["j k", "next and previous hunk"], ["n p", "next and previous file"], ["a r", "accept, refuse the hunk"], ["A", "accept what is not decided"], ["R", "refuse everything"], ["c", "comment on the hunk, or on the one just refused"], ["C", "comment on the whole"], ["v", "file viewed"], ["x X g", "more lines, the definition, the file"], ["e", "rules"], ["enter", "send the decision"]]],
   ["Activity", [["space", "pause and go on"]]],
 ];

@@ -1,6 +1,6 @@
 // Hits as they are drawn: a file with its matching lines, or a path.
 
-import { code, h, icon, n, oddName, pathNode, realPath, safe } from "./dom.js";
+import { code, folder, h, icon, n, oddName, pathNode, realPath, safe } from "./dom.js";
 
 // toMatch cuts what comes before the first match of a line that would be out of
 // sight: its number takes about 60 pixels, and a character 7.8.
@@ -21,7 +21,7 @@ export function article(one, ranked) {
   const odd = oddName(f.path);
   const label = (f.matched > hits && !ranked ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched)) + (f.more ? " or more" : "");
   const el = h("article", { class: "file" },
-    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), f.kind ? h("span", { class: "tag" }, f.kind) : null, f.in ? h("span", { class: "dim sm" }, "in ", safe(f.in, true)) : null, odd ? h("span", { class: "tag warn" }, odd) : null),
+    h("div", { class: "head" }, folder(f.path), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), f.kind ? h("span", { class: "tag" }, f.kind) : null, f.in ? h("span", { class: "dim sm" }, "in ", safe(f.in, true)) : null, odd ? h("span", { class: "tag warn" }, odd) : null),
     h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
   el.style.setProperty("--lines", f.lines.length); // its height before it is drawn: what is below stays where it is
   el.file = f;

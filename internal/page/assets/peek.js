@@ -9,6 +9,9 @@ const chunk = 300;        // lines fetched at once
 const margin = 60;        // lines drawn above and below the visible ones
 const maxLines = 1000000; // browsers end an element at about 33 million pixels
 
+const rendered = () => import("./rendered.js");
+const isMarkdown = (path) => /\.(md|markdown|mdown|mkd)$/i.test(path), isImage = (path) => /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i.test(path);
+
 export class Peek {
   constructor({ onClose, onLine }) {
     this.onClose = onClose;
@@ -19,7 +22,7 @@ export class Peek {
 
   hide() {
     this.number++;
-    this.path = this.finder = this.by = null;
+    this.path = this.finder = this.by = this.article = null;
     this.el.replaceChildren();
   }
 
@@ -28,7 +31,7 @@ export class Peek {
   async show(path, line, question) {
     const { q, mode } = question, before = this.asked;
     this.searched = q && (mode === "text" || mode === "regex" || mode === "words") ? { q, mode, case: question.case, word: question.word } : {};
-    if (this.path !== path) this.finder = this.by = null;
+    if (this.path !== path) this.finder = this.by = this.article = null;
     this.asked = this.finder?.q ? { q: this.finder.q } : this.searched;
     if (this.path === path && this.scroller) {
       if (JSON.stringify(before) !== JSON.stringify(this.asked)) { this.chunks.clear(); this.fetching = 0; this.draw(true); }
@@ -52,6 +55,7 @@ export class Peek {
       if (e.code === "INVALID_ARGUMENT" && line > 1) { this.path = null; this.show(path, 1, question); return; }
       app.whenBack(e, () => { if (mine === this.number) { this.path = null; this.show(path, line, question); } });
       this.header();
+      if (e.code === "NOT_TEXT" && isImage(path)) { const { image } = await rendered(); if (mine === this.number) this.el.replaceChildren(this.head, h("div", { class: "rendered" }, image(path))); return; }
       this.el.replaceChildren(this.head, h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, e.code === "NOT_TEXT" ? "This file is not text." : e.code === "NOT_FOUND" ? "This file is gone." : "This file can't be shown.")), h("p", { class: "pre" }, e.code === "NOT_FOUND" ? "There is no file of this name: it was moved or deleted." : safe(e.message)), e.hint ? h("p", { class: "sub pre" }, safe(e.hint.trim())) : null)));
     }
   }
@@ -71,14 +75,29 @@ export class Peek {
     this.head = h("div", { class: "head" },
       btn("", { ic: "back", cls: "ghost small icon onlynarrow", "aria-label": "Back to the results", onclick: this.onClose }),
       h("span", { class: "grow" }, pathNode(this.path), h("span", { class: "mono dim" }, `:${this.line}`), odd ? h("span", { class: "tag warn" }, odd) : null),
+      this.scroller && (isMarkdown(this.path) || isImage(this.path)) ? btn("Rendered", { cls: "ghost small", key: "v", "aria-pressed": String(!!this.article), title: "As it is read, not as it is written", onclick: () => this.render() }) : null,
       btn("Authors", { cls: "ghost small", key: "b", "aria-pressed": String(!!this.by), title: "Which change touched each line last", onclick: () => this.authors() }),
       btn(h("span", null, "Copy"), { ic: "copy", cls: "ghost small", key: "y", "aria-label": "Copy path and line", title: "Copy path:line", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
       editor.address ? btn(h("span", null, "Open"), { ic: "open", cls: "small", key: "o", "aria-label": `Open in ${editor.name}`, title: `Open in ${editor.name}`, onclick: () => app.openInEditor(this.path, this.line) }) : null,
       btn("", { ic: "x", cls: "ghost small icon onlywide", "aria-label": "Close the file", onclick: this.onClose }));
     if (!this.scroller) return;
     const focused = document.activeElement, y = this.scroller.scrollTop;
-    this.el.replaceChildren(this.head, ...(this.finder ? [this.finder.el] : []), this.scroller, this.foot);
+    this.el.replaceChildren(this.head, ...(this.finder ? [this.finder.el] : []), this.article ?? this.scroller, this.foot);
     if (this.el.contains(focused) && focused !== document.activeElement) { focused.focus({ preventScroll: true }); this.scroller.scrollTop = y; }
+  }
+
+  // render shows the text as it is read, or its source again.
+  async render() {
+    if (!this.scroller) return;
+    if (this.article) { this.article = null; this.header(); this.jump(true); return; }
+    const mine = this.number, { path } = this;
+    try {
+      const [{ build, image }, res] = await Promise.all([rendered(), isImage(path) ? null : get("/api/rendered", { path })]);
+      if (mine !== this.number) return;
+      this.article = h("div", { class: "rendered", tabindex: "0", role: "group", "aria-label": `${realPath(path)}, rendered` }, res ? build(res.content, (to) => `/search?at=${encodeURIComponent(`${to}:1`)}`) : image(path),
+        res?.cut ? notice("warn", "cut", "The rest of this file is not rendered.") : null);
+      this.header();
+    } catch (e) { app.fail(e); }
   }
 
   // authors shows, or hides, who touched each line last.
@@ -111,6 +130,7 @@ export class Peek {
   // step moves the marked line.
   step(by) {
     if (!this.scroller) return;
+    if (this.article) { this.article.scrollBy(0, by * 3 * this.lineHeight); return; }
     this.to(Math.max(1, Math.min(this.info.total, this.line + by)));
   }
 
@@ -125,6 +145,7 @@ export class Peek {
 
   find() {
     if (!this.scroller) return;
+    if (this.article) this.render();
     if (!this.finder) {
       const input = h("input", { type: "text", class: "barinput grow", placeholder: "Find in this file", "aria-label": "Find in this file", spellcheck: "false", autocomplete: "off" });
       const f = this.finder = { q: "", lines: [], at: -1, input, count: h("span", { class: "num dim sm", role: "status" }) };
@@ -249,6 +270,7 @@ export class Peek {
   // reload shows a file that was changed meanwhile.
   reload(t) {
     if (this.by) { this.by = null; setTimeout(() => this.authors()); }
+    if (this.article) { this.article = null; setTimeout(() => this.render()); }
     this.chunks = new Map();
     this.take(t);
     const y = this.scroller.scrollTop;

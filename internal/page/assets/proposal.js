@@ -7,11 +7,10 @@ import { get, post } from "./api.js";
 import { Draft } from "./draft.js";
 import { fileList, paintFiles } from "./files.js";
 import { app } from "./frame.js";
-import { badge, btn, clock, day, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
+import { badge, btn, clock, day, fold, foldKeys, h, icon, n, notice, pathNode, plural, realPath, safe } from "./dom.js";
 import { appendLazily, hunkBody, layout, pm } from "./diffview.js";
 import { Into, intoKeys } from "./into.js";
 import { Hunks, outOfSight, reveal } from "./hunks.js";
-import { ruleFor, showRules } from "./rules.js";
 import { blockedPaths, does, isOpen, proposed, stateTag, titleOf, waitClock } from "./states.js";
 
 let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1, number = 0, sending = false, decideBar = null, whyNot = "";
@@ -19,6 +18,9 @@ let box, around, shown = null, draft = null, hunks = null, at = 0, refused = -1,
 // into is where proposals are shown. around has what is outside: back() is a link to
 // the list, decided(id) is called after a decision.
 export function into(el, outside) { box = el; around = outside; shown = draft = hunks = decideBar = null; }
+
+// showRules shows the rules, with one for a proposal.
+export const showRules = (like) => import("./rules.js").then((rules) => rules.showRules(like), app.fail);
 
 export function leave() { number++; hunks?.stop(); hunks = shown = null; }
 
@@ -56,7 +58,7 @@ function draw() {
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", "data-all": "1", onclick: acceptRest }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: refuseAll }) : null)),
     h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), does(p), h("span", null, pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
       isOpen(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${by}`),
-      stateTag(p), p.rule ? h("span", { class: "byrule" }, "asked by the rule ", h("code", null, safe(p.rule, true))) : null, app.about.read_only ? null : btn("Accept changes like this…", { cls: "ghost small", title: "Make a rule that accepts them", onclick: () => showRules(ruleFor(shown)) }), p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
+      stateTag(p), p.rule ? h("span", { class: "byrule" }, "asked by the rule ", h("code", null, safe(p.rule, true))) : null, app.about.read_only ? null : btn("Accept changes like this…", { cls: "ghost small", title: "Make a rule that accepts them", onclick: () => showRules(shown) }), p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
   box.replaceChildren(around.back(), head);
   if (p.problem) box.append(notice("bad", "warn", h("p", null, h("b", null, "It could not be applied. Nothing was changed.")), h("p", { class: "pre" }, safe(p.problem))));
   if (p.state === "abandoned") box.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection, or it was ended. Accepting asks once more.")));
@@ -193,6 +195,7 @@ async function goTo(k, focus = true) {
   if (!el || at !== k) return;
   now();
   if (!focus) return;
+  fold(el.closest(".dfile"), false);
   el.focus({ preventScroll: true });
   reveal(el);
 }
@@ -268,6 +271,7 @@ function redraw() {
 function comment(k = refused >= 0 ? refused : at) {
   const el = hunks?.at(k), to = at;
   if (!el || !canDecide()) return false;
+  fold(el.closest(".dfile"), false);
   const after = () => setTimeout(() => { if (at === k && to !== k && !box.contains(document.activeElement)) goTo(to); });
   fillSay(el.querySelector(".say"), Number(el.dataset.f), Number(el.dataset.h), true, after);
   reveal(el);
@@ -402,6 +406,7 @@ export async function refresh() {
 const onHunk = (verdict) => () => {
   const el = hunks?.at(at), not = closed();
   if (not || !el) return why(not || "This hunk is not drawn yet.");
+  fold(el.closest(".dfile"), false);
   const part = outOfSight(el);
   if (!part) return decide(el, verdict);
   el.focus({ preventScroll: true });
@@ -419,6 +424,6 @@ function viewed() {
 }
 
 export const keys = {
-  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)),
+  j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: () => comment(), C: commentWhole, v: viewed, ...intoKeys(() => hunks?.at(at)), ...foldKeys(() => box, () => hunks?.at(at)?.closest(".dfile")),
   A: () => (closed() ? why(closed()) : acceptRest()), R: () => (closed() ? why(closed()) : refuseAll()), Enter: () => send(),
 };

@@ -6,7 +6,6 @@ import { badge, clock, command, day, h, icon, n, notice, plural, safe } from "./
 import { layout, pm } from "./diffview.js";
 import { keptDraft } from "./draft.js";
 import * as proposal from "./proposal.js";
-import { showRules } from "./rules.js";
 import { blockedPaths, does, isOpen, proposed, since, stateTag } from "./states.js";
 
 let els, st = null, list = null, number = 0, timer = 0, here = false;
@@ -61,7 +60,7 @@ function draw() {
   const all = list.proposals, waiting = waitingNow(), decided = all.filter((p) => !isOpen(p.state));
   const seg = (v, label, count) => h("button", { type: "button", "aria-pressed": String(st.show === v), onclick: () => app.go(addressOf("", v)) }, label, count ? ` ${n(count)}` : "");
   const clients = [...new Set(waiting.map((p) => p.client))];
-  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: () => showRules() }, "Rules"), notifyButton(), h("span", { class: "grow" }),
+  app.bar("review-bar", h("div", { class: "seg", role: "group", "aria-label": "Which" }, seg("", "Waiting", waiting.length), seg("decided", "Decided", 0), seg("all", "All", 0)), h("button", { type: "button", class: "chip", onclick: () => proposal.showRules() }, "Rules"), notifyButton(), h("span", { class: "grow" }),
     h("div", { class: "status", role: "status" }, waiting.length ? [h("b", null, n(waiting.length)), ` waiting, of `, h("b", null, safe(clients.join(", "), true)), " · nothing is written before a decision"] : "Nothing waits for a decision"));
   const groups = [];
   if (st.show !== "decided") groups.push(["Waiting for you", waiting]);
@@ -156,5 +155,5 @@ export const review = {
   enter, leave, update, live,
   once: ["a", "r", "A", "R", "Enter"],
   resized: () => layout.apply(),
-  keys: { ...proposal.keys, e: () => { showRules(); }, s: () => layout.next(), Escape: () => { if (st.id && !app.wide) app.go(addressOf("")); else return false; } },
+  keys: { ...proposal.keys, e: () => { proposal.showRules(); }, s: () => layout.next(), Escape: () => { if (st.id && !app.wide) app.go(addressOf("")); else return false; } },
 };

@@ -10,7 +10,7 @@ const examples = "accept docs/**\nrefuse *.lock\nask lines>200\nask tool:delete_
 
 // ruleFor is a rule that accepts changes like a proposal: by its tool, of files of that
 // kind in that folder.
-export function ruleFor({ proposal: p, files }) {
+function ruleFor({ proposal: p, files }) {
   const root = p.id.includes("/") ? p.id.slice(0, p.id.lastIndexOf("/")) : "", within = (path) => realPath(path).slice(root ? root.length + 1 : 0);
   const paths = files.flatMap((f) => (f.old && f.old !== f.path ? [f.old, f.path] : [f.path])).map(within), names = paths.map((x) => x.split("/"));
   let depth = 0;
@@ -21,8 +21,9 @@ export function ruleFor({ proposal: p, files }) {
   return { root, rule: `accept ${/^[\w./*-]+$/.test(glob) ? glob : JSON.stringify(glob)}${/^[\w-]+$/.test(p.tool) ? ` tool:${p.tool}` : ""}` };
 }
 
-// showRules shows the rules, with one more that is tried at once.
-export async function showRules(more) {
+// showRules shows the rules, with one more for a proposal that is tried at once.
+export async function showRules(like) {
+  const more = like && ruleFor(like);
   let res;
   try { res = await get("/api/rules"); } catch (e) { app.fail(e); return; }
   if (!res.books.length) { app.toast("This page has no place for rules", "bad"); return; }

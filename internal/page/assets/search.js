@@ -4,7 +4,7 @@
 import { get, stream } from "./api.js";
 import { app } from "./frame.js";
 import { article, drawLines, pathArticle, toMatch } from "./hits.js";
-import { btn, code, h, icon, ms, n, notice, plural, realPath, safe } from "./dom.js";
+import { btn, code, foldKeys, h, icon, ms, n, notice, plural, realPath, safe } from "./dom.js";
 import { Peek } from "./peek.js";
 import { Rail } from "./rail.js";
 
@@ -462,7 +462,7 @@ function showStart() {
 
 // ---- selecting and opening
 
-const hitsNow = () => [...els.list.querySelectorAll("a.hit")];
+const hitsNow = () => [...els.list.querySelectorAll(".file:not(.folded) a.hit")];
 
 function select(a, { open = false, focus = true } = {}) {
   els.selected?.classList.remove("on");
@@ -574,7 +574,9 @@ export const search = {
     y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
     f: () => { const d = rail.el.querySelector("details"); d.open = app.wide || !d.open; rail.glob.focus(); },
     b: () => { if (!state.at) return false; peek.authors(); },
+    v: () => { if (!state.at) return false; peek.render(); },
     m: () => more_(),
+    ...foldKeys(() => els.list, () => els.selected?.closest(".file")),
     Escape: () => { if (inPane() && app.wide && els.selected) els.selected.focus(); else if (state.at) closeFile(); else return false; },
   },
 };
