@@ -14,9 +14,22 @@ import (
 	"quarry/internal/vault"
 )
 
-// view reads the view of a base that a term names: File.base#View, or its first one.
+// view reads the view of a base that a term names: File.base#View, or its first one,
+// with @Note for the note that shows it.
 func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, noteFilter, error) {
-	name, want, _ := strings.Cut(t.Value, "#")
+	shown := notefilter.Shown{Now: time.Now()}
+	view := t.Value
+	if i := strings.LastIndexByte(view, '@'); i > 0 && !strings.Contains(view[i:], "#") && !strings.HasSuffix(strings.ToLower(view), ".base") {
+		notes, err := b.targets(ctx, view[i+1:])
+		if err == nil && len(notes) != 1 {
+			err = &notefilter.Error{At: t.At, What: fmt.Sprintf("%s called %q", fault.Count(len(notes), "note"), view[i+1:])}
+		}
+		if err != nil {
+			return nil, noteFilter{}, err
+		}
+		view, shown.This = view[:i], notes[0]
+	}
+	name, want, _ := strings.Cut(view, "#")
 	if !strings.HasSuffix(strings.ToLower(name), ".base") {
 		name += ".base"
 	}
@@ -29,7 +42,7 @@ func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, 
 	if err != nil {
 		return nil, noteFilter{}, err
 	}
-	views, err := notefilter.ReadBase(n.Text, time.Now())
+	views, err := notefilter.ReadBase(n.Text, shown)
 	if err != nil {
 		return nil, noteFilter{}, fault.New(fault.InvalidArgument, fmt.Sprintf("%s is not a base: %v", fault.Printable(n.Path), err), "")
 	}

@@ -25,6 +25,7 @@ type Term struct {
 	At    int // its place in the query, in characters from 1
 
 	Literal Literal // the kind of Value in a statement of a base
+	List    bool    // there, its property is a list however many values it has
 }
 
 // Expr is a combination of filters. Exactly one of its fields is set; a nil Expr
