@@ -253,7 +253,7 @@ func (p *statement) literal() (v string, kind Literal, err error) {
 	from := p.at
 	minus := p.take("-")
 	v = p.word()
-	if _, number := readNumber(v); number {
+	if _, number := ReadNumber(v); number {
 		if p.peek() == "." {
 			p.at++
 			v += "." + p.word()
@@ -361,7 +361,6 @@ func (p *statement) date(function, arg string) (string, Literal, error) {
 // Holds reports whether values of a property pass a statement's comparison. list says
 // that they are a list, however many they are.
 func (t *Term) Holds(values []string, list bool) bool {
-	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "<nil>" })
 	empty := len(values) == 0
 	list = list || t.List || t.Op == "contains" && !empty && isLink(values[0]) // a link has no letters, it is an element
 	switch {
@@ -398,8 +397,8 @@ func (t *Term) compares(op, v string) bool {
 	c := Test{op: strings.Replace(op, "==", "=", 1)}
 	switch t.Literal {
 	case Number:
-		x, ok := readNumber(v)
-		y, _ := readNumber(t.Value)
+		x, ok := ReadNumber(v)
+		y, _ := ReadNumber(t.Value)
 		return ok && c.orders(cmp.Compare(x, y))
 	case Date:
 		x, _, ok := readDate(strings.ToLower(v), time.Time{})
