@@ -45,6 +45,7 @@ type Entry struct {
 	Mode    fs.FileMode // permissions, when asked for
 	Size    int64       // when asked for
 	ModTime time.Time   // when asked for
+	Created time.Time   // when asked for; zero where the file system doesn't tell
 	Score   int         // with Fuzzy: how well it matches; see FuzzyFits
 }
 

@@ -37,6 +37,9 @@ created. --tasks lists the tasks that filters select.`,
 			if err != nil {
 				return c.run(render.Reading, args[0], err)
 			}
+			if len(t.Unsupported) > 0 {
+				fmt.Fprintln(s.Err, s.Safe("quarry: not followed: "+strings.Join(t.Unsupported, ", ")))
+			}
 			return c.run(render.Reading, args[0], showList(c, "no notes", func(r notebook.Row) string {
 				if t.Group != "" {
 					r.Cells = append([]string{r.Group}, r.Cells...)

@@ -14,9 +14,22 @@ import (
 	"quarry/internal/vault"
 )
 
-// view reads the view of a base that a term names: File.base#View, or its first one.
+// view reads the view of a base that a term names: File.base#View, or its first one,
+// with @Note for the note that shows it.
 func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, noteFilter, error) {
-	name, want, _ := strings.Cut(t.Value, "#")
+	shown := notefilter.Shown{Now: time.Now()}
+	view := t.Value
+	if i := strings.LastIndexByte(view, '@'); i > 0 && !strings.Contains(view[i:], "#") && !strings.HasSuffix(strings.ToLower(view), ".base") {
+		notes, err := b.targets(ctx, view[i+1:])
+		if err == nil && len(notes) != 1 {
+			err = &notefilter.Error{At: t.At, What: fmt.Sprintf("%s called %q", fault.Count(len(notes), "note"), view[i+1:])}
+		}
+		if err != nil {
+			return nil, noteFilter{}, err
+		}
+		view, shown.This = view[:i], notes[0]
+	}
+	name, want, _ := strings.Cut(view, "#")
 	if !strings.HasSuffix(strings.ToLower(name), ".base") {
 		name += ".base"
 	}
@@ -29,7 +42,7 @@ func (b *Book) view(ctx context.Context, t *notefilter.Term) (*notefilter.View, 
 	if err != nil {
 		return nil, noteFilter{}, err
 	}
-	views, err := notefilter.ReadBase(n.Text, time.Now())
+	views, err := notefilter.ReadBase(n.Text, shown)
 	if err != nil {
 		return nil, noteFilter{}, fault.New(fault.InvalidArgument, fmt.Sprintf("%s is not a base: %v", fault.Printable(n.Path), err), "")
 	}
@@ -94,16 +107,14 @@ func (b *Book) baseColumn(name string) column {
 	name = strings.TrimPrefix(name, "note.")
 	return column{name, notefields.Properties, func(ctx context.Context, _ string, f *notefields.Facts) []string {
 		values, _ := property(ctx, f, name)
-		return slices.DeleteFunc(values, func(v string) bool { return v == "<nil>" })
+		return notefields.Filled(values)
 	}}
 }
 
 // property is the value of a property in the front matter.
 func property(ctx context.Context, f *notefields.Facts, name string) (values []string, list bool) {
-	for _, p := range f.Properties(ctx) {
-		if strings.EqualFold(p.Name, name) {
-			return p.Values, p.List
-		}
+	for _, p := range f.Named(ctx, name, false) {
+		return p.Values, p.List
 	}
 	return nil, false
 }
@@ -129,7 +140,8 @@ func (b *Book) statementFilter(ctx context.Context, t *notefilter.Term) (noteFil
 		}}, nil
 	case ofNote:
 		return noteFilter{want: notefields.Properties, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
-			return t.Holds(property(ctx, f, name))
+			values, list := property(ctx, f, name)
+			return t.Holds(notefields.Filled(values), list)
 		}}, nil
 	}
 	c := b.baseColumn(t.Key)
@@ -152,14 +164,14 @@ func (b *Book) statementFilter(ctx context.Context, t *notefilter.Term) (noteFil
 }
 
 // others adds the rows of files without text, which bases have too.
-func (b *Book) others(ctx context.Context, t *Table, look func(path string, f *notefields.Facts, text []byte) any) error {
+func (b *Book) others(ctx context.Context, rows []*Row, look func(path string, f *notefields.Facts, text []byte) any) ([]*Row, error) {
 	paths, err := b.paths(ctx, false)
 	for _, p := range paths {
 		if !vault.HasLinks(p) {
 			if r, ok := look(p, notefields.Of(p, nil), nil).(*Row); ok {
-				t.Rows = append(t.Rows, *r)
+				rows = append(rows, r)
 			}
 		}
 	}
-	return err
+	return rows, err
 }

@@ -124,27 +124,16 @@ func hasTag(ctx context.Context, f *notefields.Facts, tag string) bool {
 	return slices.ContainsFunc(f.Tags(ctx), func(t string) bool { return vault.HasTag(t, tag) })
 }
 
-// eachValue calls yield with the values of the properties and inline fields of a name
-// until it returns false.
-func eachValue(ctx context.Context, f *notefields.Facts, name string, yield func(values []string) bool) {
-	for _, list := range [][]notefields.Property{f.Properties(ctx), f.Inline(ctx)} {
-		for _, p := range list {
-			if strings.EqualFold(p.Name, name) && !yield(p.Values) {
-				return
-			}
-		}
-	}
-}
-
 // propertyFilter: the note has the property, and its values pass the comparison. One
 // without the property passes none, != included.
 func propertyFilter(t *notefilter.Term, now time.Time) noteFilter {
 	test := t.Comparison(now)
 	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (passes bool) {
-		eachValue(ctx, f, t.Key, func(values []string) bool {
-			passes = t.Op == "" || test.Passes(values)
-			return passes == (t.Op == "!=") // != has to hold for each of them
-		})
+		for _, p := range f.Named(ctx, t.Key, true) {
+			if passes = t.Op == "" || test.Passes(p.Values); passes == (t.Op != "!=") { // != has to hold for each of them
+				break
+			}
+		}
 		return passes
 	}}
 }
@@ -171,12 +160,10 @@ func hasFilter(name string) noteFilter {
 			return has
 		}}
 	}
-	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) (has bool) {
-		eachValue(ctx, f, name, func(values []string) bool {
-			has = slices.ContainsFunc(values, func(v string) bool { return v != "" && v != "<nil>" })
-			return !has
+	return noteFilter{want: notefields.Properties | notefields.Inline, admits: func(ctx context.Context, _ string, f *notefields.Facts) bool {
+		return slices.ContainsFunc(f.Named(ctx, name, true), func(p notefields.Property) bool {
+			return slices.ContainsFunc(notefields.Filled(p.Values), func(v string) bool { return v != "" })
 		})
-		return has
 	}}
 }
 
@@ -215,15 +202,10 @@ func taskFilter(t *notefilter.Term, now time.Time) (noteFilter, error) {
 // timeFilter compares the times of a note's file.
 func (b *Book) timeFilter(t *notefilter.Term) (noteFilter, error) {
 	test, err := t.Time(time.Now())
+	times := fileInfos{b: b, created: t.Name == "created"}
 	return noteFilter{slow: true, admits: func(ctx context.Context, path string, _ *notefields.Facts) bool {
-		info, err := b.ws.Stat(ctx, path)
-		if err != nil {
-			return false // it is gone
-		}
-		if at := info.Created; t.Name == "created" {
-			return !at.IsZero() && test.At(at)
-		}
-		return test.At(info.ModTime)
+		at, _, ok := times.of(ctx, path)
+		return ok && !at.IsZero() && test.At(at)
 	}}, err
 }
 

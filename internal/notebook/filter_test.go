@@ -1,11 +1,13 @@
 package notebook_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,12 +15,16 @@ import (
 	"quarry"
 	"quarry/fault"
 	"quarry/internal/notebook"
+	"quarry/internal/notefields"
+	"quarry/internal/notefilter"
 	"quarry/internal/stress"
+	"quarry/internal/vault"
+	"quarry/search"
 )
 
 // selected are the notes that a query selects, in path order.
 func (w *world) selected(query string) ([]string, error) {
-	r, err := w.book.Search(w.t.Context(), notebook.Query{Query: query, Loose: true, Limit: 100_000})
+	r, err := w.book.Search(w.t.Context(), notebook.Query{Query: query, Loose: true, Limit: 100_000, Scope: search.Scope{Globs: []string{"**/*.md"}, Dialect: search.Plain}})
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +82,7 @@ func TestNoteFilters(t *testing.T) {
 		{"has:links", "Projects/a.md c.md d/b.md"},
 		{"path:projects/ plan", "Projects/a.md"},
 		{"heading:log", "Projects/a.md"},
+		{`(heading:"lo(g" OR heading:"log)" OR heading:"log")`, "Projects/a.md"},
 		{"tag:work heading:nope", ""},
 		{"-tag:work plan", "c.md"},
 		{"tag:work -heading:log", "b.md"},
@@ -291,23 +298,263 @@ func TestFiltersSelectWhatModelsSay(t *testing.T) {
 	}
 }
 
-// A filter with a misspelt name is refused with its place; it is never taken for words.
-func TestDamagedFiltersAreRefused(t *testing.T) {
-	w := newWorld(t, "a.md", "---\ntags: [alpha]\nrating: 3\n---\nx\n", "alpha/n1.md", "y\n")
+// A mutated filter is refused with its place, or nothing of it is lost: the letters of
+// its terms and words are those of the query. As words alone it selects no notes to change.
+func TestMutatedFiltersAreRefusedOrWhole(t *testing.T) {
 	r := stress.Rand(2)
+	w := newWorld(t, "a.md", "x\n")
+	refused, words := 0, 0
 	for range 1000 {
-		query, _ := randomFilter(r, 1)
-		name := []string{"tga:", "proprety:", "haz:", "pth:", "heding:", "lnik:", "tasks:"}[r.IntN(7)]
-		for _, known := range []string{"tag:", "property:", "has:", "path:", "heading:", "link:", "task:"} {
-			if i := strings.Index(query, known); i >= 0 {
-				query = query[:i] + name + query[i+len(known):]
-				break
+		query, _ := randomFilter(r, 2)
+		runes := []rune(query)
+		for range 1 + r.IntN(2) {
+			at := r.IntN(len(runes))
+			c := []rune(`:"()-=<> xé#/|`)[r.IntN(14)]
+			switch r.IntN(3) {
+			case 0:
+				runes = slices.Delete(runes, at, at+1)
+			case 1:
+				runes = slices.Insert(runes, at, c)
+			default:
+				runes[at] = c
 			}
 		}
-		_, err := w.selected(query)
-		if err == nil || !strings.Contains(err.Error(), "at character") {
-			t.Fatalf("%s: %v", query, err)
+		query = string(runes)
+		rest, e, err := notefilter.Parse(query)
+		if err != nil {
+			if !strings.Contains(err.Error(), "at character") {
+				t.Errorf("%s: no place in %v", query, err)
+			}
+			refused++
+			continue
 		}
+		if e == nil {
+			words++
+			if _, err := w.book.Table(t.Context(), notebook.TableQuery{Query: query}); err == nil {
+				t.Errorf("%s: words select notes", query)
+			}
+			continue
+		}
+		letters := func(s string) string {
+			s = strings.NewReplacer("OR", "", `"`, "", "(", "", ")", "", " ", "", "-", "", ":", "").Replace(s)
+			list := []rune(s)
+			slices.Sort(list)
+			return string(list)
+		}
+		if shown := letters(rest + written(e)); shown != letters(query) {
+			t.Errorf("%s: read as %q and %s", query, rest, written(e))
+		}
+	}
+	t.Logf("%d of 1000 refused, %d words alone, the others read whole", refused, words)
+	if refused < 300 || words > 200 {
+		t.Error("the mutations hardly damage filters")
+	}
+}
+
+// written is a filter as a query would write it.
+func written(e *notefilter.Expr) string {
+	switch {
+	case e.Term != nil:
+		op := e.Term.Op
+		if op != "" && op[0] >= 'a' {
+			op = " " + op + " "
+		}
+		return e.Term.Name + ":" + e.Term.Key + op + e.Term.Value
+	case e.Not != nil:
+		return "-(" + written(e.Not) + ")"
+	}
+	var parts []string
+	for _, part := range slices.Concat(e.All, e.Any) {
+		parts = append(parts, written(part))
+	}
+	return "(" + strings.Join(parts, map[bool]string{true: " OR ", false: " "}[len(e.Any) > 0]) + ")"
+}
+
+// A filter with a misspelt name is an error, never words.
+func TestMisspeltFiltersAreRefused(t *testing.T) {
+	for _, name := range []string{"tga:a", "proprety:a=b", "haz:a", "pth:a", "-heding:a", "lnik:a", "(tasks:todo OR tag:a)"} {
+		if _, _, err := notefilter.Parse(name); err == nil || !strings.Contains(err.Error(), "at character") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Random filters of the values that real notes have select the notes that a plain reading
+// of the parsed notes says. QUARRY_NOTES_CORPUS is a folder of notes.
+func TestFiltersSelectInRealNotes(t *testing.T) {
+	dir := os.Getenv("QUARRY_NOTES_CORPUS")
+	if dir == "" {
+		t.Skip("QUARRY_NOTES_CORPUS is not set")
+	}
+	ctx := t.Context()
+	ws, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	if err := ws.Index().Wait(ctx); err != nil {
+		t.Skip("no index here:", err)
+	}
+	w := &world{t: t, dir: dir, ws: ws, book: notebook.Open(ws)}
+	paths, err := w.selected("path:.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := make([]*realNote, len(paths))
+	for i, p := range paths {
+		if notes[i], err = readReal(ctx, dir, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := stress.Rand(7)
+	count := stress.Size(200, 10_000)
+	selecting := 0
+	for range count {
+		query, judge := realFilter(r, notes, 2)
+		var want []string
+		for _, n := range notes {
+			if judge(n) {
+				want = append(want, n.path)
+			}
+		}
+		if len(want) > 0 && len(want) < len(notes) {
+			selecting++
+		}
+		if got, err := w.selected(query); err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%s: %d notes, %v; want %d; only one has %q", query, len(got), err, len(want), difference(got, want))
+		}
+	}
+	t.Logf("%d filters on %d notes; %d select some and not others", count, len(notes), selecting)
+}
+
+func difference(a, b []string) (out []string) {
+	for _, list := range [][2][]string{{a, b}, {b, a}} {
+		for _, p := range list[0] {
+			if _, found := slices.BinarySearch(list[1], p); !found && len(out) < 5 {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// realNote is a parsed note, without the facts that answers are made of.
+type realNote struct {
+	path       string
+	tags       []string
+	props      map[string][]string // in lower case, inline fields too
+	headings   []string
+	todo, done bool
+	links      bool
+}
+
+func readReal(ctx context.Context, dir, path string) (*realNote, error) {
+	text, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		return nil, err
+	}
+	scan, err := vault.Scan(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	head := vault.ReadHead(ctx, text)
+	n := &realNote{path: path, tags: scan.AllTags(head), props: map[string][]string{}}
+	props, _ := head.Properties()
+	for name, v := range props {
+		list, ok := v.([]any)
+		if !ok {
+			list = []any{v}
+		}
+		n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], "")
+		for _, v := range list {
+			n.props[strings.ToLower(name)] = append(n.props[strings.ToLower(name)], strings.ToLower(vault.ShowValue(v)))
+		}
+	}
+	for _, f := range scan.Fields(text) {
+		n.props[strings.ToLower(f.Key)] = append(n.props[strings.ToLower(f.Key)], "", strings.ToLower(f.Value))
+	}
+	for _, h := range scan.Headings {
+		n.headings = append(n.headings, strings.ToLower(h.Text))
+	}
+	for _, task := range scan.Tasks(text) {
+		n.todo, n.done = n.todo || task.Open, n.done || task.Done
+	}
+	n.links = slices.ContainsFunc(scan.Links, func(l vault.Link) bool { return notefields.Counts(&l) })
+	return n, nil
+}
+
+// realFilter writes a filter with values of some note, and judges notes.
+func realFilter(r *rand.Rand, notes []*realNote, deep int) (string, func(*realNote) bool) {
+	if deep > 0 && r.IntN(2) == 0 {
+		a, ja := realFilter(r, notes, deep-1)
+		b, jb := realFilter(r, notes, deep-1)
+		if r.IntN(2) == 0 {
+			return "(" + a + " OR " + b + ")", func(n *realNote) bool { return ja(n) || jb(n) }
+		}
+		return "-(" + a + " " + b + ")", func(n *realNote) bool { return !ja(n) || !jb(n) }
+	}
+	n := notes[r.IntN(len(notes))]
+	plain := func(s string) string { return strings.NewReplacer(`"`, "", "\n", "").Replace(s) }
+	pick := func(list []string) string {
+		if len(list) == 0 {
+			return "none"
+		}
+		return list[r.IntN(len(list))]
+	}
+	switch r.IntN(6) {
+	case 0:
+		tag := strings.ToLower(pick(n.tags))
+		return "tag:" + tag, func(n *realNote) bool {
+			return slices.ContainsFunc(n.tags, func(t string) bool {
+				t = strings.ToLower(t)
+				return t == tag || strings.HasPrefix(t, tag+"/")
+			})
+		}
+	case 1:
+		h := []rune(plain(pick(n.headings)))
+		from := r.IntN(len(h) + 1)
+		part := strings.TrimSpace(string(h[from:min(len(h), from+1+r.IntN(12))]))
+		if part == "" {
+			part = "e"
+		}
+		return `heading:"` + part + `"`, func(n *realNote) bool {
+			return slices.ContainsFunc(n.headings, func(h string) bool { return strings.Contains(h, part) })
+		}
+	case 2:
+		folder := strings.ToLower(strings.Split(n.path, "/")[0])
+		return `path:"` + folder + `"`, func(n *realNote) bool { return strings.Contains(strings.ToLower(n.path), folder) }
+	case 3:
+		kind := r.IntN(4)
+		return []string{"task:todo", "task:done", "has:links", "has:headings"}[kind], func(n *realNote) bool {
+			return []bool{n.todo, n.done, n.links, len(n.headings) > 0}[kind]
+		}
+	}
+	var names []string
+	for name := range n.props {
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	name := pick(names)
+	value := strings.TrimSpace(plain(pick(n.props[name])))
+	if value == "" || value == "none" || len(value) > 60 || strings.ContainsAny(value[:1], "=<>!") {
+		return "property:" + name, func(n *realNote) bool { return n.props[name] != nil }
+	}
+	if len(value) > 8 && r.IntN(2) == 0 {
+		part := strings.TrimSpace(strings.ToValidUTF8(value[2:7], ""))
+		if part != "" && !strings.ContainsAny(part[:1], "=<>!") {
+			return "property:" + name + ` contains "` + part + `"`, func(n *realNote) bool {
+				return slices.ContainsFunc(n.props[name], func(v string) bool { return strings.Contains(v, part) })
+			}
+		}
+	}
+	return "property:" + name + `="` + value + `"`, func(n *realNote) bool {
+		return slices.ContainsFunc(n.props[name], func(v string) bool {
+			x, e1 := strconv.ParseFloat(v, 64)
+			y, e2 := strconv.ParseFloat(value, 64)
+			return v == value || e1 == nil && e2 == nil && x == y
+		})
 	}
 }
 

@@ -25,6 +25,9 @@ func TestNotesIndexedSpeed(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
 	if dir == "" {
 		dir = bigVault(t, stress.Size(1_000, 10_000))
+		if err := os.WriteFile(filepath.Join(dir, "Measure.base"), []byte(measureBase), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	scan, err := quarry.Open(dir, nil)
 	if err != nil {
@@ -66,6 +69,20 @@ func TestNotesIndexedSpeed(t *testing.T) {
 	if tags, err := notebook.Open(ws).Tags(ctx, ""); err == nil && len(tags) > 0 {
 		tag = tags[0].Name
 	}
+	table := func(q notebook.TableQuery) func() func(*notebook.Book) (int, error) {
+		return func() func(*notebook.Book) (int, error) {
+			return func(b *notebook.Book) (int, error) {
+				t, err := b.Table(ctx, q)
+				if err != nil {
+					return 0, err
+				}
+				return len(t.Rows), nil
+			}
+		}
+	}
+	filter := func(filters ...string) func() func(*notebook.Book) (int, error) {
+		return func() func(*notebook.Book) (int, error) { return query(filters[r.IntN(len(filters))]) }
+	}
 	kinds := []struct {
 		name string
 		make func() func(*notebook.Book) (int, error)
@@ -74,6 +91,19 @@ func TestNotesIndexedSpeed(t *testing.T) {
 		{"search_notes, three words", func() func(*notebook.Book) (int, error) { return query(few(3)) }},
 		{"search_notes, ten words", func() func(*notebook.Book) (int, error) { return query(few(10)) }},
 		{"search_notes, a tag", func() func(*notebook.Book) (int, error) { return query("tag:" + tag) }},
+		{"filters, properties", filter("property:rating>=3 property:status=s1", "property:due<2026-05 -property:status=s2", "property:author contains 00007", "has:size property:size>8")},
+		{"filters, the others", filter("path:Area heading:note -tag:"+tag, "(task:todo OR task:due<2026-03) has:links", "task:done has:tags")},
+		{"filter link:", filter(`link:"`+paths[0]+`"`, `link:"`+paths[len(paths)/2]+`"`)},
+		{"filter modified:", filter("modified:7d", "modified:<2020")},
+		{"table of all notes", table(notebook.TableQuery{Query: "path:.md", Columns: []string{"rating", "status", "due", "tags", "tasks"}, Sort: []string{"-due", "rating"}, Group: "status"})},
+		{"tasks", func() func(*notebook.Book) (int, error) {
+			return func(b *notebook.Book) (int, error) {
+				list, err := b.Tasks(ctx, "task:todo task:due<2026-04 tag:"+tag)
+				return len(list), err
+			}
+		}},
+		{"base, sorted and grouped", table(notebook.TableQuery{Query: "base:Measure"})},
+		{"base, its second view", table(notebook.TableQuery{Query: "base:Measure.base#Links"})},
 		{"tags", func() func(*notebook.Book) (int, error) {
 			return func(b *notebook.Book) (int, error) { list, err := b.Tags(ctx, ""); return len(list), err }
 		}},
@@ -132,6 +162,12 @@ func TestNotesIndexedSpeed(t *testing.T) {
 		}
 	}
 }
+
+const measureBase = `filters: {or: [rating >= 2, 'status == "s1"', 'file.hasTag("t5")']}
+views:
+  - {type: table, name: All, order: [file.name, rating, status, due, file.tags], sort: [{property: due, direction: DESC}, {property: rating, direction: ASC}], groupBy: {property: status, direction: ASC}}
+  - {type: table, name: Links, filters: {and: ['author == link("Topic 00007")', 'due > date("2026-03-01")']}, order: [author, file.links, file.mtime]}
+`
 
 // sampleNotes are some words and paths of notes.
 func sampleNotes(t *testing.T, ctx context.Context, ws *quarry.Workspace) (words, paths []string) {

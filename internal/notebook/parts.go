@@ -151,6 +151,9 @@ func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
 
 // distinct drops what was there before, in any case.
 func distinct(list []string) []string {
+	if len(list) < 2 {
+		return list
+	}
 	seen := map[string]bool{}
 	var out []string
 	for _, s := range list {

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// bigVault is 10,000 notes of about 1.5 KB with seven links each.
+// bigVault is notes of about 1.5 KB with eight links, four properties and two tasks each.
 func bigVault(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,7 +29,8 @@ func bigVault(t testing.TB, n int) string {
 			}
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "---\ntags: [t%d]\n---\n# Note %d\n\n", i%97, i)
+		fmt.Fprintf(&b, "---\ntags: [t%d]\nrating: %d\nstatus: s%d\ndue: 2026-%02d-%02d\nauthor: \"[[Topic %05d]]\"\n---\n# Note %d\n\n", i%97, i%6, i%7, 1+i%12, 1+i%28, i%50, i)
+		fmt.Fprintf(&b, "- [ ] call %d 📅 2026-%02d-01\n- [x] sent\nsize:: %d\n\n", i, 1+i%12, i%11)
 		for j := range 210 {
 			if j%30 == 0 {
 				fmt.Fprintf(&b, "[[Topic %05d|see]] ", rng.IntN(n))

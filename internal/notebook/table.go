@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"quarry/fault"
 	"quarry/internal/notefields"
 	"quarry/internal/notefilter"
 	"quarry/internal/vault"
-	"quarry/search"
 )
 
 // TableQuery asks for values of the notes that filters select.
@@ -66,14 +66,15 @@ type sortKey struct {
 	text   string
 }
 
-func keyOf(values []string) sortKey {
+// keyOf is the key of values whose text is joined.
+func keyOf(values []string, joined string) sortKey {
 	if len(values) == 0 || values[0] == "" {
 		return sortKey{rank: 2}
 	}
-	if n, err := strconv.ParseFloat(values[0], 64); err == nil {
+	if n, ok := notefilter.ReadNumber(values[0]); ok {
 		return sortKey{number: n}
 	}
-	return sortKey{rank: 1, text: strings.ToLower(strings.Join(values, ", "))}
+	return sortKey{rank: 1, text: strings.ToLower(joined)}
 }
 
 var errTableWords = fault.New(fault.InvalidArgument, "a table is of the notes that filters select, without words", fault.HintOf(ErrFilter))
@@ -122,8 +123,10 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 	for _, c := range columns {
 		t.Columns, q.want = append(t.Columns, c.name), q.want|c.want
 	}
-	for _, s := range sorts {
+	shown := make([]int, len(sorts)) // the column that is sorted by, -1 for none
+	for i, s := range sorts {
 		q.want |= s.want
+		shown[i] = slices.IndexFunc(columns, func(c column) bool { return c.name == s.name })
 	}
 	q.look = func(path string, f *notefields.Facts, _ []byte) any {
 		if !filter.admits(ctx, path, f) {
@@ -131,12 +134,25 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 		}
 		r := &Row{Path: path, Cells: make([]string, len(columns)), keys: make([]sortKey, len(sorts))}
 		for i, c := range columns {
-			r.Cells[i] = strings.Join(c.cells(ctx, path, f), ", ")
+			values := c.cells(ctx, path, f)
+			r.Cells[i] = strings.Join(values, ", ")
+			for k, at := range shown {
+				if at == i {
+					r.keys[k] = keyOf(values, r.Cells[i])
+				}
+			}
 		}
-		for i, s := range sorts {
-			values := s.cells(ctx, path, f)
-			if r.keys[i] = keyOf(values); i == 0 && t.Group != "" {
-				r.Group = strings.Join(values, ", ")
+		for k, at := range shown {
+			text := ""
+			if at < 0 {
+				values := sorts[k].cells(ctx, path, f)
+				text = strings.Join(values, ", ")
+				r.keys[k] = keyOf(values, text)
+			} else {
+				text = r.Cells[at]
+			}
+			if k == 0 && t.Group != "" {
+				r.Group = text
 			}
 		}
 		return r
@@ -144,14 +160,21 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 	if t.files {
 		q.globs = notesGlobs
 	}
-	err := b.eachFact(ctx, q, func(_ string, found any) { t.Rows = append(t.Rows, *found.(*Row)) })
+	var rows []*Row
+	err := b.eachFact(ctx, q, func(_ string, found any) { rows = append(rows, found.(*Row)) })
 	if err == nil && t.files {
-		err = b.others(ctx, t, q.look)
+		rows, err = b.others(ctx, rows, q.look)
 	}
-	slices.SortStableFunc(t.Rows, func(a, b Row) int {
+	slices.SortFunc(rows, func(a, b *Row) int {
 		for i := range sorts {
-			x, y := a.keys[i], b.keys[i]
-			by := cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.number, y.number), strings.Compare(x.text, y.text))
+			x, y := &a.keys[i], &b.keys[i]
+			by := cmp.Compare(x.rank, y.rank)
+			if by == 0 {
+				by = cmp.Compare(x.number, y.number)
+			}
+			if by == 0 {
+				by = strings.Compare(x.text, y.text)
+			}
 			if sorts[i].desc && x.rank < 2 && y.rank < 2 { // none stays last
 				by = -by
 			}
@@ -161,6 +184,10 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 		}
 		return strings.Compare(a.Path, b.Path)
 	})
+	t.Rows = make([]Row, len(rows))
+	for i, r := range rows {
+		t.Rows[i] = *r
+	}
 	return err
 }
 
@@ -170,13 +197,14 @@ func (b *Book) column(name string) column {
 	ofPath := func(of func(p string) string) {
 		c.cells = func(_ context.Context, p string, _ *notefields.Facts) []string { return []string{of(p)} }
 	}
-	ofFile := func(of func(*search.Info) string) {
+	ofFile := func(of func(at time.Time, size int64) string) {
+		infos := fileInfos{b: b, created: strings.EqualFold(name, "created")}
 		c.cells = func(ctx context.Context, p string, _ *notefields.Facts) []string {
-			info, err := b.ws.Stat(ctx, p)
-			if err != nil {
-				return nil // it is gone
+			at, size, ok := infos.of(ctx, p)
+			if !ok || at.IsZero() {
+				return nil
 			}
-			return []string{of(info)}
+			return []string{of(at, size)}
 		}
 	}
 	switch strings.ToLower(name) {
@@ -190,17 +218,10 @@ func (b *Book) column(name string) column {
 		ofPath(func(p string) string { return strings.TrimPrefix(path.Ext(p), ".") })
 	case "folder":
 		ofPath(func(p string) string { return strings.TrimSuffix(strings.TrimSuffix(p, path.Base(p)), "/") })
-	case "modified":
-		ofFile(func(i *search.Info) string { return i.ModTime.Local().Format(minutes) })
+	case "modified", "created":
+		ofFile(func(at time.Time, _ int64) string { return at.Local().Format(minutes) })
 	case "size":
-		ofFile(func(i *search.Info) string { return strconv.FormatInt(i.Size, 10) })
-	case "created":
-		ofFile(func(i *search.Info) string {
-			if i.Created.IsZero() {
-				return ""
-			}
-			return i.Created.Local().Format(minutes)
-		})
+		ofFile(func(_ time.Time, size int64) string { return strconv.FormatInt(size, 10) })
 	case "tags":
 		c.want, c.cells = notefields.Tags, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
 			for _, t := range distinct(f.Tags(ctx)) {
@@ -231,11 +252,14 @@ func (b *Book) column(name string) column {
 		}
 	default:
 		c.want, c.cells = notefields.Properties|notefields.Inline, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
-			eachValue(ctx, f, name, func(values []string) bool {
-				out = append(out, values...)
-				return true
-			})
-			return slices.DeleteFunc(out, func(v string) bool { return v == "<nil>" })
+			for i, p := range f.Named(ctx, name, true) {
+				if i == 0 {
+					out = slices.Clip(p.Values) // most notes have one
+				} else {
+					out = append(out, p.Values...)
+				}
+			}
+			return notefields.Filled(out)
 		}
 	}
 	return c

@@ -7,6 +7,7 @@
 package notefields
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -104,6 +105,9 @@ type Facts struct {
 	split bool
 	names []byte      // of the words
 	only  *vault.Task // instead of all tasks
+	props []Property  // of the text
+	named []Property  // the last answer of Named
+	texts []string    // its values
 }
 
 // Of returns the facts of a text, which are found when they are asked for. Once the
@@ -113,7 +117,7 @@ func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text}
 // Know makes the facts those that an index has of a note, instead of what they were.
 // Those that were not wanted are missing.
 func (f *Facts) Know(path string, known []byte) *Facts {
-	*f = Facts{path: path, known: known}
+	*f = Facts{path: path, known: known, named: f.named, texts: f.texts}
 	return f
 }
 
@@ -200,35 +204,44 @@ type Property struct {
 	List   bool // a list, whatever its length
 }
 
+// Filled are the values without those of a key that has none.
+func Filled(values []string) []string {
+	empty := func(v string) bool { return v == "<nil>" }
+	if !slices.ContainsFunc(values, empty) {
+		return values
+	}
+	return slices.DeleteFunc(slices.Clone(values), empty)
+}
+
 // Properties are those of a valid front matter, by name.
-func (f *Facts) Properties(ctx context.Context) (out []Property) {
+func (f *Facts) Properties(ctx context.Context) []Property {
 	if data, ok := f.stored(propertiesValue); ok {
-		return readProperties(f.PropertyNames(ctx), data)
+		return f.read(nil, f.value[namesValue], data, "")
 	}
-	props, err := f.header(ctx).Properties()
-	if err != nil {
-		return nil
-	}
-	for name, v := range props {
-		list, ok := v.([]any)
-		if !ok {
-			list = []any{v}
+	if f.props == nil {
+		f.props = []Property{}
+		props, _ := f.header(ctx).Properties()
+		for name, v := range props {
+			list, ok := v.([]any)
+			if !ok {
+				list = []any{v}
+			}
+			p := Property{Name: name, List: ok}
+			for _, v := range list {
+				p.Values = append(p.Values, vault.ShowValue(v))
+			}
+			f.props = append(f.props, p)
 		}
-		p := Property{Name: name, List: ok}
-		for _, v := range list {
-			p.Values = append(p.Values, vault.ShowValue(v))
-		}
-		out = append(out, p)
+		sortProperties(f.props)
 	}
-	sortProperties(out)
-	return out
+	return f.props
 }
 
 // Inline are the inline fields, key:: value, by name. A name that occurs several times
 // has several values.
 func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(inlineValue); ok {
-		return readProperties(nil, data)
+		return f.read(nil, nil, data, "")
 	}
 	for _, field := range f.scanned(ctx).Fields(f.text) {
 		i := slices.IndexFunc(out, func(p Property) bool { return p.Name == field.Key })
@@ -240,6 +253,32 @@ func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	}
 	sortProperties(out)
 	return out
+}
+
+// Named are the properties of a name, in any letter case, and if inline is set the inline
+// fields of it after them. They are valid until the next call. Those of 10,000 notes by
+// the index take a fifth of the time that all properties do.
+func (f *Facts) Named(ctx context.Context, name string, inline bool) []Property {
+	f.named, f.texts = f.named[:0], f.texts[:0]
+	if data, ok := f.stored(propertiesValue); ok {
+		f.named = f.read(f.named, f.value[namesValue], data, name)
+		if inline {
+			f.named = f.read(f.named, nil, f.value[inlineValue], name)
+		}
+		return f.named
+	}
+	add := func(list []Property) {
+		for _, p := range list {
+			if strings.EqualFold(p.Name, name) {
+				f.named = append(f.named, p)
+			}
+		}
+	}
+	add(f.Properties(ctx))
+	if inline {
+		add(f.Inline(ctx))
+	}
+	return f.named
 }
 
 // EachTask calls yield with the tasks, until it returns false. Those of the index have
@@ -437,24 +476,37 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 	return dst
 }
 
-func readProperties(names []string, data []byte) (list []Property) {
-	for s := source(data); len(s) > 0; {
-		p := Property{}
+// read appends the properties in data to a list, by name; only those of one name if it
+// is given, whose values are in f.texts.
+func (f *Facts) read(list []Property, names, data source, only string) []Property {
+	from := len(list)
+	for len(data) > 0 {
+		var name []byte
 		if len(names) > 0 {
-			p.Name, names = names[0], names[1:]
+			name = names.bytes()
 		} else {
-			p.Name = s.text()
+			name = data.bytes()
 		}
-		n := s.number()
-		p.List = n%2 != 0
-		for left := (n - 1) / 2; left > 0 && len(s) > 0; left-- {
-			p.Values = append(p.Values, s.text())
+		n := data.number()
+		p, wanted := Property{Name: only, List: n%2 != 0}, n > 0 && (only == "" || bytes.EqualFold(name, []byte(only)))
+		at := len(f.texts)
+		for left := (n - 1) / 2; left > 0 && len(data) > 0; left-- {
+			if v := data.bytes(); wanted {
+				f.texts = append(f.texts, string(v))
+			}
 		}
-		if n > 0 {
-			list = append(list, p)
+		if !wanted {
+			continue
 		}
+		if p.Values = f.texts[at:len(f.texts):len(f.texts)]; only == "" {
+			p.Values, f.texts = slices.Clone(p.Values), f.texts[:at]
+		}
+		if string(name) != only {
+			p.Name = string(name)
+		}
+		list = append(list, p)
 	}
-	sortProperties(list)
+	sortProperties(list[from:])
 	return list
 }
 

@@ -28,9 +28,15 @@ type View struct {
 // looks are keys of a view that change how rows look and nothing else.
 var looks = []string{"type", "columnSize", "rowHeight", "cardSize", "image", "imageFit", "imageAspectRatio", "indentProperties", "markers"}
 
+// Shown says when and where a base is shown.
+type Shown struct {
+	Now  time.Time // of now() and today()
+	This string    // the path of the note that shows it, "" for none
+}
+
 // ReadBase reads the views of a base. Those with filters that can't be answered have an
-// error. now is what today() is.
-func ReadBase(text []byte, now time.Time) (views []View, err error) {
+// error.
+func ReadBase(text []byte, shown Shown) (views []View, err error) {
 	d, err := value.Parse(value.YAML, text)
 	if err != nil {
 		return nil, err
@@ -55,7 +61,7 @@ func ReadBase(text []byte, now time.Time) (views []View, err error) {
 		v := View{Unsupported: slices.Clone(others)}
 		both := &Expr{}
 		for _, filters := range []any{top["filters"], m["filters"]} {
-			if e, err := readCond(filters, now); err != nil {
+			if e, err := readCond(filters, shown); err != nil {
 				v.Err = err
 			} else if e != nil {
 				both.All = append(both.All, e)
@@ -127,13 +133,13 @@ func (v *View) readOrder(what string, from any) string {
 }
 
 // readCond reads a filter: a statement, or a group of and, or, not, which means none.
-func readCond(from any, now time.Time) (*Expr, error) {
+func readCond(from any, shown Shown) (*Expr, error) {
 	group, ok := from.(map[string]any)
 	if !ok {
 		if from == nil {
 			return nil, nil
 		}
-		return parseStatement(fmt.Sprint(from), now)
+		return parseStatement(fmt.Sprint(from), shown)
 	}
 	for kind, items := range group {
 		list, ok := items.([]any)
@@ -142,7 +148,7 @@ func readCond(from any, now time.Time) (*Expr, error) {
 		}
 		var parts []*Expr
 		for _, item := range list {
-			e, err := readCond(item, now)
+			e, err := readCond(item, shown)
 			if err != nil {
 				return nil, err
 			}

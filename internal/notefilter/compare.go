@@ -26,7 +26,7 @@ type Test struct {
 // Comparison makes the Test of a term; now is what today is counted from.
 func (t *Term) Comparison(now time.Time) Test {
 	c := Test{op: t.Op, text: strings.ToLower(t.Value)}
-	c.number, c.isNumber = readNumber(c.text)
+	c.number, c.isNumber = ReadNumber(c.text)
 	c.from, c.to, c.isDate = readDate(c.text, now)
 	if c.isNumber {
 		c.isDate = false // 2024 is a number, except for times of files
@@ -75,7 +75,7 @@ func (c Test) one(v string) bool {
 			return true
 		}
 	}
-	if n, ok := readNumber(v); ok || c.isNumber {
+	if n, ok := ReadNumber(v); ok || c.isNumber {
 		return ok && c.isNumber && c.orders(cmp.Compare(n, c.number))
 	}
 	if c.isDate {
@@ -111,8 +111,19 @@ func (c Test) orders(outcome int) bool {
 	return outcome >= 0
 }
 
-func readNumber(s string) (float64, bool) {
-	if s == "" || strings.IndexByte("+-.0123456789", s[0]) < 0 || strings.ContainsAny(s, "_xp") {
+// ReadNumber reads a decimal number. Most texts that begin like one are dates: they are told
+// apart before strconv makes an error of them.
+func ReadNumber(s string) (float64, bool) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9' || c == '.':
+		case (c == 'e' || c == 'E') && i > 0:
+		case (c == '+' || c == '-') && (i == 0 || s[i-1]|0x20 == 'e'):
+		default:
+			return 0, false
+		}
+	}
+	if s == "" {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(s, 64)
@@ -146,6 +157,9 @@ func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 		return from, to, false
 	}
 	for _, d := range dates {
+		if d.length != time.Second && len(s) != len(d.layout) {
+			continue // errors cost more than the dates
+		}
 		t, err := time.ParseInLocation(d.layout, strings.ToUpper(s), time.Local)
 		if err == nil {
 			return t, t.AddDate(d.years, d.months, d.days).Add(d.length), true

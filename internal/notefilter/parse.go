@@ -25,6 +25,7 @@ type Term struct {
 	At    int // its place in the query, in characters from 1
 
 	Literal Literal // the kind of Value in a statement of a base
+	List    bool    // there, its property is a list however many values it has
 }
 
 // Expr is a combination of filters. Exactly one of its fields is set; a nil Expr
@@ -60,6 +61,9 @@ type token struct {
 func Parse(query string) (words string, filter *Expr, err error) {
 	tokens := lex(query)
 	if !slices.ContainsFunc(tokens, token.isFilter) {
+		if t := tokens[max(0, len(tokens)-1):]; len(t) == 1 && t[0].open && slices.ContainsFunc(Names, func(n string) bool { return strings.Contains(t[0].text, n+":") }) {
+			return "", nil, &Error{t[0].at, "a quote is not closed"}
+		}
 		return plain(query), nil, nil
 	}
 	p := &parser{tokens: tokens}
@@ -101,12 +105,13 @@ func lex(query string) (out []token) {
 		t := token{at: at, quoted: c == '"'}
 		end, inside, nested := i, false, 0
 		for end < len(query) && (inside || !strings.ContainsRune(" \t\r\n", rune(query[end])) && (query[end] != ')' || nested > 0)) {
-			switch query[end] {
-			case '"':
+			switch c := query[end]; {
+			case c == '"':
 				inside = !inside
-			case '(':
+			case inside:
+			case c == '(':
 				nested++
-			case ')':
+			case c == ')':
 				nested--
 			}
 			if query[end] != '"' {

@@ -3,6 +3,7 @@ package notefilter
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -32,11 +33,11 @@ type statement struct {
 	src   string
 	at    int
 	depth int
-	now   time.Time
+	Shown
 }
 
-func parseStatement(src string, now time.Time) (*Expr, error) {
-	p := &statement{src: src, now: now}
+func parseStatement(src string, shown Shown) (*Expr, error) {
+	p := &statement{src: src, Shown: shown}
 	e, err := p.either()
 	if err == nil && p.peek() != "" {
 		err = p.fail(fmt.Sprintf("%q is not supported", p.src[p.at:]))
@@ -123,13 +124,22 @@ func (p *statement) one() (*Expr, error) {
 func (p *statement) test() (*Expr, error) {
 	from := p.at
 	key := p.word()
+	inList, list := key == "list" && p.take("("), false
+	if inList {
+		key = p.word()
+	}
 	if key == "" || key == "this" || key == "formula" || p.peek() == "(" || strings.ContainsAny(key[:1], "0123456789") {
 		p.at = from
 		return nil, p.fail(fmt.Sprintf("%q is not supported", strings.TrimSpace(p.src[from:])))
 	}
-	method := ""
-	for p.peek() == "." || p.peek() == "[" {
+	for {
+		if inList && p.take(")") {
+			inList, list = false, true
+		}
 		at := p.at
+		if mark := p.peek(); mark != "." && mark != "[" {
+			break
+		}
 		name := ""
 		if p.take("[") {
 			v, kind, err := p.literal()
@@ -142,10 +152,9 @@ func (p *statement) test() (*Expr, error) {
 			name = p.word()
 		}
 		switch {
-		case p.peek() == "(" && method == "":
+		case p.peek() == "(" && !inList:
 			p.at++
-			method = name
-			return p.call(key, method)
+			return p.call(key, name, list)
 		case key == "note":
 			key = "note." + name
 		case key == "file" && slices.Contains(fileFields, name):
@@ -154,6 +163,9 @@ func (p *statement) test() (*Expr, error) {
 			p.at = at
 			return nil, p.fail(fmt.Sprintf("%s.%s is not supported", key, name))
 		}
+	}
+	if op := p.peek(); inList || list {
+		return nil, p.fail(fmt.Sprintf("%q after list( is not supported", op))
 	}
 	op := p.peek()
 	if !slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, op) {
@@ -179,7 +191,7 @@ func (p *statement) term(key, op, v string, kind Literal) *Expr {
 }
 
 // call reads the arguments of a function and makes its terms.
-func (p *statement) call(key, method string) (*Expr, error) {
+func (p *statement) call(key, method string, list bool) (*Expr, error) {
 	at := p.at
 	var terms []*Expr
 	for !p.take(")") {
@@ -196,7 +208,7 @@ func (p *statement) call(key, method string) (*Expr, error) {
 		case key == "file":
 			e = p.term("file.path", method, v, kind)
 		case strings.HasPrefix(method, "contains"):
-			e.Term.Op = "contains"
+			e.Term.Op, e.Term.List = "contains", list
 		}
 		if terms = append(terms, e); p.peek() != ")" && !p.take(",") {
 			return nil, p.fail("a parenthesis is not closed")
@@ -241,7 +253,7 @@ func (p *statement) literal() (v string, kind Literal, err error) {
 	from := p.at
 	minus := p.take("-")
 	v = p.word()
-	if _, number := readNumber(v); number {
+	if _, number := ReadNumber(v); number {
 		if p.peek() == "." {
 			p.at++
 			v += "." + p.word()
@@ -267,22 +279,50 @@ func (p *statement) literal() (v string, kind Literal, err error) {
 			return strings.TrimSuffix(strings.TrimPrefix(arg, "[["), "]]"), Link, nil
 		}
 		return p.date(v, arg)
+	case "this":
+		return p.this()
 	}
 	p.at = from
 	return "", 0, p.fail(fmt.Sprintf("%q is not supported as a value", strings.TrimSpace(p.src[from:])))
+}
+
+// this reads what follows this, the file that shows the base.
+func (p *statement) this() (string, Literal, error) {
+	field := ""
+	for p.take(".") {
+		if name := p.word(); field != "" || name != "file" {
+			field += "." + name
+		}
+	}
+	base := path.Base(p.This)
+	switch {
+	case p.This == "":
+		return "", 0, p.fail("this, the note that shows the base, is not named: write base:\"File.base#View@Note\"; it occurs")
+	case field == "":
+		return p.This, Link, nil
+	case field == ".name":
+		return base, Text, nil
+	case field == ".basename":
+		return strings.TrimSuffix(base, path.Ext(base)), Text, nil
+	case field == ".path":
+		return p.This, Text, nil
+	case field == ".folder":
+		return strings.TrimSuffix(strings.TrimSuffix(p.This, base), "/"), Text, nil
+	}
+	return "", 0, p.fail(fmt.Sprintf("this%s is not supported", field))
 }
 
 // moment is how a Date is written in a Term.
 const moment = "2006-01-02T15:04:05"
 
 func (p *statement) date(function, arg string) (string, Literal, error) {
-	y, m, d := p.now.Date()
+	y, m, d := p.Now.Date()
 	at := time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 	if function == "now" {
-		at = p.now
+		at = p.Now
 	} else if function == "date" {
 		var ok bool
-		if at, _, ok = readDate(strings.ToLower(arg), p.now); !ok {
+		if at, _, ok = readDate(strings.ToLower(arg), p.Now); !ok {
 			return "", 0, p.fail(fmt.Sprintf("invalid date %q", arg))
 		}
 	}
@@ -321,8 +361,8 @@ func (p *statement) date(function, arg string) (string, Literal, error) {
 // Holds reports whether values of a property pass a statement's comparison. list says
 // that they are a list, however many they are.
 func (t *Term) Holds(values []string, list bool) bool {
-	values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "<nil>" })
 	empty := len(values) == 0
+	list = list || t.List || t.Op == "contains" && !empty && isLink(values[0]) // a link has no letters, it is an element
 	switch {
 	case t.Op == "true":
 		return !empty && (list || values[0] != "false" && values[0] != "" && values[0] != "0")
@@ -331,7 +371,13 @@ func (t *Term) Holds(values []string, list bool) bool {
 	case t.Literal == Null:
 		return t.Op == "==" && empty && !list
 	case t.Op == "contains" && list:
-		return slices.ContainsFunc(values, func(v string) bool { return t.compares("==", v) })
+		return slices.ContainsFunc(values, func(v string) bool {
+			link := *t
+			if link.Literal == Text && isLink(v) { // [[Note]] is equal to "Note" in a list
+				link.Literal = Link
+			}
+			return link.compares("==", v)
+		})
 	case empty || list:
 		return false
 	}
@@ -351,8 +397,8 @@ func (t *Term) compares(op, v string) bool {
 	c := Test{op: strings.Replace(op, "==", "=", 1)}
 	switch t.Literal {
 	case Number:
-		x, ok := readNumber(v)
-		y, _ := readNumber(t.Value)
+		x, ok := ReadNumber(v)
+		y, _ := ReadNumber(t.Value)
 		return ok && c.orders(cmp.Compare(x, y))
 	case Date:
 		x, _, ok := readDate(strings.ToLower(v), time.Time{})
@@ -366,6 +412,8 @@ func (t *Term) compares(op, v string) bool {
 	}
 	return c.orders(strings.Compare(v, t.Value))
 }
+
+func isLink(v string) bool { return strings.HasPrefix(v, "[[") && strings.HasSuffix(v, "]]") }
 
 // linkKey is the end of the paths that a link may mean.
 func linkKey(target string) string {

@@ -174,7 +174,7 @@ func (r *findRun) single(p rootfs.Path) error {
 		return nil
 	}
 	r.out.Stats.Considered++
-	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime, Mode: info.Mode})
+	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime, Mode: info.Mode})
 	return nil
 }
 
@@ -233,7 +233,7 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 				return list // it vanished
 			}
 		} else {
-			entry.Size, entry.ModTime, entry.Mode = info.Size, info.ModTime, info.Mode
+			entry.Size, entry.ModTime, entry.Created, entry.Mode = info.Size, info.ModTime, info.BirthTime, info.Mode
 		}
 	}
 	return append(list, entry)

@@ -20,17 +20,24 @@ func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	if _, err := d.present(ctx); err != nil {
 		return nil, err
 	}
-	p, err := d.Root.ResolveFold(path)
-	if err != nil {
-		return nil, err
+	p, err := d.Root.Resolve(path)
+	folded := err != nil
+	var info rootfs.Info
+	if !folded {
+		info, err = d.Root.Stat(p)
 	}
-	info, err := d.Root.Stat(p)
-	if err != nil {
-		return nil, err
+	if err != nil { // it may be spelt otherwise
+		if p, err = d.Root.ResolveFold(path); err != nil {
+			return nil, err
+		}
+		if info, err = d.Root.Stat(p); err != nil {
+			return nil, err
+		}
+		exact, err := d.Root.Resolve(path)
+		folded = err != nil || exact != p
 	}
-	exact, err := d.Root.Resolve(path)
 	return &search.Info{
-		Path: p.String(), Folded: err != nil || exact != p, Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
+		Path: p.String(), Folded: folded, Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
 		Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime,
 	}, nil
 }
