@@ -73,8 +73,13 @@ func (s *Server) ownWords(c *change.Change) bool {
 }
 
 // clientOf is who made a change. A change without a client was made on the
-// command line.
-func clientOf(c *change.Change) string { return clientName(c.Client.Name) }
+// command line, or by another program.
+func clientOf(c *change.Change) string {
+	if c.Author() == change.AnotherProgram {
+		return change.AnotherProgram
+	}
+	return clientName(c.Client.Name)
+}
 
 // changeFilter narrows the journal.
 type changeFilter struct {
@@ -305,44 +310,64 @@ func conflictsOf(err error) []wireConflict {
 	return list
 }
 
-// toUndo lists the changes that have to be undone, newest first, to get the
-// files back to their state after the entry id; only those of one client if it
-// is not "". Changes that were undone already, and their undo entries, are not
-// listed.
-func toUndo(list []change.Change, id, client string) ([]change.Change, bool) {
-	end := slices.IndexFunc(list, func(c change.Change) bool { return c.ID == id })
-	if end < 0 {
-		return nil, false
-	}
-	later := map[string]bool{}
-	for _, c := range list[:end] {
-		later[c.ID] = true
-	}
-	var out []change.Change
-	for _, c := range list[:end] {
-		if c.UndoneBy != "" || later[c.Undoes] || c.NoUndo != "" || client != "" && clientOf(&c) != client {
-			continue
-		}
-		out = append(out, c)
-	}
-	return out, true
-}
-
-// since previews the undo of everything after a change.
-func (s *Server) since(w http.ResponseWriter, r *http.Request) (any, error) {
-	log, err := s.journal(r.Context(), 0)
+// backTo is the request to go back to right after a change; only the changes of one author
+// are undone if by is not "". With others, files that changed since stay as they are.
+func (s *Server) backTo(ctx context.Context, id, by string, others, dry bool) (*change.Change, error) {
+	log, err := s.journal(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	list, found := toUndo(log.Changes, r.PathValue("id"), r.URL.Query().Get("client"))
-	if !found {
-		return nil, badRequest("unknown change " + strconv.Quote(r.PathValue("id")))
+	if !slices.ContainsFunc(log.Changes, func(c change.Change) bool { return c.ID == id }) {
+		return nil, badRequest("unknown change " + strconv.Quote(id))
 	}
-	out := []wireChange{}
-	for i := range list {
-		out = append(out, s.changeOf(&list[i]))
+	return s.ws.Undo(ctx, "", &change.Options{Tool: "undo", To: &change.Back{After: id, By: by, Name: id}, SkipConflicts: others, DryRun: dry, FullDiff: dry})
+}
+
+// back previews going back to right after a change: whose changes are undone, and what
+// becomes of the files, as one diff.
+func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
+	v := r.URL.Query()
+	c, err := s.backTo(r.Context(), r.PathValue("id"), v.Get("by"), v.Get("others") != "", true)
+	if conflicts := conflictsOf(err); conflicts != nil {
+		return map[string]any{"conflicts": conflicts}, nil
 	}
-	return map[string]any{"changes": out}, nil
+	if err != nil {
+		return nil, err
+	}
+	files, one, err := diffFiles(r, c.Diffs)
+	if one != nil || err != nil {
+		return one, err
+	}
+	type author struct {
+		Name    string `json:"name"`
+		Changes int    `json:"changes"`
+		Files   int    `json:"files"`
+	}
+	authors := []author{}
+	for _, a := range c.Authors {
+		authors = append(authors, author{change.OneLine(a.Name, change.MaxName), a.Changes, len(a.Files)})
+	}
+	return map[string]any{"authors": authors, "files": files, "nothing": c.Unchanged, "warnings": c.Warnings}, nil
+}
+
+// goBack goes back to right after a change, as one change.
+func (s *Server) goBack(w http.ResponseWriter, r *http.Request) (any, error) {
+	var req struct {
+		By     string `json:"by"`
+		Others bool   `json:"others"`
+	}
+	if err := readBody(w, r, &req); err != nil {
+		return nil, err
+	}
+	if s.opts.ReadOnly {
+		return nil, badRequest("this page is read-only")
+	}
+	c, err := s.backTo(r.Context(), r.PathValue("id"), req.By, req.Others, false)
+	s.pulse.poke()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"done": s.changeOf(c)}, nil
 }
 
 // undo undoes changes in the order given and stops at the first that can't be.

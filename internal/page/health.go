@@ -153,6 +153,11 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 		log = &change.Log{}
 		out["journal"] = map[string]any{"error": err.Error()}
 	}
+	if st, err := s.ws.Recording(r.Context()); err != nil {
+		out["recording"] = &change.Recording{Problem: err.Error()}
+	} else if st != nil {
+		out["recording"] = st
+	}
 	if s.opts.Clients != nil {
 		list, err := s.opts.Clients()
 		if err != nil {

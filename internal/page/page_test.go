@@ -385,19 +385,33 @@ func TestChangesAndUndo(t *testing.T) {
 	if res, body := s.request(t, "POST", "/api/undo", `{"ids":["`+list[2].ID+`"]}`); res.StatusCode != http.StatusConflict || !strings.Contains(body, "conflicts") {
 		t.Errorf("undo of the oldest = %d %s", res.StatusCode, body)
 	}
-	since := get[listing](t, s, "/api/since/"+list[2].ID).Changes
-	if len(since) != 2 || since[0].ID != list[0].ID {
-		t.Fatalf("since = %+v", since)
+	type plan struct {
+		Authors []struct {
+			Name    string
+			Changes int
+		}
+		Files   []diffFile
+		Nothing bool
 	}
-	if res, body := s.request(t, "POST", "/api/undo", `{"ids":["`+since[0].ID+`","`+since[1].ID+`"]}`); res.StatusCode != http.StatusOK {
-		t.Fatalf("undo = %d %s", res.StatusCode, body)
+	back := "/api/back/" + list[2].ID
+	shown := get[plan](t, s, back)
+	if len(shown.Authors) != 1 || shown.Authors[0].Changes != 2 || len(shown.Files) == 0 {
+		t.Fatalf("going back = %+v", shown)
+	}
+	if by := get[plan](t, s, back+"?by=somebody"); !by.Nothing {
+		t.Errorf("of somebody else = %+v", by)
+	}
+	if res, body := s.request(t, "POST", back, `{}`); res.StatusCode != http.StatusOK || !strings.Contains(body, "went back") {
+		t.Fatalf("going back = %d %s", res.StatusCode, body)
 	}
 	if data, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(data) != "two\n" {
-		t.Errorf("after the undo: %q", data)
+		t.Errorf("after going back: %q", data)
 	}
-	// Both are undone now: nothing is left to undo after the first.
-	if again := get[listing](t, s, "/api/since/"+list[2].ID).Changes; len(again) != 0 {
-		t.Errorf("since once more = %+v", again)
+	if again := get[plan](t, s, back); !again.Nothing {
+		t.Errorf("once more = %+v", again)
+	}
+	if res, _ := s.request(t, "GET", "/api/back/nothing", ""); res.StatusCode != http.StatusBadRequest {
+		t.Errorf("an unknown change = %d", res.StatusCode)
 	}
 	for _, bad := range []string{`{"ids":[]}`, `{"ids":[""]}`, `{}`, `[]`, `{"ids":["x"],"y":1}`, `{"ids":["x"]} {}`} {
 		if res, _ := s.request(t, "POST", "/api/undo", bad); res.StatusCode != http.StatusBadRequest {

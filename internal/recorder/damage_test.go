@@ -32,8 +32,8 @@ rm -rf d4
 // A script has damaged 40 files. Going back to the last change before it brings all of
 // them back, and keeps what was done before and, with an author, after it.
 func TestFortyDamagedFiles(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil || runtime.GOOS == "windows" {
-		t.Skip("needs sh")
+	if _, err := exec.LookPath("bash"); err != nil || runtime.GOOS == "windows" {
+		t.Skip("needs bash")
 	}
 	p := newPlace(t)
 	for i := range 50 {
@@ -43,7 +43,7 @@ func TestFortyDamagedFiles(t *testing.T) {
 	p.put("d0/f00.txt", "line of a person\n")
 	before := p.log(ws)[0].ID
 	want := p.tree()
-	cmd := exec.Command("sh", "-c", mangle)
+	cmd := exec.Command("bash", "-c", mangle)
 	cmd.Dir = p.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

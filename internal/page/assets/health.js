@@ -102,6 +102,21 @@ function checksCard() {
   return card("Checks", [h("span", { class: "grow" }), h("span", { class: "dim sm" }, "as ", h("code", null, "quarry doctor"))], h("div", { class: "cbody" }, body));
 }
 
+// recordingCard says what is recorded of other programs, and what is not covered.
+function recordingCard() {
+  const r = data.recording ?? {};
+  const tag = r.problem ? h("span", { class: "tag bad" }, "not recorded") : r.on ? h("span", { class: "tag ok" }, icon("check"), "recorded") : h("span", { class: "tag" }, "off");
+  return card("Other programs", [h("span", { class: "grow" }), tag], h("div", { class: "cbody" }, kv([
+    r.problem ? ["Problem", safe(r.problem)] : null,
+    r.on ? ["Covered", plural(r.files, "file")] : ["Changes", "quarry ui, or quarry serve --record, records them"],
+    r.on ? ["Space", `${bytes(r.bytes)} of ${bytes(r.max_bytes)}`] : null,
+    r.too_large ? ["Too large", `${plural(r.too_large, "file")}: texts over 4 MB, binary files over 1 MB`] : null,
+    r.over_budget ? ["Beyond the limit", `${plural(r.over_budget, "file")}: record.max-size`] : null,
+    r.unreadable ? ["Can't be read", plural(r.unreadable, "file")] : null,
+    r.omitted ? ["Not recorded", `${plural(r.omitted, "change")} of such files, or of files that are rewritten all the time`] : null,
+    r.unwatched ? ["Not watched", `${plural(r.unwatched, "folder")}: changes there are found when the log is read`] : null])));
+}
+
 function journalCard() {
   const j = data.journal;
   return card("Journal", [h("span", { class: "grow" }), j.error ? h("span", { class: "tag bad" }, "can't be read") : j.damaged ? h("span", { class: "tag warn" }, plural(j.damaged, "damaged record")) : h("span", { class: "tag ok" }, icon("check"), "readable")], h("div", { class: "cbody" }, kv([
@@ -133,7 +148,7 @@ function draw() {
   const building = data.index.state === "indexing"
     ? h("div", { class: "wide" }, notice("", "info", h("p", null, h("b", null, data.index.to_read ? `The index is being built: ${Math.floor((100 * data.index.read) / data.index.to_read)} %.` : "The index is being built.")), h("p", { class: "sub" }, "Searches are complete but slower: they read the files."))) : null;
   const top = scrollY, focus = document.activeElement?.getAttribute("aria-label");
-  els.main.replaceChildren(...[building, times(), clientsCard(), ...(data.roots.length ? data.roots.map((r) => indexCard(r.index, r.name)) : [indexCard()]), checksCard(), journalCard(), rulesCard(), rootCard()].filter(Boolean));
+  els.main.replaceChildren(...[building, times(), clientsCard(), ...(data.roots.length ? data.roots.map((r) => indexCard(r.index, r.name)) : [indexCard()]), checksCard(), journalCard(), recordingCard(), rulesCard(), rootCard()].filter(Boolean));
   if (focus) els.main.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   scrollTo(0, top);
 }

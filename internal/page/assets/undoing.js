@@ -3,18 +3,34 @@
 
 import { get, post } from "./api.js";
 import { app } from "./frame.js";
-import { clock, h, n, pathNode, plural, safe } from "./dom.js";
+import { appendLazily, fileCard } from "./diffview.js";
+import { h, n, pathNode, plural, safe } from "./dom.js";
 
-// undoSince undoes what was changed after c, of one client or of all; it reports
-// whether the person wanted it.
-export async function undoSince(c, client) {
-  let todo;
-  try { todo = (await get(`/api/since/${encodeURIComponent(c.id)}`, { client })).changes; } catch (e) { app.fail(e); return false; }
-  if (!todo.length) { app.toast("Nothing after this change is left to undo"); return false; }
-  const body = h("div", null, h("p", null, `${plural(todo.length, "change")} after ${c.id} ${todo.length === 1 ? "is" : "are"} undone, the newest first. If one can't be, it stops there and says why; each undo can be undone.`),
-    h("ul", { class: "plain" }, todo.slice(0, 12).map((x) => h("li", null, h("span", { class: "dim num" }, clock(x.time)), " ", safe(x.summary, true)))), todo.length > 12 ? h("p", { class: "dim" }, `and ${n(todo.length - 12)} more`) : null);
-  if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(todo.length, "change")}`, true))) return false;
-  await undoAll(todo.map((x) => x.id), todo);
+// undoSince goes back to right after c, undoing the changes of one client or of all: who
+// made them, and what becomes of the files, is shown first. It reports whether the person
+// wanted it.
+export async function undoSince(c, client, others = false) {
+  const at = `/api/back/${encodeURIComponent(c.id)}`, how = { by: client, others: others ? "1" : "" };
+  let plan;
+  try { plan = await get(at, how); } catch (e) { app.fail(e); return false; }
+  if (plan.conflicts) {
+    const body = h("div", null, h("p", null, "Files are not as these changes left them:"),
+      h("ul", { class: "conflicts" }, plan.conflicts.slice(0, 12).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
+      h("p", null, "They can stay as they are while the other files go back."));
+    if (others || !(await app.ask("Go back with the other files?", body, "Show what happens"))) return false;
+    return undoSince(c, client, true);
+  }
+  if (plan.nothing) { app.toast("Nothing after this change is left to undo"); return false; }
+  const body = h("div", null, h("p", null, "All of it is one change, which can be undone."),
+    h("ul", { class: "plain" }, plan.authors.map((a) => h("li", null, safe(a.name, true), h("span", { class: "dim" }, `: ${plural(a.changes, "change")} of ${plural(a.files, "path")}`)))),
+    plan.warnings?.map((w) => h("p", { class: "sub" }, safe(w))));
+  appendLazily(body, plan.files, (f, i) => fileCard(f, i, (k) => get(at, { ...how, file: k + 1 })));
+  if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(plan.authors.reduce((n, a) => n + a.changes, 0), "change")}`, true))) return false;
+  app.busy(true);
+  try {
+    await post(at, { by: client, others });
+    app.toast("Undone: the files are as they were then");
+  } catch (e) { app.fail(e); } finally { app.busy(false); }
   return true;
 }
 
