@@ -111,6 +111,7 @@ func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, e
 		return nil, c.explain(err)
 	}
 	found := literal.Extract(src.root)
+	found.Also(src.ahead)
 	plan, err := newPlan(src, found, opts, limits{size: c.left, cache: cache, stop: c.stop})
 	if err != nil {
 		err = c.explain(err)

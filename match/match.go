@@ -172,4 +172,5 @@ type source struct {
 	superset     bool             // root only widens the pattern
 	groupsDiffer bool             // root has the same matches, but other groups
 	exact        *backref.Program // set with either of them
+	ahead        []*hir.Node      // what has to follow in the text, besides root
 }

@@ -43,6 +43,9 @@ func (c *Compiler) parseAll(exprs []string, opts Options) (*source, error) {
 		alts = append(alts, shiftGroups(node, len(src.names)-1))
 		src.names = append(src.names, parsed.Names[1:]...)
 		src.superset = src.superset || parsed.Superset
+		if len(exprs) == 1 {
+			src.ahead = aheadOf(parsed, opts)
+		}
 		src.groupsDiffer = src.groupsDiffer || parsed.CapturesDiffer
 	}
 	src.root = hir.Alt(alts...)
@@ -59,6 +62,21 @@ func (c *Compiler) parseAll(exprs []string, opts Options) (*source, error) {
 		src.exact = engine
 	}
 	return src, nil
+}
+
+// aheadOf returns the look-ahead that every match needs, in the line if the search is by
+// lines.
+func aheadOf(parsed *syntax.Parsed, opts Options) (list []*hir.Node) {
+	for _, n := range parsed.Ahead {
+		if opts.Mode == Lines {
+			var err error
+			if n, err = hir.LineMode(n); err != nil {
+				continue
+			}
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {

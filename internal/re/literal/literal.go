@@ -79,6 +79,24 @@ type Result struct {
 	Prefix Set
 }
 
+// Also adds what other trees need that have to match, too, in the same text.
+func (r *Result) Also(trees []*hir.Node) {
+	var all []*Need
+	for _, n := range append([]*Need{r.Need}, needs(trees)...) {
+		if n.Op != Any {
+			all = append(all, n)
+		}
+	}
+	r.Need = and(all)
+}
+
+func needs(trees []*hir.Node) (list []*Need) {
+	for _, n := range trees {
+		list = append(list, Extract(n).Need)
+	}
+	return list
+}
+
 // Extract derives the literals of a tree.
 func Extract(n *hir.Node) Result {
 	b := &builder{cur: Set{{}}, whole: true}

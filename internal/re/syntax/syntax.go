@@ -27,6 +27,10 @@ type Parsed struct {
 	// all of its groups: ECMAScript unsets groups where the other syntaxes
 	// keep them. An exact engine, run at the match, has to give them.
 	CapturesDiffer bool
+
+	// Ahead are the trees of look-ahead that every match needs: what each matches
+	// follows in the text.
+	Ahead []*hir.Node
 }
 
 // Error is a pattern that can't be accepted: where, why, and what to do.

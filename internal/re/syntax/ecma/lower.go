@@ -17,7 +17,25 @@ func (t *Tree) Parsed() *syntax.Parsed {
 	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}, copies: map[copyKey]*hir.Node{}}
 	l.findGroups(t.Root)
 	root := l.node(t.Root)
-	return &syntax.Parsed{Root: root, Names: t.Names, Superset: l.superset, CapturesDiffer: l.captures}
+	parsed := &syntax.Parsed{Root: root, Names: t.Names, Superset: l.superset, CapturesDiffer: l.captures}
+	if l.superset {
+		parsed.Ahead = l.ahead(t.Root, nil)
+	}
+	return parsed
+}
+
+// ahead adds the contents of look-ahead that every match needs.
+func (l *lowering) ahead(n *Node, list []*hir.Node) []*hir.Node {
+	switch {
+	case n.Kind == KindLook && !n.Negate && !n.Behind:
+		list = append(list, l.node(n.Subs[0]))
+	case n.Kind != KindConcat && n.Kind != KindGroup && (n.Kind != KindRepeat || n.Min == 0):
+		return list
+	}
+	for _, s := range n.Subs {
+		list = l.ahead(s, list)
+	}
+	return list
 }
 
 type lowering struct {
