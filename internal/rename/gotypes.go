@@ -273,6 +273,9 @@ func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) 
 		if in != nil && info.Selections[in] != nil && uncertain(info.Selections[in]) {
 			return verdict{doubtful, "an embedded type is not known"}
 		}
+		if fn, ok := obj.(*types.Func); ok && defines && !ofInterface(fn) && mayBeAsked(fn) {
+			return verdict{doubtful, "Go's library may ask for a method of this name"}
+		}
 		return verdict{sure, ""}
 	}
 	if fn, ok := obj.(*types.Func); ok && c.f.container != "" && fn.Signature().Recv() != nil {

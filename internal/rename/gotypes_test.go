@@ -50,8 +50,8 @@ func all(list []Store, m map[string]*Store, w io.Closer) {
 	})
 	for _, c := range []struct{ old, sure, doubtful, left string }{
 		{"Store.Close",
-			"a/a.go:18 a/a.go:20 a/a.go:22 a/a.go:25 a/a.go:9 a/a_test.go:5 a/a_windows.go:3 a/out_test.go:5 b/b.go:7 b/b.go:7",
-			"a/a.go:24 a/tagged.go:5 c/c.go:13", "a/a.go:15 a/a.go:23"},
+			"a/a.go:18 a/a.go:20 a/a.go:22 a/a.go:25 a/a_test.go:5 a/a_windows.go:3 a/out_test.go:5 b/b.go:7 b/b.go:7",
+			"a/a.go:24 a/a.go:9 a/tagged.go:5 c/c.go:13", "a/a.go:15 a/a.go:23"},
 		{"a/a.go#Store",
 			"a/a.go:17 a/a.go:17 a/a.go:5 a/a.go:7 a/a.go:7 a/a.go:9 b/b.go:5 b/b.go:7 b/b.go:7 c/c.go:13",
 			"", "vendor/v/v.go:3"},
@@ -130,6 +130,37 @@ func TestRefusedNames(t *testing.T) {
 		_, err := rename.Find(t.Context(), ws, rename.Query{Old: c.old, New: c.new})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s → %s: %v, want %q", c.old, c.new, err, c.want)
+		}
+	}
+}
+
+// A method by which Go's library may ask for the type is doubtful, and one with other
+// parameters or results is not.
+func TestMethodsTheLibraryAsksFor(t *testing.T) {
+	ws := open(t, map[string]string{
+		"go.mod": "module m\n\ngo 1.24\n",
+		"a.go": `package m
+
+import "sort"
+
+type list []int
+
+func (l list) Len() int           { return len(l) }
+func (l list) Less(i, j int) bool { return l[i] < l[j] }
+func (l list) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+
+type other struct{}
+
+func (other) Less(o other) bool { return false }
+func (other) Len(n int) int     { return n }
+
+func f(l list) { sort.Sort(l) }
+`,
+	})
+	for old, doubtful := range map[string]int{"list.Len": 1, "list.Less": 1, "list.Swap": 1, "other.Less": 0, "other.Len": 0} {
+		plan, err := rename.Find(t.Context(), ws, rename.Query{Old: old, New: "Fresh"})
+		if err != nil || len(plan.Doubtful) != doubtful {
+			t.Errorf("%s: %v, %d doubtful, want %d", old, err, len(plan.Doubtful), doubtful)
 		}
 	}
 }

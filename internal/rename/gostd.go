@@ -1,0 +1,53 @@
+package rename
+
+import (
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// asked has the methods by which packages of Go's library ask for a type, with their
+// parameters and results; * is any. The library's interfaces are not read: a method that
+// one of them needs looks like any other.
+var asked = []struct{ packages, form, names string }{
+	{"sort container/heap", "() int", "Len"}, {"sort container/heap", "(int, int) bool", "Less"}, {"sort container/heap", "(int, int)", "Swap"},
+	{"container/heap", "(any)", "Push"}, {"container/heap", "() any", "Pop"},
+	{"", "() string", "Error"}, {"fmt", "() string", "String GoString"}, {"fmt", "*", "Format Scan"},
+	{"errors", "() error", "Unwrap"}, {"errors", "() []error", "Unwrap"}, {"errors", "(error) bool", "Is"}, {"errors", "(any) bool", "As"},
+	{"io bufio", "() error", "Close"}, {"io bufio fmt", "([]byte) (int, error)", "Read Write"}, {"io", "([]byte, int64) (int, error)", "ReadAt WriteAt"},
+	{"io", "(int64, int) (int64, error)", "Seek"}, {"io", "(string) (int, error)", "WriteString"}, {"io", "*", "ReadFrom WriteTo"},
+	{"io", "() (byte, error)", "ReadByte"}, {"io", "(byte) error", "WriteByte"}, {"io", "() (rune, int, error)", "ReadRune"},
+	{"net/http", "*", "ServeHTTP RoundTrip WriteHeader Hijack Header"}, {"net/http", "()", "Flush"}, {"net net/http", "() bool", "Timeout Temporary"},
+	{"encoding encoding/json", "*", "MarshalJSON UnmarshalJSON MarshalText UnmarshalText MarshalBinary UnmarshalBinary"},
+	{"encoding/xml", "*", "MarshalXML UnmarshalXML MarshalXMLAttr UnmarshalXMLAttr"}, {"encoding/gob", "*", "GobEncode GobDecode"},
+	{"flag", "(string) error", "Set"}, {"flag", "() any", "Get"}, {"flag", "() bool", "IsBoolFlag"},
+	{"sync", "()", "Lock Unlock"}, {"hash", "([]byte) []byte", "Sum"}, {"hash", "()", "Reset"}, {"hash", "() int", "Size BlockSize"},
+	{"log/slog", "*", "LogValue Handle Enabled WithAttrs WithGroup"}, {"database/sql", "*", "Value Scan"},
+	{"io/fs", "*", "Open Stat ReadDir ReadFile Glob Sub Name Mode ModTime IsDir Sys Type Info"}, {"context", "*", "Deadline Done Err Value"},
+}
+
+// mayBeAsked reports a method by which a package that its own one imports may ask for
+// the type.
+func mayBeAsked(fn *types.Func) bool {
+	sig := fn.Signature()
+	if sig.Recv() == nil {
+		return false
+	}
+	unnamed := func(t *types.Tuple) *types.Tuple {
+		var vars []*types.Var
+		for v := range t.Variables() {
+			vars = append(vars, types.NewVar(v.Pos(), v.Pkg(), "", v.Type()))
+		}
+		return types.NewTuple(vars...)
+	}
+	form := strings.TrimPrefix(types.TypeString(types.NewSignatureType(nil, nil, nil, unnamed(sig.Params()), unnamed(sig.Results()), sig.Variadic()), nil), "func")
+	for _, a := range asked {
+		if !slices.Contains(strings.Fields(a.names), fn.Name()) || a.form != "*" && a.form != form {
+			continue
+		}
+		if a.packages == "" || fn.Pkg() != nil && slices.ContainsFunc(fn.Pkg().Imports(), func(p *types.Package) bool { return slices.Contains(strings.Fields(a.packages), p.Path()) }) {
+			return true
+		}
+	}
+	return false
+}
