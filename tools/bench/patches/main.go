@@ -287,7 +287,7 @@ func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
 		return nil, err
 	}
 	segs := segments(string(before), string(after), string(bare))
-	if segs == nil {
+	if len(segs) < 3 { // none, or of a mode alone
 		return nil, nil
 	}
 	t.reform(rng, string(before))
