@@ -212,6 +212,10 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	}
 	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, fault.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
+	if pattern == "" { // of several, or of all together
+		e.Message = "Invalid patterns: " + p.Reason
+		return
+	}
 	if c.d.position {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
 	}

@@ -81,6 +81,7 @@ func TestWishesOfAgents(t *testing.T) {
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md"}`, `1 displayed text in "d/x.md" changed too`, ""},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","keep_texts":true}`, "updated 2 links in 2 files]", "changed too"},
 		{"notes", "move_file", `{"source":"Old name","destination":"New name.md","texts":true}`, "Known parameters: source, destination, keep_texts, heading, update_links, dry_run, quiet, diff, summary.", ""},
+		{"quarry", "search_files", `{"regex":"a","lacking":["b"` + strings.Repeat(`,"\\pL{300}N"`, 1000) + `]}`, "Error: Invalid patterns: the patterns of this call are too large together", "plain text"},
 		{"notes", "read_file", `{"path":"x"}`, "unique here", ""},
 		{"notes", "read_file", `{"path":"x.md"}`, "unique here", ""},
 		{"notes", "edit_section", `{"path":"x","operation":"append","content":"more"}`, "+more", "Error"},
