@@ -39,7 +39,7 @@ fuzz:
 	$(TOOL) stress/fuzz -time $(FUZZTIME) -only '$(ONLY)'
 
 # The regimes of docs/RELIABILITY.md, one after another, with what each tried:
-# "make stress" the short forms (go test takes a twelfth of them), "make stress STRESS=20m" at most 20 minutes
+# "make stress" the short forms (go test takes a twentieth of them), "make stress STRESS=20m" at most 20 minutes
 # each, STRESS=long all of it. ONLY narrows, WRITE=-write fills the document.
 STRESS ?= short
 ONLY ?=

@@ -2,11 +2,12 @@
 //
 // A Set is a list of operations on any number of files. It is checked as a
 // whole, applied as a whole or not at all, recorded as one entry of the journal
-// and undone as one. Everything that changes a workspace is a Set in the end.
+// and undone as one. Every new change of a workspace is a Set; undo and the trash
+// have methods of their own.
 //
 // The package holds data only. It opens no file and imports nothing of Quarry
-// but package fault. Verbs, reasons and their operands are typed; the words for
-// people are made from them, so no program has to read a sentence.
+// but package fault. Verbs, reasons and their operands are typed, and sentences are
+// made from them, so no program has to parse a sentence.
 package change
 
 // EditVerb is the kind of an Edit.

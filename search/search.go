@@ -1,4 +1,4 @@
-// Package search is the contract of searching: the questions one can ask of a workspace and their answers. It
+// Package search is the contract of searching: the queries of a workspace and their answers. It
 // holds data only; package quarry has the methods.
 //
 // The zero value of every option is its default, and an answer lists its omissions and the reasons: see

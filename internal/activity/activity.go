@@ -1,11 +1,11 @@
-// Package activity keeps a line for each call of a tool, so that a person can see who
-// does what now.
+// Package activity keeps a line for each tool call, so that a person can see which
+// agent does what.
 //
 // Each server appends to a file of its own in a private folder of the state folder,
 // readable by its user alone, with at most 1 MB; lines are kept for a day. Nothing
-// leaves the machine. A line has no answer and no text of a file: of the arguments it
-// has the short ones that say what the call is about, cut, and none that names
-// something closed.
+// leaves the machine. A line has no answer and no text of a file. It has the short
+// arguments that say what the call is about, clipped, except those that name a closed
+// file.
 package activity
 
 import (

@@ -1,5 +1,5 @@
-// Package arch holds the rules of docs/ARCHITECTURE.md as a test: layers, a few
-// forbidden roads between them, and who may open files.
+// Package arch checks the rules of docs/ARCHITECTURE.md: layers, a few packages that only
+// some may import, and which packages may open files.
 package arch
 
 import (

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,6 +41,39 @@ func TestStartNamesWhatExists(t *testing.T) {
 		for _, name := range m[1:3] {
 			if name != "" && !regexp.MustCompile(`\b`+name+`\b`).Match(source) {
 				t.Errorf("docs/START.md: %s is not in %s", name, m[3])
+			}
+		}
+	}
+}
+
+// The pages name tests by whole names or by how they begin.
+func TestPagesNameTestsThatExist(t *testing.T) {
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
+	mentioned := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
+	var known []string
+	err := filepath.WalkDir("../..", func(file string, d os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(file)
+		for _, m := range declared.FindAllSubmatch(source, -1) {
+			known = append(known, string(m[1]))
+		}
+		return err
+	})
+	pages, err2 := filepath.Glob("../../docs/*.md")
+	pages = append(pages, "../../SECURITY.md", "../../CONTRIBUTING.md")
+	if err != nil || err2 != nil || len(known) < 500 || len(pages) < 10 {
+		t.Fatalf("%d tests, %d pages: %v, %v", len(known), len(pages), err, err2)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range mentioned.FindAllString(string(text), -1) {
+			if !slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, name) }) {
+				t.Errorf("%s names %s, which does not exist", filepath.Base(page), name)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
 // Package backend is where the files of a workspace are: a folder, or several as one.
 //
-// Every new change goes
-// through one method, Apply; undo and the trash have their own. Paths are relative
-// and have slashes.
+// The invariant: every new change goes through one method, Apply, so whatever wraps a
+// Backend sees all of them. Undo and the trash have methods of their own. Paths are
+// relative and have slashes.
 package backend
 
 import (

@@ -1,5 +1,5 @@
 // Package check tells whether a change broke the syntax of a file. A false alarm is
-// worse than a miss: what it is not sure of it does not report.
+// worse than a miss, so doubtful cases are not reported.
 package check
 
 import (

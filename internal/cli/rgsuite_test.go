@@ -439,7 +439,7 @@ var suiteDifferences = map[string]string{
 	"r3127_gitignore_allow_unclosed_class":   asGit,
 	"r1446_respect_excludes_in_worktree":     "a folder that imitates a linked worktree is searched in full",
 	"r1838_nul_error_with_binary_detection":  "a pattern with NUL is no error",
-	"r2480":                                  "each pattern has to be one by itself",
+	"r2480":                                  "each pattern must be valid by itself",
 	"f196_persistent_config":                 "RIPGREP_CONFIG_PATH is read by choice",
 	"r3275_git_global_config_env":            mendedSince,
 	"ignore_git_multi_root_order":            mendedSince,

@@ -44,11 +44,12 @@ var rgDiffers = map[string]string{
 
 var rgFlag = regexp.MustCompile(`^ {4}(?:-(.)[^-]*?, )?--([a-z0-9-]+)(?:=(\S+))?`)
 
-// rgTable accounts for every flag of rg --help.
+// rgTable accounts for every flag of rg --help, and lists those that are not the
+// same here.
 func rgTable(help string) (string, error) {
 	fl := newSearch(Streams{}).Flags()
 	var b strings.Builder
-	b.WriteString("| ripgrep's flag | here | |\n|---|---|---|\n")
+	b.WriteString("| ripgrep's flag | here |\n|---|---|\n")
 	n := map[string]int{}
 	for line := range strings.Lines(help) {
 		m := rgFlag.FindStringSubmatch(line)
@@ -80,12 +81,17 @@ func rgTable(help string) (string, error) {
 			return "", fmt.Errorf("--%s is refused without saying what to do instead", name)
 		}
 		n[kind]++
-		fmt.Fprintf(&b, "| %s`--%s` | %s | %s |\n", short, name, kind, why)
+		switch kind {
+		case "differs":
+			fmt.Fprintf(&b, "| %s`--%s` | %s |\n", short, name, why)
+		case "no effect":
+			fmt.Fprintf(&b, "| %s`--%s` | no effect: %s |\n", short, name, why)
+		}
 	}
 	if n["same"] < 60 {
 		return "", fmt.Errorf("rg --help has %d flags that are the same: is it ripgrep's?", n["same"])
 	}
-	return fmt.Sprintf("%d flags of ripgrep 15 are the same, %d differ, %d have no effect. Flags that take others back, as `--no-hidden`, are there too.\n\n", n["same"], n["differs"], n["no effect"]) + b.String(), nil
+	return fmt.Sprintf("%d flags of ripgrep 15 are the same, %d differ, %d have no effect. Flags that cancel others, such as `--no-hidden`, work too.\n\n", n["same"], n["differs"], n["no effect"]) + b.String(), nil
 }
 
 // TestRipgrepFlags writes the table of flags into docs/SEARCH.md, with -update, and

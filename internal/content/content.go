@@ -1,9 +1,9 @@
 // Package content turns the bytes of a file into the text that is searched:
 // unpacked, decoded from an encoding, or made by a program.
 //
-// A Maker opens nothing: it gets the bytes from whoever has opened the file, inside
-// the sandbox. It runs no program that its options don't name, but for the
-// unpackers that -z stands for, and none outlives its context. A Maker is safe for
+// A Maker opens nothing: its caller opens the file inside the sandbox and passes the
+// bytes. It runs only programs that its options name, and with -z the known
+// unpackers; none outlives its context. A Maker is safe for
 // concurrent use.
 package content
 

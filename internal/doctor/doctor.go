@@ -1,8 +1,8 @@
-// Package doctor looks at a workspace and at what Quarry keeps about it, and
-// tells what is not as it should be.
+// Package doctor examines a workspace, its index, undo log and settings, and reports
+// problems and how to repair them.
 //
-// It opens nothing as a user of it would, so nothing is settled, rebuilt or
-// cleaned by looking: two examinations in a row tell the same.
+// The invariant: an examination changes nothing. It recovers no change, rebuilds no
+// index and cleans nothing, so two in a row report the same.
 package doctor
 
 import (

@@ -1,10 +1,10 @@
 // Package explain says why a search found nothing, and which other search would
 // find something.
 //
-// It searches again with one thing changed, and returns what it found as data:
-// tools, the shell and the page word it for their readers. It never guesses, and
-// the extra searches are a courtesy, so they read little: a fixed number of
-// files and bytes in path order, the same on a fast and on a slow machine.
+// It searches again with one condition changed and returns the results as data, which
+// tools, the shell and the page put into words. It never guesses. The extra searches
+// read a fixed number of files and bytes in path order, so the answer is the same on
+// a fast and on a slow machine.
 package explain
 
 import (

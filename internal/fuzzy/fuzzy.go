@@ -1,4 +1,4 @@
-// Package fuzzy ranks paths by how well they fit what somebody remembers of one.
+// Package fuzzy ranks paths by how well they match the remembered parts of one.
 //
 // A query is words in any order, each a name, a stem, the start or a part of one,
 // the initials of its words, one of these with a typo, or the beginnings of words

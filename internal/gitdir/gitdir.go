@@ -3,8 +3,8 @@
 // A checkout may come from anybody, so its .git may be anything. Everything is
 // opened through rootfs: only regular files of bounded size, and symlinks only where
 // they stay in git's folder. A .git file leads to a folder elsewhere only if that
-// folder names the checkout back, as git's own worktrees and submodules do. What is
-// read decides, but no error quotes it.
+// folder names the checkout back, as git's own worktrees and submodules do. No error
+// quotes the contents of these files.
 package gitdir
 
 import (

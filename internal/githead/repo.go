@@ -1,4 +1,4 @@
-// Package githead tells whether a file is as in the last commit of its
+// Package githead tells whether a file is unchanged since the last commit of its
 // repository.
 //
 // It reads git's folder itself and runs nothing: a repository can name programs
@@ -7,7 +7,7 @@
 // reading of files whose stamp it knows. So a damaged or unknown form of index
 // costs time, and never makes a changed file look unchanged.
 //
-// The folder may be made to attack: package gitdir says how it is opened. Each
+// The folder may be hostile; package gitdir says how it is opened. Each
 // object, index and list of references is bounded, so that a repository takes at
 // most about 64 MB, and everything ends with the caller's context.
 package githead

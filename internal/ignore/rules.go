@@ -1,9 +1,9 @@
-// Package ignore decides which paths ignore files leave out.
+// Package ignore decides which paths are excluded by ignore files.
 //
 // The rules of one file are read as git reads them. Files are combined as
 // ripgrep combines them: the kind counts first (.rgignore over .ignore over
 // .gitignore over info/exclude over the global file), then the deeper folder,
-// then the later line. What lies in an ignored folder is ignored, whatever
+// then the later line. Everything in an ignored folder is ignored, whatever
 // other rules say.
 //
 // The package works on bytes and names alone and opens nothing. Rules, Frames

@@ -27,7 +27,10 @@ type definition struct {
 	container uint32 // number of the container plus 1; 0 for none
 }
 
-// Of the first byte of a definition.
+// Of the first byte of a definition. It is followed by the document, unless that
+// was expected, and by the number of the container, if there is one. The document
+// is a varint: its distance from the definition before, or for the first definition
+// of a name, signed, from the first document of the name before.
 const (
 	defKind      = 0x1F
 	defContained = 0x20 // a container follows

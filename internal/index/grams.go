@@ -12,6 +12,11 @@ import (
 // bytes a gram, where entries of fixed length and a bitmap took 9.4: of a small
 // tree, where most grams are rare, the table was a quarter of the index. Finding
 // one takes 0.3 µs.
+//
+// An entry is three varints: the distance from the gram before, less one (not for
+// the first of a group); the number of blocks; and for a single block its number,
+// otherwise the length of its list. Lists are in the postings in this order,
+// without gaps.
 type gramTable struct {
 	n       int
 	heads   []byte

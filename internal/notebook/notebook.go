@@ -1,5 +1,5 @@
-// Package notebook is what Obsidian's users do with a vault: read and change a part
-// of a note, its properties and tags, follow links, open the note of a day.
+// Package notebook has the operations of Obsidian's users: read and change a part of a
+// note, its properties and tags, follow links, open the note of a day.
 //
 // It sits above package vault, which decides on bytes, and below the faces. A
 // [Book] keeps no state: every answer is that of the files as they are when it

@@ -1,6 +1,6 @@
-// Package notefields is what an index keeps of a note: how its words are counted,
-// and its headings, tags, properties, inline fields, tasks and links. An answer about all notes needs
-// no other part of their texts.
+// Package notefields extracts the fields that an index keeps of a note: counts of its
+// words, headings, tags, properties, inline fields, tasks and links. An answer about
+// all notes needs no other part of their texts.
 //
 // Facts of a note are the same whether they come from its text or from the index.
 // The package is pure.

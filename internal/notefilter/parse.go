@@ -2,8 +2,8 @@
 // tag:work, property:rating>=3 or -link:"Some note", joined by OR and parentheses.
 //
 // A query without any filter is words alone, whatever else it contains. In a query
-// with filters everything is understood or an [Error] that names its place: a
-// filter that is misspelt never selects nothing in silence. The package is pure.
+// with filters, every part is understood or gives an [Error] with its position: a
+// misspelt filter never silently selects nothing. The package is pure.
 package notefilter
 
 import (

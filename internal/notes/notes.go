@@ -1,5 +1,5 @@
-// Package notes says what changing a note means: which operation on which file
-// it is. The caller applies the operations.
+// Package notes turns changes of notes into operations on files, which the caller
+// applies. It changes nothing itself.
 package notes
 
 import (

@@ -1,8 +1,8 @@
 // Package patch reads patches: Codex's envelope, unified diffs, git's diffs and
-// SEARCH/REPLACE blocks.
-// What comes out are operations of a change.Set. The package reads no files;
-// where a hunk stands is found when the set is planned, in the file as it is
-// then, and only where its lines stand exactly.
+// SEARCH/REPLACE blocks. The result is operations of a change.Set.
+//
+// The package reads no files. The place of a hunk is found when the set is planned, in
+// the file as it is then.
 package patch
 
 import (

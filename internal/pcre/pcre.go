@@ -1,6 +1,6 @@
 // Package pcre reads patterns in PCRE2's syntax, with UTF and UCP as ripgrep sets them,
-// and writes them in JavaScript's, which our engine runs. What JavaScript can't express,
-// or would answer differently, is an error: nothing is read as something else.
+// and writes them in JavaScript's, which our engine runs. A pattern that JavaScript can't
+// express, or would answer differently, is an error, never an approximation.
 package pcre
 
 import (

@@ -1,8 +1,8 @@
-// Package policy decides, by name and path only, what of a workspace may be
-// touched. It opens nothing: rootfs asks it before it does.
+// Package policy decides, by name and path only, which files of a workspace may be
+// read or changed. It opens nothing: rootfs asks it before opening a file.
 //
-// A name is judged in every spelling under which some file system opens the
-// same file, so no other spelling is a way in.
+// The invariant: a name is judged in every spelling under which some file system
+// opens the same file.
 package policy
 
 import (

@@ -1,8 +1,8 @@
 // Package presence tells which clients are connected to a workspace.
 //
 // Each server keeps one file in a folder of the state folder and holds its lock
-// while it runs. So a file whose lock can be had is one of a process that is
-// gone, however it ended: List leaves it out and removes it.
+// while it runs. So a file whose lock can be taken belongs to a process that has
+// ended, in whatever way: List omits and removes it.
 package presence
 
 import (

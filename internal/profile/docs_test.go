@@ -130,24 +130,25 @@ func TestDefinitionsAreComplete(t *testing.T) {
 func TestDocs(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("# Profiles and tools\n\nGenerated from the tool definitions by `go test ./internal/profile -update`; don't edit.\n")
-	b.WriteString("\nA profile is a set of tools and a way of wording. `quarry mcp --profile P` serves one, `quarry tools --profile P`\n" +
-		"lists it, `quarry call TOOL JSON --profile P` calls it. `--tools a,b` narrows it, `--read-only` removes what changes files.\n\n" +
-		"The strict profiles (`vault`, `roo`, `godoctor`, `smcp`) print what their documents say and nothing more. The others print the same and then\n" +
-		"one line in square brackets: what is left out and the call that continues, the version of a file, the id of a change, or\n" +
+	b.WriteString("\nA profile is a set of tools with its own parameters and answers. `quarry mcp --profile P` serves one, `quarry tools --profile P` lists it,\n" +
+		"`quarry call TOOL JSON --profile P` calls a tool. `--tools a,b` serves only these, `--read-only` only those that change nothing.\n\n" +
+		"`vault`, `roo`, `godoctor` and `smcp` are *strict*: they imitate tools of other systems and print what the documents of those say, and nothing more. The others add\n" +
+		"a line in square brackets: what was omitted and the call that continues, the version of a file, the id of a change, or\n" +
 		"why nothing was found. The same call on the same files gives the same text.\n\n" +
-		"- The text is the whole answer. `quarry mcp --structured` (key `mcp.structured`) serves clients that want data: every tool\n" +
-		"  then has an output schema, and every result the same JSON object, with all texts, as text and as `structuredContent`.\n" +
-		"  That is off by default because many clients show the model only one of the two. `smcp` answers in JSON always.\n" +
+		"- The text is the whole answer. For clients that want data, `quarry mcp --structured` (key `mcp.structured`) adds an output schema to\n" +
+		"  every tool and answers with a JSON object, as text and as `structuredContent`.\n" +
+		"  That is off by default because many clients show the model only one of the two. `smcp` always answers in JSON.\n" +
 		"- A block, which `max_results` of `search_files` counts, is a run of matching lines whose context lines touch.\n" +
-		"- An error is an answer too: `Error: …`, outside the strict profiles with the next step and its code, and structured\n" +
+		"- An error begins with `Error: …`. Outside the strict profiles it has the next step and a code; structured it is\n" +
 		"  `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
-		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error.\n" +
-		"- Outside the strict profiles parameters are also understood as other tools spell them (`file_path`, `glob`, `include`, `limit`, `head_limit`,\n" +
-		"  `output_mode`, `old_string`, `new_string`, `offset` and `limit` of a read, `oldText` …); `quiet` and `diff` of changing tools are not listed either.\n" +
-		"- Paths are relative to the workspace; where a server has several roots, they begin with the name of one. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
-		"- An answer has at most 60 KB of text (`read_file` 100 KB; in `code` 16 and 40), 10,000 bytes as JSON for clients that cut there (Copilot's command line; Codex, also after 256 lines), or what `budget` says, which every tool that reads takes. Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
+		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error, but outside the strict profiles the names\n" +
+		"  of other programs are understood (`file_path`, `glob`, `include`, `limit`, `head_limit`, `output_mode`, `old_string`, `new_string`, `offset` and `limit` of a read,\n" +
+		"  `oldText` …). `quiet` and `diff` of changing tools are not listed either.\n" +
+		"- Paths are relative to the workspace; with several roots they begin with the name of one. A path that can't be printed comes as `base64:…`, which every tool takes back.\n" +
+		"- An answer has at most 60 KB of text (`read_file` 100 KB; in `code` 16 and 40), or what `budget` says. Clients that cut answers (Copilot's command line and Codex) get at most 10,000 bytes as\n" +
+		"  JSON, Codex also 256 lines. Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
 		"The definitions of all tools are in a model's context at every turn. Their cost, at 4 bytes a token, is what\n" +
-		"`quarry tools --tokens` prints, with `--profile`, `--tools` and `--structured` as served:\n\n" +
+		"`quarry tools --tokens` prints:\n\n" +
 		"| profile | tools | tokens | with `--structured` | |\n|---|---|---|---|---|\n")
 	for _, name := range profile.Names() {
 		reg := tools(t, nil, profile.Options{Profile: name})
@@ -158,10 +159,11 @@ func TestDocs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %d | %d | %d | %s |\n", name, name, len(reg.Tools()), plain, structured, profile.About(name))
 	}
+	earlier := toolTexts{}
 	for _, name := range profile.Names() {
 		fmt.Fprintf(&b, "\n## %s\n", name)
 		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
-			writeTool(&b, tl)
+			earlier.write(&b, name, tl)
 		}
 	}
 	compare(t, filepath.Join("..", "..", "docs", "PROFILES.md"), b.Bytes())
@@ -170,21 +172,51 @@ func TestDocs(t *testing.T) {
 // plain keeps globs from being read as markdown.
 var plain = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;")
 
-func writeTool(b *bytes.Buffer, tl *tool.Tool) {
-	fmt.Fprintf(b, "\n### `%s`\n\n%s", tl.Name, plain.Replace(tl.Description))
+// toolTexts maps the text of a tool without its parameters, and each row of its
+// parameters, to the first profile that has it.
+type toolTexts map[string]string
+
+// write refers to an earlier profile for what is equal there.
+func (e toolTexts) write(b *bytes.Buffer, in string, tl *tool.Tool) {
+	about := plain.Replace(tl.Description)
 	switch {
 	case tl.Hints.ReadOnly:
-		b.WriteString(" *Changes nothing.*\n")
+		about += " *Changes nothing.*\n"
 	case tl.Hints.Destructive:
-		b.WriteString(" *Changes files.*\n")
+		about += " *Changes files.*\n"
 	default:
-		b.WriteString(" *Adds files.*\n")
+		about += " *Adds files.*\n"
 	}
-	if len(tl.Params) == 0 {
+	var params bytes.Buffer
+	writeParams(&params, "", tl.Params)
+	fmt.Fprintf(b, "\n### `%s`\n\n", tl.Name)
+	whole := tl.Name + "\n" + about + params.String()
+	if first, ok := e[whole]; ok {
+		fmt.Fprintf(b, "As in [`%s`](#%s).\n", first, first)
 		return
 	}
-	b.WriteString("\n| parameter | type | |\n|---|---|---|\n")
-	writeParams(b, "", tl.Params)
+	e[whole] = in
+	b.WriteString(about)
+	var rows, equal []string
+	from := ""
+	for row := range strings.Lines(params.String()) {
+		key := tl.Name + "\n" + row
+		if first, ok := e[key]; ok && (from == "" || from == first) {
+			from = first
+			name, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+			equal = append(equal, name)
+			continue
+		} else if !ok {
+			e[key] = in
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) > 0 {
+		b.WriteString("\n| parameter | type | |\n|---|---|---|\n" + strings.Join(rows, ""))
+	}
+	if len(equal) > 0 {
+		fmt.Fprintf(b, "\nAs in [`%s`](#%s): %s.\n", from, from, strings.Join(equal, ", "))
+	}
 }
 
 func writeParams(b *bytes.Buffer, prefix string, params []tool.Param) {

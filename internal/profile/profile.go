@@ -1,7 +1,7 @@
 // Package profile makes tools of a workspace: arguments become a query, its
 // result becomes text and a structured answer.
 //
-// A profile is a list of tools and a way of wording. The strict ones (vault,
+// A profile is a list of tools with their parameters and answers. The strict ones (vault,
 // roo, godoctor, smcp) print exactly what the documents of those systems say;
 // quarry has every tool once, prints the same body and then at most one line in
 // square brackets that tells what the body can't. The same call on the same

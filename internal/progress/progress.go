@@ -1,4 +1,4 @@
-// Package progress counts what a call has done so far, for whoever shows it.
+// Package progress counts the work a call has done so far, to be shown.
 //
 // The counter travels in the context. Counting never blocks and never changes an
 // answer.

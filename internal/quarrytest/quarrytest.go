@@ -1,4 +1,4 @@
-// Package quarrytest makes workspaces for tests.
+// Package quarrytest makes workspaces for tests. Only tests import it.
 package quarrytest
 
 import (

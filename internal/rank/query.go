@@ -4,8 +4,8 @@
 // give the same order, whether the counts come from reading every file or from
 // an index. A query is answered in two stages. The first knows, for every
 // file, how often it has each term, how long it is and what its path says; the
-// second reads the best of these files and looks at definitions, at words that
-// stand together, and at which piece of the file to show.
+// second reads the best of these files and considers definitions and words that
+// occur together, and chooses the piece of each file to show.
 package rank
 
 import (

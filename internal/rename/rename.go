@@ -1,10 +1,10 @@
-// Package rename finds out what a new name for a definition changes.
+// Package rename finds the places to change when a definition gets a new name.
 //
 // It knows tokens and the table of definitions, and for Go the types of the module
 // that the definition is in, but not of the modules and the library that it uses. So
-// every place that has the name is one of three: sure, where these decide that it is
-// the definition meant; doubtful, where they don't; and left, where they decide that
-// it is another. Strings are never changed.
+// every place that has the name is one of three: sure, where these decide that it means
+// the definition; doubtful, where they don't decide; and left, where it means another
+// definition. Strings are never changed.
 package rename
 
 import (

@@ -1,5 +1,5 @@
-// Package render puts the results of the library into words: the sentences
-// that tools answer with and that the command line prints.
+// Package render puts the results of the library into sentences, for answers of tools
+// and for the command line.
 //
 // It is pure: a value comes in, text goes out, and names in the text can't
 // forge a line or steer a terminal.

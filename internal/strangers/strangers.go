@@ -1,5 +1,5 @@
-// Package strangers bounds the connections of an HTTP server that have not shown a
-// token. Whoever has the token keeps a connection.
+// Package strangers bounds the connections of an HTTP server that have not shown the
+// token. A connection that has shown it is never closed for others.
 package strangers
 
 import (

@@ -4,12 +4,12 @@
 // matched against the tokens of a text, not against a grammar: brackets must
 // balance, operators bind as a small table of the language says, and white space
 // and comments between tokens don't matter. $NAME is one balanced piece, $$NAME
-// any number of them, $_ and $$ have no name. A name that occurs twice must stand
-// for the same tokens.
+// any number of them, $_ and $$ have no name. A name that occurs twice must match
+// the same tokens.
 //
 // The same pattern on the same text always gives the same matches, in time that
-// is bounded by the length of the text. What tokens can't decide is a match that
-// says so: see Match.Doubt.
+// is bounded by the length of the text. A match that tokens can't decide says so: see
+// Match.Doubt.
 package structure
 
 import (

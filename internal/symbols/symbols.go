@@ -5,7 +5,7 @@
 // reader per language family; it never parses whole grammars, and it resolves
 // nothing. It is pure: the same text always gives the same symbols. It takes
 // time and memory linear in the text on any input, well-formed or not, and
-// never fails: what it can't read it passes over.
+// never fails: it skips text that it can't read.
 package symbols
 
 import (

@@ -1,6 +1,6 @@
-// Package terms takes texts apart into what a ranked search counts.
+// Package terms splits texts into the terms that a ranked search counts.
 //
-// A text is a row of parts: the pieces of its identifiers and words. The term of
+// A text is a sequence of parts: the pieces of its identifiers and words. The term of
 // a part is the part in lower case and without its ending, so getUserNames and
 // get_user_name are both get, user, nam. No part goes over a line end: the parts
 // of a text are those of its lines. The package is pure.

@@ -15,6 +15,12 @@ const (
 // numbers that follow the one before directly are marked in a bitmap instead,
 // one bit each. Grams come in flocks, since neighbours in a folder are alike:
 // the bitmap makes the lists of the Linux tree 7 % shorter.
+//
+// A gap is a number less the smallest it could be: 0, or one more than the number
+// before. Without the bitmap come the low k bits of all gaps, from the low end of
+// each byte and filled up to a byte; then for each gap its upper bits, q, as q
+// zeros and a one. With it, the bitmap comes first, and only the gaps that are not
+// 0 follow, each less one.
 type code uint8
 
 const (

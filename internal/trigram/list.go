@@ -7,8 +7,16 @@ import (
 	"slices"
 )
 
-// A posting list is a set of document numbers in one of three forms, whichever
-// is smallest. docs/FORMAT.md has the bytes.
+// A posting list is a set of document numbers. Its first byte is the form, and
+// AppendList takes the shortest:
+//
+//   - below formBlocks: one block of at most 128 numbers; the byte is its code.
+//   - formBlocks: blocks of 128 numbers. First four bytes for each block: two with
+//     its last number less the smallest its first could be, then two with its
+//     code (upper 6 bits) and its length (lower 10). Then the blocks; the first
+//     gap of a block counts from the last number of the block before.
+//   - formWide: the same with four bytes for the last number.
+//   - formBitmap: a bit for each document, low bits first.
 //
 // Gaps are Rice-coded, in blocks of 128 with a code each: see block.go. The lists
 // of the Linux tree take 4.7 bits a number. Packing the gaps of a block with one

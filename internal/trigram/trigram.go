@@ -5,7 +5,7 @@
 // grams. Texts and literals go through the same function, which folds every
 // character as match.FoldRune does and maps it to one of 127 classes; whether
 // there are capitals among three is one bit beside them, so one index serves all
-// case modes and a search that minds case profits from it. What that function can't tell for sure about a
-// literal, a line feed or bytes that may belong to a longer character, is not
-// asked for: a formula may be too weak, never too strong.
+// case modes and case-sensitive searches profit from it. A formula omits the
+// uncertain parts of a literal, such as a line feed or bytes that may belong to a
+// longer character: it may be too weak, never too strong.
 package trigram

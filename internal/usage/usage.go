@@ -1,10 +1,9 @@
 // Package usage finds where a name is used in code.
 //
-// It knows no types: a name is a name. What stands in comments and strings is
-// counted and left out, definitions are told apart from uses, and every use says
-// in which definition it stands. Where a container was named (Store.Open), a use
-// with another word before the dot can't be told apart from one that is meant;
-// it is given, and marked.
+// It knows no types, only names. Occurrences in comments and strings are counted but
+// not listed, definitions are distinguished from uses, and every use names the
+// definition around it. If a container was named (Store.Open), a use with another word
+// before the dot may or may not be meant; it is listed and marked.
 package usage
 
 import (

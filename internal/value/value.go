@@ -3,8 +3,8 @@
 //
 // A change is a list of splices, so the bytes outside them stay: comments, order,
 // quotes, indentation and line endings. Every result is parsed again and must be
-// the old document with exactly the wanted change; what can't be had so is refused
-// with a [Refused], never approximated. The package opens no files.
+// the old document with exactly the wanted change; any other change is refused with a
+// [Refused], never approximated. The package opens no files.
 package value
 
 import (

@@ -1,15 +1,14 @@
-// Package vault knows everything that is particular to an Obsidian vault: its
-// settings, front matter, headings, tags, links, how a link finds its note,
+// Package vault has the rules of an Obsidian vault: its settings, front matter, headings, tags, links, how a link finds its note,
 // and what has to be rewritten when notes move.
 //
 // It is pure: bytes, strings and a list of paths come in, decisions come out.
-// It never opens a file; whoever calls it reads through the sandbox and hands
-// text over through [Files].
+// It never opens a file; its caller reads through the sandbox and passes text by
+// [Files].
 //
 // Invariant: a [Plan] consists of byte splices, so bytes outside the spans it
 // names never change, and after it is carried out every link that resolved to
-// a file before still resolves to that same file, wherever it lies now. A link
-// for which that can't be had is counted in Plan.Broken, never guessed.
+// a file before still resolves to that same file at its new place. A link that can't
+// follow is counted in Plan.Broken, never guessed.
 //
 // Paths are relative to the vault, with "/" separators, as on disk. Text is
 // UTF-8; a leading byte order mark is allowed and counted in the offsets. For a

@@ -1,7 +1,6 @@
-// Package vaultdir is what a folder adds to a workspace when it is an Obsidian
-// vault: its settings, where they put deleted files, and the links that have to
-// follow a move. Package changer knows files and bytes only; a Dir is handed to
-// it as its Extension.
+// Package vaultdir has the behaviour that an Obsidian vault adds to a workspace: its
+// settings, where they put deleted files, and the links that follow a move. Package
+// changer knows files and bytes only; a Dir is handed to it as its Extension.
 package vaultdir
 
 import (

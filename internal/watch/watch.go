@@ -12,14 +12,14 @@
 // descriptor, that is by inode, never by name, so a folder keeps its watch when
 // it or one above it is renamed.
 //
-// Mounting makes no event, but the kernel tells who asks that the mount table has
-// changed: every barrier does, and reports the folders below the root where
+// Mounting makes no event, but the kernel reports a changed mount table on request.
+// Every barrier asks, and reports the folders below the root where
 // something was mounted or unmounted. A file that is mounted over is reported by
 // every barrier, since writes through its other name make events elsewhere.
 //
 // No event exists, and nothing is reported, for stores through a shared memory
-// map until its file is closed and unmapped. A file with several names is reported by the name that was used: who
-// knows files by name looks at those before each answer. A name may also be gone
+// map until its file is closed and unmapped. A file with several names is reported by
+// the name that was used, so callers compare such files before each answer. A name may also be gone
 // by then, or have been another file's when a handle was opened through it;
 // [Changes].Passed tells of such writes as far as there are events for them: not
 // of a name in a folder that is not watched or was just made, nor of a store

@@ -48,8 +48,8 @@ understood is left alone, and so is an entry that serves another folder, unless
 --replace is given.
 
 Settings of a project go into the project that --root names, or else the current
-one. They hold no absolute path, so that they can be committed: a server that is
-started in a worktree serves that worktree.
+one. With quarry on PATH they hold no absolute path and can be committed: a
+server that is started in a worktree serves that worktree.
 
 The client's own settings for calling tools without asking are added only with
 --allow read (tools that change nothing) or --allow all. They are shown first.

@@ -1,8 +1,7 @@
-// Package command is what commands are made of: their texts, groups of flags with
-// titles, and the kinds of values flags have.
+// Package command has the parts of commands: their texts, titled groups of flags, and
+// the kinds of values that flags have.
 //
-// It knows no command by its job. What is written about commands is in package
-// manual.
+// It knows no particular command. Package manual writes the help.
 package command
 
 import (

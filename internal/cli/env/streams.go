@@ -1,6 +1,5 @@
-// Package env is what every command gets from outside: the streams, the settings
-// of quarry.toml, and the folders in which a workspace and what is kept about it
-// are.
+// Package env has the inputs of every command: the streams, the settings of
+// quarry.toml, and the folders of a workspace, its state and its index.
 //
 // It runs nothing: commands read from it and write through it, so that a test can
 // replace all of it.

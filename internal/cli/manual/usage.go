@@ -1,5 +1,4 @@
-// Package manual writes what there is to read about the commands: help, topics, the
-// manual pages, and the completions of shells.
+// Package manual writes help, topics, manual pages and the completions of shells.
 //
 // All of it is made from the command tree and the table of keys. A flag or a key
 // is described in one place, and a new one appears everywhere.

@@ -1,10 +1,10 @@
 // Package backtrack finds matches and groups on short texts by trying one way
 // after the other.
 //
-// It says what package pike says, in fewer steps: no sets to keep, positions
-// written in place. A bit for each place where two ways can meet, at each
-// offset, keeps it from trying anything twice, so time and memory are bounded
-// by states times bytes; Fits says whether a text is short enough for that.
+// It gives the same answers as package pike in fewer steps, without sets of states and
+// with positions written in place. A bit for each state and offset where two paths
+// can meet keeps it from trying anything twice, so time and memory are bounded by
+// states times bytes; Fits says whether a text is short enough for that.
 package backtrack
 
 import (

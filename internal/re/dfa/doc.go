@@ -6,7 +6,7 @@
 // which lines match, every line being a text of its own, in one pass over a
 // buffer of many lines; it may run several parts of the buffer in lock-step.
 //
-// Whatever a machine reports is what package pike would say. Where a byte
+// A machine reports the same as package pike. Where a byte
 // automaton can't know (a Unicode word test beside a byte over 0x7F, a cache
 // too small for the pattern), Finder says so and Lines asks its caller's
 // Decide. Memory is bounded by the cache size, time by it and the length of

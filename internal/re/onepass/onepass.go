@@ -2,9 +2,9 @@
 // every place of a match the next byte alone says which way it goes on, as in
 // ^(\d+);([^;]*);(.*)$.
 //
-// It says what package pike says of a match that begins at a given place, in
-// one table look-up a byte and no second look at any. New refuses patterns
-// that have to choose, so it holds for every Engine there is.
+// For a match that begins at a given offset it gives the same groups as package pike,
+// with one table look-up for each byte. New refuses patterns that have to choose, so
+// this holds for every Engine.
 package onepass
 
 import (

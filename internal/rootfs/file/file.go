@@ -1,7 +1,7 @@
 // Package file defines a system's description of the entries of a folder, and its reasons for refusing to
 // open one, in terms that every system shares.
 //
-// It opens nothing.
+// The package opens nothing.
 package file
 
 import (

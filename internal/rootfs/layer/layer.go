@@ -1,5 +1,5 @@
-// Package layer is what tests put between a root and the system: it sees the
-// system calls of changes, and can make them fail.
+// Package layer is a test's hook between a root and the system. It sees the
+// system calls of changes and can make them fail.
 //
 // A root without a layer pays a comparison with nil for each of these calls.
 package layer

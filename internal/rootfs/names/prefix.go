@@ -1,7 +1,7 @@
-// Package names knows which paths mean something else to the system than they say:
-// devices, streams, and the prefixes by which Windows takes a path literally.
+// Package names recognizes paths with a special meaning to the system: devices,
+// streams, and the prefixes by which Windows takes a path literally.
 //
-// It looks at text only and asks no disk.
+// It judges the text alone and never reads the disk.
 package names
 
 import "strings"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Every regime names tests that exist: a renamed one would run nothing and
@@ -84,6 +85,13 @@ func TestReports(t *testing.T) {
 		"fuzz: elapsed: 3s, execs: 100 (33/sec), new interesting: 1 (total: 2)\nfuzz: elapsed: 6s, execs: 250 (50/sec), new interesting: 1 (total: 2)\n"))
 	if len(results) != 1 || results[0] != (result{what: "a: b", tried: "20", violated: "1", seeds: "7", took: 3.5}) || execs != "250" {
 		t.Errorf("%+v, %s", results, execs)
+	}
+}
+
+func TestRows(t *testing.T) {
+	got := rowsOf([]result{{regime: "a", tried: "20", violated: "0"}, {regime: "a", tried: "all", violated: "2"}, {regime: "b", tried: "?", violated: "1"}}, time.Unix(0, 0))
+	if want := []string{"| a | 20, all | 2 | 1970-01-01 |\n", "| b | ? | 1 | 1970-01-01 |\n"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -22,7 +22,7 @@ var kinds = []kind{
 	{"a suite, a corpus or a server that a variable names (docs/TESTING.md)", regexp.MustCompile(
 		`set QUARRY_(SUITES|ISSUES|NOTES|OBSIDIAN|MARKDOWN|CODEX|GIT_REPOS|SMALL_DISK|CORPUS)|QUARRY_(CONFORMANCE|RANKING)|UCD_NPM|beside the checkout|no vectors in`)},
 	{"a program that is not installed, or of another version (.ci/run installs them)", regexp.MustCompile(
-		`installed|install |QUARRY_NPM|set QUARRY_(RG|CHROMIUM)|needs (git|bash|unshare)\b|chromium|no Go sources|not GNU's|is of version|Go's tables|^node: |no program to run`)},
+		`installed|install |QUARRY_(NPM|CLIENTS)|set QUARRY_(RG|CHROMIUM)|needs (git|bash|unshare)\b|chromium|no Go sources|not GNU's|is of version|Go's tables|^node: |no program to run`)},
 	{"root or a second user", regexp.MustCompile(
 		`\broot\b|another user|permissions don't stop|someone's`)},
 	{"a mount, a namespace or a second file system", regexp.MustCompile(

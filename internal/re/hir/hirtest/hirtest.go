@@ -1,5 +1,5 @@
 // Package hirtest shows, compares and checks the trees of package hir, for tests of
-// what builds them.
+// the parsers. Only tests import it.
 package hirtest
 
 import (

@@ -1,6 +1,6 @@
-// Package nfatest gives the engines' tests trees to run: what Go's parser
-// reads, turned into ours, so that the standard library can be the oracle,
-// and random patterns and texts. Only tests import it.
+// Package nfatest makes trees for the engines' tests: from patterns that Go's parser
+// reads, so that the standard library can be the oracle, and random ones with texts.
+// Only tests import it.
 package nfatest
 
 import (

@@ -4,7 +4,7 @@
 // It accepts what regex-syntax 0.8 accepts and rejects what it rejects; no
 // input makes it panic or use time or memory out of proportion to the
 // pattern's length. Where Rust builds a syntax tree first and applies flags
-// in a second pass, this does both at once: flags hold from where they stand
+// in a second pass, this parser does both at once: flags hold from their position
 // to the end of their group, which is also the order of reading.
 package rust
 
