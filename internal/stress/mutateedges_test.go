@@ -1,7 +1,7 @@
 package stress_test
 
-// edgeMutations take back what closes a row of "Edges" in docs/RELIABILITY.md; the
-// number is the row's. Row 13 is "nothing outside the workspace" in mutations.
+// edgeMutations revert the fix for a row of "Edges" in docs/RELIABILITY.md; the number is
+// the row's. Row 13 is "nothing outside the workspace" in mutations.
 var edgeMutations = []mutation{
 	{"edge 1: a .git file leads out only to a folder that names it back", "internal/gitdir", "openNamed", []edit{instead("verify own", "&Dir{own, own}, error(nil)")}, "./internal/gitdir", "TestLeadsElsewhere"},
 	{"edge 2: our own files are closed", ".", "Options.closed", []edit{instead("append StateDir", "slices.Clone([]string{})")}, "./internal/cli", "TestOwnLimits"},
