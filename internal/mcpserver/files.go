@@ -22,43 +22,43 @@ import (
 // maxCompletions is the protocol's limit.
 const maxCompletions = 100
 
-// Root is a folder whose files are resources.
+// Root is a folder that serves its files as resources.
 type Root struct {
-	Name  string // "" when there is only one
-	Dir   string // its absolute path: a file's address is file://Dir/path
+	Name  string // "" if it is the only one
+	Dir   string // absolute path: the URI of a file is file://Dir/path
 	Files Files
 }
 
-// Files are the files of a root that a client may see. Paths are relative, with
+// Files are the files of a root that a client may see. Paths are relative and use
 // slashes. A refusal is a *tool.Error.
 type Files interface {
 	// Read returns a file's content.
 	Read(ctx context.Context, path string) (*Content, error)
-	// Complete gives the files and folders, with a slash, whose paths begin
-	// with prefix, n at most, and whether there are more.
+	// Complete returns at most n files and folders whose paths begin with prefix,
+	// folders with a trailing slash, and whether there are more.
 	Complete(ctx context.Context, prefix string, n int) (paths []string, more bool, err error)
 }
 
-// Content is what a file holds: text, or Blob when it isn't text.
+// Content is a file's content: text, or Blob if it isn't text.
 type Content struct {
 	Text string
 	Blob []byte
 }
 
-// files are the resources of a server.
+// files serves the resources of a server.
 type files struct {
 	roots   []fileRoot
-	reading *shares // answers with a file that are being made or written
+	reading *shares // limits answers with a file that are being made or written
 }
 
-// maxReads bounds the files in memory: each may have megabytes, and an answer that
-// the client doesn't take stays. A client has half of them.
+// maxReads limits the files in memory: each may have megabytes, and stays until the
+// client takes the answer. One client may use half of them.
 const maxReads = 16
 
 type fileRoot struct {
 	Root
-	uriPath  string // decoded, without a slash at the end
-	template string // of its files' addresses
+	uriPath  string // decoded, without a trailing slash
+	template string // URI template of its files
 }
 
 func newFiles(roots []Root) (*files, error) {
@@ -77,8 +77,8 @@ func newFiles(roots []Root) (*files, error) {
 	return f, nil
 }
 
-// fileURI writes an address with only the characters that literals of a URI
-// template may have.
+// fileURI returns the URI of a path with only the characters that are allowed in literals
+// of a URI template.
 func fileURI(p string) string {
 	u := url.URL{Scheme: "file", Path: p}
 	return strings.NewReplacer("!", "%21", "'", "%27", "(", "%28", ")", "%29", "*", "%2A").Replace(u.String())
@@ -99,9 +99,9 @@ func (f *files) templates() []*mcp.ResourceTemplate {
 	return list
 }
 
-// normalize rewrites the address of resources/read to the form of the templates.
-// resources/list stays empty: clients ask for all pages of it at their start, which
-// took 20 s in a large tree, and the templates reach every file.
+// normalize rewrites the URI of resources/read to the form of the templates.
+// resources/list stays empty: clients request all its pages at their start, which took 20 s
+// in a large tree, and the templates reach every file.
 func (f *files) normalize(req mcp.Request) {
 	if req, ok := req.(*mcp.ReadResourceRequest); ok {
 		if r, rel, ok := f.locate(req.Params.URI); ok {
@@ -110,7 +110,7 @@ func (f *files) normalize(req mcp.Request) {
 	}
 }
 
-// locate finds the root and the path that an address means.
+// locate returns the root and the path for a URI.
 func (f *files) locate(uri string) (root *fileRoot, rel string, ok bool) {
 	full, ok := filePath(uri)
 	if !ok {
@@ -129,9 +129,9 @@ func (f *files) locate(uri string) (root *fileRoot, rel string, ok bool) {
 	return root, rel, root != nil
 }
 
-// filePath is what a file's address names, with slashes. On Windows a host is a
-// network share. Addresses that some programs make by joining file:// and a
-// path, such as file://C:\work\a.txt, are accepted.
+// filePath returns the path in a file's URI, with slashes. On Windows a host is a network
+// share. Malformed URIs that some programs make by joining file:// and a path, such as
+// file://C:\work\a.txt, are accepted.
 func filePath(uri string) (string, bool) {
 	if runtime.GOOS == "windows" {
 		uri = strings.ReplaceAll(uri, `\`, "/")
@@ -167,7 +167,7 @@ func (f *files) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.Re
 	if err := f.reading.take(ctx, req.Session.ID(), 1); err != nil {
 		return nil, err
 	}
-	context.AfterFunc(ctx, func() { f.reading.give(req.Session.ID(), 1) }) // the SDK ends it once the answer is written
+	context.AfterFunc(ctx, func() { f.reading.give(req.Session.ID(), 1) }) // the SDK cancels it once the answer is written
 	content, err := root.Files.Read(ctx, rel)
 	if err != nil {
 		return nil, resourceError(uri, err)
@@ -190,8 +190,8 @@ func resourceError(uri string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Message}
 }
 
-// mimeTypes are by the name's ending. The system's own tables differ from
-// machine to machine, and take .ts for a film.
+// mimeTypes maps file extensions. The system's own tables differ between machines, and
+// have .ts as a video type.
 var mimeTypes = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown", ".json": "application/json", ".html": "text/html", ".htm": "text/html",
 	".css": "text/css", ".csv": "text/csv", ".xml": "application/xml", ".svg": "image/svg+xml",
@@ -204,13 +204,13 @@ var mimeTypes = map[string]string{
 	".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf",
 }
 
-// binaryType reports a type whose content isn't text.
+// binaryType reports whether a type's content isn't text.
 func binaryType(t string) bool {
 	return !strings.HasPrefix(t, "text/") && t != "image/svg+xml" && t != "application/json" && t != "application/xml"
 }
 
-// mimeType follows from the name, if it agrees with the content. nil content is
-// unknown.
+// mimeType derives the type from the name, if the content doesn't contradict it. nil
+// content is unknown.
 func mimeType(name string, c *Content) string {
 	known := mimeTypes[strings.ToLower(path.Ext(name))]
 	switch {
@@ -242,7 +242,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	paths, more, err := s.files.roots[i].Files.Complete(ctx, prefix, maxCompletions)
 	if err != nil {
 		s.log.Debug("completion failed", "prefix", prefix, "error", err)
-		return res, nil // nothing to offer is no failure of the client's
+		return res, nil // no completions are not an error
 	}
 	if len(paths) > maxCompletions {
 		paths, more = paths[:maxCompletions], true

@@ -18,7 +18,7 @@ import (
 	"quarry/tool"
 )
 
-// stock is a set of tools with every behaviour a server has to carry.
+// stock is a set of tools with every behaviour that a server must support.
 func stock(t testing.TB) *tool.Registry {
 	t.Helper()
 	reg, err := stockTools()
@@ -132,7 +132,7 @@ func newTestServer(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// peer is a client that writes and reads lines, well formed or not.
+// peer is a client that writes and reads lines, valid or not.
 type peer struct {
 	t     testing.TB
 	w     io.WriteCloser
@@ -166,7 +166,7 @@ func (p *peer) write(lines ...string) {
 	}
 }
 
-// message is any JSON-RPC message.
+// message is a JSON-RPC message of any kind.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -260,7 +260,7 @@ func newLogger() (*slog.Logger, *logger) {
 
 type runFunc = func(context.Context, tool.Args) (*tool.Result, error)
 
-// wrap tells when a call starts and when it ends.
+// wrap signals when a call starts and when it ends.
 func wrap(run runFunc, started chan<- struct{}, ended chan<- time.Time) runFunc {
 	return func(ctx context.Context, a tool.Args) (*tool.Result, error) {
 		started <- struct{}{}

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// largeFiles has one of 1 MB by every name.
+// largeFiles has a file of 1 MB under every name.
 type largeFiles struct {
 	mapFiles
 	begun atomic.Int64
@@ -27,8 +27,8 @@ func (f *largeFiles) Read(context.Context, string) (*Content, error) {
 	return &Content{Text: strings.Repeat("x", 1<<20)}, nil
 }
 
-// Calls under way have a bound in bytes as well as in number, and so have
-// notifications while the client reads nothing: the SDK keeps all it gets in memory.
+// Running calls are limited in bytes as well as in number, and so are notifications
+// while the client reads nothing: the SDK keeps all of them in memory.
 func TestHeldMessages(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("calls", func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestHeldMessages(t *testing.T) {
 		for id := 1; id <= 6; id++ {
 			c.accept(large(id))
 		}
-		c.accept([]byte(call(7, "ping", ""))) // small, and there is room for it
+		c.accept([]byte(call(7, "ping", ""))) // a small call still fits
 		if len(c.queue) != 5 || len(c.calls) != 5 {
 			t.Fatalf("of 6 calls of 16 KB, with room for 64, and a small one %d are under way, want 4 and the small one", len(c.queue))
 		}
@@ -74,7 +74,7 @@ func TestHeldMessages(t *testing.T) {
 		for i := range reads {
 			write(call(i+2, "resources/read", `{"uri":"`+fileURI("/"+strings.TrimPrefix(filepath.ToSlash(wsDir), "/"))+`/a"}`))
 		}
-		for i := range reads { // each is answered once the client reads
+		for i := range reads { // each is answered when the client reads
 			if n := files.begun.Load(); n > int64(i+maxReads/2+1) {
 				t.Fatalf("%d files were read when the client had taken %d", n, i)
 			}
@@ -88,7 +88,7 @@ func TestHeldMessages(t *testing.T) {
 	})
 	t.Run("notifications", func(t *testing.T) {
 		in, out := io.Pipe()
-		deaf, heard := io.Pipe() // nobody reads
+		deaf, heard := io.Pipe() // unread
 		s := newTestServer(t, &Options{Grace: 10 * time.Millisecond})
 		ended := make(chan error, 1)
 		go func() { ended <- s.ServeStdio(t.Context(), in, heard) }()

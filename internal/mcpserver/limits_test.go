@@ -28,9 +28,9 @@ func unfinished(t *testing.T, address, session string) net.Conn {
 	return c
 }
 
-// Bodies that never arrive hold nothing others need: calls are answered beside
-// more of them than there are calls at once, the oldest are ended for new ones, and
-// one of which nothing comes ends with 408.
+// Bodies that never arrive block no resources: with more of them than the limit of calls,
+// calls are still answered, the oldest are ended for new ones, and one that sends nothing
+// ends with 408.
 func TestUnfinishedBodiesStarveNobody(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
 	h.stalled = time.Hour
@@ -74,8 +74,8 @@ func TestStalledBodyEnds(t *testing.T) {
 	}
 }
 
-// All bodies together take a bounded amount of memory, one client at most half of
-// it, and another one is served meanwhile.
+// All bodies together use a limited amount of memory, one client at most half of it, and
+// another client is served meanwhile.
 func TestBodiesShareMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -135,8 +135,8 @@ func request(body string) *http.Request {
 	return r
 }
 
-// A crowd of sessions that only say hello pushes out each other, not the one that
-// is used; who is pushed out is told why.
+// A crowd of sessions that are only initialized displaces each other, not the session in
+// use; clients of displaced sessions are told why.
 func TestCrowdSparesSessionsInUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
