@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// TestNULRules: what is shown of a file with a NUL depends on where ripgrep's buffers
-// of 64 KiB end, so the rules are tried on both sides of one.
+// TestNULRules: the shown lines of a file with a NUL depend on where ripgrep's buffers of
+// 64 KiB end, so the rules are tested on both sides of a boundary.
 func TestNULRules(t *testing.T) {
 	line := "word 0123456789\n" // 16 bytes: 4,096 lines fill a buffer
 	early := line + "a\x00b\n" + line
