@@ -2,9 +2,9 @@ package quarry
 
 import "context"
 
-// VaultFile reads a file of settings below the folder .obsidian of the root:
-// app.json, daily-notes.json or the data of the plugin Periodic Notes. A missing
-// file is empty; all other files there are protected.
+// VaultFile reads a settings file below the folder .obsidian of the root: app.json,
+// daily-notes.json or the data of the plugin Periodic Notes. A missing file is empty; all
+// other files there are protected.
 func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) {
 	return answer(ctx, w, func(context.Context) ([]byte, error) {
 		if w.vault == nil {
@@ -14,6 +14,6 @@ func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) 
 	})
 }
 
-// IsVault reports whether the workspace is an Obsidian vault: it has a folder
-// .obsidian at its top.
+// IsVault reports whether the workspace is an Obsidian vault: it has a folder .obsidian
+// at its top.
 func (w *Workspace) IsVault() bool { return w.vault != nil && w.vault.IsVault() }
