@@ -11,8 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every name in the lines for an agent is a tool of the profile, a parameter of one, or a
-// command; and every tool of a profile that people choose is named.
+// Every name in the guides is a tool of the profile, a parameter of one, or a command; and
+// every tool of a selectable profile is named.
 func TestGuidesNameTools(t *testing.T) {
 	for _, name := range profile.Names() {
 		var out bytes.Buffer
@@ -34,7 +34,7 @@ func TestGuidesNameTools(t *testing.T) {
 				params[p.Name] = true
 			}
 		}
-		if name == "notes" || name == "quarry" { // which show them in a vault
+		if name == "notes" || name == "quarry" { // these show them in a vault
 			for _, n := range []string{"properties", "tags", "links", "daily_note", "edit_section", "read_section"} {
 				tools[n] = true
 			}

@@ -55,17 +55,17 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 	return set, nil
 }
 
-// servesFiles reports whether files are resources: --tools without read_file means
-// that the client is not to read any.
+// servesFiles reports whether files are resources: with --tools but without read_file the
+// client must not read any.
 func (f *mcpFlags) servesFiles() bool {
 	return !f.noResources && (len(f.tools) == 0 || slices.Contains(f.tools, "read_file"))
 }
 
-// wsFiles are the files of a workspace as resources.
+// wsFiles serves the files of a workspace as resources.
 type wsFiles struct{ ws *quarry.Workspace }
 
-// maxResource is the largest file that is returned whole: as much as a client can
-// show to a model, and in base64 still much less than the largest message.
+// maxResource is the largest file that is returned whole: as much as a client can show to a
+// model, and in base64 still much less than the largest message.
 const maxResource = 4 << 20
 
 // Read returns the exact bytes of a file: as text if they are UTF-8 without NUL.
@@ -82,7 +82,7 @@ func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, er
 	return &mcpserver.Content{Blob: data}, nil
 }
 
-// Complete looks only into the folder that the prefix is in.
+// Complete looks only into the folder of the prefix.
 func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string, bool, error) {
 	q := search.FindQuery{Kind: search.FilesAndFolders}
 	q.MaxDepth = 1
@@ -97,7 +97,7 @@ func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string,
 	return paths[:min(n, len(paths))], len(paths) > n, nil
 }
 
-// find gives paths, those of folders with a slash at the end.
+// find returns paths. Folders have a trailing slash.
 func (w *wsFiles) find(ctx context.Context, q search.FindQuery) ([]string, error) {
 	res, err := w.ws.Find(ctx, q)
 	if err != nil {
