@@ -7,7 +7,7 @@ import (
 	"quarry/search"
 )
 
-// checkOwner looks at what the process that keeps the index says of itself.
+// checkOwner checks the status reported by the index owner.
 func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	if st == nil {
 		return
