@@ -148,7 +148,7 @@ func (f *Folder) flush() error {
 	return f.member.Flush(ctx)
 }
 
-// Undo is the changer's. Changes up to now are recorded first, after every point.
+// Undo is the changer's. An undo to a point first records the changes up to now.
 func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
 		if err := f.flush(); err != nil {

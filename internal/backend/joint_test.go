@@ -174,7 +174,7 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 		for _, kind := range []search.EntryKind{search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders} {
 			for _, depth := range []int{0, 1, 2, 3} {
 				for _, page := range [][2]int{{0, 0}, {3, 0}, {3, 2}, {100, 5}} {
-					if n++; !stress.Samples(n * 5 / 3) { // the divisor isn't a period of the loops
+					if n++; !stress.Samples(n * 5 / 3) { // the factor avoids a period of the loops
 						continue
 					}
 					q := search.FindQuery{Kind: kind, Limit: page[0], Offset: page[1]}

@@ -38,7 +38,7 @@ type Options struct {
 	Config func() (*config.File, error)
 	// Open opens the workspace as a search does, without an index.
 	Open func() (*quarry.Workspace, error)
-	// Index says where the index of the workspace is.
+	// Index returns the location of the workspace's index.
 	Index func() (*quarry.IndexOptions, error)
 	// ServerFlags checks arguments of quarry mcp.
 	ServerFlags func(args []string) error
