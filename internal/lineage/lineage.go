@@ -300,7 +300,7 @@ func (t *Text) Clone() *Text {
 	return &c
 }
 
-// after returns the offset after a byte, or the offset of the byte, if it still exists.
+// after returns the offset after a byte, and before its own offset, if it still exists.
 func (t *Text) after(a at) (int64, bool) {
 	if a == start {
 		return 0, true
