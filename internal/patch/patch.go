@@ -1,8 +1,9 @@
-// Package patch reads patches: Codex's envelope, unified diffs, git's diffs and
+// Package patch parses patches: Codex's envelope, unified diffs, git's diffs and
 // SEARCH/REPLACE blocks.
-// What comes out are operations of a change.Set. The package reads no files;
-// where a hunk stands is found when the set is planned, in the file as it is
-// then, and only where its lines stand exactly.
+//
+// The results are operations of a change.Set. The package reads no files; the position of a
+// hunk is found when the set is planned, in the current file, and only where its lines match
+// exactly.
 package patch
 
 import (
@@ -13,7 +14,7 @@ import (
 	"quarry/fault"
 )
 
-// Error is a patch that can't be read.
+// Error reports an invalid patch.
 type Error struct {
 	Line    int // of the patch, from 1
 	Problem string
@@ -33,9 +34,8 @@ func (e *Error) Unwrap() error { return fault.InvalidArgument }
 // Hint says what to do.
 func (e *Error) Hint() string { return e.Next }
 
-// Parse reads a patch; its format is recognized. Paths of a unified or git diff
-// lose strip leading names, as with patch -p; less than 0 takes off git's a/
-// and b/ where both are there.
+// Parse parses a patch; its format is recognized. Paths of a unified or git diff lose strip
+// leading names, as with patch -p; a negative value removes git's a/ and b/ if both are there.
 func Parse(text string, strip int) ([]change.Op, error) {
 	p := &parser{lines: unwrap(splitLines(text)), strip: strip}
 	for _, l := range p.lines {
@@ -53,7 +53,7 @@ func Parse(text string, strip int) ([]change.Op, error) {
 	return p.diffs()
 }
 
-// splitLines takes the line feeds off; a last empty line is none.
+// splitLines removes the line feeds; an empty last line doesn't count.
 func splitLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	if n := len(lines); lines[n-1] == "" {
@@ -62,7 +62,7 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// parser goes through a patch line by line.
+// parser parses a patch line by line.
 type parser struct {
 	lines []string
 	at    int
