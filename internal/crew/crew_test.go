@@ -40,8 +40,8 @@ func TestPanicIsTheCallers(t *testing.T) {
 	}
 }
 
-// The value and the stack are those of the goroutine that panicked, through all groups
-// above it.
+// The value and the stack come from the goroutine that panicked, through all enclosing
+// groups.
 func TestNestedPanicIsTheFirst(t *testing.T) {
 	var outer Group
 	outer.Do(func() {
