@@ -2,13 +2,13 @@ package colour
 
 import "strings"
 
-// entry is a language and the file names and extensions it goes by.
+// entry is a language with its file names and extensions.
 type entry struct {
 	name, names string
 	lang        *Language
 }
 
-// Forms that languages share.
+// Parts shared by languages.
 var (
 	slashes   = []string{"//"}
 	hashes    = []string{"#"}
@@ -25,7 +25,7 @@ var (
 	singleML = quote{open: `'`, close: `'`, lines: true, raw: true}
 )
 
-// words makes a table: those before the bar are keywords, those after it types.
+// words makes a table: words before the bar are keywords, those after it types.
 func words(list string) map[string]Class {
 	table := map[string]Class{}
 	keywords, types, _ := strings.Cut(list, "|")
@@ -38,7 +38,7 @@ func words(list string) map[string]Class {
 	return table
 }
 
-// curly is a language in the manner of C.
+// curly returns a C-like language.
 func curly(list string, with func(*Language)) *Language {
 	l := &Language{line: slashes, block: starBlock, quotes: []quote{double, char}, calls: true, words: words(list)}
 	if with != nil {
@@ -47,7 +47,7 @@ func curly(list string, with func(*Language)) *Language {
 	return l
 }
 
-// hashed is a language whose comments begin with #.
+// hashed returns a language whose comments begin with #.
 func hashed(list string, with func(*Language)) *Language {
 	l := &Language{line: hashes, quotes: []quote{double, single}, calls: true, words: words(list)}
 	if with != nil {
@@ -83,7 +83,7 @@ const (
 		timestamp uuid varchar`
 )
 
-// languages is the table. It is made when the first text is coloured.
+// languages returns the table. It is built when the first text is coloured.
 func languages() []entry {
 	return append(scripts(), append(systems(), data()...)...)
 }
