@@ -30,7 +30,7 @@ func TestGateIsTheOnlyDoor(t *testing.T) {
 	}
 	for _, name := range append(methodsOf[backend.Reader](), methodsOf[backend.History]()...) {
 		if !slices.Contains(reading, name) {
-			t.Errorf("%s reaches the files without review: it belongs to backend.Changer unless it only reads", name)
+			t.Errorf("%s bypasses review: move it to backend.Changer unless it only reads", name)
 		}
 	}
 	others := []string{"Close"}
@@ -75,7 +75,7 @@ func TestGateIsTheOnlyDoor(t *testing.T) {
 	for _, name := range methodsOf[backend.Changer]() {
 		try := tries[name]
 		if try == nil {
-			t.Errorf("%s changes files and is not tried behind a gate", name)
+			t.Errorf("%s changes files and is not tried through a gate", name)
 			continue
 		}
 		if err := try(); err == nil {

@@ -30,7 +30,7 @@ const (
 type Gate struct {
 	backend.Reader
 	backend.History
-	behind backend.Backend
+	inner backend.Backend
 
 	Store *Store
 	// Wait is how long a change waits for its decision. 0 means DefaultWait; a
@@ -60,17 +60,17 @@ var _ backend.Backend = (*Gate)(nil)
 
 // Guard wraps a backend in the gate.
 func (g *Gate) Guard(b backend.Backend) *Gate {
-	g.Reader, g.History, g.behind = b, b, b
+	g.Reader, g.History, g.inner = b, b, b
 	return g
 }
 
-// keepsBack reports whether a client's changes wait for a decision.
-func (g *Gate) keepsBack(c change.Client) bool {
+// holdsBack reports whether a client's changes wait for a decision.
+func (g *Gate) holdsBack(c change.Client) bool {
 	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
 // Close releases the store and the backend.
-func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.behind.Close()) }
+func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.inner.Close()) }
 
 var errBack = fault.New(fault.ReadOnly, "changes are reviewed, and a person goes back to a point: quarry undo --to, or the page", "undo changes by their ids; each is a proposal")
 
@@ -80,7 +80,7 @@ var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes 
 // back, it is refused unless they accept the restored files.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if o.DryRun {
-		return g.behind.Restore(ctx, what, to, o)
+		return g.inner.Restore(ctx, what, to, o)
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise != Accept {
@@ -89,7 +89,7 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 	if len(rules.list) > 0 {
 		dry := o
 		dry.DryRun = true
-		plan, err := g.behind.Restore(ctx, what, to, dry)
+		plan, err := g.inner.Restore(ctx, what, to, dry)
 		if err != nil {
 			return nil, err
 		}
@@ -97,23 +97,23 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 			return nil, &RuledOutError{r.Rule, r.Path}
 		}
 	}
-	return g.behind.Restore(ctx, what, to, o)
+	return g.inner.Restore(ctx, what, to, o)
 }
 
 // EmptyTrash is refused.
 func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	if g.OnlyRules {
-		return g.behind.EmptyTrash(ctx, before)
+		return g.inner.EmptyTrash(ctx, before)
 	}
 	return 0, errHeld
 }
 
 // Clean removes temporary files of interrupted changes. It touches no user files.
-func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.behind.Clean(ctx) }
+func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.inner.Clean(ctx) }
 
 // Log lists waiting proposals, then the changes made.
 func (g *Gate) Log(limit int) (*change.Log, error) {
-	log, err := g.behind.Log(limit)
+	log, err := g.inner.Log(limit)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ const maxJudged = 4
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	rules, otherwise := g.rules(set.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.behind.Apply(ctx, set)
+		return g.inner.Apply(ctx, set)
 	}
 	set.Rule = "" // only the rules set it
 	for try := 1; ; try++ {
@@ -175,7 +175,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 			// Bind to the judged files: a link may have another target by now.
 			bound := set
 			bound.Rule, bound.Digest = r.Rule, firstText(plan.Digest, set.Digest)
-			c, err := g.behind.Apply(ctx, bound)
+			c, err := g.inner.Apply(ctx, bound)
 			if fault.CodeOf(err) == fault.Conflict && try < maxJudged {
 				continue
 			}
@@ -197,12 +197,12 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.behind.Undo(ctx, id, o)
+		return g.inner.Undo(ctx, id, o)
 	}
 	dry := o
 	dry.DryRun, dry.SkipConflicts, dry.Rule = true, false, ""
 	dry.FullDiff = dry.FullDiff || !o.DryRun
-	plan, err := g.behind.Undo(ctx, id, dry)
+	plan, err := g.inner.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
@@ -212,7 +212,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return nil, &RuledOutError{r.Rule, r.Path}
 	case Accept:
 		o.Rule, o.SkipConflicts = r.Rule, false
-		return g.behind.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
+		return g.inner.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
 	}
 	return g.propose(ctx, &Proposal{
 		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,

@@ -353,7 +353,7 @@ func TestAbandonedBlocksNothing(t *testing.T) {
 		t.Errorf("the abandoned one: %v", err)
 	}
 	if !strings.Contains(b.read("a.txt"), "FIVE\n") {
-		t.Error("the file is not what was accepted")
+		t.Error("the file differs from the accepted text")
 	}
 }
 

@@ -33,7 +33,7 @@ func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	if len(c.Files) == 1 {
 		c.Version = c.Files[0].Version
 	}
-	shown, err := g.behind.Diff(p.Change, nil)
+	shown, err := g.inner.Diff(p.Change, nil)
 	if err != nil {
 		c.Warnings = append(slices.Clone(c.Warnings), "no diff: "+err.Error())
 		return c

@@ -128,7 +128,7 @@ func TestAcceptsBeneathOtherEdits(t *testing.T) {
 			counts["placed as git does"]++
 			for _, part := range got.Reviewed().Written {
 				if at := strings.Split(after, "\n"); part.Added > 0 && part.Removed == 0 && (part.Line > len(at) || !strings.HasPrefix(at[part.Line-1], "proposed")) {
-					run.Violation(seed, "line %d is not what was written:\n%s", part.Line, after)
+					run.Violation(seed, "line %d differs from the written text:\n%s", part.Line, after)
 				}
 			}
 		}

@@ -31,7 +31,7 @@ func (e *RuledOutError) Hint() string { return "leave the file as it is, or ask 
 // by rule and a person decides.
 func (g *Gate) rules(c change.Client) (*Rules, Action) {
 	otherwise := Accept
-	if !g.OnlyRules && g.keepsBack(c) {
+	if !g.OnlyRules && g.holdsBack(c) {
 		otherwise = Ask
 	}
 	lines, err := g.ruleLines()
@@ -55,9 +55,9 @@ func (g *Gate) ruleLines() ([]string, error) {
 func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *change.Set, plan *change.Change, c change.Client) Ruling {
 	a := Asked{Tool: plan.Tool, Client: c, Parts: g.ruleParts(ctx, r, set, plan)}
 	if r.sized() {
-		if log, err := g.behind.Log(0); err == nil {
+		if log, err := g.inner.Log(0); err == nil {
 			h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
-				c, err := g.behind.Diff(id, nil)
+				c, err := g.inner.Diff(id, nil)
 				if err != nil {
 					return nil, err
 				}

@@ -84,7 +84,7 @@ func parseRule(text string) (Rule, error) {
 	case "refuse":
 		rule.Action = Refuse
 	default:
-		return rule, fmt.Errorf("%q is no action: it begins with accept, ask or refuse", words[0].text)
+		return rule, fmt.Errorf("invalid action %q: a rule begins with accept, ask or refuse", words[0].text)
 	}
 	if len(words) == 1 {
 		return rule, errors.New("it fits every change: name a path glob (** for all), tool:NAME, client:NAME or lines>N")

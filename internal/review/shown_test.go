@@ -185,7 +185,7 @@ func TestClosedFilesAreNotShown(t *testing.T) {
 	}
 	for what, text := range map[string]string{"the proposal": seen, "the list of changes": fmt.Sprintf("%+v", log.Changes)} {
 		if strings.Contains(text, "topsecret") || strings.Contains(text, ".env") {
-			t.Errorf("%s shows what is closed: %s", what, text)
+			t.Errorf("%s shows closed content: %s", what, text)
 		}
 	}
 	if !strings.Contains(seen, "+b") {

@@ -20,7 +20,7 @@ func (b *bench) decided(n int) {
 	for i := range n {
 		o := change.Options{Client: client}
 		if _, err := b.agent.Write(b.t.Context(), fmt.Sprintf("f%d.txt", i), []byte("x\n"), &o); err == nil {
-			b.t.Fatal("a write behind the gate was made")
+			b.t.Fatal("the write did not wait for a decision")
 		}
 		p := b.only()
 		if _, err := b.store.Decide(b.t.Context(), b.person, p.ID, review.Decision{Rest: review.No, By: "shell"}); err != nil {
@@ -77,7 +77,7 @@ func TestSettledAreNotRead(t *testing.T) {
 	}
 	o := change.Options{Client: change.Client{Name: "agent"}}
 	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
-		t.Fatal("a write behind the gate was made")
+		t.Fatal("the write did not wait for a decision")
 	}
 	if p := b.only(); p.ID != "p-0013" {
 		t.Errorf("the next one is %s, want p-0013", p.ID)
@@ -108,7 +108,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	}
 	o := change.Options{Client: change.Client{Name: "agent"}}
 	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
-		t.Fatal("a write behind the gate was made")
+		t.Fatal("the write did not wait for a decision")
 	}
 	if p := b.only(); p.ID != "p-0231" {
 		t.Errorf("the next one is %s, want p-0231", p.ID)

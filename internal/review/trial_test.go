@@ -95,7 +95,7 @@ func TestTrialIsWhatTheGateDoes(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%v; of folders, of which the log does not know what was in them: %d", counts, unknown)
+	t.Logf("%v; of folders whose contents the log does not have: %d", counts, unknown)
 	if len(counts) < 3 {
 		t.Error("too few of one kind")
 	}
