@@ -118,7 +118,7 @@ func iniValue(v *Node) (string, error) {
 	case v.Kind == Null:
 		return "", refuse(Unwritable, "an ini file has no null; delete the key instead")
 	case strings.ContainsAny(v.Text, "\r\n"):
-		return "", refuse(Unwritable, "a value of an ini file stands on one line")
+		return "", refuse(Unwritable, "a value of an ini file must be on one line")
 	case strings.TrimSpace(v.Text) != v.Text:
 		return "", refuse(Unwritable, "blanks at the ends of a value of an ini file are not kept")
 	}

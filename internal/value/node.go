@@ -40,7 +40,7 @@ type Node struct {
 	Body int
 
 	Tag, Anchor string
-	// Plain says to write a Text without quotes, as front matter does with dates.
+	// Plain says to write a Text without quotes, as headers do with dates.
 	Plain bool
 	// Flow says to write a new YAML map or list in brackets.
 	Flow   bool

@@ -1,5 +1,5 @@
 // Package value reads and changes values in configuration files by path: JSON with or
-// without comments, YAML, TOML, ini, and the YAML front matter of markdown.
+// without comments, YAML, TOML, ini, and the YAML header of markdown.
 //
 // A change is a list of splices, so the bytes outside of them stay: comments, order,
 // quotes, indentation and line endings. Every result is parsed again and must be the old
@@ -367,7 +367,7 @@ func choose(n *Node, s Step) (int, error) {
 	found, twice := -1, false
 	switch {
 	case n.Kind == Alias:
-		return -1, refuse(Anchored, "it goes through the alias *%s; name the value where &%s stands", n.Text, n.Text)
+		return -1, refuse(Anchored, "it goes through the alias *%s; name the value at &%s", n.Text, n.Text)
 	case n.Kind == Map && s.Kind == ByKey:
 		for i, m := range n.Members {
 			switch {

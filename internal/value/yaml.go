@@ -15,7 +15,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// yamlText edits YAML: the whole text, or front matter.
+// yamlText edits YAML: the whole text, or the lines of a header.
 type yamlText struct {
 	d     *Doc
 	lines splice.Span // the YAML part of the text

@@ -248,7 +248,7 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 			return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
 		}
 		if !strings.HasPrefix(written, f.d.eol) {
-			return nil, refuse(Cramped, "a comment stands before it")
+			return nil, refuse(Cramped, "a comment precedes it")
 		}
 	}
 	return []splice.Splice{{Span: rest, New: written}}, nil
@@ -267,7 +267,7 @@ func (f *yamlText) bracketed(n *Node) *bracketed {
 
 const tomlHeader = "it has a header of TOML, between lines of +++"
 
-// tomlHeader reports TOML front matter, which is not supported.
+// tomlHeader reports a TOML header, which is not supported.
 func (f *yamlText) tomlHeader() bool {
 	return f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++"))
 }
@@ -383,7 +383,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 		}
 		next := start(i + 1)
 		if hashes.skip(text, end) < next || bytes.IndexByte(text[end:next], '#') >= 0 {
-			return nil, refuse(Cramped, "a comment stands between it and what follows")
+			return nil, refuse(Cramped, "a comment is between it and the next entry")
 		}
 		return []splice.Splice{{Span: splice.Span{Start: from, End: next}}}, nil
 	}

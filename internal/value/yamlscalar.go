@@ -202,7 +202,7 @@ var notText = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // bareAmbiguous reports whether n contains an unquoted text that YAML 1.1 reads as
-// another type. Front matter writes dates that way.
+// another type. Headers write dates that way.
 func (n *Node) bareAmbiguous() bool {
 	return n.Kind == Text && n.form == plain && !n.Plain && n.Tag == "" && ambiguous(n.Text) ||
 		slices.ContainsFunc(n.Items, (*Node).bareAmbiguous) ||
