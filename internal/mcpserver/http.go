@@ -247,7 +247,7 @@ func messagesOf(body []byte) []opening {
 // plainIDs reports whether every "id" of a text is a string or a number of at most 15
 // digits.
 func plainIDs(body []byte) bool {
-	if bytes.Contains(body, []byte(`\u00`)) || halves(body) { // escapes may spell id, or occur in one
+	if bytes.Contains(body, []byte(`\u00`)) || mayHaveLoneSurrogate(body) { // escapes may spell id, or occur in one
 		return false
 	}
 	for {

@@ -67,7 +67,7 @@ func TestStalledBodyEnds(t *testing.T) {
 	c.SetReadDeadline(time.Now().Add(time.Minute))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || resp.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("a body of which nothing comes: %v %v", resp, err)
+		t.Errorf("a body that sends nothing: %v %v", resp, err)
 	}
 	if h.memory.left != bodyMemory || len(h.memory.held) != 0 {
 		t.Errorf("%d bytes are still held by %v", bodyMemory-h.memory.left, h.memory.held)

@@ -178,7 +178,7 @@ func TestProgress(t *testing.T) {
 	}
 	p.write(call(2, "tools/call", `{"name":"count"}`))
 	if m := p.read(); m.Method != "" {
-		t.Errorf("nobody asked for progress, but here is %s", m.Params)
+		t.Errorf("unrequested progress: %s", m.Params)
 	}
 }
 

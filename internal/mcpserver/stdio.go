@@ -242,7 +242,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	if !ok || !req.IsCall() {
-		if c.takesNote(ok && req.Method == "notifications/cancelled", len(text)) {
+		if c.admitsNotification(ok && req.Method == "notifications/cancelled", len(text)) {
 			c.queue = append(c.queue, msg)
 		}
 		return
@@ -291,9 +291,9 @@ const (
 	maxNoteBytes = 8 << 20
 )
 
-// takesNote counts a notification, or an answer of the client, and reports whether to pass
+// admitsNotification counts a notification, or an answer of the client, and reports whether to pass
 // it to the SDK. Those that cancel a call have their own limit.
-func (c *lineConn) takesNote(cancels bool, size int) bool {
+func (c *lineConn) admitsNotification(cancels bool, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancels {
@@ -326,7 +326,7 @@ func idOf(text []byte) json.RawMessage {
 func exactID(id json.RawMessage) bool {
 	if len(id) > 0 && id[0] == '"' {
 		var text string
-		return !halves(id) || json.Unmarshal(id, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
+		return !mayHaveLoneSurrogate(id) || json.Unmarshal(id, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
 	}
 	if len(id) == 0 || string(id) == "null" {
 		return true
@@ -335,9 +335,9 @@ func exactID(id json.RawMessage) bool {
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// halves reports whether a JSON text may contain a lone surrogate, which decoding replaces
+// mayHaveLoneSurrogate reports whether a JSON text may contain a lone surrogate, which decoding replaces
 // with U+FFFD.
-func halves(text []byte) bool {
+func mayHaveLoneSurrogate(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
