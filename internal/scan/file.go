@@ -223,7 +223,7 @@ func (f *file) block(block []byte, from int) {
 
 // settle ends a block: it reports pending context and detects when the search is complete.
 func (f *file) settle(block []byte) {
-	f.owe(block, len(block))
+	f.reportOwed(block, len(block))
 	if f.follow > 0 && f.follow < f.base+int64(len(block)) {
 		f.done = true
 	}
@@ -331,11 +331,11 @@ func (f *file) report(block []byte, h hit) {
 	if f.req.Gap > 0 {
 		f.enterBlock(block, h.start)
 	}
-	if f.beyond() {
+	if f.onlyCounted() {
 		f.owed = 0
 		f.countTo(block, h.start)
 	} else if f.req.Detail == Lines {
-		f.owe(block, h.start)
+		f.reportOwed(block, h.start)
 		if f.before(block, h.start); f.done {
 			f.out.Matched--
 			return
@@ -387,7 +387,7 @@ func (f *file) enterBlock(block []byte, at int) {
 	// Earlier context may still be shown, so don't count past it.
 	n := f.line + 1 + vec.CountByte(block[min(f.counted, at):at], '\n')
 	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
-		f.owe(block, at) // the context of the previous, finished block
+		f.reportOwed(block, at) // the context of the previous, finished block
 		f.out.Blocks++
 		f.blockStart = f.reported
 	}
@@ -397,15 +397,15 @@ func (f *file) enterBlock(block []byte, at int) {
 	f.out.Last = n
 }
 
-// beyond reports whether the current line is only counted.
-func (f *file) beyond() bool {
+// onlyCounted reports whether the current line is only counted.
+func (f *file) onlyCounted() bool {
 	r := f.req
 	return r.KeepHits > 0 && f.out.Matched > r.KeepHits || r.Gap > 0 && (r.KeepBlocks > 0 && f.out.Blocks > r.KeepBlocks ||
 		r.BlockLines > 0 && f.reported-f.blockStart >= r.BlockLines)
 }
 
-// owe reports the context due after the last match, up to position to.
-func (f *file) owe(block []byte, to int) {
+// reportOwed reports the context due after the last match, up to position to.
+func (f *file) reportOwed(block []byte, to int) {
 	for f.owed > 0 && f.shown < to && !f.done && f.failed == nil {
 		end, _ := f.lineEnd(block, f.shown)
 		f.show(block, hit{start: f.shown, end: end}, false)

@@ -67,9 +67,9 @@ func (g *group) cut(s *Scanner, b *share) (ok bool) {
 	return true
 }
 
-// looks reports whether the next block is searched in the view. Reported lines are copied
+// usesView reports whether the next block is searched in the view. Reported lines are copied
 // from there, so they must be known to be few.
-func (g *group) looks() bool {
+func (g *group) usesView() bool {
 	if g.view == nil || g.moved.Load() || g.dense.Load() || g.blocks == 0 {
 		return false
 	}
@@ -79,8 +79,8 @@ func (g *group) looks() bool {
 	return g.inPlace
 }
 
-// weigh records how much of a block is reported.
-func (g *group) weigh(f *file, b *share) {
+// noteDensity records how much of a block is reported.
+func (g *group) noteDensity(f *file, b *share) {
 	if f.req.Detail != Lines || len(b.text) == 0 {
 		return
 	}

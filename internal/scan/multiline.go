@@ -193,7 +193,7 @@ func (f *file) flush(text []byte, spans []search.Span, start int) {
 		return
 	}
 	limit := f.blockEnd
-	f.owe(text, start)
+	f.reportOwed(text, start)
 	f.before(text, start)
 	for at := start; at < limit || at == start; {
 		end, after := f.lineEnd(text, at)

@@ -103,7 +103,7 @@ func (f *file) atNUL(block []byte, h hit) bool {
 	case f.req.Detail != Lines:
 		return false
 	}
-	f.owe(block, h.start)
+	f.reportOwed(block, h.start)
 	if f.before(block, h.start); !f.done { // otherwise context has ended the search
 		f.out.Matched++
 		if f.req.Spans {

@@ -297,7 +297,7 @@ func TestMultilineBlocks(t *testing.T) {
 			"block 1 line 2 spans [{0 0} {1 1}] whole [{0 0} {1 1}]",
 		}},
 		{"an empty text has no line", "x*", "", Request{Spans: true}, nil},
-		{"the end of the text is no line", `\z`, text, Request{Spans: true}, nil},
+		{"the end of the text is not a line", `\z`, text, Request{Spans: true}, nil},
 	} {
 		p := match.MustCompile(c.pattern, match.Options{Mode: match.Multiline})
 		r, err := New(p.NewMatcher()).Bytes([]byte(c.text), &c.req)

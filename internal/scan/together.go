@@ -147,7 +147,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			return b, false
 		}
 	}
-	if g.looks() && g.cut(s, &b) {
+	if g.usesView() && g.cut(s, &b) {
 		return b, true
 	}
 	if g.inPlace {
@@ -290,7 +290,7 @@ func (g *group) search(s *Scanner, b *share) {
 	} else {
 		f.all(b.text)
 	}
-	g.weigh(f, b)
+	g.noteDensity(f, b)
 	f.emit()
 	if !mine {
 		g.await(b.no)
