@@ -188,7 +188,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	if q.Changed.Any() {
 		l.search(ctx, AllFiles, q, func(q *search.Query) { q.Changed = search.Changed{} })
 	}
-	if filtered(&q) && !onlyLeavesOut(&q) {
+	if filtered(&q) && !onlyExcludes(&q) {
 		l.search(ctx, NoFilter, q, unfilter)
 	}
 	if base := q.Paths[0]; base != "" && base != "." {
@@ -214,7 +214,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	}
 	if !q.IncludeIgnored && (!known || sum.SkippedCount[search.Ignored] > 0) {
 		l.ignored(ctx, false, q, hidden)
-		if len(l.found) == 0 && filtered(&q) && !onlyLeavesOut(&q) {
+		if len(l.found) == 0 && filtered(&q) && !onlyExcludes(&q) {
 			all := q
 			all.IncludeHidden = true
 			unfilter(&all)
@@ -227,9 +227,9 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 // filtered reports whether a query selects kinds of files.
 func filtered(q *search.Query) bool { return len(q.Globs)+len(q.Types) > 0 || q.MaxDepth > 0 }
 
-// onlyLeavesOut reports whether the filters only exclude: then the caller need not be told
+// onlyExcludes reports whether the filters only exclude: then the caller need not be told
 // that the excluded files match.
-func onlyLeavesOut(q *search.Query) bool {
+func onlyExcludes(q *search.Query) bool {
 	return len(q.Types) == 0 && q.MaxDepth == 0 && !slices.ContainsFunc(q.Globs, func(g string) bool { return !strings.HasPrefix(g, "!") })
 }
 
