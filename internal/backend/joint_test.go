@@ -340,7 +340,7 @@ func TestChanges(t *testing.T) {
 	}
 	var conflict *change.UndoError
 	if _, err := set.Undo(ctx, made.ID, nil); !errors.As(err, &conflict) || conflict.ID != made.ID || conflict.Paths[0].Path != "app/new/b.txt" {
-		t.Errorf("undo of what was moved since: %v", err)
+		t.Errorf("undo of a file moved since: %v", err)
 	}
 	var between *change.AcrossError
 	if _, err := set.Move(ctx, "app/c.txt", "api/c.txt", nil); !errors.As(err, &between) {
