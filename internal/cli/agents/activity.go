@@ -27,7 +27,7 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 			s, err = activity.Open(dir)
 		}
 		if err != nil {
-			log.Info("the page can't show what is called", "error", err)
+			log.Info("the page can't show the calls", "error", err)
 			continue
 		}
 		servers = append(servers, s)

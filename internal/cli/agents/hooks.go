@@ -144,5 +144,5 @@ func (f *hookFlags) uninstall(s env.Streams, t *target) error {
 		return nil
 	}
 	records, err := records(s)
-	return f.takeOut(s, t, records, err == nil, edit{file: t.file, old: t.old, new: changed})
+	return f.restoreOrRemove(s, t, records, err == nil, edit{file: t.file, old: t.old, new: changed})
 }

@@ -60,7 +60,7 @@ func (f *installFlags) uninstall(s env.Streams) error {
 		}
 	}
 	for _, e := range edits {
-		if err := f.takeOut(s, t, records, recordsErr == nil, e); err != nil {
+		if err := f.restoreOrRemove(s, t, records, recordsErr == nil, e); err != nil {
 			return err
 		}
 	}
@@ -96,8 +96,8 @@ func (f *installFlags) removeLists(s env.Streams, t *target, records *clients.Re
 	return edits, nil
 }
 
-// takeOut restores a file's old bytes, or removes only our part of it.
-func (f *installFlags) takeOut(s env.Streams, t *target, records *clients.Records, recorded bool, e edit) error {
+// restoreOrRemove restores a file's old bytes, or removes only our part of it.
+func (f *installFlags) restoreOrRemove(s env.Streams, t *target, records *clients.Records, recorded bool, e edit) error {
 	done, next := fmt.Sprintf("Took %s out of %s.", f.name, e.file), ""
 	if recorded {
 		before, existed, ok := records.Before(e.file, f.name, e.old)
