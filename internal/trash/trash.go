@@ -93,7 +93,7 @@ var (
 	ErrNotFound = fault.New(fault.NotFound, "not in the trash", "")
 	// ErrNoOriginal is for an item without an original path in this workspace.
 	ErrNoOriginal = fault.New(fault.InvalidArgument, "it is not known where in this workspace it was; name a destination", "")
-	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move what is in its place away, or use --trash system or --trash none", "")
+	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move away the file or link in its place, or use --trash system or --trash none", "")
 	errRoot       = errors.New("the workspace itself can't be trashed")
 	errInTrash    = errors.New("it is in the trash already; delete it for good")
 )
