@@ -280,7 +280,7 @@ func (r *Repo) headTree(ctx context.Context) (string, error) {
 	tree := make([]byte, hex.DecodedLen(len(line)))
 	n, err := hex.Decode(tree, bytes.TrimPrefix(line, []byte("tree ")))
 	if kind != commitObject || err != nil || n != r.idSize() {
-		return "", errors.New("HEAD names something that is no commit")
+		return "", errors.New("HEAD names an object that is not a commit")
 	}
 	return string(tree[:n]), nil
 }
