@@ -116,7 +116,7 @@ func product(p string, at int, acc, alts []string) ([]string, *Error) {
 
 func checkExpansion(p string, at, count, size int) *Error {
 	if count > maxExpansions || size > maxExpanded {
-		return failure(p, at, fmt.Sprintf("braces stand for more than %d patterns", maxExpansions))
+		return failure(p, at, fmt.Sprintf("braces expand to more than %d patterns", maxExpansions))
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (b *Builder) Add(pattern string, d Dialect) error {
 		return err
 	}
 	if b.rows += len(g.rows) + len(g.dirRows) + len(g.exact); b.rows > maxFilter {
-		return failure(pattern, 0, fmt.Sprintf("with the globs before it, it stands for more than %d patterns; give fewer globs or fewer alternatives", maxFilter))
+		return failure(pattern, 0, fmt.Sprintf("with the globs before it, it expands to more than %d patterns; give fewer globs or fewer alternatives", maxFilter))
 	}
 	b.globs = append(b.globs, g)
 	return nil

@@ -129,7 +129,7 @@ func TestFilter(t *testing.T) {
 		{"one include", []string{"*.go"}, []string{"a.go", "x/b.go"}, []string{"a.c"}, []string{"x"}, nil},
 		{"only excludes", []string{"!*.go", "!vendor"}, []string{"a.c"}, []string{"a.go", "vendor/x", "x/vendor/y/z"}, []string{"x"}, []string{"vendor", "x/vendor"}},
 		{"the last one decides", []string{"*.go", "!*_test.go", "a_test.go"}, []string{"b.go", "a_test.go"}, []string{"b_test.go", "x.c"}, nil, nil},
-		{"an excluded folder hides what is included", []string{"!x", "x/*.go"}, nil, []string{"x/a.go"}, nil, []string{"x", "y"}},
+		{"an excluded folder hides included files", []string{"!x", "x/*.go"}, nil, []string{"x/a.go"}, nil, []string{"x", "y"}},
 		{"anchored includes prune", []string{"src/*/a.go", "lib/**"}, []string{"src/b/a.go", "lib/x"}, []string{"src/a.go"},
 			[]string{"src", "src/b", "lib", "lib/x/y"}, []string{"doc", "src/b/c", "srcx", "libx"}},
 		{"excluded by a folder glob", []string{"!build/"}, []string{"build"}, []string{"build/x"}, nil, []string{"build"}},

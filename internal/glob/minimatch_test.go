@@ -111,7 +111,7 @@ func TestMinimatchLive(t *testing.T) {
 			compareWithMinimatch(t, patterns[i], paths, line)
 		}
 		pairs := len(patterns) * len(paths)
-		t.Logf("%d patterns, %d pairs, of which %d match", len(patterns), pairs, matched)
+		t.Logf("%d patterns, %d pairs, %d match", len(patterns), pairs, matched)
 		if matched < pairs/200 || matched > pairs/2 {
 			t.Errorf("%d of %d pairs match: the generator is too narrow", matched, pairs)
 		}
