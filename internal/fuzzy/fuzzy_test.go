@@ -242,7 +242,7 @@ func TestFirst(t *testing.T) {
 				want = append(want, paths[m.Index])
 			}
 			if keep > 0 && !slices.Equal(got, want) {
-				t.Errorf("%q: the first %d are not those of all", query, keep)
+				t.Errorf("%q: the first %d differ from the full list", query, keep)
 			}
 		}
 	}
