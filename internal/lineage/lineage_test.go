@@ -321,7 +321,7 @@ func TestChangesLead(t *testing.T) {
 				continue
 			}
 			if kept++; places(a, same) != 1 || places(b, same) != 1 {
-				t.Fatalf("%q stands %d and %d times\n%q\n%q", same, places(a, same), places(b, same), a, b)
+				t.Fatalf("%q occurs %d and %d times\n%q\n%q", same, places(a, same), places(b, same), a, b)
 			}
 		}
 		if a != "" && b != "" && len(list) == 1 && list[0].Off == 0 && list[0].Len == int64(len(a)) {
