@@ -45,7 +45,7 @@ func (r *reader) escape() error {
 		}
 		r.at += 2 + end + 2
 		if m, _ := repeat(r.rest()); m > 0 {
-			return Refused(`\Q…\E`, "write what is repeated by itself")
+			return Refused(`\Q…\E`, "write the repeated part separately")
 		}
 		return nil
 	case 'k', 'g':
@@ -81,7 +81,7 @@ func (r *reader) namedEscape() error {
 	if closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}[text[2]]; closing != "" {
 		end := strings.Index(text[3:], closing)
 		if end < 0 || text[1] == 'g' && closing != "}" {
-			return Refused(text[:3], "there is no recursion; of a group it is \\g{1} or \\k<name>")
+			return Refused(text[:3], "JavaScript has no recursion; write a reference as \\g{1} or \\k<name>")
 		}
 		name, n = text[3:3+end], 3+end+1
 	} else if text[1] == 'g' {
@@ -268,7 +268,7 @@ func (r *reader) class() (string, error) {
 			return "", err
 		}
 		if set != "" || hi < lo {
-			return "", Refused(r.s[begin:r.at], "it is no range")
+			return "", Refused(r.s[begin:r.at], "it is not a valid range")
 		}
 		b.WriteString(single(lo) + "-" + single(hi))
 	}

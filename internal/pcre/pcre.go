@@ -301,7 +301,7 @@ func (r *reader) open() error {
 		r.at += end + 1
 		return nil
 	case r.has("(*"):
-		return Refused("(*", "there are no verbs")
+		return Refused("(*", "JavaScript has no verbs")
 	case r.has("(?:"):
 		r.emit("(?:", 3)
 	case r.has("(?="), r.has("(?!"):
@@ -381,7 +381,7 @@ func (r *reader) named(f frame) error {
 func (r *reader) namedReference() error {
 	end := strings.IndexByte(r.rest(), ')')
 	if end < 0 || !r.has("(?P=") {
-		return Refused("(?P>", "there is no recursion")
+		return Refused("(?P>", "JavaScript has no recursion")
 	}
 	name := r.rest()[4:end]
 	groups, from := r.groups, r.out.Len()
