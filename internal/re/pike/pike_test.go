@@ -155,7 +155,7 @@ func TestContextAndWindow(t *testing.T) {
 		start, end int // -1 if there is no match
 	}{
 		{"from the middle", pike.Input{From: 3, To: 10}, 3, 6},
-		{"assertions see what is before From", pike.Input{From: 4, To: 10}, 7, 10},
+		{"assertions see the text before From", pike.Input{From: 4, To: 10}, 7, 10},
 		{"a match ends by To", pike.Input{From: 4, To: 9}, -1, -1},
 		{"anchored", pike.Input{From: 1, To: 10, Anchored: true}, -1, -1},
 		{"anchored and there", pike.Input{From: 3, To: 10, Anchored: true}, 3, 6},

@@ -181,7 +181,7 @@ func TestTrees(t *testing.T) {
 		}
 		if c.want == "" {
 			if p.Root.Op != hir.OpConcat {
-				t.Errorf("Parse(%q) is no sequence", c.pattern)
+				t.Errorf("Parse(%q) is not a sequence", c.pattern)
 			}
 			continue
 		}

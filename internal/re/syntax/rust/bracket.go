@@ -267,7 +267,7 @@ func (p *parser) bracketAtom() (atom, error) {
 func (p *parser) addAtom(b *bracket, a atom) error {
 	switch a.kind {
 	case atomLook:
-		return p.fail(a.start, a.end, "an assertion can't stand in a character class", "Put it outside the brackets.")
+		return p.fail(a.start, a.end, "an assertion isn't allowed in a character class", "Put it outside the brackets.")
 	case atomClass:
 		b.addClass(a.class, 0)
 		return nil

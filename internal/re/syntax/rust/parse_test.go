@@ -304,7 +304,7 @@ func TestErrors(t *testing.T) {
 		{`[z-a]`, Flags{}, 1, "reversed character range", `\-`},
 		{`[a-\d]`, Flags{}, 3, "only a character can bound a range", `\-`},
 		{`[\d-a]`, Flags{}, 1, "only a character can bound a range", ""},
-		{`[a\b]`, Flags{}, 2, "an assertion can't stand", ""},
+		{`[a\b]`, Flags{}, 2, "an assertion isn't allowed", ""},
 		{`(?-u)[☃]`, Flags{}, 6, "outside ASCII", `\xNN`},
 
 		// bytes where text is required
