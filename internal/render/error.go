@@ -93,7 +93,7 @@ func pathError(action Action, path string, e *fault.PathError) string {
 
 func cause(e *fault.PathError) string {
 	if e.Err == nil {
-		return "it is not what was read"
+		return "its content differs from the version that was read"
 	}
 	return e.Err.Error()
 }
