@@ -59,11 +59,11 @@ func TestJoinedMatches(t *testing.T) {
 	}
 	text := b.String()
 	if got := replaced(t, text, "x", "yy"); got != strings.ReplaceAll(text, "x", "yy") {
-		t.Error("the outcome is not that of strings.ReplaceAll")
+		t.Error("the result differs from strings.ReplaceAll")
 	}
 	lf := strings.ReplaceAll(text, "\r", "")
 	if got := replaced(t, lf, "x", "y\nz"); got != strings.ReplaceAll(lf, "x", "y\nz") {
-		t.Error("with line breaks the outcome is not that of strings.ReplaceAll")
+		t.Error("with line breaks the result differs from strings.ReplaceAll")
 	}
 }
 
