@@ -52,7 +52,7 @@ func TestGramsFoldAndBreak(t *testing.T) {
 		{"Windows-1252", "naïve", "na\xEFve\n", false, true},
 		{"Windows-1252, its own characters", "“naïve”", "\x93na\xEFve\x94", false, true},
 		{"valid parts of an odd line", "naïve", "naïve \xEF", false, true},
-		{"tab is no space", "a\tb", "a b", false, false},
+		{"tab is not space", "a\tb", "a b", false, false},
 	} {
 		f := literal(c.literal, c.fold)
 		set := gramsOf(new(Extractor), c.text)
@@ -117,7 +117,7 @@ func TestExtractAgreesWithDefinition(t *testing.T) {
 		}
 	}
 	if slices.ContainsFunc(x.seen[:], func(w uint64) bool { return w != 0 }) {
-		t.Error("Take left bits behind")
+		t.Error("Take left bits set")
 	}
 }
 
