@@ -141,7 +141,7 @@ func foldedNames(t *testing.T, kind, base string) {
 		calls++
 		r := reg.Lookup(name).Execute(t.Context(), json.RawMessage(args))
 		if strings.Contains(r.Text, secret) {
-			t.Errorf("%s %s shows what is closed: %s", name, args, r.Text)
+			t.Errorf("%s %s shows closed content: %s", name, args, r.Text)
 		}
 		return r.Text, r.IsError
 	}

@@ -200,7 +200,7 @@ func (f *fortress) breach(res *tool.Result, args string) string {
 		shown += string(b)
 	}
 	if strings.Contains(shown, secret) && !strings.Contains(args, secret) {
-		return "showed what is closed: " + res.Text
+		return "showed closed content: " + res.Text
 	}
 	if strings.Contains(res.Text, "failed unexpectedly") {
 		return "panicked: " + res.Text
@@ -315,7 +315,7 @@ func (f *fortress) call(tl *tool.Tool, args string) (breach string) {
 		return ""
 	}
 	if what := f.disturbed(); what != "" {
-		return tl.Name + " " + args + " answered " + res.Text + " and changed what is closed: " + what
+		return tl.Name + " " + args + " answered " + res.Text + " and changed closed content: " + what
 	}
 	if !res.IsError {
 		f.refill()

@@ -154,7 +154,7 @@ func (f *fortress) raceRound(run *stress.Run, seed uint64, answered map[string]i
 	}
 	stop()
 	if what := f.disturbed(); what != "" {
-		run.Violation(seed, "on %s changed what is closed: %s", target, what)
+		run.Violation(seed, "on %s changed closed content: %s", target, what)
 	}
 	f.refill()
 	return fell
