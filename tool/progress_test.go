@@ -9,7 +9,7 @@ import (
 
 func TestHasProgress(t *testing.T) {
 	if tool.HasProgress(context.Background()) || tool.HasProgress(tool.WithProgress(context.Background(), nil)) {
-		t.Error("nobody listens, and HasProgress says so")
+		t.Error("HasProgress is true without a receiver")
 	}
 	if !tool.HasProgress(tool.WithProgress(context.Background(), func(int64, int64, string) {})) {
 		t.Error("a listener is not seen")
