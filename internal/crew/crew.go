@@ -34,8 +34,8 @@ func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 // Stack returns the stack of the goroutine that panicked.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// StackOf returns the stack for a value just recovered: that of the goroutine of a group that
-// panicked with it, or the caller's.
+// StackOf returns the stack for a value just recovered: the stack of the group's goroutine
+// that panicked with it, or the caller's.
 func StackOf(v any) []byte {
 	if p, ok := v.(*Panic); ok {
 		return p.stack

@@ -209,7 +209,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// The first ones equal those of the whole list, also among paths with equal scores.
+// The first matches equal the start of the whole list, also among equal scores.
 func TestFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var paths []string

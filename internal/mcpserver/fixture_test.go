@@ -235,7 +235,7 @@ func (p *peer) initialize() message {
 	return m
 }
 
-// logger collects what a server logs.
+// logger collects a server's log messages.
 type logger struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

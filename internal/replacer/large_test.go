@@ -84,7 +84,7 @@ func TestManyMatchesAreCheap(t *testing.T) {
 	}
 }
 
-// The new text of all files together is limited, not only that of each.
+// The new text of all files together is limited, not only each file's.
 func TestTooMuch(t *testing.T) {
 	files := &fake{text: "K\n", paths: make([]string, 60)}
 	for i := range files.paths {

@@ -37,8 +37,8 @@ type Gate struct {
 	// negative value doesn't wait.
 	Wait time.Duration
 	// Stays says that the process outlives a wait, as a server does. Its proposals
-	// are abandoned when it ends. Those of other processes are abandoned only if the
-	// process ends during the wait.
+	// are then abandoned when it ends. Without Stays, a proposal is abandoned only if
+	// the process ends during the wait.
 	Stays bool
 	// Clients are the clients to hold back; an empty list means all. Clients choose
 	// their own names, so case is ignored and a client without a name is held back too.

@@ -114,8 +114,8 @@ func TestEndAfterTheWait(t *testing.T) {
 	}
 }
 
-// Sweep finds the end of a process without reading proposals; what was made a
-// moment ago may not be locked yet.
+// Sweep detects the end of a process without reading proposals. A file made a moment
+// ago may not be locked yet.
 func TestSweep(t *testing.T) {
 	b := newBench(t, nil, -1)
 	old, fresh := filepath.Join(b.reviews, "waits-1-1"), filepath.Join(b.reviews, "waits-1-2")

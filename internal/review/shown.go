@@ -77,7 +77,7 @@ var verbs = map[change.Verb]change.OpVerb{
 	change.Created: change.CreateFile, change.Overwrote: change.WriteFile, change.Deleted: change.DeletePath, change.Moved: change.MovePath,
 }
 
-// fileOf makes a file of which only the diff is known.
+// fileOf makes a File from a diff alone.
 func (g *Gate) fileOf(ctx context.Context, d change.PathDiff) File {
 	f := File{Path: firstText(d.Old, d.New), After: unknownVersion, Hunks: whole(d.Hunks)}
 	switch {

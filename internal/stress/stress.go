@@ -182,8 +182,8 @@ func N(n int) int {
 	return n
 }
 
-// Fewer returns n, or an eighth of it with -short, for random cases all of which go
-// test takes.
+// Fewer returns n, or an eighth of it with -short, for random cases that go test
+// takes in full.
 func Fewer(n int) int {
 	if asked() < quick {
 		return max(1, n/8)

@@ -172,7 +172,7 @@ func (w *written) trim(cut string) {
 	}
 }
 
-// indent returns the indentation of the last line, if the first line has that of base.
+// indent returns the indentation of the last line, given that the first line has base.
 func (w *written) indent(base string) string {
 	if w.line == 0 {
 		return base

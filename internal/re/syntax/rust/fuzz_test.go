@@ -82,7 +82,7 @@ func checkGroups(t *testing.T, pattern string, got *resyntax.Parsed) {
 	}
 }
 
-// tokens make patterns of which about half are valid.
+// tokens make patterns; about half of them are valid.
 var tokens = strings.Split(`a b k é ☃ . ^ $ | | ( (?: (?i) (?i: (?s) (?-u) (?u) (?x) (?mR) (?U) (?P<n> (?<m> ) ) ) ) * + ? {2} {2,} {2,3} {3,2} {,3} { } `+
 	`[ [^ [a [^a [a-z [[:alpha:] [[:^digit:] ] ] ] ] - -- && ~~ a-z z-a \d \D \s \w \W \b \B \A \z \< \> \b{start} \b{end-half} \b{foo} `+
 	`\x41 \xFF \x{41} \x{110000} \u0041 \u{1F600} \U0001F600 \n \t \. \- \# \/ \y \1 \pL \p{Greek} \P{Lu} \p{sc=Grek} \p{gc!=Nd} \p{foo} # ~ & , : = ! < >`, " ")
