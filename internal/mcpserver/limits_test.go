@@ -31,7 +31,7 @@ func unfinished(t *testing.T, address, session string) net.Conn {
 // Bodies that never arrive block no resources: with more of them than the limit of calls,
 // calls are still answered, the oldest are ended for new ones, and one that sends nothing
 // ends with 408.
-func TestUnfinishedBodiesStarveNobody(t *testing.T) {
+func TestUnfinishedBodiesBlockNothing(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
 	h.stalled = time.Hour
 	srv := httptest.NewServer(h)

@@ -33,7 +33,7 @@ func serving(t *testing.T) (ln net.Listener, token string) {
 
 // Connections without a token don't block those with one: they are closed after their
 // answer, and of the silent ones only the newest are kept.
-func TestStrangersShutNobodyOut(t *testing.T) {
+func TestUnauthenticatedDontBlockOthers(t *testing.T) {
 	ln, token := serving(t)
 	var silent []net.Conn
 	for range 3 * strangers.Max {

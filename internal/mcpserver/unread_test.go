@@ -36,7 +36,7 @@ func startUnread(t *testing.T, grace time.Duration, answer int) (out *io.PipeRea
 
 // A client that has closed its side and reads nothing gets less time than one that reads:
 // the process must exit within two seconds, also where timers are late.
-func TestNobodyReads(t *testing.T) {
+func TestClientThatReadsNothing(t *testing.T) {
 	const grace = 800 * time.Millisecond
 	least := time.Hour
 	for range 5 { // on a busy machine some take longer; without the fix each takes the grace

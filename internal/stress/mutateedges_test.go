@@ -15,7 +15,7 @@ var edgeMutations = []mutation{
 	{"edge 8: files with a credential", "internal/policy", "HoldsCredential", []edit{never("holds")}, "./internal/profile", "TestSuspectFiles"},
 	{"edge 9: install stays in the project", "internal/cli/agents", "target.inside", []edit{never("IsLocal")}, "./internal/cli", "TestInstallStaysInProject"},
 	{"edge 10: lines of notes have numbers", "internal/render", "Notes", []edit{never("numbered")}, "./internal/stress", "TestHostileNamesInToolTexts"},
-	{"edge 11: connections without a token are bounded", "internal/strangers", "Conns.arrived", []edit{never("Max")}, "./internal/mcpserver", "TestStrangersShutNobodyOut"},
+	{"edge 11: connections without a token are bounded", "internal/strangers", "Conns.arrived", []edit{never("Max")}, "./internal/mcpserver", "TestUnauthenticatedDontBlockOthers"},
 	{"edge 12: settings of others", "internal/config", "Load", []edit{never("Ours")}, "./internal/config", "TestConfigOfOthers"},
 	{"edge 12: arguments that are not UTF-8", "tool", "invalidText", []edit{never("Valid raw")}, "./tool", "TestTextIsNotChanged"},
 	{"edge 12: messages that are not UTF-8", "internal/mcpserver", "lineConn.acceptOne", []edit{never("utf8 Valid")}, "./internal/mcpserver", "TestGarbageLines"},
