@@ -121,7 +121,7 @@ func outcomeOf(r *search.Result, err error) outcome {
 
 // A search over several roots gives the same answer as a search of a folder that contains
 // them, for every glob, limit and offset.
-func TestSearchIsThatOfOneFolder(t *testing.T) {
+func TestSearchEqualsOneFolder(t *testing.T) {
 	set, parent, _ := pair(t, tree())
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, g := range globs {
@@ -155,7 +155,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 }
 
 // The same for paths and listings.
-func TestFindIsThatOfOneFolder(t *testing.T) {
+func TestFindEqualsOneFolder(t *testing.T) {
 	stress.SkipTiny(t)
 	set, parent, _ := pair(t, tree())
 	show := func(r *search.FindResult, err error) string {
@@ -436,7 +436,7 @@ func TestRanked(t *testing.T) {
 }
 
 // A single root is the workspace itself: nothing is renamed.
-func TestOne(t *testing.T) {
+func TestSingleRoot(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"src/a.txt": "one\n"})
 	set, err := quarry.Join(quarry.Root{Name: "app", Workspace: open(t, dir)})
