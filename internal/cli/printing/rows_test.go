@@ -92,7 +92,7 @@ func TestPartsArePrintedAsOne(t *testing.T) {
 }
 
 // Handwritten messages equal an encoder's output.
-func TestJSONIsAnEncoders(t *testing.T) {
+func TestJSONEqualsEncoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	pieces := []string{"a", "\"", "\\", "\n", "\x00", "\x1f", "\x7f", "<&>", "\u2028", "\u2029", "\u2027", "é", "☃", "𝛃", "\xff", "\xe2\x80", " "}
 	for range 3000 {
