@@ -140,7 +140,7 @@ func TestAcceptsBeneathOtherEdits(t *testing.T) {
 }
 
 // The agent is told the positions of the accepted hunks in the file with the later changes.
-func TestAgentHearsWhereItWasPlaced(t *testing.T) {
+func TestAgentIsToldPositions(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"}, 0)
 	type answer struct {
 		c   *change.Change

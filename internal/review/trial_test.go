@@ -12,10 +12,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestTrialIsWhatTheGateDoes compares a trial of random rules on the last change with
+// TestTrialAgreesWithGate compares a trial of random rules on the last change with
 // the gate's decision: for clients that are held back and others, files with hostile
 // names, and folders.
-func TestTrialIsWhatTheGateDoes(t *testing.T) {
+func TestTrialAgreesWithGate(t *testing.T) {
 	run := stress.Start(t, "trial of rules", 120, 200)
 	held := []string{"cursor", "claude"}
 	counts, unknown := map[review.Action]int{}, 0
