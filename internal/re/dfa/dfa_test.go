@@ -71,7 +71,7 @@ func checkFind(t *testing.T, name string, cache *dfa.FindCache, p *nfa.Prog, hay
 	return false
 }
 
-func TestFinderIsPike(t *testing.T) {
+func TestFinderAgreesWithPike(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	gaveUp, all := 0, 0
 	for _, c := range randomCases(t, 1, stress.Fewer(2000)) {

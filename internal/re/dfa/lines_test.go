@@ -41,7 +41,7 @@ func naive(hay []byte, match func([]byte) bool) []dfa.Line {
 	return out
 }
 
-func TestLinesAreThePikeVMsLines(t *testing.T) {
+func TestLinesAgreeWithPike(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	lock := 0
 	for i, c := range randomCases(t, 2, stress.Fewer(1200)) {

@@ -64,7 +64,7 @@ func TestPikeAgrees(t *testing.T) {
 }
 
 // Patterns with a choice are refused, and others are not.
-func TestWhich(t *testing.T) {
+func TestWhichPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
 		want    bool
