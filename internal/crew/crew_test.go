@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestPanicIsTheCallers(t *testing.T) {
+func TestPanicReachesCaller(t *testing.T) {
 	var done atomic.Int32
 	failing := func(g *Group) {
 		for i := range 8 {
