@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// replay is a text whose lines know who touched them last. No two lines are alike.
+// replay is a text that records who last touched each line. All lines differ.
 type replay struct {
 	lines, who []string
 	next       int
@@ -22,7 +22,7 @@ type replay struct {
 
 func (r *replay) text() string { return strings.Join(r.lines, "\n") + "\n" }
 
-// edit changes some lines, which are then of by.
+// edit changes some lines, which then belong to by.
 func (r *replay) edit(rng *rand.Rand, by string) {
 	for range 1 + rng.IntN(4) {
 		at, cut := rng.IntN(len(r.lines)+1), 0
@@ -35,13 +35,13 @@ func (r *replay) edit(rng *rand.Rand, by string) {
 			lines, who = append(lines, fmt.Sprintf("line %d", r.next)), append(who, by)
 		}
 		if cut == len(r.lines) && len(lines) == 0 {
-			continue // a text without a line is another test
+			continue // another test covers a text without lines
 		}
 		r.lines, r.who = slices.Replace(r.lines, at, at+cut, lines...), slices.Replace(r.who, at, at+cut, who...)
 	}
 }
 
-// become goes to an older text; what comes back is of by.
+// become restores an older text; the restored lines belong to by.
 func (r *replay) become(lines []string, by string) {
 	who := make([]string, len(lines))
 	for i, l := range lines {
@@ -151,8 +151,8 @@ func TestAuthorsOfLines(t *testing.T) {
 	}
 }
 
-// TestDiffAll shows several changes as one: the diff of each file is the one that a
-// single change from the first text to the last would have.
+// TestDiffAll shows several changes as one: the diff of each file equals that of a single
+// change from the first text to the last.
 func TestDiffAll(t *testing.T) {
 	run := stress.Start(t, "several changes as one diff", 160, 200)
 	shown := 0
@@ -180,7 +180,7 @@ func TestDiffAll(t *testing.T) {
 		}
 		var ids []string
 		for k := range 1 + rng.IntN(6) {
-			name := fmt.Sprintf("f%d.txt", rng.IntN(5)) // two are made
+			name := fmt.Sprintf("f%d.txt", rng.IntN(5)) // two are created
 			now[name] += fmt.Sprintf("of change %d\n", k)
 			if rng.IntN(3) == 0 {
 				now[name] = now[name][strings.IndexByte(now[name], '\n')+1:] + "x\n"

@@ -12,21 +12,21 @@ import (
 	"quarry/search"
 )
 
-// Apply makes a set of operations on any number of files: all of them or none,
-// also across a crash. It is one entry of the journal and is undone as one. All
-// texts and line numbers are those of the files as they are before it.
+// Apply makes a set of operations on any number of files: all of them or none, also
+// across a crash. It is one entry of the journal and is undone as one. All texts and line
+// numbers refer to the files before the change.
 func (w *Workspace) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Apply(ctx, set) })
 }
 
-// Plan works out what Apply would do and changes nothing. The plan is kept: to
-// apply exactly this plan, pass a Set that has only the Digest of the answer. It
-// is refused if the result would differ.
+// Plan computes the effect of Apply and changes nothing. The plan is kept: to apply
+// exactly this plan, pass a Set with only the Digest of the answer. It is refused if the
+// result would differ.
 func (w *Workspace) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return answer(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Plan(ctx, set) })
 }
 
-// one makes a change of one operation.
+// one makes a change with a single operation.
 func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *change.Options) (*change.Change, error) {
 	var o change.Options
 	if opts != nil {
@@ -38,35 +38,35 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 	}
 	c, err := do(ctx, o.Set(name, op))
 	if c != nil {
-		c.Files, c.Digest = nil, "" // they are for sets: Paths and Diff say it of one file
+		c.Files, c.Digest = nil, "" // they are for sets: for one file use Paths and Diff
 	}
 	return c, err
 }
 
-// Edit changes parts of a text file. All edits refer to the file as it is now and
-// are made at once; if one fails, none is made. Bytes outside the edited spans do
-// not change, nor do encoding, mode, owner and extended attributes. New text
-// takes the file's encoding and line ending.
+// Edit changes parts of a text file. All edits refer to the current file and are made at
+// once; if one fails, none is made. Bytes outside the edited spans do not change, nor do
+// encoding, mode, owner and extended attributes. New text gets the file's encoding and line
+// ending.
 func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.EditFile, Path: path, Edits: edits}, "edit", opts)
 }
 
-// ReplaceOptions say how to replace; nil is fine.
+// ReplaceOptions are the options of Replace; nil is fine.
 type ReplaceOptions struct {
 	change.Options
-	// Literal takes the new text as it is. Else $1, ${1} and ${name} in it are groups
-	// of the pattern, and $$ is a dollar sign.
+	// Literal inserts the new text literally. Otherwise $1, ${1} and ${name} in it are
+	// groups of the pattern, and $$ is a dollar sign.
 	Literal bool
-	// Expected refuses another number of matches; 0 accepts any.
+	// Expected refuses any other number of matches; 0 accepts all.
 	Expected int
 }
 
 // Replace replaces all matches of a query by a text, in all files of its scope, as one
-// change. For Query.Structure the text is code with the same holes. The detail, order
-// and limits of the query don't count, and what was not searched is an error, since not
-// all matches would be replaced. It is refused with fault.NotFound if nothing matches.
-// With DryRun it is only planned: Diff shows it, and Apply with its Digest makes it.
-// Warnings name matches of a structure that can't be replaced safely.
+// change. For Query.Structure the text is code with the same holes. The detail, order and
+// limits of the query are ignored. Skipped files are an error, because then some matches
+// would not be replaced. Replace fails with fault.NotFound if nothing matches. With DryRun
+// the change is only planned: Diff shows it, and Apply with its Digest makes it. Warnings
+// name matches of a structure that can't be replaced safely.
 func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, opts *ReplaceOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &ReplaceOptions{})
 	found, err := replacer.Find(ctx, w, replacer.Query{Query: q, Replacement: text, Literal: opts.Literal, Expected: opts.Expected})
@@ -87,93 +87,91 @@ func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, op
 	return c, err
 }
 
-// Write replaces the content of a file. The bytes are written as given, whatever
-// encoding or line ending the file had before, unless Options.Text is set. An existing file keeps its mode,
-// owner and extended attributes; if it is not the expected version, the call is
-// refused. A missing file is created, with the folders above it.
+// Write replaces the content of a file. The bytes are written as given, whatever encoding
+// or line ending the file had before, unless Options.Text is set. An existing file keeps its
+// mode, owner and extended attributes; if its version differs from the expected one, the
+// call is refused. A missing file is created, with the folders above it.
 func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.WriteFile, Path: path, Content: content}, "write", opts)
 }
 
-// Mkdir makes a folder and the missing folders above it. If the folder exists,
-// nothing changes.
+// Mkdir makes a folder and its missing parents. If the folder exists, nothing changes.
 func (w *Workspace) Mkdir(ctx context.Context, path string, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.MakeFolder, Path: path}, "mkdir", opts)
 }
 
-// Delete deletes a file, a symlink, or a folder with everything in it: into the
-// trash, unless the options, the workspace's or the vault's settings say
+// Delete deletes a file, a symlink, or a folder with everything in it. They are moved to
+// the trash, unless the options or the settings of the workspace or the vault say
 // otherwise.
 func (w *Workspace) Delete(ctx context.Context, path string, opts *change.DeleteOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.DeleteOptions{})
 	return w.one(ctx, change.Op{Verb: change.DeletePath, Path: path, Trash: opts.Trash}, "delete", &opts.Options)
 }
 
-// Move moves or renames a file, a symlink, or a folder with everything in it. It
-// never overwrites a file, and it makes missing folders. The new name may differ
-// from the old one in case only. In a vault, links that would break are rewritten
-// in the same change, or counted.
+// Move moves or renames a file, a symlink, or a folder with everything in it. It never
+// overwrites a file, and it makes missing folders. The new name may differ from the old one
+// only in case. In a vault, links that would break are rewritten in the same change, or
+// counted.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.MoveOptions{})
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)
 }
 
-// Undo undoes the change called id, or the parts of it that the options name; if id
-// is "", the last change that is not undone yet. Edits are undone beneath later
-// ones. Where something was changed in the same place or next to it, the whole undo
-// is refused with a change.UndoError that shows both, and nothing is changed. An undo
-// is itself a change: undoing it makes the first change again.
+// Undo undoes the change called id, or the parts of it that the options name; if id is
+// "", the last change not yet undone. Later edits in other places are kept. If the same or
+// an adjacent place was changed later, the whole undo is refused with a change.UndoError
+// that shows both, and nothing is changed. An undo is itself a change: undoing it makes the
+// first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Undo(ctx, id, *opts) })
 }
 
-// Diff shows a change as a unified diff; "" is the last one. It uses the contents
-// that the journal kept, so later changes of the files do not matter. Of each file it
-// shows at most 2,000 lines, with AllLines of the options all, up to 64 MB together;
-// the diff says how many it leaves out.
+// Diff shows a change as a unified diff; "" means the last one. It uses the contents in
+// the journal, so later changes of the files do not matter. It shows at most 2,000 lines per
+// file, or all lines with the option AllLines, up to 64 MB together; the diff says how many
+// it omits.
 func (w *Workspace) Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error) {
 	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id, o) })
 }
 
-// DiffAll shows several changes as one diff: each file as the first of them found it,
-// and as the last left it.
+// DiffAll shows several changes as one diff: each file from its state before the first
+// of them to its state after the last.
 func (w *Workspace) DiffAll(ctx context.Context, ids []string) (*change.Change, error) {
 	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.DiffAll(ids) })
 }
 
-// Authors says which change of the journal touched each line of a text file last.
+// Authors reports which change of the journal last touched each line of a text file.
 func (w *Workspace) Authors(ctx context.Context, path string) (*change.Authors, error) {
 	return answer(ctx, w, func(ctx context.Context) (*change.Authors, error) { return w.b.Authors(ctx, path) })
 }
 
-// Changes lists the newest changes, newest first; a limit of 0 is all.
+// Changes lists the newest changes, newest first; a limit of 0 means all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
 	return answer(ctx, w, func(context.Context) (*change.Log, error) { return w.b.Log(limit) })
 }
 
-// PurgeRecord removes what was recorded of other programs about a file or folder, or
-// everything if the path is "". The undo log of our own changes stays.
+// PurgeRecord removes the records of other programs' changes to a file or folder, or all
+// of them if the path is "". The undo log of our own changes is kept.
 func (w *Workspace) PurgeRecord(ctx context.Context, path string) error {
 	_, err := answer(ctx, w, func(ctx context.Context) (bool, error) { return true, w.b.Purge(ctx, path) })
 	return err
 }
 
-// Point gives the present a name, for Options.To of an undo.
+// Point names the present state, for Options.To of an undo.
 func (w *Workspace) Point(ctx context.Context, name string) error {
 	_, err := answer(ctx, w, func(context.Context) (bool, error) { return true, w.b.Point(name) })
 	return err
 }
 
-// Clean searches the whole workspace for temporary files that dead processes left
-// behind, and settles their changes. Open does this only for the folders that the
-// journal names.
+// Clean searches the whole workspace for temporary files of dead processes, and settles
+// their changes. Open does this only for the folders that the journal names.
 func (w *Workspace) Clean(ctx context.Context) (*change.Cleaned, error) {
 	return changing(ctx, w, func(ctx context.Context) (*change.Cleaned, error) { return w.b.Clean(ctx) })
 }
 
-// Trashed lists what was deleted from this workspace and is in a trash, newest
-// first in each. problems names the trashes and records that can't be read.
+// Trashed lists the files deleted from this workspace that are in a trash, newest first
+// in each. problems names the trashes and records that can't be read.
 func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, problems []string, err error) {
 	items, err = answer(ctx, w, func(context.Context) (list []change.Trashed, err error) {
 		list, problems, err = w.b.Trashed()
@@ -182,16 +180,16 @@ func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, proble
 	return items, problems, err
 }
 
-// RestoreTrashed moves something from a trash to where it was, or to another
-// path. what is an item's id, or the path it had; of several items with that
-// path, the one deleted last is restored.
+// RestoreTrashed moves something from a trash to its original path, or to another path.
+// what is an item's id or original path; of several items with that path, the one deleted
+// last is restored.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *change.Options) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.Options{})
 	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Restore(ctx, what, to, *opts) })
 }
 
-// EmptyTrash permanently deletes what was deleted from this workspace before the
-// given time, or everything if the time is zero. Those deletions can no longer be
+// EmptyTrash permanently deletes the trashed files of this workspace that were deleted
+// before the given time, or all if the time is zero. Those deletions can no longer be
 // undone.
 func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	return changing(ctx, w, func(ctx context.Context) (int, error) { return w.b.EmptyTrash(ctx, before) })

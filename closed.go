@@ -8,17 +8,16 @@ import (
 	"sync"
 )
 
-// calls are the calls of a workspace that are in progress. Close ends their
-// contexts. A call that was in progress then gives ErrClosed, even if it has an
-// answer: the answer may be a part of the whole. The exception is a change that
-// was made.
+// calls tracks the calls of a workspace that are in progress. Close cancels their
+// contexts. Such a call then returns ErrClosed, even if it has an answer, because the answer
+// may be incomplete. The exception is a completed change.
 type calls struct {
 	mu      sync.Mutex
 	closed  bool
-	running map[*context.CancelFunc]bool // nil before the first
+	running map[*context.CancelFunc]bool // nil until the first call
 }
 
-// close ends the calls in progress and refuses further ones.
+// close cancels the calls in progress and refuses further ones.
 func (c *calls) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +33,7 @@ func (c *calls) isClosed() bool {
 	return c.closed
 }
 
-// enter begins a call: it returns a context that ends with close.
+// enter begins a call: it returns a context that close cancels.
 func (c *calls) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,8 +53,8 @@ func (c *calls) enter(ctx context.Context) (_ context.Context, leave func(), err
 	}, nil
 }
 
-// enter begins a call of the workspace and of every workspace that is joined in
-// it: closing one of these ends the call too.
+// enter begins a call of the workspace and of every workspace joined in it: closing one of
+// these also cancels the call.
 func (w *Workspace) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	ctx, leave, err = w.calls.enter(ctx)
 	if err != nil {
@@ -73,7 +72,7 @@ func (w *Workspace) enter(ctx context.Context) (_ context.Context, leave func(),
 	return ctx, leave, nil
 }
 
-// joined are the workspaces that Join made this one of.
+// joined returns the workspaces that Join combined.
 func (w *Workspace) joined() []Root {
 	if len(w.roots) == 1 {
 		return nil
@@ -88,8 +87,8 @@ func (w *Workspace) isClosed() bool {
 	return slices.ContainsFunc(w.joined(), func(r Root) bool { return r.Workspace.isClosed() })
 }
 
-// outcome is the error of a call that has ended with err: ErrClosed if the
-// workspace was closed meanwhile, with err unless Close caused it.
+// outcome returns the error of a call that ended with err: ErrClosed if the workspace was
+// closed meanwhile, joined with err unless Close caused it.
 func (w *Workspace) outcome(err error) error {
 	if errors.Is(err, ErrClosed) || !w.isClosed() {
 		return err
@@ -100,7 +99,7 @@ func (w *Workspace) outcome(err error) error {
 	return fmt.Errorf("%w: %w", ErrClosed, err)
 }
 
-// answer runs a call that changes nothing.
+// answer runs a read-only call.
 func answer[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, leave, err := w.enter(ctx)
@@ -115,7 +114,7 @@ func answer[T any](ctx context.Context, w *Workspace, call func(context.Context)
 	return out, nil
 }
 
-// changing runs a call that changes files. If it succeeds, it has.
+// changing runs a call that changes files. Its success is reported even after Close.
 func changing[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (out T, err error) {
 	ctx, leave, err := w.enter(ctx)
 	if err != nil {

@@ -90,7 +90,7 @@ var closing = map[string]func(ctx context.Context, w *quarry.Workspace) error{
 	},
 }
 
-// The list above is complete.
+// TestClosingIsComplete checks that closing has all methods.
 func TestClosingIsComplete(t *testing.T) {
 	failing := reflect.TypeFor[error]()
 	for _, typ := range []reflect.Type{reflect.TypeFor[*quarry.Workspace](), reflect.TypeFor[*quarry.Index]()} {
@@ -107,7 +107,7 @@ func TestClosingIsComplete(t *testing.T) {
 	}
 }
 
-// closingTree has n files with an x in each.
+// closingTree makes n files with an x in each.
 func closingTree(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func isClosed(err error) bool {
 		strings.Contains(err.Error(), "the workspace is closed")
 }
 
-// After Close every method says so, whatever kind of workspace it is.
+// After Close every method returns ErrClosed, for every kind of workspace.
 func TestAfterClose(t *testing.T) {
 	folder := func(t *testing.T) *quarry.Workspace {
 		return mustOpen(t, closingTree(t, 3), &quarry.Options{StateDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})
@@ -176,7 +176,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// A root that was closed is not searched for nothing.
+// A search over a closed root fails instead of finding nothing.
 func TestJoinClosedRoot(t *testing.T) {
 	a, b := mustOpen(t, closingTree(t, 3), nil), mustOpen(t, closingTree(t, 3), nil)
 	ws, err := quarry.Join(quarry.Root{Name: "a", Workspace: a}, quarry.Root{Name: "b", Workspace: b})
@@ -194,7 +194,7 @@ func TestJoinClosedRoot(t *testing.T) {
 	}
 }
 
-// A search that Close interrupts is an error, never a part that looks whole.
+// A search that Close interrupts is an error, never a partial answer that looks complete.
 func TestCloseDuringSearch(t *testing.T) {
 	dir := closingTree(t, 300)
 	for _, indexed := range []bool{false, true} {
@@ -230,7 +230,7 @@ func TestCloseDuringSearch(t *testing.T) {
 			}
 		})
 	}
-	// Outside is called when an answer begins, if rules matter for it.
+	// Outside is called when an answer begins, if the call needs rules.
 	for _, name := range []string{"Search", "Find", "SearchCode", "EachText", "Symbols"} {
 		t.Run(name, func(t *testing.T) {
 			var ws *quarry.Workspace
@@ -245,8 +245,8 @@ func TestCloseDuringSearch(t *testing.T) {
 	}
 }
 
-// Changes that Close meets are made and say so, or are not made and say that
-// the workspace is closed.
+// Changes interrupted by Close are either made and reported, or not made and fail with
+// ErrClosed.
 func TestCloseDuringChange(t *testing.T) {
 	for range 5 {
 		dir, state := t.TempDir(), t.TempDir()
@@ -288,7 +288,7 @@ func TestCloseDuringChange(t *testing.T) {
 	}
 }
 
-// A tool of a closed workspace fails; it doesn't count.
+// A tool of a closed workspace fails, and isn't counted.
 func TestClosedTools(t *testing.T) {
 	dir := closingTree(t, 30)
 	var ws *quarry.Workspace
@@ -305,8 +305,8 @@ func TestClosedTools(t *testing.T) {
 	}
 	closeIt = true
 	for range 2 { // during and after
-		// The first is a search: what reads a file that is named looks at no rules, and
-		// so does not close it.
+		// The first one is a search: reading a named file loads no rules, and so does not
+		// close the workspace.
 		for _, one := range []string{
 			`search_files {"regex":"x","count":"exact"}`, `list_files {"pattern":"**"}`, `read_file {"path":"a/0.txt"}`,
 			`search_code {"query":"x"}`, `find_symbol {"name":"x"}`, `outline {"path":"a/0.txt"}`, `get_file_info {"path":"a/0.txt"}`,

@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// exampleDir makes a folder to show the examples on, and one for what undo
-// needs. A program would take folders that last.
+// exampleDir makes a folder for the examples, and one for undo data. Real programs use
+// permanent folders.
 func exampleDir(files map[string]string) (dir, state string, remove func()) {
 	top, err := os.MkdirTemp("", "quarry-example")
 	if err != nil {
@@ -67,8 +67,8 @@ func ExampleWorkspace_Search() {
 	// complete: true ignored: 1
 }
 
-// A workspace for searching needs a folder; one for changing needs a second one
-// for what undo keeps.
+// A workspace for searching needs only a folder; changing files also needs a folder for
+// undo data.
 func ExampleOpen() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()
@@ -130,7 +130,7 @@ func ExampleWorkspace_EachText() {
 	// complete: true
 }
 
-// The best pieces of code and text for some words.
+// Rank pieces of code and text by relevance to some words.
 func ExampleWorkspace_SearchCode() {
 	dir, _, remove := exampleDir(greeter)
 	defer remove()
@@ -178,7 +178,7 @@ func ExampleWorkspace_Find() {
 	// readme.md 23
 }
 
-// Join makes one workspace of several folders; each has its name in paths.
+// Join makes one workspace of several folders; paths begin with the folder's name.
 func ExampleJoin() {
 	app, _, removeApp := exampleDir(map[string]string{"main.go": "package main // TODO: app\n"})
 	defer removeApp()
@@ -198,7 +198,7 @@ func ExampleJoin() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer both.Close() // and with it the roots
+	defer both.Close() // closes the roots too
 	res, err := both.Search(context.Background(), search.Query{Pattern: "TODO"})
 	if err != nil {
 		log.Fatal(err)
@@ -211,7 +211,7 @@ func ExampleJoin() {
 	// lib/lib.go
 }
 
-// An index makes searches fast and never changes their answer.
+// An index makes searches fast and never changes their results.
 func ExampleWorkspace_Index() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()

@@ -10,8 +10,8 @@ import (
 	"quarry/fault"
 )
 
-// An edit rests on the version that was read, so nobody's work is overwritten,
-// and it can be undone.
+// An edit is based on the version that was read, so it can't overwrite others' work, and
+// it can be undone.
 func ExampleWorkspace_Edit() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()
@@ -39,7 +39,7 @@ func ExampleWorkspace_Edit() {
 	}
 	fmt.Printf("%q\n", after.Lines)
 
-	// The version is another one now: the same edit is refused.
+	// The version has changed: the same edit is refused.
 	_, err = ws.Edit(ctx, "readme.md", []change.Edit{
 		{Old: "greets", New: "waves"},
 	}, &change.Options{ExpectedVersion: text.Version})
@@ -59,8 +59,8 @@ func ExampleWorkspace_Edit() {
 	// as it was: true
 }
 
-// A set changes several files as one. Its plan shows what it would do; applied
-// by its digest it does exactly that, or nothing.
+// A set changes several files at once. Its plan shows the effect; applying the plan by its
+// digest does exactly that, or nothing.
 func ExampleWorkspace_Apply() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()
@@ -94,8 +94,8 @@ func ExampleWorkspace_Apply() {
 	// changed 3 files
 }
 
-// Undo without an id undoes the last change. An undo is a change as well, so it
-// can be undone.
+// Undo without an id undoes the last change. An undo is also a change, so it can be
+// undone.
 func ExampleWorkspace_Undo() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()
@@ -128,7 +128,7 @@ func ExampleWorkspace_Undo() {
 	// NOT_FOUND
 }
 
-// In an Obsidian vault the links follow a note, in the same change.
+// In an Obsidian vault links to a moved note are updated in the same change.
 func ExampleWorkspace_Move() {
 	dir, state, remove := exampleDir(map[string]string{
 		".obsidian/app.json": "{}",
@@ -158,8 +158,7 @@ func ExampleWorkspace_Move() {
 	// Read [[Projects/Greeter|the idea]] and [it again](Projects/Greeter.md).
 }
 
-// A value of a configuration file is changed by its path; everything else keeps its
-// bytes.
+// A value of a configuration file is changed by its path; all other bytes stay the same.
 func ExampleWorkspace_Edit_value() {
 	dir, state, remove := exampleDir(map[string]string{
 		"ci.yml": "# nightly\njobs:\n  build:\n    runs-on: ubuntu # cheap\n    steps: [checkout]\n",

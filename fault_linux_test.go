@@ -19,12 +19,12 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// hit fails one system call of a change, in any of its roots: the workspace,
-// the journal's, the trash's.
+// hit fails one system call of a change in any of its roots: the workspace, the journal
+// or the trash.
 type hit struct {
 	at      int // the number of the call
 	err     error
-	forever bool // all that follow fail, too
+	forever bool // all later calls fail, too
 }
 
 var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, layer.ErrShort}
@@ -41,7 +41,7 @@ type breaker struct {
 func (b *breaker) layer() *rootfs.Layer {
 	l := &rootfs.Layer{Before: b.before}
 	if len(b.faults) > 0 && b.faults[0].forever {
-		l.Boot = "0badb007" // the machine is started again before anyone looks
+		l.Boot = "0badb007" // simulates a reboot before the next opening
 	}
 	return l
 }
@@ -66,8 +66,8 @@ func (b *breaker) before(call string) error {
 	return nil
 }
 
-// inTrash reports whether a trash makes the call: if one fails there are others,
-// and a record of what was restored may stay.
+// inTrash reports whether a trash makes the call. If it fails, other trashes are tried, and
+// a record of a restored file may remain.
 func inTrash() bool {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
@@ -82,7 +82,7 @@ func inTrash() bool {
 	}
 }
 
-// possible keeps to what a system may say.
+// possible reports whether a system can return err from call.
 func possible(call string, err error) bool {
 	switch err {
 	case layer.ErrShort:
@@ -99,13 +99,13 @@ func (b *breaker) turn(on bool) {
 	b.mu.Unlock()
 }
 
-// faulty is a change with what comes before it.
+// faulty is a change with the changes before it.
 type faulty struct {
 	act
 	before []int // acts
 }
 
-// faultyActs are all kinds of changes, and the undo of each.
+// faultyActs lists all kinds of changes, and the undo of each.
 func faultyActs() []faulty {
 	var list []faulty
 	all := acts()
@@ -129,9 +129,9 @@ func faultyActs() []faulty {
 	return list
 }
 
-// tree is shape without conflict copies: when a change can't be rolled back
-// properly either, what may be someone's content is kept beside the file. One
-// fault makes none, as the tests of rootfs show.
+// tree is shape without conflict copies. If the rollback of a change also fails, content
+// that may be valuable is kept beside the file. One fault never causes this, as the tests of
+// rootfs show.
 func tree(t testing.TB, dir string) string {
 	var b strings.Builder
 	for line := range strings.Lines(shape(t, dir)) {
@@ -142,8 +142,8 @@ func tree(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// run makes the change with faults, and says what is wrong afterwards. With
-// none, want is filled in.
+// run makes the change with faults, and returns any problem found afterwards. Without
+// faults, it fills in want.
 func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, problem error) {
 	tr := newTrial(t)
 	defer os.RemoveAll(tr.base)
@@ -198,11 +198,11 @@ type outcome struct {
 	calls int
 }
 
-// durable tells whether one of the calls was there for durability.
+// durable reports whether one of the calls was made for durability.
 func durable(calls []string, faults []hit) bool {
 	for _, f := range faults {
 		if f.err == unix.ENOSPC {
-			return false // tried again after making room
+			return false // tried again after freeing space
 		}
 	}
 	for _, c := range calls {
@@ -213,7 +213,7 @@ func durable(calls []string, faults []hit) bool {
 	return false
 }
 
-// after opens the workspace again: all can be undone, nothing is left over.
+// after opens the workspace again: everything can be undone, and nothing is left over.
 func (f faulty) after(t testing.TB, tr trial, first string, partial *change.PartialError) error {
 	w, err := Open(tr.dir(), tr.options(&rootfs.Layer{}))
 	if err != nil {
@@ -223,7 +223,7 @@ func (f faulty) after(t testing.TB, tr trial, first string, partial *change.Part
 	if err := noTemps(tr.base); err != nil {
 		return err
 	}
-	if partial != nil { // what remains of it is an entry, unless the start rolled it back
+	if partial != nil { // the rest of it is an entry, unless opening rolled it back
 		if _, err := w.Undo(context.Background(), partial.ID, nil); err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return fmt.Errorf("undo of a part: %w", err)
 		}
@@ -249,8 +249,8 @@ func handles(t testing.TB) int {
 	return len(entries)
 }
 
-// dropVolumeTrash removes the trash of the volume, which is made where the one of
-// the desktop fails, if it is empty.
+// dropVolumeTrash removes the volume's trash if it is empty. It is made when the
+// desktop's trash fails.
 func dropVolumeTrash() {
 	trash := fmt.Sprintf("/dev/shm/.Trash-%d", os.Getuid())
 	for _, dir := range []string{trash + "/files", trash + "/info", trash} {
@@ -258,8 +258,8 @@ func dropVolumeTrash() {
 	}
 }
 
-// atEveryCall makes every change with a fault at each of its calls in turn, in
-// each of some ways, and hands on what came of it.
+// atEveryCall makes every change with a fault at each of its calls in turn, for each kind
+// of error, and passes the result to check.
 func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testing.T, at string, made func() (*breaker, error))) {
 	t.Cleanup(dropVolumeTrash)
 	for _, f := range faultyActs() {
@@ -282,9 +282,9 @@ func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testin
 	}
 }
 
-// Every system call of every change fails once, in every way. The tree is then
-// the old one or the new one as the answer says, a second try works, all can be
-// undone, and no handle and no temporary file is left.
+// Every system call of every change fails once, in every way. Then the tree is the old
+// or the new one, as reported; a second try works; everything can be undone; no handle and
+// no temporary file is leaked.
 func TestNthFault(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: every call of every change", 1, 1)
@@ -301,7 +301,7 @@ func TestNthFault(t *testing.T) {
 	})
 }
 
-// Two calls fail. What could not be rolled back says so, and can be undone.
+// Two calls fail. A part that could not be rolled back is reported, and can be undone.
 func TestTwoFaults(t *testing.T) {
 	run := regime.Start(t, "nth fault: pairs", 300, 50_000)
 	t.Cleanup(dropVolumeTrash)
@@ -330,9 +330,9 @@ func TestTwoFaults(t *testing.T) {
 	wait.Wait()
 }
 
-// From some call on all fail, as when a file system goes read-only or the disk
-// dies. The answer says how it is as far as that can be known, and when the disk
-// is back, all of it can be undone.
+// From some call on all calls fail, as when a file system becomes read-only or the disk
+// dies. The answer reports the state as far as it can be known, and when the disk works
+// again, everything can be undone.
 func TestDiskDies(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: all calls from one on", 1, 1)

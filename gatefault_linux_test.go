@@ -20,7 +20,7 @@ import (
 	"quarry/toolset"
 )
 
-// gated are calls that propose something, at least one of each tool that changes
+// gated returns calls that propose something, at least one of each tool that changes
 // files.
 func gated(undo string) map[string][]string {
 	return map[string][]string{
@@ -42,9 +42,9 @@ func gated(undo string) map[string][]string {
 	}
 }
 
-// With the gate on, no byte of the workspace changes before a decision, whatever
-// system call fails on the way of whatever tool: in the workspace, the journal or
-// the folder of proposals, once or from then on.
+// With a gate, no byte of the workspace changes before a decision, whichever system call
+// of whichever tool fails: in the workspace, the journal or the folder of proposals, once or
+// permanently.
 func TestGateFaults(t *testing.T) {
 	run := regime.Start(t, "the gate with faults: every tool, every call", 1, 1)
 	base := regime.FastDir(t)
@@ -140,7 +140,7 @@ func (g *gateTrial) call(call string) error {
 	return g.err
 }
 
-// turn starts counting, with a fault at a call, or ends it.
+// turn starts counting, with a fault at a call, or stops it.
 func (g *gateTrial) turn(on bool, at int, err error, forever bool) (seen int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -177,7 +177,7 @@ func (g *gateTrial) everyFault(run *regime.Run, execute func() string) {
 	}
 }
 
-// decide refuses what waits, so that the next call is not refused for it.
+// decide refuses the waiting proposals, so that they don't block the next call.
 func (g *gateTrial) decide() {
 	g.t.Helper()
 	list, err := g.store.List()
@@ -190,8 +190,8 @@ func (g *gateTrial) decide() {
 				g.t.Fatal(err)
 			}
 		}
-		// Decided ones are kept for a week, and thousands of them would be read
-		// again and again.
+		// Decided proposals are kept for a week, and thousands of them would be read again
+		// and again.
 		if err := os.Remove(filepath.Join(filepath.Dir(g.dir), "reviews", p.ID+".json")); err != nil {
 			g.t.Fatal(err)
 		}

@@ -11,50 +11,48 @@ import (
 	"quarry/search"
 )
 
-// IndexOptions say where the index of a workspace lives and who may own it.
+// IndexOptions define where the index of a workspace is and who may own it.
 type IndexOptions struct {
-	// Dir is the folder of this index, private to its user and outside the
-	// workspace. All workspaces of a folder share one, whatever policy and rules
-	// they have.
+	// Dir is the folder of this index, private to its user and outside the workspace. All
+	// workspaces of a folder share one index, whatever their policies and rules.
 	Dir string
-	// Socket is where the process that owns the index answers others; ""
-	// shares with nobody.
+	// Socket is where the index owner answers other processes; "" means it doesn't
+	// share the index.
 	Socket string
-	// Home is the folder that holds the indexes of all workspaces, including Dir.
-	// If it is set, a missing Dir is made. When all indexes together exceed
-	// MaxBytes, the least recently used ones are deleted, but never one that a
-	// process owns.
+	// Home is the folder of the indexes of all workspaces, including Dir. If it is set, a
+	// missing Dir is made. When all indexes together exceed MaxBytes, the least recently used
+	// ones are deleted, but never one that a process owns.
 	Home string
-	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
+	// MaxBytes limits all indexes in Home together; 0 means 10 GB.
 	MaxBytes int64
-	// Record lets the process that owns the index record what other programs change, so
-	// that it is listed and undone as changes of our own. It goes on as long as one
-	// process asks for it.
+	// Record lets the index owner record changes by other programs, so that they can be
+	// listed and undone like our own. Recording continues while at least one process asks for
+	// it.
 	Record *RecordOptions
-	// Ask makes the workspace a client only: it uses an index that another
-	// process owns and scans if there is none. It is for short-lived programs.
+	// Ask makes the workspace a client only: it uses an index that another process owns,
+	// and scans if there is none. It is for short-lived programs.
 	Ask bool
-	// MaxWatches bounds the folders watched; 0 leaves it to the system.
+	// MaxWatches limits the watched folders; 0 leaves it to the system.
 	MaxWatches int
-	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000. If
-	// there are more, it holds none, and a search for ignored files scans.
+	// MaxIgnored is how many ignored files the index may hold; 0 means 20,000. If there
+	// are more, it holds none of them, and a search for ignored files scans.
 	MaxIgnored int
-	// Frugal lets a build of many files set how often this process collects garbage, and
-	// its memory limit (debug.SetGCPercent, SetMemoryLimit), until it is done. It is for
-	// programs that do little else: 314,316 files take 236 MB with it.
+	// Frugal lets a build of many files change this process's garbage collection and
+	// memory limit (debug.SetGCPercent, SetMemoryLimit) until it is done. It is for programs
+	// that do little else: 314,316 files then take 236 MB.
 	Frugal bool
 	// Progress is called with the progress of a build, from any goroutine.
 	Progress func(search.Progress)
-	// Version and Program are the version and the file of the program that opens
-	// the workspace. IndexStatus reports them.
+	// Version is the version and Program the file of the program that opens the
+	// workspace. IndexStatus reports them.
 	Version, Program string
 }
 
-// RecordOptions bound what is kept of changes of other programs. It is kept beside the
-// undo log, in Options.StateDir, and never takes room of it.
+// RecordOptions limit the recorded changes of other programs. They are stored beside the
+// undo log, in Options.StateDir, and never use its space.
 type RecordOptions struct {
-	MaxBytes int64         // contents and changes together; 0 is 512 MB
-	KeepAge  time.Duration // 0 is 14 days
+	MaxBytes int64         // contents and changes together; 0 means 512 MB
+	KeepAge  time.Duration // 0 means 14 days
 }
 
 func (o *IndexOptions) owner(state string) *owner.Options {
@@ -71,13 +69,13 @@ func (o *IndexOptions) owner(state string) *owner.Options {
 var (
 	// ErrIndexInUse is returned for an index that a process owns.
 	ErrIndexInUse = owner.ErrInUse
-	// ErrNotOwner is returned for a call that only the index owner can make. Its
-	// code is fault.IndexNotFound, as that of a workspace without an index.
+	// ErrNotOwner is returned for a call that only the index owner can make. Its code is
+	// fault.IndexNotFound, as for a workspace without an index.
 	ErrNotOwner = owner.ErrNotOwner
 )
 
-// DeleteIndex deletes an index that no process owns, and reports whether there
-// was one. Dir and Home have to be set.
+// DeleteIndex deletes an index that no process owns, and reports whether it existed. Dir
+// and Home must be set.
 func DeleteIndex(opts *IndexOptions) (bool, error) {
 	if opts == nil || opts.Dir == "" || opts.Home == "" {
 		return false, fault.New(fault.InvalidArgument, "Dir and Home say which index to delete; one of them is empty", "")
@@ -85,8 +83,8 @@ func DeleteIndex(opts *IndexOptions) (bool, error) {
 	return owner.Delete(&owner.Options{Dir: opts.Dir, Home: opts.Home})
 }
 
-// Index is the index of a workspace. Searches use it automatically. Its methods
-// wait for it, report on it or check it.
+// Index is the index of a workspace. Searches use it automatically. Its methods wait for
+// it, report on it or verify it.
 type Index struct{ w *Workspace }
 
 // Index returns the workspace's index.
@@ -98,8 +96,8 @@ func (x *Index) Status(ctx context.Context) (*search.IndexStatus, error) {
 	return answer(ctx, x.w, x.w.b.Index().Status)
 }
 
-// Wait waits until this process has built the index. It returns an error if that
-// isn't possible.
+// Wait waits until this process has built the index. It returns an error if that isn't
+// possible.
 func (x *Index) Wait(ctx context.Context) error { return x.wait(ctx, x.w.b.Index().Wait) }
 
 func (x *Index) wait(ctx context.Context, call func(context.Context) error) error {
@@ -113,23 +111,23 @@ func (x *Index) Follow(ctx context.Context, report func(search.Progress)) error 
 	return x.wait(ctx, func(ctx context.Context) error { return x.w.b.Index().Follow(ctx, report) })
 }
 
-// Idle is how long ago another process last asked something.
+// Idle returns the time since another process last sent a request.
 func (x *Index) Idle() time.Duration { return x.w.b.Index().Idle() }
 
-// Verify compares the index with the files. It reads every file again and checks
-// that the index has all its grams, that the list of paths equals a walk's, and
-// that searches for words of the files find what a scan finds. It calls fault for
-// every difference. progress may be nil.
+// Verify compares the index with the files. It reads every file again and checks that
+// the index has all its grams, that the list of paths equals a walk's, and that searches for
+// words of the files find the same as a scan. It calls fault for every difference. progress
+// may be nil.
 func (x *Index) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
 	return answer(ctx, x.w, func(ctx context.Context) (*search.Verification, error) {
 		return x.w.b.Index().Verify(ctx, fault, progress)
 	})
 }
 
-// SendMark tells the process that owns the index of a workspace that a tool of another
-// program begins or has ended; change.Mark has the rules. Only Socket of the options is
-// used, and nothing is opened or started, so that a hook of a client can call it before
-// and after each tool. It is an error if no process owns the index.
+// SendMark tells the index owner of a workspace that a tool of another program begins or
+// has ended; see change.Mark for the rules. It uses only Socket of the options and opens or
+// starts nothing, so that a hook of a client can call it before and after each tool. It is
+// an error if no process owns the index.
 func SendMark(ctx context.Context, opts *IndexOptions, mark change.Mark) (*change.Marked, error) {
 	return owner.SendMark(ctx, opts.Socket, &mark)
 }

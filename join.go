@@ -7,19 +7,18 @@ import (
 	"quarry/internal/backend"
 )
 
-// Root is a workspace that is one of several, and its name there.
+// Root is one of several joined workspaces, and its name.
 type Root struct {
 	Name      string
 	Workspace *Workspace
 }
 
-// Join makes one workspace of several. Every path in it begins with the name of a
-// root, as app/src/main.go. A search without a path goes over all roots in the
-// order given; its limits, offset and totals are those of the whole answer. A
-// change affects one root, and its id begins with that root's name. Closing the
-// workspace closes the roots. Files come in path order, root after root, or by the
-// number of their matches: any other Query.Order is refused over several roots.
-// Depth counts from above the roots.
+// Join makes one workspace of several. Every path in it begins with the name of a root,
+// as app/src/main.go. A search without a path covers all roots in the order given; its
+// limits, offset and totals apply to the whole answer. A change affects one root, and its id
+// begins with that root's name. Closing the workspace closes the roots. Files are in path
+// order, root after root, or ordered by their number of matches: any other Query.Order is
+// refused over several roots. Depth counts from above the roots.
 //
 // A single root is returned unchanged: its paths need no name.
 func Join(roots ...Root) (*Workspace, error) {
@@ -42,6 +41,6 @@ func Join(roots ...Root) (*Workspace, error) {
 	return &Workspace{b: b, roots: append([]Root(nil), roots...)}, nil
 }
 
-// Roots lists the roots that Join was given. For any other workspace it is the
-// workspace itself, without a name.
+// Roots lists the roots passed to Join. Any other workspace is its own single root,
+// without a name.
 func (w *Workspace) Roots() []Root { return append([]Root(nil), w.roots...) }

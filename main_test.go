@@ -8,8 +8,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The whole suite is run on a disk: here are the tests of all layers together. The
-// short one has half a minute.
+// The full suite runs on a disk, since these tests cover all layers together. The short one
+// has half a minute.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {

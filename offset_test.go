@@ -18,10 +18,10 @@ import (
 	"quarry/search"
 )
 
-// encodings are the encodings of text files, written by golang.org/x/text.
+// encodings are text file encodings, written by golang.org/x/text.
 var encodings = []struct {
 	name string
-	mark string // the beginning of every text
+	mark string // the start of every text
 	with encoding.Encoding
 }{
 	{"UTF-8", "", encoding.Nop},
@@ -32,8 +32,8 @@ var encodings = []struct {
 	{"Windows-1252 after the mark of UTF-8", "ï»¿", charmap.Windows1252},
 }
 
-// Line.Offset and spans count bytes of the text that Read gives and Edit takes, in every
-// encoding and in every form of a line: an edit at a match changes that match.
+// Line.Offset and spans count bytes of the text that Read returns and Edit takes, for every
+// encoding and every kind of line: an edit at a match changes that match.
 func TestOffsetsOfLines(t *testing.T) {
 	for _, e := range encodings {
 		t.Run(e.name, func(t *testing.T) {
@@ -89,15 +89,15 @@ func encoded(t *testing.T, e encoding.Encoding, text string) string {
 	return raw
 }
 
-// offsetText has at least one character that is not ASCII, in one of its lines. In
-// Windows-1252, "Ã©" alone looks like UTF-8.
+// offsetText has at least one character that is not ASCII in some line. In Windows-1252,
+// "Ã©" alone looks like UTF-8.
 func offsetText(rng *rand.Rand) string {
 	words := []string{"needle", "n", "é", "Ã©", "€ 5", "straße", "x", "nÃ©edle", "“n”"}
 	var b strings.Builder
 	lines := 1 + rng.IntN(30)
 	odd := rng.IntN(lines)
 	pad := 0
-	if rng.IntN(25) == 0 { // more than is read at a time
+	if rng.IntN(25) == 0 { // longer than one read
 		pad = 300_000
 	}
 	for i := range lines {
@@ -134,8 +134,8 @@ func offsetQuery(rng *rand.Rand) search.Query {
 	return q
 }
 
-// offsetSpans are the matches of an answer as offsets in the text, which has to agree
-// with all else that the lines say.
+// offsetSpans returns the matches of an answer as offsets in the text, and checks that all
+// other fields of the lines agree with it.
 func offsetSpans(t *testing.T, what string, lines []search.Line, text string) (spans []search.Span) {
 	t.Helper()
 	for _, l := range lines {

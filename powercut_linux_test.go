@@ -32,8 +32,8 @@ func (tr trial) options(layer *rootfs.Layer) *Options {
 	return &Options{StateDir: filepath.Join(tr.base, "state"), TrashDir: filepath.Join(tr.base, "data"), Trash: change.TrashLocal, layer: layer}
 }
 
-// trialFiles is what is there at first: notes with links, files with two names,
-// things to delete.
+// trialFiles is the initial tree: notes with links, files with two names, files to
+// delete.
 var trialFiles = map[string]string{
 	".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
 	"note.md":            "# note\nsee [[other]]\n",
@@ -142,7 +142,7 @@ func acts() []act {
 	}
 }
 
-// noteName is where the note is now: moves take it elsewhere.
+// noteName returns the current path of the note, which is moved.
 func (w *Workspace) noteName() string {
 	for _, name := range []string{"note.md", "moved 0/n0.md", "moved 1/n1.md", "moved 2/n2.md"} {
 		if p, err := w.b.(*backend.Folder).Root.Known(name); err == nil {
@@ -154,7 +154,7 @@ func (w *Workspace) noteName() string {
 	return "note.md"
 }
 
-// shape is a tree in words: names, types, contents and modes, without trashes.
+// shape describes a tree: names, types, contents and modes, without trashes.
 func shape(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -189,9 +189,9 @@ type recording struct {
 	base   string
 	disk   *powercut.Disk
 	names  []string
-	marks  []int    // the moment each change was acknowledged; the first is the start
-	shapes []string // the tree then
-	ids    []string // "" for one that was refused
+	marks  []int    // when each change was acknowledged; the first is the start
+	shapes []string // the trees at those times
+	ids    []string // "" for a refused one
 }
 
 func record(t testing.TB, seq []act) *recording {
@@ -216,10 +216,10 @@ func record(t testing.TB, seq []act) *recording {
 	return r
 }
 
-// powerOn writes a disk out, opens the workspace as the next process would, and
-// says what is wrong. done is how many changes had been acknowledged.
+// powerOn writes a disk out, opens the workspace as the next process would, and returns
+// any problem. done is how many changes had been acknowledged.
 func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool) error {
-	// In the same place: records in the desktop's trash have absolute paths.
+	// At the same place: records in the desktop's trash have absolute paths.
 	base := r.base
 	check(t, os.Mkdir(base, 0o755))
 	defer os.RemoveAll(base)
@@ -238,8 +238,8 @@ func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	// log.Damaged may count records that were under way: sectors of them can
-	// come out of order. None of them may be needed.
+	// log.Damaged may count incomplete records, whose sectors can be written out of
+	// order. None of them may be needed.
 	known := map[string]bool{}
 	for _, c := range log.Changes {
 		known[c.ID] = true
@@ -273,7 +273,7 @@ func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool
 	return noTemps(base)
 }
 
-// noTemps finds temporary files.
+// noTemps reports temporary files.
 func noTemps(base string) error {
 	return filepath.WalkDir(base, func(p string, d fs.DirEntry, err error) error {
 		if err == nil && rootfs.IsTemp(d.Name()) {
@@ -319,7 +319,7 @@ func (c *cutter) at(r *recording, at int, fate powercut.Fate, seen map[[32]byte]
 	return false
 }
 
-// parallel runs f for 0 to n-1 on all processors, until one says stop.
+// parallel runs f for 0 to n-1 on all processors, until one returns false.
 func parallel(n int, f func(i int) bool) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -337,9 +337,9 @@ func parallel(n int, f func(i int) bool) {
 	wait.Wait()
 }
 
-// The power fails at every moment of every sequence of up to three changes.
-// What was acknowledged is there afterwards, the change under way is there
-// whole or not at all, everything can be undone, and nothing is left over.
+// The power fails at every moment of every sequence of up to three changes. Afterwards
+// acknowledged changes are there, the change under way is there completely or not at all,
+// everything can be undone, and nothing is left over.
 func TestPowerCut(t *testing.T) {
 	regime.SkipShort(t)
 	run := regime.Start(t, "power loss: every sequence of three", 1, 1)
@@ -365,8 +365,8 @@ func TestPowerCut(t *testing.T) {
 		}
 		seen := map[[32]byte]bool{}
 		for at := r.marks[len(seqs[i])-1] + 1; at <= r.disk.Now(); at++ {
-			// Alone a change meets every fate at every moment; after others
-			// the plain one, and the rest in turn.
+			// A single change meets every fate at every moment; after others only the plain one,
+			// and the rest in turn.
 			for k, fate := range fates {
 				if len(seqs[i]) == 1 || k == 0 || (at+i)%len(fates) == k {
 					if !c.at(r, at, fate, seen) {

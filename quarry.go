@@ -1,31 +1,31 @@
 // Package quarry searches a workspace and changes files in it.
 //
-// A Workspace is a folder, or several as one.
-// Its methods are safe for concurrent use. Nothing outside the workspace is read
-// or written, except in the folders that Options name, whatever a path says and
-// even if files are replaced by symlinks at the same time. Every result reports what it omitted and why.
+// A Workspace is a folder, or several as one. Its methods are safe for concurrent use.
+// Nothing outside the workspace is read or written, except in the folders that Options name,
+// whatever a path contains and even if files are replaced by symlinks at the same time.
+// Every result reports what it omitted and why.
 //
-// Searching needs no more than a folder:
+// Searching needs only a folder:
 //
 //	ws, err := quarry.Open(dir, nil)
 //	res, err := ws.Search(ctx, search.Query{Pattern: `\bTODO\b`})
 //
-// Changing needs Options.StateDir, where the old contents are kept, so that every
-// change is an entry of a journal and Undo undoes it as a whole. Function StateDir has
-// the folder that the program uses, so that "quarry log" shows the changes and "quarry
-// undo" undoes them:
+// Changing files needs Options.StateDir, where the old contents are kept: every change
+// is an entry of a journal, and Undo undoes it as a whole. The function StateDir returns the
+// folder that the program uses. With it, "quarry log" shows the changes and "quarry undo"
+// undoes them:
 //
 //	state, err := quarry.StateDir(dir, os.Getenv)
 //	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
 //	c, err := ws.Replace(ctx, search.Query{Pattern: `\bfoo\b`}, "bar", nil)
 //
-// A change that names the version it read is refused if the file was changed since.
+// A change that names the version it is based on is refused if the file was changed since.
 //
-// Paths are relative to the workspace and have slashes.
+// Paths are relative to the workspace and use slashes.
 //
-// Package search has the queries and their results, package change the changes,
-// package fault the codes of errors, and package match the patterns. Package
-// toolset offers the same methods to a model as tools.
+// Package search has the queries and their results, package change the changes, package
+// fault the error codes, and package match the patterns. Package toolset offers the same
+// methods to a model as tools.
 package quarry
 
 import (
@@ -48,46 +48,44 @@ import (
 	"quarry/internal/vaultdir"
 )
 
-// Options of Open; the zero value is a workspace as an agent should see it.
+// Options are the options of Open. The zero value is a workspace as an agent should see it.
 type Options struct {
-	// Allow and Deny are globs on top of the built-in policy.
+	// Allow and Deny are globs in addition to the built-in policy.
 	Allow, Deny []string
-	// Closed are files and folders, by absolute path, that no call may read or change
-	// where they lie in the folder, also if they do not exist yet. StateDir,
-	// Review.Dir and what Index names are closed by themselves.
+	// Closed are files and folders in the workspace, by absolute path, that no call may
+	// read or change, even if they do not exist yet. StateDir, Review.Dir and the folders of
+	// Index are always closed.
 	Closed []string
-	// Guard, if set, is asked about each file that a change would write, move or
-	// delete, by its path. It returns nil if the file may have any content, else a
-	// function that returns an error for a change that must not be made. nil stands
-	// for no file.
+	// Guard, if set, is called with the path of each file that a change would write,
+	// move or delete. It returns nil if the file may have any content, or else a function that
+	// returns an error for a forbidden change. A nil content means that there is no file.
 	Guard func(path string) func(before, after []byte) error
-	// Trusted lifts the policy: every file of the folder may be used. It is
-	// for a person searching their own files.
+	// Trusted lifts the policy: every file of the folder may be used. It is for a person
+	// searching their own files.
 	Trusted bool
-	// AllowAny permits the home folder and the top of the file system. Then
-	// StateDir and other such folders may lie inside the workspace.
+	// AllowAny permits the home folder and the root of the file system. StateDir and
+	// similar folders may then be inside the workspace.
 	AllowAny bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
 
-	// StateDir is a folder that keeps what is needed to undo changes: old
-	// contents of files. Without it nothing can be changed. It must exist, lie
-	// outside the workspace, and nobody else may be able to write to it. It
-	// belongs to one folder, wherever that is moved; another one is refused. Function
-	// StateDir returns the program's.
+	// StateDir is where undo data is kept: the old contents of files. Without it nothing
+	// can be changed. It must exist, be outside the workspace, and not be writable by others.
+	// It belongs to one folder, even if that folder is moved; another one is refused. The
+	// function StateDir returns the program's.
 	StateDir string
-	// MaxSize is how large an edit may make a file; 0 is 256 MB.
+	// MaxSize is the maximal size of an edited file; 0 means 256 MB.
 	MaxSize int64
-	// KeepBytes and KeepAge bound the journal; 0 is 256 MB and 30 days.
+	// KeepBytes and KeepAge limit the journal; 0 means 256 MB and 30 days.
 	KeepBytes int64
 	KeepAge   time.Duration
-	// Trash is where deleted files go. The zero value follows the vault. Without
-	// a vault it is the system's trash if TrashDir is set, and on Windows; else
-	// the folder .trash of the workspace.
+	// Trash selects where deleted files go. The zero value follows the vault. Without a
+	// vault it means the system's trash on Windows, or if TrashDir is set, and otherwise the
+	// folder .trash of the workspace.
 	Trash change.TrashKind
-	// TrashDir is the folder that holds the system's trash for the user's own
-	// volume: $XDG_DATA_HOME, or the home folder on macOS. If it is empty, files
-	// go to the system's trash only if a deletion asks for it.
+	// TrashDir is the folder that contains the system's trash for the user's own volume:
+	// $XDG_DATA_HOME, or the home folder on macOS. If it is empty, files go to the system's
+	// trash only if a deletion requests it.
 	TrashDir string
 
 	// Review holds changes back until a person decides; nil makes them at once.
@@ -95,32 +93,32 @@ type Options struct {
 
 	// GlobalIgnore is the text of the user's global git excludes.
 	GlobalIgnore []byte
-	// IgnoreAbove are rule files in the folders above, the topmost first.
+	// IgnoreAbove are rule files in the folders above, topmost first.
 	IgnoreAbove []IgnoreFile
-	// Outside, if set, is called before each answer. It returns both anew if they
-	// have changed since the last call, or since the workspace was opened.
+	// Outside, if set, is called before each answer. It returns new versions of both if
+	// they have changed since the last call, or since the workspace was opened.
 	Outside func() (global []byte, above []IgnoreFile, changed bool)
 
-	// Index lets the workspace use an index; nil always scans.
+	// Index lets the workspace use an index; nil means always scan.
 	Index *IndexOptions
 
-	Workers int          // 0 is one for each processor
-	Logger  *slog.Logger // nil is silent
+	Workers int          // 0 means one per processor
+	Logger  *slog.Logger // nil logs nothing
 
 	layer *rootfs.Layer // for tests
 }
 
-// IgnoreFile is a rule file that lies above the workspace.
+// IgnoreFile is a rule file above the workspace.
 type IgnoreFile struct {
 	Name  string // .gitignore, .ignore, .rgignore, .rooignore or info/exclude
 	Above string // the path from its folder to the workspace, as "sub/project"
 	Data  []byte
 }
 
-// Workspace is files to search and change.
+// Workspace is a set of files to search and change.
 type Workspace struct {
 	b     backend.Backend
-	roots []Root        // those of Join, else the workspace itself without a name
+	roots []Root        // the roots given to Join, else the workspace itself without a name
 	vault *vaultdir.Dir // nil unless it is a single folder
 	calls calls
 }
@@ -131,7 +129,7 @@ func newWorkspace(b backend.Backend, vault *vaultdir.Dir) *Workspace {
 	return w
 }
 
-// closed are the files and folders that no call may touch.
+// closed returns the files and folders that no call may touch.
 func (o *Options) closed() []string {
 	places := append(slices.Clone(o.Closed), o.StateDir)
 	if o.Review != nil {
@@ -143,9 +141,9 @@ func (o *Options) closed() []string {
 	return slices.DeleteFunc(places, func(p string) bool { return p == "" })
 }
 
-// StateDir makes the folder in which the program keeps the undo log of a folder, and
-// returns it for Options.StateDir. Where it is depends on the environment: pass
-// os.Getenv. The program works on the top of a git repository or vault, so pass that.
+// StateDir creates the folder in which the program keeps the undo log of a folder, and
+// returns it for Options.StateDir. Its location depends on the environment: pass os.Getenv.
+// The program works on the top folder of a git repository or vault, so pass that.
 func StateDir(dir string, env func(string) string) (string, error) {
 	return outside.JournalDir(env, rootfs.RealPath(dir))
 }
@@ -196,12 +194,12 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	return newWorkspace(gate, vault), nil
 }
 
-// ErrClosed is returned by every method of a workspace after Close, and by calls
-// that Close interrupts. It is an fs.ErrClosed, too.
+// ErrClosed is returned by every method of a workspace after Close, and by calls that
+// Close interrupts. It wraps fs.ErrClosed.
 var ErrClosed = rootfs.ErrClosed
 
-// Close releases the workspace. Calls in progress end soon, with ErrClosed; Close
-// waits for a change that is being written, which is then made as a whole.
+// Close releases the workspace. Calls in progress soon return ErrClosed. Close waits for
+// a change that is being written, which is then completed.
 func (w *Workspace) Close() error {
 	w.calls.close()
 	for _, r := range w.joined() {
@@ -210,12 +208,12 @@ func (w *Workspace) Close() error {
 	return w.b.Close()
 }
 
-// Dir is the absolute path of the workspace's folder, to be shown to its user; ""
-// if there is no single folder.
+// Dir returns the absolute path of the workspace's folder, for display; "" if there is no
+// single folder.
 func (w *Workspace) Dir() string { return w.b.Dir() }
 
-// Inside converts an absolute path to a path in the workspace. It reports false
-// if the path is outside.
+// Inside converts an absolute path to a path in the workspace. It reports false if the
+// path is outside.
 func (w *Workspace) Inside(path string) (string, bool) { return w.b.Inside(path) }
 
 func workers(n int) int {
@@ -232,7 +230,7 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// outsideRules converts the option Outside to what a backend takes.
+// outsideRules converts the option Outside to the form a backend takes.
 func outsideRules(ask func() ([]byte, []IgnoreFile, bool)) func() ([]ignore.File, bool) {
 	if ask == nil {
 		return nil

@@ -9,41 +9,39 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// ReviewOptions hold changes back until a person decides: a change becomes a
-// proposal, and nothing is written before that. A change that is not decided in
-// time fails with a change.PendingError; quarry review decides it.
+// ReviewOptions hold changes back until a person decides: a change becomes a proposal,
+// and nothing is written before. A change that is not decided in time fails with a
+// change.PendingError; quarry review decides it.
 type ReviewOptions struct {
-	// Dir keeps the proposals. It is private to its user, outside the
-	// workspace, and must exist.
+	// Dir is where proposals are kept. It is private to its user, outside the workspace,
+	// and must exist.
 	Dir string
-	// Wait is how long a change waits for its decision; 0 is 45 s, and a negative
-	// value does not wait. After that time the call fails and the proposal stays.
+	// Wait is how long a change waits for its decision; 0 means 45 s, and a negative
+	// value does not wait. Then the call fails and the proposal stays.
 	Wait time.Duration
-	// Stays says that the program goes on when a wait is over, as a server does:
-	// what it proposed is called abandoned once it has ended. Without it, that is
-	// so only if it ends while it waits.
+	// Stays means that the program continues after a wait, as a server does: its
+	// proposals count as abandoned once it has ended. Without it they do only if the program
+	// ends during the wait.
 	Stays bool
-	// Clients are the names of the clients whose changes are held back; none
-	// means all.
+	// Clients are the names of the clients whose changes are held back; empty means all.
 	Clients []string
-	// Rules are those by which changes are accepted, held back or refused, read anew
-	// for each change; nil is none. If they can't be read, every change is held back.
-	// OnlyRules makes what no rule fits, instead of holding it back.
+	// Rules returns the rules by which changes are accepted, held back or refused. It is
+	// called for each change; nil means no rules. If it fails, every change is held back. With
+	// OnlyRules, changes that match no rule are made instead of held back.
 	Rules     func() ([]string, error)
 	OnlyRules bool
 	// Waiting, if set, is called every 10 s while a change waits.
 	Waiting func(ctx context.Context, proposal string, waited time.Duration)
-	// Offer, if set, is called when a change waits and the page of quarry ui runs, with
-	// the address of the proposal on it, which holds no secret. done is called when the
-	// change waits no longer.
+	// Offer, if set, is called when a change waits and the page of quarry ui is running,
+	// with the proposal's address on it, which contains no secret. done is called when the
+	// change no longer waits.
 	Offer func(ctx context.Context, proposal, address string) (done func())
-	// OnEnd, if set, runs f once the connection that a call came from has ended:
-	// what it proposed is abandoned then. Other changes of the same files may be
-	// proposed.
+	// OnEnd, if set, runs f once the connection of a call has ended: its proposals are
+	// then abandoned, and other changes of the same files may be proposed.
 	OnEnd func(ctx context.Context, f func())
 }
 
-// gate puts a gate before the changes of a backend.
+// gate wraps a backend in a gate for its changes.
 func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Gate, error) {
 	store, err := review.OpenLayered(o.Dir, layer)
 	if err != nil {
@@ -53,8 +51,7 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	return g.Guard(b), nil
 }
 
-// Reviewed reports whether changes of the workspace may have to wait for a
-// decision.
+// Reviewed reports whether changes of the workspace may have to wait for a decision.
 func (w *Workspace) Reviewed() bool {
 	_, ok := w.b.(*review.Gate)
 	return ok

@@ -24,9 +24,9 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 	return r, nil
 }
 
-// SearchEach answers a query file by file, in the query's order, as soon as files
-// are known. An error of yield ends the search and is returned. The summary is
-// returned even if a limit ended the answer.
+// SearchEach answers a query file by file, in the query's order, as soon as files are
+// known. An error of yield ends the search and is returned. The summary is also returned if
+// a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	q.Limits.Reads, q.Limits.ReadBytes = max(q.Limits.Reads, 0), max(q.Limits.ReadBytes, 0)
 	return answer(ctx, w, func(ctx context.Context) (*search.Summary, error) {
@@ -37,14 +37,14 @@ func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*
 	})
 }
 
-// SearchText answers a query about one text outside of any workspace, such as
-// standard input. Scope is ignored, but that the first of its paths says the
-// language of a structure; the file's path is "".
+// SearchText answers a query about one text outside of any workspace, such as standard
+// input. Scope is ignored, except that its first path determines the language of a
+// structure; the file's path is "".
 func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	return searcher.Text(ctx, r, q, yield)
 }
 
-// Find lists the paths that pass a scope.
+// Find lists the paths that match a scope.
 func (w *Workspace) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	return answer(ctx, w, func(ctx context.Context) (*search.FindResult, error) { return w.b.Find(ctx, q) })
 }
@@ -55,24 +55,23 @@ func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search
 }
 
 // EachText calls look with the decoded text of every file of a query, on several
-// goroutines. It calls yield with each result that is not nil, one at a time and
-// in path order. A text is valid until look returns. Binary files and files over
-// 8 MB are skipped.
+// goroutines. It calls yield with each non-nil result, one at a time and in path order. A
+// text is valid until look returns. Binary files and files over 8 MB are skipped.
 func (w *Workspace) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
 	return answer(ctx, w, func(ctx context.Context) (*search.Summary, error) { return w.b.EachText(ctx, q, look, yield) })
 }
 
-// Remember returns what make has returned for the key, if no file has changed since that
-// a query without options shows; otherwise it calls make. The value is shared: nobody may
-// change it. Only a workspace with an index of its own process remembers.
+// Remember returns the result of an earlier make for the key, if no file visible to a
+// query without options has changed since; otherwise it calls make. The value is shared and
+// must not be modified. Only a workspace with an index of its own process remembers.
 func (w *Workspace) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
 	return answer(ctx, w, func(ctx context.Context) (any, error) {
 		return w.b.Remember(ctx, key, func() (any, error) { return make(ctx) })
 	})
 }
 
-// Stat describes what a path names. A path that exists only in another letter
-// case is found, if it is the only one.
+// Stat describes the file at a path. A path that exists only in another case is found if
+// it is unambiguous.
 func (w *Workspace) Stat(ctx context.Context, path string) (*search.Info, error) {
 	return answer(ctx, w, func(ctx context.Context) (*search.Info, error) { return w.b.Stat(ctx, path) })
 }
@@ -82,8 +81,8 @@ func (w *Workspace) Read(ctx context.Context, path string, opts *search.ReadOpti
 	return answer(ctx, w, func(ctx context.Context) (*search.Text, error) { return w.b.Read(ctx, path, opts) })
 }
 
-// ReadBytes returns the bytes of a file as they are, text or not. One over max
-// bytes is refused; 0 is 1 GiB.
+// ReadBytes returns the bytes of a file unchanged, text or not. A file over max bytes is
+// refused; 0 means 1 GiB.
 func (w *Workspace) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
 	return answer(ctx, w, func(ctx context.Context) ([]byte, error) { return w.b.ReadBytes(ctx, path, max) })
 }

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The state of one folder is not that of another, even if both have the same
-// files. A folder that was moved, or restored from a copy, keeps its own.
+// A state folder can't be used for another folder, even one with the same files. A folder
+// that was moved, or restored from a copy, keeps its own.
 func TestStateOfAnotherFolder(t *testing.T) {
 	stress.NeedsUnix(t, "a folder that is renamed while it is open")
 	ctx := context.Background()
@@ -25,7 +25,7 @@ func TestStateOfAnotherFolder(t *testing.T) {
 	}
 	putFile(t, filepath.Join(dir("a"), "s.txt"), "old\n")
 	putFile(t, filepath.Join(dir("b"), "s.txt"), "new\n")
-	early, err := open("b") // before anybody has changed anything
+	early, err := open("b") // before any change
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestStateOfAnotherFolder(t *testing.T) {
 	}
 	putFile(t, filepath.Join(dir("moved"), "s.txt"), "new\n")
 	undo("restored", "moved")
-	// A record that was cut short is no record.
+	// A truncated record is ignored.
 	if err := os.Truncate(filepath.Join(state, "folder"), 20); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestStateOfAnotherFolder(t *testing.T) {
 	}
 }
 
-// What Quarry keeps doesn't lie among the files that it searches.
+// Quarry's own data is not among the files that it searches.
 func TestFoldersInside(t *testing.T) {
 	dir := t.TempDir()
 	inside := filepath.Join(dir, "sub", "st")
@@ -128,7 +128,7 @@ func TestFoldersInside(t *testing.T) {
 }
 
 // The undo log and the index lock their folders: in one folder each would wait for the
-// other without end.
+// other forever.
 func TestStateAndIndexInOneFolder(t *testing.T) {
 	state := t.TempDir()
 	for _, other := range []string{state, state + "/."} {

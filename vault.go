@@ -13,6 +13,6 @@ func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) 
 	})
 }
 
-// IsVault reports whether the workspace is an Obsidian vault: it has a folder
-// .obsidian at its top.
+// IsVault reports whether the workspace is an Obsidian vault: it has a folder .obsidian
+// at its top.
 func (w *Workspace) IsVault() bool { return w.vault != nil && w.vault.IsVault() }

@@ -12,8 +12,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// checkAgree holds the fast paths of a pattern against their definitions on
-// one text.
+// checkAgree compares the fast paths of a pattern with their definitions on one text.
 func checkAgree(t *testing.T, p *Pattern, text []byte) {
 	t.Helper()
 	if p.opts.Mode == Lines {
@@ -120,7 +119,7 @@ func TestFastPathsAgree(t *testing.T) {
 	}
 }
 
-// The matches of a text are those of the parts that Cut makes of it.
+// Matching the parts that Cut makes gives the matches of the whole text.
 func TestCutAgrees(t *testing.T) {
 	cut := 0
 	for seed := range uint64(stress.N(3000)) {
@@ -159,7 +158,7 @@ func TestCutAgrees(t *testing.T) {
 	}
 }
 
-// Go's regexp means the same on the syntax both have, without Unicode classes.
+// Go's regexp agrees on the common syntax, without Unicode classes.
 func TestAgainstStandardLibrary(t *testing.T) {
 	cases, matched := 0, 0
 	for seed := range uint64(stress.N(3000)) {
@@ -184,7 +183,7 @@ func TestAgainstStandardLibrary(t *testing.T) {
 	}
 }
 
-// checkStd reports whether the standard library finds something.
+// checkStd compares with the standard library and reports whether it finds a match.
 func checkStd(t *testing.T, std *regexp.Regexp, p *Pattern, text string) bool {
 	t.Helper()
 	var want strings.Builder

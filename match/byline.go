@@ -5,29 +5,27 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// ByLine reports that in Multiline mode a text may be searched a few whole lines at a
-// time: no match reaches from one line into the next, and none depends on where the
-// text begins or ends.
+// ByLine reports whether, in Multiline mode, a text may be searched a few whole lines at a
+// time: no match spans lines, and none depends on where the text begins or ends.
 func (p *Pattern) ByLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed
 }
 
-// OneLine reports that no match of a pattern in Multiline mode contains a line ending
-// or a part of one. In Lines mode the matches of its expression are the same, unless
-// \r stands in the middle of a line; but none is empty within a line ending.
+// OneLine reports whether no match of a pattern in Multiline mode contains a line ending
+// or a part of one. In Lines mode its expression has the same matches, unless a \r is in the
+// middle of a line, except that none is empty within a line ending.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR)
 }
 
-// Cut returns where buf may be cut so that in Multiline mode both parts have the
-// matches they have together: after the last line feed in buf[from:] that no match
-// can contain, or 0 if there is none. What comes after buf makes no difference.
+// Cut returns where buf may be cut so that, in Multiline mode, searching both parts gives
+// the matches of the whole: after the last line feed in buf[from:] that no match can contain,
+// or 0 if there is none. The text after buf makes no difference.
 //
-// For a pattern that ByLine reports that is the last line feed. For \w+\s+Holmes it
-// is one after a full stop: no match contains that, and none begins with white
-// space.
+// If ByLine is true, that is the last line feed. For \w+\s+Holmes it is one after a full
+// stop: no match contains that, and none begins with white space.
 func (p *Pattern) Cut(buf []byte, from int) int {
 	c := p.plan.cutter()
 	if c == nil {
@@ -54,10 +52,10 @@ func (p *Pattern) Cut(buf []byte, from int) int {
 // maxCutBack is how far before a line feed Cut looks.
 const maxCutBack = 64
 
-// Cuts reports that Cut may find a place.
+// Cuts reports whether Cut may find a place.
 func (p *Pattern) Cuts() bool { return p.plan.cutter() != nil }
 
-// cutter is a fence, and the bytes that no match begins with.
+// cutter is a fence, and the bytes with which no match begins.
 type cutter struct {
 	*fence
 	passes [256]bool
@@ -83,8 +81,8 @@ func (p *Pattern) newCutter() *cutter {
 	return c
 }
 
-// lineFence returns the bytes that no match contains. It is nil if a match
-// depends on where the text begins or ends.
+// lineFence returns the bytes that no match contains. It is nil if a match depends on where
+// the text begins or ends.
 func (p *Pattern) lineFence() *fence {
 	pl := p.plan
 	if pl.superset {

@@ -12,22 +12,22 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Compiler compiles the patterns of one call. Together they have one budget of
-// memory, Options.SizeLimit, which also bounds the time, and compiling ends with
-// the context. The patterns end with it too: a Matcher that is used later may
-// report the context's error. A Compiler belongs to one goroutine.
+// Compiler compiles the patterns of one call. Together they have one memory budget,
+// Options.SizeLimit, which also limits the time. Compiling ends with the context, and so do
+// the patterns: a Matcher that is used later may report the context's error. A Compiler
+// belongs to one goroutine.
 type Compiler struct {
 	opts  Options
 	limit int
-	left  int // of limit, for automata
+	left  int // rest of limit, for automata
 	trees *syntax.Budget
 	stop  func() error
-	call  *atomic.Int64 // see OneCall; nil is no bound
+	call  *atomic.Int64 // see OneCall; nil means no limit
 }
 
-// OneCall returns a context in which all Compilers together may do as much work as
-// eight patterns of the default SizeLimit take, about two seconds: a call with a list
-// of patterns may search for each of them.
+// OneCall returns a context that limits the work of all Compilers together to that for
+// eight patterns of the default SizeLimit, about two seconds. A call with a list of patterns
+// may search for each of them.
 func OneCall(ctx context.Context) context.Context {
 	left := &atomic.Int64{}
 	left.Store(8 * nfa.DefaultSizeLimit)
@@ -50,8 +50,8 @@ func NewCompiler(ctx context.Context, opts Options) *Compiler {
 // Any compiles several expressions into one pattern, as CompileAny does.
 func (c *Compiler) Any(exprs []string) (*Pattern, error) { return c.compile(exprs, c.opts, 0) }
 
-// Each compiles each of several expressions into its own pattern. Case Smart
-// considers all of them together, as in CompileAny.
+// Each compiles each of several expressions into its own pattern. Case Smart considers
+// all of them together, as in CompileAny.
 func (c *Compiler) Each(exprs []string) ([]*Pattern, error) {
 	opts := c.opts
 	if opts.Case == Smart {
@@ -78,9 +78,9 @@ func (c *Compiler) Each(exprs []string) ([]*Pattern, error) {
 	return list, nil
 }
 
-// The matchers of manyPatterns patterns of Each, or more, share eachCaches bytes for
-// their states, with at least minEachCache for each. patternBytes is what a pattern
-// takes apart from its states.
+// With manyPatterns or more patterns of Each, their matchers share eachCaches bytes for
+// their states, with at least minEachCache for each. patternBytes is the memory of a pattern
+// without its states.
 const (
 	manyPatterns = 8
 	eachCaches   = 32 << 20
@@ -88,7 +88,7 @@ const (
 	patternBytes = 32 << 10
 )
 
-// compile compiles one pattern. cache bounds the states of its matchers, 0 is the
+// compile compiles one pattern. cache limits the states of its matchers; 0 means the
 // default.
 func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, error) {
 	if len(exprs) == 0 {
@@ -128,8 +128,8 @@ func (c *Compiler) compile(exprs []string, opts Options, cache int) (*Pattern, e
 	return p, nil
 }
 
-// explain prefers the reason that concerns all patterns: the context has ended, or
-// they are too large together.
+// explain prefers the reason that applies to all patterns: the context has ended, or they
+// are too large together.
 func (c *Compiler) explain(err error) error {
 	if stopped := c.stop(); stopped != nil {
 		return stopped

@@ -18,7 +18,7 @@ func repeated(n int, expr string) []string {
 	return list
 }
 
-// The patterns of a list share a budget, in each syntax and however they are large.
+// The patterns of a list share a budget, in each syntax and for all sizes.
 func TestCompilerBoundsAllPatterns(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -45,7 +45,7 @@ func TestCompilerBoundsAllPatterns(t *testing.T) {
 	}
 }
 
-// The budget of a call is that of all its compilers.
+// The budget of a call is shared by all its compilers.
 func TestOneCall(t *testing.T) {
 	ctx := OneCall(t.Context())
 	for i := range 1000 {

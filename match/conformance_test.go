@@ -15,12 +15,11 @@ import (
 	"quarry/internal/re/pike"
 )
 
-// conformanceDir holds some of the vectors of Rust's regex project; it lies
-// beside the checkout, not in it. All of them are in rust-regex/testdata below
-// QUARRY_SUITES.
+// conformanceDir has some of the vectors of Rust's regex project. It is beside the
+// checkout, not in it. rust-regex/testdata below QUARRY_SUITES has all of them.
 const conformanceDir = "../../shared/conformance/rust-regex"
 
-// leftOut names the vectors that ask for something this package doesn't offer.
+// leftOut names the vectors for features that this package doesn't offer.
 var leftOut = map[string]string{
 	"anchored/greedy-earliest":                           "earliest search: every match here is the preferred one",
 	"anchored/nongreedy-all":                             "overlapping search: matches here never overlap",
@@ -115,7 +114,7 @@ func TestRustConformance(t *testing.T) {
 	}
 }
 
-// All vectors of the project's repository, those for its own interfaces aside.
+// All vectors of the project's repository, except those for its own interfaces.
 func TestRustSuite(t *testing.T) {
 	root := filepath.Join(suite(t, "rust-regex"), "testdata")
 	ran, documented, failed, matching, refusing := 0, 0, 0, 0, 0
@@ -154,9 +153,9 @@ func TestRustSuite(t *testing.T) {
 	t.Logf("suite: tried %d, pass %d, documented %d, fail %d; %d have a match, %d are refused", ran, ran-documented-failed, documented, failed, matching, refusing)
 }
 
-// asksForMore reports a vector for something this package doesn't offer: several
-// patterns told apart, matches that overlap, the earliest or all of them, another
-// byte that ends lines.
+// asksForMore reports whether a vector needs a feature that this package doesn't offer:
+// several distinguished patterns, overlapping matches, the earliest or all matches, another
+// line terminator.
 func (c *rustCase) asksForMore(name string) bool {
 	list, many := c.Regex.([]any)
 	_, out := leftOut[name]
@@ -197,8 +196,7 @@ func (c *rustCase) run(t *testing.T, name string) {
 	prog := p.plan.prog()
 	splits := c.UTF8 != nil && !*c.UTF8
 	if splits {
-		// An empty match inside a character is nothing we offer, but the
-		// engine below can do it.
+		// This package offers no empty matches inside a character, but the engine below does.
 		clone := *prog
 		clone.UTF8 = false
 		prog = &clone
@@ -213,7 +211,7 @@ func (c *rustCase) run(t *testing.T, name string) {
 	}
 }
 
-// checkAPI compares what callers see with the exact engine.
+// checkAPI compares the results of the public API with the exact engine.
 func checkAPI(t *testing.T, name string, p *Pattern, hay []byte, want [][][2]int, limit int) {
 	t.Helper()
 	m := p.NewMatcher()
@@ -263,8 +261,8 @@ func pikeMatches(p *Pattern, prog *nfa.Prog, hay []byte, from, to int, anchored 
 	return all
 }
 
-// equalGroups compares matches; where the vector gives only the span of a
-// match, the groups don't count.
+// equalGroups compares matches; if the vector has only the span of a match, groups are
+// ignored.
 func equalGroups(got, want [][][2]int) bool {
 	return slices.EqualFunc(got, want, func(g, w [][2]int) bool {
 		if len(w) == 1 {
@@ -284,8 +282,8 @@ func (c *rustCase) bounds(n int) (from, to int) {
 	return 0, n
 }
 
-// wantSpans reads the forms a match can have: [s, e], [[s, e], [], …], or a
-// table with "span" or "spans".
+// wantSpans parses the notations of a match: [s, e], [[s, e], [], …], or a table with
+// "span" or "spans".
 func (c *rustCase) wantSpans(t *testing.T) [][][2]int {
 	var all [][][2]int
 	for _, m := range c.Matches {
@@ -317,7 +315,7 @@ func (c *rustCase) wantSpans(t *testing.T) [][][2]int {
 	return all
 }
 
-// unescape reads the escapes of a vector's haystack.
+// unescape decodes the escapes of a vector's haystack.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Windows1252Adds reports whether a line may match after decoding from
-// Windows-1252 although its bytes don't match. It may return true needlessly.
+// Windows1252Adds reports whether a line may match after decoding from Windows-1252 although
+// its bytes don't match. It may return true needlessly.
 //
-// Decoding does not change ASCII and yields few other letters. So for a pattern
-// that is a choice of literals, the answer is false if each literal is ASCII or
-// has a letter that the encoding lacks.
+// Decoding does not change ASCII and yields few other letters. So for an alternation of
+// literals, the answer is false if each literal is ASCII or has a letter that the encoding
+// lacks.
 func (p *Pattern) Windows1252Adds() bool {
 	if p.plan.every || !decodedCan(&p.need) {
 		return false
@@ -56,9 +56,8 @@ func decodedCan(n *Need) bool {
 	return true
 }
 
-// inWindows1252 reports whether a text, or with Fold one of its forms, can be a
-// part of what is decoded from Windows-1252. Bytes that aren't UTF-8 can: a part
-// of a letter.
+// inWindows1252 reports whether a text, or with Fold one of its forms, can occur in a text
+// decoded from Windows-1252. Bytes that aren't UTF-8 can: they are part of a letter.
 func inWindows1252(t NeedText) bool {
 	for _, r := range t.Text {
 		has := decodes(r)
@@ -74,8 +73,8 @@ func inWindows1252(t NeedText) bool {
 	return true
 }
 
-// decodes reports whether a byte of Windows-1252 gives r. The bytes without a
-// letter give the control of their number, or U+FFFD.
+// decodes reports whether a byte of Windows-1252 decodes to r. Unassigned bytes decode to
+// the control character with their number, or to U+FFFD.
 func decodes(r rune) bool {
 	return r <= 0xFF || r == utf8.RuneError || strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r)
 }

@@ -6,18 +6,18 @@ import (
 	"quarry/internal/re/dfa"
 )
 
-// automata are a Matcher's table-driven engines, built when first used.
+// automata has a Matcher's table-driven engines, built on first use.
 type automata struct {
 	lines *dfa.LineCache
 	find  *dfa.FindCache
 	list  []dfa.Line
 
 	noFind bool // find can't be built
-	here   int  // how often to try a match that begins at once
-	atOnce int  // matches that did, one after the other
+	here   int  // how often to try a match at the current position first
+	atOnce int  // consecutive matches that began at once
 }
 
-// decideFast answers for one line if the automaton can.
+// decideFast decides one line if the automaton can.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
 	if m.p.plan.looseEnd && bytes.IndexByte(line, '\r') >= 0 {
 		return false, false // the automaton would let the line end there
@@ -33,7 +33,7 @@ func (m *Matcher) lineCache() *dfa.LineCache {
 	return m.dfa.lines
 }
 
-// hasFind reports whether there are automata for spans, and makes them.
+// hasFind reports whether there are automata for spans, and builds them.
 func (m *Matcher) hasFind() bool {
 	if m.dfa.find == nil && !m.dfa.noFind {
 		f := m.p.plan.find()
@@ -47,7 +47,7 @@ func (m *Matcher) hasFind() bool {
 	return m.dfa.find != nil
 }
 
-// findFast returns a span if the automata can find one.
+// findFast returns a span if the automata can find it.
 func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
 	if !m.hasFind() {
 		return 0, 0, false, false
@@ -59,9 +59,9 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		start, end, r := m.dfa.find.Find(text, 0, to, true)
 		return start, end, r == dfa.Match, r != dfa.GaveUp
 	}
-	// A search that is anchored at one place needs no second run for the start of
-	// the match, and where it finds one, that is the leftmost. So it is tried first
-	// if the last matches began at once, as those of .*= and the tokens of a lexer.
+	// A search anchored at one position needs no second run for the start of the match, and
+	// a match found there is the leftmost. So it is tried first if the last matches began at
+	// once, as those of .*= and the tokens of a lexer.
 	if m.dfa.here > 0 {
 		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 			m.dfa.here = anchoredTries
@@ -79,9 +79,9 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		}
 		return start, end, r == dfa.Match, true
 	}
-	// A pattern such as [\s\S]{5000} has a state for each set of places where a
-	// match may have begun, so its table grows too large. Anchored it needs few
-	// states, and such a pattern matches nearly everywhere.
+	// A pattern such as [\s\S]{5000} has a state for each set of positions where a match may
+	// have begun, so its table grows too large. Anchored it needs few states, and such a pattern
+	// matches nearly everywhere.
 	if start, end, r = m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 		m.dfa.here = anchoredTries
 		return start, end, true, true
@@ -89,17 +89,17 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 	return 0, 0, false, false
 }
 
-// anchoredTries is how often a matcher tries an anchored search first after one
-// has succeeded, and after how many matches that began at once it does.
+// anchoredTries is how often a matcher tries an anchored search first after a successful
+// one, and after how many matches that began at once it starts to.
 const anchoredTries = 4
 
-// cancelled tells an automaton whether the search was stopped.
+// cancelled reports to an automaton whether the search was stopped.
 func (m *Matcher) cancelled() bool {
 	m.poll()
 	return m.err != nil
 }
 
-// allLines looks at every line of part.
+// allLines examines every line of part.
 func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) bool) bool {
 	m.dfa.list = m.lineCache().All(m.dfa.list[:0], part)
 	for _, l := range m.dfa.list {
@@ -123,9 +123,8 @@ func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) boo
 	return m.err == nil
 }
 
-// decideByHand answers for a line that the table can't decide. It doesn't know
-// whether a \r at the end belongs to the line, so it tries both; such a line is
-// checked again.
+// decideByHand decides a line that the table can't decide. Whether a \r at the end belongs
+// to the line is unknown here, so it tries both; such a line is verified later.
 func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false

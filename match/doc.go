@@ -6,14 +6,14 @@
 //
 // # Modes
 //
-// In [Lines], the default, every line is a text of its own, without its line
-// ending (\n, or \r\n): ^ and $ are its ends, \s and negated classes stop at
-// them, and a pattern that asks for a line feed is refused. [Multiline] and
-// [Text] take the whole buffer as one text; see [Mode].
+// In [Lines], the default, every line is a separate text without its line ending (\n, or
+// \r\n): ^ and $ match at its ends, \s and negated classes don't match line endings, and a
+// pattern that needs a line feed is refused. [Multiline] and [Text] search the whole buffer
+// as one text; see [Mode].
 //
 // # Rust syntax
 //
-// The syntax of Rust's regex crate, which ripgrep's users know.
+// The syntax of Rust's regex crate, known from ripgrep.
 //
 //	.             any character but \n ((?s) adds it)
 //	[a-z] [^a-z]  a class, and all but it; classes nest: [a-z&&[^aeiou]]
@@ -35,30 +35,28 @@
 //	              u Unicode (on; (?-u) off), R \r\n is a line ending
 //	\x7F \x{10FFFF} \u007F \u{7F} \U0000007F \a \f \t \n \r \v
 //
-// There is no look-around and no backreference; the error says so and names
+// Look-around and backreferences are not supported; the error says so and suggests
 // ECMAScript.
 //
 // # ECMAScript syntax
 //
-// JavaScript's RegExp, ES2025, without the u and v flags unless
-// [Options].Unicode or [Options].UnicodeSets is set: \d \w \b are ASCII, \s is ECMAScript's white space, the dot excludes \n,
-// \r, U+2028 and U+2029, and the lenient grammar of Annex B applies. Named
-// groups, look-ahead, look-behind, backreferences and modifiers (?i:…) work.
-// Text is matched by code points, so a character beyond U+FFFF is one
-// character even without the u flag.
+// JavaScript's RegExp, ES2025, without the u and v flags unless [Options].Unicode or
+// [Options].UnicodeSets is set: \d \w \b are ASCII, \s is ECMAScript's white space, the dot
+// excludes \n, \r, U+2028 and U+2029, and the lenient grammar of Annex B applies. Named
+// groups, look-ahead, look-behind, backreferences and modifiers (?i:…) work. Text is matched
+// by code points, so a character beyond U+FFFF is one character even without the u flag.
 //
-// Look-around and backreferences need a backtracking engine. It only sees
-// lines that a widened, linear form of the pattern matches, and all of its
-// work together has a budget; when that is spent, [Matcher.Err] says so.
+// Look-around and backreferences need a backtracking engine. It runs only on lines that
+// match a widened, linear form of the pattern, and has a total budget; when that is spent,
+// [Matcher.Err] says so.
 //
 // # Literal and Words
 //
-// [Literal] is the text as it stands. [Words] is white-space separated words,
-// each in any case.
+// [Literal] is literal text. [Words] is words separated by white space, in any case.
 //
 // # Case
 //
-// [Insensitive] uses Unicode's simple case folding: the long s matches s, the
-// Kelvin sign matches k. Without Unicode's flag ECMAScript has its own, which
-// doesn't mix ASCII with other letters.
+// [Insensitive] uses Unicode's simple case folding: the long s matches s, the Kelvin sign
+// matches k. ECMAScript without the u flag has its own folding, which doesn't mix ASCII with
+// other letters.
 package match

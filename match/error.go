@@ -9,17 +9,17 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Error is a pattern that can't be compiled: where, why, and what to do next.
+// Error reports an invalid pattern: where, why, and what to do next.
 type Error struct {
 	Pattern string
-	Offset  int    // in bytes, where the trouble starts
-	Length  int    // in bytes; 0 when it is a point
+	Offset  int    // in bytes, the start of the problem
+	Length  int    // in bytes; 0 for a position
 	Reason  string // lower case, no full stop
 	Hint    string // a sentence, or ""
-	// ECMAScript says that the ECMAScript syntax has what the pattern needs,
+	// ECMAScript says that the ECMAScript syntax supports what the pattern needs,
 	// Multiline that the multiline mode does.
 	ECMAScript, Multiline bool
-	// Glob says that the pattern looks like a glob, which is what Hint is about.
+	// Glob says that the pattern looks like a glob; then Hint is about that.
 	Glob bool
 }
 
@@ -33,8 +33,7 @@ func (e *Error) Error() string {
 // Unwrap gives the code.
 func (e *Error) Unwrap() error { return fault.InvalidPattern }
 
-// wrapError turns a parser's error into ours and adds the hints that need to
-// look at the pattern as a whole.
+// wrapError converts a parser's error and adds the hints that depend on the whole pattern.
 func wrapError(expr string, err error) error {
 	var se *syntax.Error
 	if !errors.As(err, &se) {
@@ -48,8 +47,8 @@ func wrapError(expr string, err error) error {
 	return e
 }
 
-// looksLikeGlob reports a pattern such as *.go or **/*.ts, which people hand
-// to the wrong parameter.
+// looksLikeGlob recognises a pattern such as *.go or **/*.ts, which people pass in the
+// wrong parameter.
 func looksLikeGlob(expr string) bool {
 	return strings.HasPrefix(expr, "*") || strings.HasPrefix(expr, "?") ||
 		strings.Contains(expr, "/**") || strings.Contains(expr, "**/")

@@ -85,7 +85,7 @@ func ExamplePattern_Need() {
 	// foo bar baz
 }
 
-// Matchers of one search run side by side and stop together.
+// Matchers of one search run in parallel and stop together.
 func ExampleSearch() {
 	p := match.MustCompile("needle", match.Options{})
 	search := p.NewSearch()

@@ -5,17 +5,16 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// fence is a set of bytes that no match contains, so a match is always between
-// two of them. For most patterns it is the line feed, for \w+\s+Holmes all
-// punctuation. After a literal was found, only the text between the fences around
-// it has to be searched.
+// fence is a set of bytes that no match contains, so a match is always between two of
+// them. For most patterns it is the line feed, for \w+\s+Holmes all punctuation. When a
+// literal is found, only the text between the fences around it has to be searched.
 type fence struct {
 	bytes    [256]bool
 	set      *vec.ByteSet
-	lineFeed bool // it is one of them
+	lineFeed bool // it contains the line feed
 }
 
-// fenceSigns are common enough that one of them is always near.
+// fenceSigns are frequent, so that one of them is usually near.
 const fenceSigns = "\n.,;:()\"'=- "
 
 // newFence makes a fence of the bytes that no state of the program reads.
@@ -24,7 +23,7 @@ func newFence(p *nfa.Prog) *fence {
 	for b := range f.bytes {
 		f.bytes[b] = true
 	}
-	// From Start on: the loop of an unanchored search reads every byte.
+	// Only from Start: the loop of an unanchored search reads every byte.
 	seen := make([]bool, len(p.States))
 	for todo := []nfa.ID{p.Start}; len(todo) > 0; {
 		id := todo[len(todo)-1]
@@ -65,15 +64,14 @@ func newFence(p *nfa.Prog) *fence {
 	return f
 }
 
-// reads takes bytes out of the fence.
+// reads removes bytes from the fence.
 func (f *fence) reads(low, high byte) {
 	for b := int(low); b <= int(high); b++ {
 		f.bytes[b] = false
 	}
 }
 
-// around returns the part of the text between the fences around a hit, at or
-// after from.
+// around returns the text between the fences around a hit, starting at or after from.
 func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok bool) {
 	if f.lineFeed {
 		start = from + vec.LastIndexByte(text[from:hit], '\n') + 1
@@ -88,12 +86,11 @@ func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok b
 		end = f.set.Find(text[:min(len(text), hit+longLine)], hitEnd)
 	}
 	if end < 0 {
-		// Looking for the end of a long line would be repeated for each match in
-		// it.
+		// Searching for the end of a long line would be repeated for each match in it.
 		return start, 0, false
 	}
 	return start, end, true
 }
 
-// longLine is how far around looks.
+// longLine is how far around searches.
 const longLine = 4 << 10

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// patternGen writes random patterns that compile in Rust's syntax and, with
-// common set, mean the same to Go's regexp.
+// patternGen generates random patterns that are valid in Rust's syntax and, with common
+// set, mean the same in Go's regexp.
 type patternGen struct {
 	rng    *rand.Rand
 	common bool
@@ -57,7 +57,7 @@ func (g *patternGen) atom() string {
 	return g.pick(atoms...)
 }
 
-// text writes lines in which such patterns have something to find.
+// text generates lines in which such patterns may match.
 func (g *patternGen) text() string {
 	words := []string{
 		"a", "b", "ab", "foo", "bar", "fook", "sk", "\u017f", "\u212a", "FOO", "foo_bar", "é", "É", "ж", "λ", "x", "1", "42",

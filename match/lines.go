@@ -6,9 +6,9 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// Lines visits the lines of buf that match, in order. A line is given by where
-// its text starts and ends, its line ending excluded; the last line need not
-// have one. The pattern's mode is Lines.
+// Lines visits the lines of buf that match, in order. It passes the start and end of a
+// line's text, without the line ending; the last line need not have one. The pattern's mode
+// must be Lines.
 func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 	unbroken := m.takeUnbroken()
 	for base := 0; base < len(buf) && m.err == nil; {
@@ -47,9 +47,9 @@ func (m *Matcher) CountLines(buf []byte) int {
 	return n
 }
 
-// Decides reports that the line that begins with buf matches whatever comes after
-// it, up to its line feed. buf[:seen] was asked about before. It may say no of a
-// line that matches.
+// Decides reports whether the line that begins with buf matches whatever follows, up to
+// its line feed. buf[:seen] was checked before. It may return false for a line that
+// matches.
 func (m *Matcher) Decides(buf []byte, seen int) bool {
 	pl := m.p.plan
 	switch {
@@ -60,18 +60,18 @@ func (m *Matcher) Decides(buf []byte, seen int) bool {
 		hit, _ := pl.pre.find(part, 0)
 		return hit >= 0 && pl.pre.usable(part)
 	case pl.free && seen == 0:
-		return m.MatchLine(bytes.TrimSuffix(buf, []byte("\r"))) // it may belong to the line ending
+		return m.MatchLine(bytes.TrimSuffix(buf, []byte("\r"))) // it may be part of the line ending
 	}
 	return false
 }
 
-// segmentSize is how much is searched between two checks of Search.stop: 35 ms at
-// 30 MB/s, the speed of an automaton that refills its cache all the time.
+// segmentSize is the size of a search between two checks of Search.stop: 35 ms at 30 MB/s,
+// the speed of an automaton that constantly refills its cache.
 const segmentSize = 1 << 20
 
-// Unbroken says that the first n bytes of the next buffer given to Lines or
-// CountLines have no line feed. A caller that has read a long line knows this,
-// and it saves looking for one again.
+// Unbroken says that the first n bytes of the next buffer given to Lines or CountLines
+// contain no line feed. A caller that has read a long line knows this, which saves another
+// search for one.
 func (m *Matcher) Unbroken(n int) { m.unbroken = n }
 
 func (m *Matcher) takeUnbroken() int {
@@ -80,7 +80,7 @@ func (m *Matcher) takeUnbroken() int {
 	return n
 }
 
-// firstEnd is segmentEnd, or the end of a first line that is longer.
+// firstEnd is segmentEnd, or the end of a longer first line.
 func firstEnd(buf []byte, base, unbroken int) int {
 	if unbroken < segmentSize || unbroken > len(buf) {
 		return segmentEnd(buf, base, segmentSize)
@@ -91,8 +91,8 @@ func firstEnd(buf []byte, base, unbroken int) int {
 	return len(buf)
 }
 
-// segmentEnd returns the end of a segment of whole lines that begins at base. It
-// has about size bytes, or one longer line.
+// segmentEnd returns the end of a segment of whole lines that begins at base. It has about
+// size bytes, or one longer line.
 func segmentEnd(buf []byte, base, size int) int {
 	if len(buf)-base <= size {
 		return len(buf)
@@ -106,8 +106,8 @@ func segmentEnd(buf []byte, base, size int) int {
 	return len(buf)
 }
 
-// segment visits the matching lines of part, which starts at base and has no line
-// feed in its first unbroken bytes. It reports whether to go on.
+// segment visits the matching lines of part, which starts at base and has no line feed in
+// its first unbroken bytes. It reports whether to go on.
 func (m *Matcher) segment(part []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	if m.p.plan.every {
 		return m.everyLine(part, base, yield)
@@ -130,7 +130,7 @@ func (m *Matcher) everyLine(part []byte, base int, yield func(start, end int) bo
 	return true
 }
 
-// candidateLines looks only at lines the prefilter finds.
+// candidateLines examines only lines found by the prefilter.
 func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	pl := m.p.plan
 	misses := 0
@@ -149,8 +149,7 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 		end, next := textEndAfter(buf, start, max(hitEnd, unbroken), m.p.opts.KeepCR)
 		pos = next
 		if pl.whole {
-			// A hit may include the \r of the line ending; another hit in the
-			// line may not.
+			// A hit may include the \r of the line ending; another hit in the line may not.
 			if hitEnd > end && !m.MatchLine(buf[start:end]) {
 				continue
 			}
@@ -168,16 +167,15 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 	return true
 }
 
-// A hit that is not a match costs about as much as missBytes read by the
-// automaton. If there are too many, the automaton searches the rest of the
-// segment.
+// A hit that is not a match costs about as much as missBytes read by the automaton. If
+// there are too many, the automaton searches the rest of the segment.
 const (
 	missBytes = 160
 	minMisses = 32
 )
 
-// from returns where to begin the search in a line that starts at start and has
-// its first hit at hit.
+// from returns where to begin the search in a line that starts at start and has its first
+// hit at hit.
 func (p *plan) from(start, hit int) int {
 	if p.fromHit {
 		return hit
@@ -185,7 +183,7 @@ func (p *plan) from(start, hit int) int {
 	return start
 }
 
-// textEndAfter is textEnd for a line known to reach past position at.
+// textEndAfter is textEnd for a line known to extend past position at.
 func textEndAfter(buf []byte, start, at int, keepCR bool) (end, next int) {
 	at = min(at, len(buf))
 	if at > start && buf[at-1] == '\n' {

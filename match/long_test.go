@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A long line or text with many matches takes time in proportion to it. Before
-// each of these had its test, a megabyte of one line took five seconds.
+// A long line or text with many matches takes linear time. Before, each of these cases took
+// five seconds for one line of a megabyte.
 func TestManyMatchesInOneText(t *testing.T) {
 	stress.SkipShort(t)
 	text := bytes.Repeat([]byte("as x "), 1<<20/5)
@@ -28,7 +28,7 @@ func TestManyMatchesInOneText(t *testing.T) {
 	}
 }
 
-// Walking a buffer by Find is no slower than a few times Each.
+// Walking a buffer with Find is at most a few times slower than Each.
 func TestFindByFind(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)
@@ -55,7 +55,7 @@ func TestFindByFind(t *testing.T) {
 	}
 }
 
-// A search ends soon after its context, in every mode and engine, and says so.
+// A search ends soon after its context, in every mode and engine, and reports it.
 func TestCancelSoon(t *testing.T) {
 	stress.SkipRace(t)
 	oneLine := bytes.Repeat([]byte("hello world это текст "), 8<<20/28)
@@ -74,7 +74,7 @@ func TestCancelSoon(t *testing.T) {
 			for name, text := range map[string][]byte{"one line": oneLine, "lines": lines} {
 				p := MustCompile(c.expr, Options{Mode: mode, Syntax: c.syntax})
 				best := time.Hour
-				for try := 0; try < 3 && best > pollLimit; try++ { // the collector may be at work
+				for try := 0; try < 3 && best > pollLimit; try++ { // the garbage collector may be running
 					s := p.NewSearch()
 					m := s.NewMatcher()
 					m.Find([]byte("warm up"), 0)
@@ -94,8 +94,8 @@ func TestCancelSoon(t *testing.T) {
 	}
 }
 
-// Spans and groups in a long text are those that the exact engine gives, also
-// where a prefilter or the automaton goes first.
+// Spans and groups in a long text equal the exact engine's, also where a prefilter or the
+// automaton runs first.
 func TestLongTextAgrees(t *testing.T) {
 	for seed := range uint64(stress.N(400)) {
 		g := seeded(seed, false)
@@ -136,8 +136,8 @@ func TestFindOutsideText(t *testing.T) {
 	}
 }
 
-// What isn't empty may begin inside an encoded character when the pattern
-// speaks of bytes, also after an empty match.
+// A non-empty match may begin inside an encoded character if the pattern matches bytes,
+// also after an empty match.
 func TestMatchInsideCharacter(t *testing.T) {
 	m := MustCompile("(?-u:[^a])\U00010400|", Options{}).NewMatcher()
 	got := lineList(func(yield func(int, int) bool) { m.Each([]byte("\u039c\U00010400"), yield) })
@@ -146,7 +146,7 @@ func TestMatchInsideCharacter(t *testing.T) {
 	}
 }
 
-// What is known of a long line changes no answer.
+// Unbroken changes no results.
 func TestUnbroken(t *testing.T) {
 	stress.SkipShort(t)
 	for _, expr := range []string{"needle", "needle|nail", `\w+ needle`, "^$", "zzz", "(?i)NEEDLE", `e\r?$`} {

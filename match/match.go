@@ -9,7 +9,7 @@ import (
 	"quarry/internal/re/syntax/rust"
 )
 
-// Syntax is the language a pattern is written in.
+// Syntax is the language of a pattern.
 type Syntax uint8
 
 const (
@@ -17,10 +17,10 @@ const (
 	Rust Syntax = iota
 	// ECMAScript is JavaScript's RegExp.
 	ECMAScript
-	// Literal is the text itself.
+	// Literal matches the text itself.
 	Literal
-	// Words is a list of words separated by white space: a line matches when
-	// it has one of them, in any case; Need asks for all of them.
+	// Words is a list of words separated by white space: a line matches if it contains
+	// one of them, in any case; Need requires all of them.
 	Words
 )
 
@@ -38,7 +38,7 @@ func (s Syntax) String() string {
 	return fmt.Sprintf("syntax(%d)", uint8(s))
 }
 
-// Case says which letters are equal.
+// Case determines which letters are equal.
 type Case uint8
 
 const (
@@ -46,51 +46,49 @@ const (
 	Sensitive Case = iota
 	// Insensitive ignores case, by Unicode's simple case folding.
 	Insensitive
-	// Smart is Insensitive when characters of the pattern stand for
-	// themselves and none of them is upper case: foo, but not Foo or \p{Lu}.
+	// Smart is Insensitive if the pattern has literal characters and none of them is
+	// upper case: foo, but not Foo or \p{Lu}.
 	Smart
 )
 
-// Mode says what the haystack is.
+// Mode determines the text that the pattern is matched against.
 type Mode uint8
 
 const (
-	// Lines runs the pattern on every line by itself, without its line
-	// ending: \n, or \r\n. ^ and $ are the ends of the line, and nothing
-	// matches across lines.
+	// Lines matches every line separately, without its line ending: \n, or \r\n. ^ and $
+	// match at the ends of the line, and nothing matches across lines.
 	Lines Mode = iota
-	// Multiline runs it on the whole buffer; ^ and $ match at every line.
+	// Multiline matches the whole buffer; ^ and $ match at every line.
 	Multiline
-	// Text runs it on the whole buffer, with the syntax's own defaults: ^ is
-	// the start of the text unless the pattern says (?m).
+	// Text matches the whole buffer, with the syntax's own defaults: ^ is the start of the
+	// text unless the pattern contains (?m).
 	Text
 )
 
-// Options of Compile. The zero value is a case-sensitive Rust pattern run
-// line by line.
+// Options are the options of Compile. The zero value is a case-sensitive Rust pattern
+// matched line by line.
 type Options struct {
 	Syntax    Syntax
 	Case      Case
 	Mode      Mode
 	WholeWord bool // only matches with no word character directly before or after
-	WholeLine bool // only where the match is a whole line
+	WholeLine bool // only matches that are a whole line
 	DotAll    bool // . also matches \n, in Multiline and Text
 
-	// Unicode turns on the u flag of ECMAScript. Rust patterns have Unicode
-	// classes anyway and can switch them off with (?-u).
+	// Unicode enables the u flag of ECMAScript. Rust patterns have Unicode classes by
+	// default and can disable them with (?-u).
 	Unicode bool
 
-	// UnicodeSets turns on the v flag of ECMAScript, which includes u: classes
-	// nest and have && and --, \q{abc|d} and properties of strings such as
-	// \p{RGI_Emoji}.
+	// UnicodeSets enables the v flag of ECMAScript, which includes u: classes nest and
+	// support && and --, \q{abc|d} and properties of strings such as \p{RGI_Emoji}.
 	UnicodeSets bool
 
-	// KeepCR makes a carriage return before a line feed a part of the line, as in
-	// ripgrep: $ does not match before it. Otherwise \r\n is one line ending.
+	// KeepCR makes a carriage return before a line feed part of the line, as in ripgrep: $
+	// does not match before it. Otherwise \r\n is one line ending.
 	KeepCR bool
 
-	// SizeLimit bounds the memory of the compiled pattern in bytes, or of all
-	// patterns of one Compiler; 0 is 64 MB.
+	// SizeLimit limits the memory of the compiled pattern in bytes, or of all patterns of
+	// one Compiler; 0 means 64 MB.
 	SizeLimit int
 }
 
@@ -114,7 +112,7 @@ func CompileAny(exprs []string, opts Options) (*Pattern, error) {
 	return NewCompiler(context.Background(), opts).Any(exprs)
 }
 
-// MustCompile is Compile for patterns known to be good; it panics otherwise.
+// MustCompile is Compile for patterns known to be valid; it panics otherwise.
 func MustCompile(expr string, opts Options) *Pattern {
 	p, err := Compile(expr, opts)
 	if err != nil {
@@ -123,9 +121,8 @@ func MustCompile(expr string, opts Options) *Pattern {
 	return p
 }
 
-// Hints names parts of the expressions that probably don't mean what was
-// intended, such as grep's \| in Rust's syntax. Each hint is a sentence; there
-// may be none.
+// Hints describes parts of the expressions that probably don't have the intended
+// meaning, such as grep's \| in Rust's syntax. Each hint is a sentence; there may be none.
 func (p *Pattern) Hints() []string {
 	if p.opts.Syntax != Rust {
 		return nil
@@ -137,7 +134,7 @@ func (p *Pattern) Hints() []string {
 	return out
 }
 
-// String returns the expression, several joined by line feeds.
+// String returns the expressions, joined by line feeds.
 func (p *Pattern) String() string {
 	s := p.exprs[0]
 	for _, e := range p.exprs[1:] {
@@ -152,24 +149,24 @@ func (p *Pattern) Mode() Mode { return p.opts.Mode }
 // KeepsCR reports whether a carriage return before a line feed belongs to the line.
 func (p *Pattern) KeepsCR() bool { return p.opts.KeepCR }
 
-// Groups returns the number of capture groups, the whole match included.
+// Groups returns the number of capture groups, including the whole match.
 func (p *Pattern) Groups() int { return len(p.names) }
 
 // GroupNames returns the groups' names by index; unnamed ones are "".
 func (p *Pattern) GroupNames() []string { return p.names }
 
-// Need returns what a text must contain for the pattern to match in it.
+// Need returns what a text must contain for the pattern to match.
 func (p *Pattern) Need() Need { return p.need }
 
-// Strategy says in a word or two how the pattern is searched for, for
-// statistics: "literal", "literals, then automaton", "automaton", ….
+// Strategy describes the search strategy in a word or two, for statistics: "literal",
+// "literals, then automaton", "automaton", ….
 func (p *Pattern) Strategy() string { return p.plan.describe() }
 
-// source is a parsed pattern on its way to a plan.
+// source is a parsed pattern before planning.
 type source struct {
 	root         *hir.Node
 	names        []string
-	superset     bool             // root only widens the pattern
+	superset     bool             // root matches more than the pattern
 	groupsDiffer bool             // root has the same matches, but other groups
 	exact        *backref.Program // set with either of them
 	ahead        []*hir.Node      // what has to follow in the text, besides root

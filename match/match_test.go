@@ -27,8 +27,8 @@ func found(t *testing.T, expr, text string, opts Options) string {
 	return strings.Join(got, "|")
 }
 
-// One vector for each thing the package documents, so that a lone checkout
-// tests them all.
+// One vector for each documented feature, so that a checkout without the suites tests them
+// all.
 func TestFeatures(t *testing.T) {
 	js := Options{Syntax: ECMAScript}
 	fold := Options{Case: Insensitive}
@@ -144,7 +144,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Patterns that hang other engines stay within their time and memory.
+// Patterns that hang other engines stay within their time and memory limits.
 func TestCatastrophic(t *testing.T) {
 	stress.SkipTiny(t)
 	alternates := make([]string, 10_000)
@@ -155,7 +155,7 @@ func TestCatastrophic(t *testing.T) {
 	for _, c := range []struct {
 		name, expr, text string
 		opts             Options
-		want             int // matching lines, -1 for a pattern that is refused
+		want             int // matching lines, -1 for a refused pattern
 	}{
 		{"nested plus", "(a+)+$", long + "b", Options{}, 0},
 		{"nested plus, hit", "(a+)+$", long, Options{}, 1},
@@ -241,8 +241,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A context stops a search, also one that is done already, and none that was
-// released.
+// A context stops a search, also if it is already done, but not after release.
 func TestStopWith(t *testing.T) {
 	text := []byte(strings.Repeat("hello there\n", 200_000))
 	lines := func(s *Search) error {
@@ -256,7 +255,7 @@ func TestStopWith(t *testing.T) {
 	defer running.StopWith(ctx)()
 	released.StopWith(ctx)()
 	cancel()
-	for running.stop.Load() == nil { // another goroutine tells it
+	for running.stop.Load() == nil { // set by another goroutine
 		runtime.Gosched()
 	}
 	late := p.NewSearch()
@@ -271,13 +270,13 @@ func TestStopWith(t *testing.T) {
 	}
 }
 
-// An ordinary look-around pays its way on any amount of text.
+// A normal look-around stays within its budget on any amount of text.
 func TestBudgetGrowsWithText(t *testing.T) {
 	const lines = 20_000
 	text := strings.Repeat("static int value = compute(first, second);\n", lines)
 	for _, expr := range []string{`\w+(?!\w)\s*=`, `(?=.*int)(?=.*static).*`} {
 		s := MustCompile(expr, Options{Syntax: ECMAScript}).NewSearch()
-		s.budget = backref.NewBudget(maxSteps / 256) // so that a short text spends what it starts with
+		s.budget = backref.NewBudget(maxSteps / 256) // so that a short text exhausts it
 		m := s.NewMatcher()
 		n := m.CountLines([]byte(text))
 		if m.Err() != nil || n != lines {

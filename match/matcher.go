@@ -16,8 +16,8 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// Matcher searches for a Pattern. It holds scratch space: one goroutine uses
-// it at a time. Positions are offsets in the buffer given.
+// Matcher searches for a Pattern. It has scratch memory and must not be used concurrently.
+// Positions are offsets in the given buffer.
 type Matcher struct {
 	p      *Pattern
 	search *Search
@@ -27,31 +27,31 @@ type Matcher struct {
 	one    onepass.Cache
 	back   *backref.Matcher
 	dfa    automata
-	inside *Matcher // of a bounded pattern's inside
+	inside *Matcher // for the inside of a bounded pattern
 
 	slots [2]int
-	work  int // bytes and matches since it was last asked whether to stop, see spend
+	work  int // bytes and matches since the last check for a stop, see spend
 
 	unbroken int // see Unbroken
 }
 
-// NewMatcher returns a Matcher. Matchers of one search that should share the
-// budget of a backtracking pattern come from the same Search.
+// NewMatcher returns a Matcher. To share the budget of a backtracking pattern, matchers
+// must come from the same Search.
 func (p *Pattern) NewMatcher() *Matcher { return p.NewSearch().NewMatcher() }
 
-// Search is one run of a pattern over many texts: what its matchers share. It
-// is safe for concurrent use.
+// Search is one search for a pattern in many texts: the state that its matchers share. It is
+// safe for concurrent use.
 type Search struct {
 	p      *Pattern
 	stop   atomic.Pointer[error]
-	budget *backref.Budget // nil for patterns that need no backtracking
-	exact  atomic.Int64    // steps left for patterns no automaton can run
+	budget *backref.Budget // nil for patterns without backtracking
+	exact  atomic.Int64    // remaining steps for patterns that no automaton can run
 }
 
-// A search that backtracks, or simulates an automaton that is too large to build,
-// may take a second or two of one processor, plus stepsAByte for each byte of
-// text. An ordinary pattern such as \w+(?!\w)\s*= takes 4 steps a byte on C code,
-// one that explodes takes thousands.
+// A search that backtracks, or simulates an automaton that is too large to build, may
+// take a second or two of one processor, plus stepsAByte for each byte of text. An ordinary
+// pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an exponential one
+// thousands.
 const (
 	maxSteps   = 1 << 26
 	stepsAByte = 32
@@ -67,8 +67,8 @@ func (p *Pattern) NewSearch() *Search {
 	return s
 }
 
-// Stop ends the search: its matchers return soon, and their Err is err. A second
-// call has no effect.
+// Stop ends the search: its matchers return soon, and their Err is err. Further calls have
+// no effect.
 func (s *Search) Stop(err error) {
 	s.stop.CompareAndSwap(nil, &err)
 	if s.budget != nil {
@@ -76,8 +76,8 @@ func (s *Search) Stop(err error) {
 	}
 }
 
-// StopWith stops the search when ctx is done. Call release when the search is
-// over, as with a context's cancel function.
+// StopWith stops the search when ctx is done. Call release when the search is over, like
+// a context's cancel function.
 func (s *Search) StopWith(ctx context.Context) (release func()) {
 	if err := ctx.Err(); err != nil {
 		s.Stop(err)
@@ -102,12 +102,12 @@ func (m *Matcher) Clone() *Matcher { return m.search.NewMatcher() }
 // Pattern returns the pattern m searches for.
 func (m *Matcher) Pattern() *Pattern { return m.p }
 
-// ErrBudget is what Err returns when a pattern took more steps than a search may:
-// one with look-around or a backreference, or with counts in the thousands.
+// ErrBudget is returned by Err if a pattern took more steps than a search may: one with
+// look-around or a backreference, or with counts in the thousands.
 var ErrBudget = fault.New(fault.InvalidPattern, "the pattern takes too many steps on this text; simplify its repetitions or search fewer files", "")
 
-// Err returns why the matcher stopped early: the search was stopped or its budget
-// was spent. The matches reported before are correct but not complete.
+// Err returns why the matcher stopped early: the search was stopped or its budget spent.
+// The matches reported before are correct but incomplete.
 func (m *Matcher) Err() error {
 	m.poll()
 	return m.err
@@ -122,15 +122,15 @@ func (m *Matcher) fail(err error) {
 	}
 }
 
-// pollBytes is the work between two checks of Search.stop: 26 ms at 10 MB/s,
-// which is slow even for an engine that simulates. A match counts as matchWork
-// bytes, since starting again costs as much.
+// pollBytes is the work between two checks of Search.stop: 26 ms at 10 MB/s, which is
+// slow even for an engine that simulates. A match counts as matchWork bytes, since a restart
+// costs as much.
 const (
 	pollBytes = 256 << 10
 	matchWork = 128
 )
 
-// spend counts work and reports whether the search goes on.
+// spend counts work and reports whether the search continues.
 func (m *Matcher) spend(n int) bool {
 	if m.work += n; m.work >= pollBytes {
 		m.work = 0
@@ -139,7 +139,7 @@ func (m *Matcher) spend(n int) bool {
 	return m.err == nil
 }
 
-// poll looks whether the search was stopped.
+// poll checks whether the search was stopped.
 func (m *Matcher) poll() {
 	if err := m.search.stop.Load(); err != nil {
 		m.fail(*err)
@@ -149,8 +149,8 @@ func (m *Matcher) poll() {
 	}
 }
 
-// MatchLine reports whether the pattern matches in one line, given without its
-// line ending. The pattern's mode is Lines.
+// MatchLine reports whether the pattern matches one line, given without its line ending.
+// The pattern's mode must be Lines.
 func (m *Matcher) MatchLine(line []byte) bool {
 	if m.err != nil {
 		return false
@@ -170,7 +170,7 @@ func (m *Matcher) MatchLine(line []byte) bool {
 	return m.decide(line)
 }
 
-// decide is MatchLine without prefilter.
+// decide is MatchLine without a prefilter.
 func (m *Matcher) decide(line []byte) bool {
 	pl := m.p.plan
 	if pl.bounded != nil && pl.bounded.strings {
@@ -200,8 +200,8 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 	return m.run(text, from, len(text), false, slots)
 }
 
-// run decides with the engine that fits the text. Assertions see all of text,
-// the match lies in text[from:to], and anchored it starts at from.
+// run decides with an engine that fits the text. Assertions see all of text, the match is
+// in text[from:to], and if anchored it starts at from.
 func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) bool {
 	if !m.spend(to - from) {
 		return false
@@ -229,7 +229,7 @@ func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int
 	return r == pike.Match
 }
 
-// stopped charges the engine's work to the search and reports whether it ends.
+// stopped charges the engine's work to the search and reports whether the search ends.
 func (m *Matcher) stopped(bytes, steps int) bool {
 	if excess := int64(steps) - stepsAByte*int64(bytes); excess > 0 && m.search.exact.Add(-excess) < 0 {
 		m.fail(ErrBudget)
@@ -257,8 +257,7 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode == Lines || pl.pre == nil {
 		return m.spanIn(text, from, len(text))
 	}
-	// Most texts have no match. Look only around the hits, as far as a match can
-	// reach.
+	// Most texts have no match. Search only around the hits, as far as a match can extend.
 	for from <= len(text) {
 		hit, hitEnd := pl.pre.find(text, from)
 		if hit < 0 && pl.pre.usable(text[from:]) {
@@ -280,7 +279,7 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 }
 
 // spanAtHit is span for short matches that begin with a hit. known is false if the
-// automaton can't tell.
+// automaton can't decide.
 func (m *Matcher) spanAtHit(text []byte, from int) (start, end int, ok, known bool) {
 	pl := m.p.plan
 	if !m.hasFind() {
@@ -307,8 +306,8 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
 	}
-	// In ASCII the automata decide Unicode's word assertions; where they meet another
-	// byte they give up.
+	// In ASCII the automata decide Unicode's word assertions; at any other byte they give
+	// up.
 	b := m.p.plan.bounded
 	if b != nil && b.strings {
 		if start, end, ok, known := m.boundedSpan(text, from, to); known {
@@ -327,8 +326,8 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 	return m.slots[0], m.slots[1], ok
 }
 
-// each visits the matches of one text that don't overlap, from left to right.
-// An empty match right after another match doesn't count.
+// each visits the non-overlapping matches of one text, from left to right. An empty match
+// right after another match is skipped.
 func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	last := -1
 	for from := 0; from <= len(text); {
@@ -351,9 +350,9 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	}
 }
 
-// afterEmpty is the distance from an empty match to where the next one may start.
-// In Rust's syntax a match may begin inside a scalar value, as (?-u:\xBF) does;
-// in ECMAScript it may not.
+// afterEmpty returns the distance from an empty match to the next possible start. In Rust's
+// syntax a match may begin inside a scalar value, as (?-u:\xBF) does; in ECMAScript it may
+// not.
 func (m *Matcher) afterEmpty(rest []byte) int {
 	if !m.p.plan.superset {
 		return 1
@@ -381,8 +380,8 @@ func (m *Matcher) Each(buf []byte, yield func(start, end int) bool) {
 	})
 }
 
-// Find returns the first match in buf that starts at or after from. What lies
-// before from is seen by assertions but not matched.
+// Find returns the first match in buf that starts at or after from. The text before from
+// is seen by assertions but not matched.
 func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode != Lines {
 		return m.span(buf, from)
@@ -400,8 +399,8 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	} else if from > lineEnd {
 		lineStart = next
 	}
-	// Search a few lines first, then more: callers that call Find repeatedly
-	// would otherwise search the same megabyte for each match.
+	// Search a few lines first, then more: callers that call Find repeatedly would
+	// otherwise search the same megabyte for each match.
 	for size := minFind; lineStart < len(buf) && !ok && m.err == nil; size = min(4*size, segmentSize) {
 		part := buf[lineStart:segmentEnd(buf, lineStart, size)]
 		m.Lines(part, func(s, e int) bool {
@@ -415,13 +414,12 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	return start, end, ok
 }
 
-// minFind is what Find looks at first.
+// minFind is the size of Find's first part.
 const minFind = 512
 
-// Captures finds the first match in text at or after from and returns the
-// spans of its groups: group i is slots[2*i] to slots[2*i+1], -1 when it took
-// no part. slots is reused when it is large enough. In Lines mode text is one
-// line.
+// Captures finds the first match in text at or after from and returns the spans of its
+// groups: group i is slots[2*i] to slots[2*i+1], -1 if it did not participate. slots is
+// reused if it is large enough. In Lines mode text is one line.
 func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	if m.err != nil || from < 0 || from > len(text) {
 		return nil, false
@@ -447,7 +445,7 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	return slots, true
 }
 
-// mayMatch asks the prefilter, unless the pattern itself tells as fast.
+// mayMatch asks the prefilter, unless the pattern itself is as fast.
 func (m *Matcher) mayMatch(text []byte, from int) bool {
 	pl := m.p.plan
 	if pl.anchored() && (from > 0 || pl.onePass() != nil) {
@@ -460,10 +458,9 @@ func (m *Matcher) mayMatch(text []byte, from int) bool {
 	return hit >= 0
 }
 
-// groups finds the first match and its groups. The engines that support groups
-// are the slowest, so they only get what the others found. If a match can begin
-// only at the start of the text, they search by themselves: finding it first
-// would do the work twice.
+// groups finds the first match and its groups. The engines that support groups are the
+// slowest, so they run only on matches found by the others. If a match can begin only at the
+// start of the text, they search themselves: finding it first would do the work twice.
 func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
@@ -483,8 +480,8 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	return ok && m.run(text, start, end, true, slots)
 }
 
-// nearMatch is the largest distance to the end of a match for which the start
-// isn't searched first. This helps lexers, whose tokens follow one another.
+// nearMatch is the largest distance to the end of a match for which the start isn't
+// searched first. This helps lexers, whose tokens follow one another.
 const nearMatch = 64
 
 // shortText is the largest text that an engine with groups searches by itself.

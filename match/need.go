@@ -8,31 +8,30 @@ import (
 type NeedOp uint8
 
 const (
-	NeedAny    NeedOp = iota // nothing is needed
+	NeedAny    NeedOp = iota // no requirement
 	NeedNever                // nothing can match
 	NeedOneOf                // one of Texts occurs
 	NeedAll                  // every one of Subs holds
 	NeedEither               // one of Subs holds
 )
 
-// Need is a condition that a text must meet for the pattern to match in it. It
-// may be too weak but is never too strong: a text that fails it has no match. The
-// zero value asks for nothing.
+// Need is a necessary condition for the pattern to match in a text. It may be too weak but
+// is never too strong: a text that fails it has no match. The zero value requires nothing.
 type Need struct {
 	Op    NeedOp
 	Texts []NeedText
 	Subs  []Need
 }
 
-// NeedText is a string that has to occur. With Fold it may occur in any case,
-// and Text is written as Fold would write it.
+// NeedText is a string that must occur. With Fold it may occur in any case, and Text is
+// folded.
 type NeedText struct {
 	Text string
 	Fold bool
 }
 
-// FoldRune returns the rune that stands for r and its case variants: the ASCII
-// lower-case letter where there is one, so that the Kelvin sign becomes k.
+// FoldRune returns the representative of r and its case variants: the ASCII lower-case
+// letter if there is one, so that the Kelvin sign becomes k.
 func FoldRune(r rune) rune { return literal.FoldRune(r) }
 
 func publicNeed(n *literal.Need) Need {
@@ -63,7 +62,7 @@ func publicTexts(set literal.Set) []NeedText {
 	return texts
 }
 
-// allOf asks for every string of a set.
+// allOf requires every string of a set.
 func allOf(set literal.Set) Need {
 	subs := make([]Need, len(set))
 	for i, t := range publicTexts(set) {

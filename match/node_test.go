@@ -33,12 +33,12 @@ type nodeCase struct {
 	got     []string
 }
 
-// TestNode compares every match of over 20,000 pairs of pattern and text, with its
-// groups, with node's: what Each and Captures say, prefilters, automata and
-// backtracking as they come. Left out are
+// TestNode compares every match of over 20,000 pairs of pattern and text, with its groups,
+// with node's: the results of Each and Captures, with prefilters, automata and backtracking
+// as chosen. It omits
 //
 //   - an empty match right after another match, which Each doesn't count;
-//   - in Lines mode patterns that ask for a line feed, which are refused;
+//   - in Lines mode patterns that need a line feed, which are refused;
 //   - matches V8 finds between the halves of a surrogate pair under u, where
 //     the specification doesn't look;
 //   - the v flag, which Options doesn't have, and modifiers, which node 20
@@ -152,8 +152,8 @@ func nodeCases(n int) []*nodeCase {
 	return cases
 }
 
-// explodes reports a pattern that takes so many steps by backtracking that
-// node, which has no limit, might not come back.
+// explodes reports whether a pattern takes so many steps by backtracking that node, which
+// has no limit, might not finish.
 func (c *nodeCase) explodes() bool {
 	tree, err := ecma.ParseTree(c.P, ecmaFlags(c.opts.Case == Insensitive, c.opts), nil)
 	if err != nil {
@@ -214,8 +214,8 @@ func (c *nodeCase) add(m *Matcher, i int, text string, start, end int) {
 	c.got[i] += fmt.Sprint(slots)
 }
 
-// nodeMatches is node's answer in bytes. inside reports a match with an end
-// inside a character.
+// nodeMatches converts node's answer to bytes. inside reports whether a match ends inside
+// a character.
 func nodeMatches(text string, all [][]*[2]int) (list string, inside bool) {
 	at := map[int]int{}
 	units := 0

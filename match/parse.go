@@ -86,7 +86,7 @@ func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parse
 			CaseInsensitive:   fold,
 			MultiLine:         opts.Mode != Text,
 			DotMatchesNewLine: opts.DotAll,
-			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // by lines the ending is not part of the text
+			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // in Lines mode the ending is not part of the text
 			Budget:            c.trees,
 		})
 	case ECMAScript:
@@ -109,7 +109,7 @@ func (c *Compiler) parseOne(expr string, fold bool, opts Options) (*syntax.Parse
 	return nil, errors.New("unknown pattern syntax")
 }
 
-// Demands reports that one of the expressions has a part that matches only the byte b:
+// Demands reports whether one of the expressions has a part that matches only the byte b:
 // \x00 demands NUL, [^\x00-\x7F] does not. Invalid expressions demand nothing.
 func Demands(exprs []string, opts Options, b byte) bool {
 	fold, c := foldCase(exprs, opts), NewCompiler(context.Background(), opts)
@@ -163,14 +163,14 @@ func (c *Compiler) compileBackref(exprs []string, fold bool, opts Options) (*bac
 	return backref.Compile(ecma.Join(trees, around)), nil
 }
 
-// literalTree is the tree of a text. Bytes that aren't UTF-8 stand for
+// literalTree returns the tree of a literal text. Bytes that aren't UTF-8 match
 // themselves.
 func literalTree(text string, fold bool) *hir.Node {
 	if !fold {
 		return hir.Literal([]byte(text))
 	}
 	var subs []*hir.Node
-	letters := map[rune]*hir.Node{} // trees are never changed, so one can be shared
+	letters := map[rune]*hir.Node{} // trees are immutable, so one can be shared
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
@@ -187,7 +187,7 @@ func literalTree(text string, fold bool) *hir.Node {
 	return hir.Concat(subs...)
 }
 
-// shiftGroups renumbers the groups of a tree that follows others.
+// shiftGroups renumbers the groups of a tree that follows other trees.
 func shiftGroups(n *hir.Node, by int) *hir.Node {
 	if by == 0 || !n.HasCapture() {
 		return n

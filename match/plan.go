@@ -15,60 +15,55 @@ import (
 	"quarry/internal/re/onepass"
 )
 
-// plan is how a pattern is searched for. Every part of it is immutable.
+// plan is the search strategy for a pattern. Every part of it is immutable.
 type plan struct {
-	// lines runs the pattern over many lines, in Lines mode. It lets a line
-	// end before \r as well, so a line with a \r has to be verified; with
-	// superset all do.
+	// lines matches the pattern against many lines, in Lines mode. It lets a line end
+	// before \r as well, so a line with a \r must be verified; with superset all lines must.
 	lines *dfa.Lines
 
-	// prog is the reference: it defines matches, spans and groups, unless back is
-	// set. In Lines mode it is built on first use, since counting lines seldom
-	// needs it and Unicode classes take a millisecond to build.
+	// prog is the reference: it defines matches, spans and groups, unless back is set. In
+	// Lines mode it is built on first use, since counting lines seldom needs it and Unicode
+	// classes take a millisecond to build.
 	prog func() *nfa.Prog
 
-	// short runs prog on short texts, with groups, faster than the general
-	// engine.
+	// short runs prog on short texts, with groups, faster than the general engine.
 	short func() *backtrack.Engine
 
-	// onePass runs prog where a match begins, with groups, faster than short; nil
-	// when the pattern isn't for it.
+	// onePass runs prog at the start of a match, with groups, faster than short; nil if
+	// it can't run the pattern.
 	onePass func() *onepass.Engine
 
-	// find gives spans in one text; nil when the reversed automaton is too
-	// large.
+	// find returns spans in one text; nil if the reversed automaton is too large.
 	find func() *dfa.Finder
 
-	// pre finds candidates; nil when nothing helps. With whole set a hit is
-	// a match.
+	// pre finds candidates; nil if none helps. With whole set a hit is a match.
 	pre   *prefilter
 	whole bool
 
-	// fromHit says that a match in a line begins at a hit and does not depend on
-	// what comes before.
+	// fromHit says that a match in a line begins at a hit and does not depend on the text
+	// before it.
 	fromHit bool
 
-	// reach is set with fromHit if matches are short: no match is longer. Then a
-	// hit is looked at by itself.
+	// reach is set with fromHit if matches are short: it is the length of the longest
+	// match. Then each hit is examined separately.
 	reach int
 
-	// looseEnd says that lines lets a line end before \r. Only then does a \r
-	// inside of a line matter.
+	// looseEnd says that lines lets a line end before \r. Only then a \r inside of a line
+	// matters.
 	looseEnd bool
 
-	// free says that the pattern has no assertions, so a match in the beginning
-	// of a line is one in the line.
+	// free says that the pattern has no assertions, so a match in the start of a line is a
+	// match in the line.
 	free bool
 
-	// fence has the bytes that no match contains, in the modes for whole texts;
-	// nil if there are none or they are too rare.
+	// fence has the bytes that no match contains, in the modes for whole texts; nil if
+	// there are none or they are too rare.
 	fence *fence
 
 	// cutter says where a text may be cut, in Multiline mode; see Pattern.Cut.
 	cutter func() *cutter
 
-	// every says that each line matches, at its start or at its end, in Lines
-	// mode.
+	// every says that each line matches, at its start or at its end, in Lines mode.
 	every bool
 
 	// bounded is set for a pattern between Unicode word assertions.
@@ -77,18 +72,18 @@ type plan struct {
 	back     *backref.Program
 	superset bool // back decides matches too, not only groups
 
-	// size is what the first automaton takes, in bytes. ended is set when prog
-	// could not be built because the call that the pattern belongs to has ended:
-	// then it matches nothing, and a Matcher reports the error.
+	// size is the size of the first automaton, in bytes. ended is set if prog could not be
+	// built because the pattern's call has ended: then nothing matches, and a Matcher reports
+	// the error.
 	size  int
 	ended atomic.Pointer[error]
 }
 
-// limits are those of a plan.
+// limits are the limits of a plan.
 type limits struct {
 	size  int          // bytes of an automaton
 	cache int          // bytes of a matcher's states; 0 is the default
-	stop  func() error // returns an error when the work is to end
+	stop  func() error // returns an error when the work must end
 }
 
 func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan, error) {
@@ -109,8 +104,8 @@ func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan
 		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
 		p.free = first.Looks == 0
 		p.prog = sync.OnceValue(func() *nfa.Prog {
-			// The tree fitted with its groups. Alternatives may share less
-			// without them, so the limit is a little larger.
+			// The tree fitted with its groups. Without them alternatives may share less, so the
+			// limit is a little larger.
 			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * lim.size, Stop: lim.stop})
 			if errors.Is(err, nfa.ErrTooLarge) {
 				panic("match: " + err.Error())
@@ -162,18 +157,18 @@ func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan
 	return p, nil
 }
 
-// anchored reports that a match can only begin where a text does, which in Lines
+// anchored reports whether a match can only begin at the start of a text, which in Lines
 // mode is a line.
 func (p *plan) anchored() bool {
 	prog := p.prog()
 	return prog.AnchoredStart || p.lines != nil && prog.LineAnchored
 }
 
-// maxReach bounds what is read again for each hit.
+// maxReach limits the text that is read again for each hit.
 const maxReach = 256
 
-// nextStart finds where the next match could begin, from the strings that all
-// matches begin with. It is nil if that doesn't help, as in Lines mode.
+// nextStart finds the next possible start of a match, from the strings with which all
+// matches begin. It is nil if that doesn't help, as in Lines mode.
 func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	if mode == Lines || len(prefix) == 0 || hasEmptyText(prefix) || setFrequency(prefix) > commonHits {
 		return nil
@@ -190,7 +185,7 @@ func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	}
 }
 
-// looksAhead are the assertions that ask nothing about what comes before.
+// looksAhead are the assertions that don't depend on the preceding text.
 const looksAhead nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF |
 	1<<hir.LookWordEndHalfASCII | 1<<hir.LookWordEndHalfUnicode
 
@@ -253,8 +248,8 @@ func mapLooks(n *hir.Node, to func(hir.Look) hir.Look) *hir.Node {
 	return &c
 }
 
-// looseLineEnd lets a line end before \r as well: the text of a line doesn't
-// have the \r of its ending.
+// looseLineEnd lets a line end before \r as well, because the text of a line excludes the
+// \r of its ending.
 func looseLineEnd(l hir.Look) hir.Look {
 	if l == hir.LookEndLine {
 		return hir.LookEndCRLF

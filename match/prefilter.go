@@ -13,8 +13,8 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// prefilter finds the places where a match could be: every match contains one of
-// its strings. It never misses a match, but a hit need not be one.
+// prefilter finds the places where a match could be: every match contains one of its
+// strings. It never misses a match, but a hit need not be one.
 type prefilter struct {
 	finder *vec.Finder
 	fold   *vec.Finder
@@ -22,16 +22,15 @@ type prefilter struct {
 	lens   []int // of multi's strings
 	bytes  *vec.ByteSet
 
-	// oddCase says that the text contains k or s in any case, which the
-	// Kelvin sign and the long s match too; the kernels fold ASCII only, so
-	// a buffer with one of those is searched without the prefilter.
+	// oddCase says that the text contains k or s in any case, which also match the Kelvin
+	// sign and the long s. The kernels fold only ASCII, so a buffer that contains one of those
+	// is searched without the prefilter.
 	oddCase bool
-	// hasCR says that a string contains \r, so that a hit may reach into a line
-	// ending.
+	// hasCR says that a string contains \r, so that a hit may extend into a line ending.
 	hasCR bool
 	// longest is the length of the longest string.
 	longest int
-	// loose says that a hit may not be one of the strings asked for.
+	// loose says that a hit may not be one of the wanted strings.
 	loose bool
 }
 
@@ -56,8 +55,8 @@ func (p *prefilter) find(buf []byte, from int) (start, end int) {
 	}
 }
 
-// first is find for patterns whose hits are matches. No match comes before the
-// hit, unless it contains one of the odd letters.
+// first is find for patterns whose hits are matches. No match precedes the hit, unless
+// it contains one of the odd letters.
 func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	start, end = p.find(buf, from)
 	if !p.oddCase {
@@ -65,14 +64,13 @@ func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	}
 	seen := buf[from:]
 	if start >= 0 {
-		// Up to its first odd letter, a match is as long as its string.
+		// Up to its first odd letter, a match has the length of its string.
 		seen = buf[from:min(len(buf), start+p.longest+len(kelvin))]
 	}
 	return start, end, p.usable(seen)
 }
 
-// countLines counts the lines with a hit. The first bytes, unbroken, have no line
-// feed.
+// countLines counts the lines with a hit. The first unbroken bytes contain no line feed.
 func (p *prefilter) countLines(buf []byte, unbroken int) int {
 	n := 0
 	for pos := 0; pos < len(buf); {
@@ -93,7 +91,7 @@ func (p *prefilter) countLines(buf []byte, unbroken int) int {
 
 var kelvin, longS = []byte("\u212a"), []byte("\u017f")
 
-// oddLead are the first bytes of the two.
+// oddLead are the first bytes of the two odd letters.
 var oddLead = vec.NewByteSet(&[256]bool{0xC5: true, 0xE2: true})
 
 // usable reports whether the prefilter is sound on this buffer.
@@ -153,16 +151,16 @@ func newPrefilter(set literal.Set) *prefilter {
 	return p
 }
 
-// maxVariants bounds into how many strings one folded string with non-ASCII
-// letters is expanded, and maxStrings bounds all of them together.
+// maxVariants limits the expansions of one folded string with non-ASCII letters, and
+// maxStrings limits all strings together.
 const (
 	maxVariants = 16
 	maxStrings  = 64
 )
 
-// expandFolds expands the non-ASCII letters of folded strings to all their cases,
-// since the kernels fold ASCII only. A string with too many of them is cut at the
-// start and then loose: a hit is only a hint.
+// expandFolds expands the non-ASCII letters of folded strings to all their cases, since the
+// kernels fold only ASCII. A string with too many of them is truncated and then loose: a hit
+// is only a hint.
 func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 	for _, lit := range set {
 		if !lit.Fold || isASCII(lit.Text) {
@@ -184,8 +182,7 @@ func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 func caseVariants(text string) (variants []string, cut bool) {
 	variants = []string{""}
 	for len(text) > 0 {
-		// What isn't UTF-8 is RuneError of size 1 and stands for itself, as
-		// does U+FFFD.
+		// Invalid UTF-8 is RuneError of size 1 and matches itself, as does U+FFFD.
 		r, size := utf8.DecodeRuneInString(text)
 		orbit := []string{text[:size]}
 		if r >= utf8.RuneSelf {
@@ -225,8 +222,8 @@ func hasCaseASCII(s string) bool {
 	return false
 }
 
-// bestSet picks, from the clauses of a need, the set whose strings should be
-// rarest, or nil when there is none worth looking for.
+// bestSet picks, from the clauses of a need, the set whose strings should be rarest, or nil
+// if none is worth searching for.
 func bestSet(n *literal.Need) literal.Set {
 	set, freq := cheapest(n)
 	if set == nil || freq > commonHits {
@@ -235,8 +232,8 @@ func bestSet(n *literal.Need) literal.Set {
 	return set
 }
 
-// commonHits is the rate from which hits cost more than running the automaton
-// over everything: about one every 24 bytes.
+// commonHits is the rate from which hits cost more than running the automaton over
+// everything: about one every 24 bytes.
 const commonHits = 1.0 / 24
 
 func cheapest(n *literal.Need) (literal.Set, float64) {
@@ -261,7 +258,7 @@ func cheapest(n *literal.Need) (literal.Set, float64) {
 				return nil, math.Inf(1)
 			}
 			if !slices.ContainsFunc(set, func(l literal.Lit) bool { return !slices.Contains(all, l) }) {
-				continue // both ways round: key, then secret, or secret, then key
+				continue // in both orders: key, then secret, or secret, then key
 			}
 			all, sum = append(all, set...), sum+f
 		}
@@ -270,8 +267,8 @@ func cheapest(n *literal.Need) (literal.Set, float64) {
 	return nil, math.Inf(1)
 }
 
-// setFrequency guesses how many hits a byte of text has. Letters in a word
-// depend on each other, so each further byte counts half its information.
+// setFrequency estimates the hits per byte of text. Letters in a word are not independent,
+// so each further byte counts half its information.
 func setFrequency(set literal.Set) float64 {
 	sum := 0.0
 	for _, lit := range set {
@@ -287,12 +284,12 @@ func setFrequency(set literal.Set) float64 {
 		rest += rarest / 2 // don't count the rarest twice
 		sum += math.Exp2(rarest - max(0, rest))
 	}
-	// A pass over many strings is slower than over one.
+	// Searching for many strings is slower than for one.
 	return sum * (1 + float64(len(set))/16)
 }
 
-// firstBytes makes a prefilter of the bytes a match can begin with, when they
-// are rare in text: those of \p{Greek} are, those of \w are not.
+// firstBytes makes a prefilter of the first bytes of matches, if they are rare in text:
+// those of \p{Greek} are, those of \w are not.
 func firstBytes(prog *nfa.Prog) *prefilter {
 	if prog.Nullable {
 		return nil

@@ -15,10 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestRE2 runs RE2's exhaustive tests, which come with Go: every short pattern of
-// some pieces on every short text. A line has the answers of four searches:
-// leftmost-first of the whole text and of a part, then leftmost-longest, which is
-// not offered.
+// TestRE2 runs RE2's exhaustive tests, which come with Go: every short pattern of some
+// pieces on every short text. A line has the answers of four searches: leftmost-first of
+// the whole text and of a part, then leftmost-longest, which is not offered.
 func TestRE2(t *testing.T) {
 	if os.Getenv("QUARRY_SUITES") == "" || testing.Short() {
 		t.Skip("set QUARRY_SUITES to run all of RE2's tests")
@@ -95,7 +94,7 @@ func (r *re2Run) pattern(expr string) {
 	if _, err := syntax.Parse(expr, syntax.Perl); err != nil {
 		return
 	}
-	// RE2's \d, \s, \w and \b know ASCII only.
+	// RE2's \d, \s, \w and \b are ASCII only.
 	ascii := strings.NewReplacer(`\d`, `[0-9]`, `\s`, `[\t\n\f\r ]`, `\w`, `[0-9A-Za-z_]`, `\b`, `(?-u:\b)`, `\B`, `(?-u:\B)`,
 		`\D`, `[^0-9]`, `\S`, `[^\t\n\f\r ]`, `\W`, `[^0-9A-Za-z_]`).Replace(expr)
 	part, err1 := Compile(ascii, Options{Mode: Text})
@@ -130,8 +129,8 @@ func (r *re2Run) answers(answers []string) {
 	}
 }
 
-// splitsCharacter reports an empty match inside of a character, as RE2's \B finds
-// between the bytes of one. None is found here.
+// splitsCharacter reports an empty match inside of a character, which RE2's \B finds
+// between its bytes. This package finds none.
 func splitsCharacter(answer, text string) bool {
 	start, end, ok := strings.Cut(answer, "-")
 	at, err := strconv.Atoi(start)

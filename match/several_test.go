@@ -32,7 +32,7 @@ func TestCompileAnyECMAScript(t *testing.T) {
 	}
 }
 
-// Whole words and lines are the same for patterns that backtrack.
+// Whole words and lines also work for patterns that backtrack.
 func TestWholeECMAScript(t *testing.T) {
 	for _, text := range []string{"foo", "éfoo", "xfoo foo", "éfoo foo", "foo\u2028foo", "a\nfoo\nb", "foo\rfoo", "foo\r\nfoo\r\n", "\n\rfoo\r", "\xfffoo", "foo_ (foo)", "foo\u0301 foo"} {
 		for _, mode := range []Mode{Lines, Multiline, Text} {
@@ -51,7 +51,7 @@ func TestWholeECMAScript(t *testing.T) {
 	}
 }
 
-// Groups count towards the size of a pattern, so that what compiles also runs.
+// Groups count towards the size of a pattern, so that every compiled pattern also runs.
 func TestGroupsWithinLimit(t *testing.T) {
 	for n := 1; n < 1<<13; n *= 2 {
 		for _, limit := range []int{0, 1 << 12, 1 << 16, 1 << 20} {
@@ -68,8 +68,8 @@ func TestGroupsWithinLimit(t *testing.T) {
 	}
 }
 
-// Bytes that aren't UTF-8 by themselves may be a letter with what stands
-// beside them, so they can't be part of a string without case.
+// Single bytes that aren't UTF-8 may form a letter with their neighbours, so they can't be
+// part of a case-insensitive string.
 func TestNeedBrokenBytes(t *testing.T) {
 	for _, c := range []struct{ expr, text string }{
 		{`(?i:a)(?-u:\xC5)((?-u:\xBF))`, "a\u017f"},

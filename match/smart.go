@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// foldCase decides Smart as ripgrep does: case is ignored if some character
-// stands for itself and none of those is upper case.
+// foldCase decides Smart as ripgrep does: case is ignored if the expressions have literal
+// characters and none of those is upper case.
 func foldCase(exprs []string, opts Options) bool {
 	if opts.Case != Smart {
 		return opts.Case == Insensitive
@@ -24,8 +24,8 @@ func foldCase(exprs []string, opts Options) bool {
 	return s.literal && !s.upper
 }
 
-// smart is what Smart asks about the characters of a pattern that stand for
-// themselves. Others don't: neither \W and \p{Lu} nor group names and flags.
+// smart examines the literal characters of a pattern for Smart. \W, \p{Lu}, group names and
+// flags have none.
 type smart struct {
 	literal bool
 	upper   bool
@@ -64,7 +64,7 @@ func (s *smart) pattern(expr string) {
 		case r == '(':
 			size = groupPrefix(expr)
 		case r == '{':
-			// A count, as {2,3}. In ECMAScript it may also be a brace of the text.
+			// A count, as {2,3}. In ECMAScript it may also be a literal brace.
 			if i := strings.IndexByte(expr, '}'); i > 0 && strings.Trim(expr[1:i], "0123456789, ") == "" {
 				size = i + 1
 			}
@@ -75,7 +75,7 @@ func (s *smart) pattern(expr string) {
 	}
 }
 
-// groupPrefix is the length of what opens a group: its flags or its name.
+// groupPrefix returns the length of a group's opening: its flags or its name.
 func groupPrefix(s string) int {
 	if !strings.HasPrefix(s, "(?") {
 		return 1
@@ -92,8 +92,7 @@ func groupPrefix(s string) int {
 	return 2
 }
 
-// escape looks at the escape sequence that expr begins with and returns its
-// length.
+// escape examines the escape sequence at the start of expr and returns its length.
 func (s *smart) escape(expr string) int {
 	if len(expr) < 2 {
 		return len(expr)

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// record is what a test of test262 shows; see testdata/test262.js.
+// record is the observations of one test of test262; see testdata/test262.js.
 type record struct {
 	Kind, File    string
 	Source, Flags string
@@ -27,8 +27,8 @@ type record struct {
 	Match, Not    []string
 }
 
-// suite gives a folder below QUARRY_SUITES, or skips the test: these take
-// minutes, make conformance-all runs them.
+// suite returns a folder below QUARRY_SUITES, or skips the test: the suites take minutes,
+// and make conformance-all runs them.
 func suite(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("QUARRY_SUITES"), name)
@@ -38,7 +38,7 @@ func suite(t *testing.T, name string) string {
 	return dir
 }
 
-// TestTest262 compares with what test262's RegExp tests show. Its last line is
+// TestTest262 compares with the observations of test262's RegExp tests. Its last line is
 // read for docs/CONFORMANCE.md.
 func TestTest262(t *testing.T) {
 	dir := suite(t, "test262")
@@ -89,7 +89,7 @@ func TestTest262(t *testing.T) {
 	t.Logf("suite: tried %d, pass %d, documented %d, fail %d; with a match, a refusal or characters: %v", tried, tried-differ-failed, differ, failed, said)
 }
 
-// empty reports a record that an engine without any match would pass.
+// empty reports whether an engine that never matches would pass a record.
 func (r *record) empty() bool {
 	switch r.Kind {
 	case "exec":
@@ -102,8 +102,8 @@ func (r *record) empty() bool {
 	return false
 }
 
-// differs says why a record can't be compared: a text is UTF-8 here, so it has no
-// lone surrogates, and a character beyond U+FFFF is one character.
+// differs says why a record can't be compared: a text here is UTF-8, so it has no lone
+// surrogates, and a character beyond U+FFFF is one character.
 func (r *record) differs() string {
 	parts := []string{r.Source, r.Text}
 	for _, v := range r.Result[min(1, len(r.Result)):] {
@@ -166,8 +166,8 @@ func (r *record) check() string {
 	return r.checkExec(m)
 }
 
-// checkStrings asks as the test does: about all strings as one text, and about
-// each only when that fails.
+// checkStrings checks as the test does: all strings as one text, and each separately only
+// if that fails.
 func (r *record) checkStrings(m *Matcher) string {
 	has := func(s string) bool {
 		_, _, ok := m.Find([]byte(s), 0)
@@ -209,7 +209,7 @@ func (r *record) checkProperty(m *Matcher) string {
 	return ""
 }
 
-// appendScalar leaves out surrogates, which no UTF-8 has.
+// appendScalar omits surrogates, which UTF-8 can't encode.
 func appendScalar(b []byte, c rune) []byte {
 	if !utf8.ValidRune(c) {
 		return b
@@ -256,5 +256,5 @@ func (r *record) checkExec(m *Matcher) string {
 	return ""
 }
 
-// lone finds half a surrogate pair written as an escape.
+// lone matches half a surrogate pair written as an escape.
 var lone = regexp.MustCompile(`\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\u\{[dD][89a-fA-F][0-9a-fA-F]{2}\}`)

@@ -9,9 +9,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Spans and groups in texts of many lines, with runs that a state stays in, are
-// those of the exact engine: what jumps over such runs, what looks only around a
-// literal and what decides word assertions by their inside changes nothing.
+// Spans and groups in texts of many lines, with runs in which a state repeats, equal the
+// exact engine's: skipping such runs, searching only around a literal and deciding word
+// assertions by their inside change nothing.
 func TestWholeTextsAgree(t *testing.T) {
 	stress.SkipTiny(t)
 	for seed := range uint64(stress.N(2500)) {
@@ -66,7 +66,7 @@ func checkGroups(t *testing.T, p *Pattern, m *Matcher, text []byte) {
 	}
 }
 
-// A pattern that is of one line finds the same in both modes.
+// A pattern for which OneLine is true finds the same in both modes.
 func TestOneLine(t *testing.T) {
 	for expr, want := range map[string]bool{
 		"needle": true, `\w+`: true, "a|bc": true, `\bfoo\b`: true, "(?i)NEEDLE": true, "[a-z]+|é": true,
@@ -91,7 +91,7 @@ func TestOneLine(t *testing.T) {
 			var x, y [][2]int
 			a.Each(text, func(s, e int) bool { x = append(x, [2]int{s, e}); return true })
 			b.Each(text, func(s, e int) bool { y = append(y, [2]int{s, e}); return true })
-			// Behind the last line feed begins no line.
+			// After the last line feed no line begins.
 			if n := len(x); n > 0 && x[n-1] == [2]int{len(text), len(text)} && (len(text) == 0 || text[len(text)-1] == '\n') {
 				x = x[:n-1]
 			}

@@ -8,19 +8,18 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// bounded is a pattern with a Unicode word assertion at its start or end, as -w
-// makes of every pattern. No automaton of bytes can decide these assertions, but
-// it can find the inside: a match begins where the inside has a match. So the
-// leftmost match of the inside is the leftmost and preferred match of the pattern
-// if the assertions hold around it. If they don't, the exact engine decides about
-// that place alone.
+// bounded is a pattern with a Unicode word assertion at its start or end, as -w makes of
+// every pattern. No byte automaton can decide these assertions, but it can find the inside:
+// a match begins where the inside has a match. So the leftmost match of the inside is the
+// leftmost and preferred match of the pattern if the assertions hold around it. If they
+// don't, the exact engine decides about that place.
 type bounded struct {
-	before, after hir.Look // LookNone where there is none
+	before, after hir.Look // LookNone if there is none
 	strings       bool     // the inside is a set of strings, which are found faster than by an automaton
 	inside        func() *Pattern
 }
 
-// newBounded takes a tree apart; nil when it isn't of that form.
+// newBounded splits a tree; nil if it doesn't have that form.
 func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	if root.Op != hir.OpConcat || opts.Syntax == Words {
 		return nil
@@ -39,7 +38,7 @@ func newBounded(root *hir.Node, opts Options, lim limits) *bounded {
 	}
 	found := literal.Extract(inside)
 	b.strings = found.Exact != nil && !found.Loose
-	// Made when first needed: Unicode classes take a millisecond.
+	// Built on first use: Unicode classes take a millisecond.
 	b.inside = sync.OnceValue(func() *Pattern {
 		plan, err := newPlan(&source{root: inside, names: []string{""}}, found, opts, lim)
 		if err != nil {
@@ -71,8 +70,8 @@ func (b *bounded) holds(text []byte, start, end int) bool {
 		(b.after == hir.LookNone || nfa.Holds(b.after, text, end))
 }
 
-// boundedSpan is spanIn for such a pattern. known is false if the inside has too
-// many matches that aren't matches of the pattern.
+// boundedSpan is spanIn for such a pattern. known is false if too many matches of the
+// inside aren't matches of the pattern.
 func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, known bool) {
 	b := m.p.plan.bounded
 	if m.inside == nil {
@@ -101,7 +100,7 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 		if m.err != nil {
 			return 0, 0, false, true
 		}
-		// The bytes read to find this match will be read again for the next one.
+		// The bytes read for this match will be read again for the next one.
 		if credit += 8*(start+1-from) - (end - from) - missBytes; credit < 0 {
 			return 0, 0, false, false
 		}
@@ -110,11 +109,11 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 	return 0, 0, false, true
 }
 
-// boundedCredit is how many bytes boundedSpan may read in vain, in addition to
+// boundedCredit is how many bytes boundedSpan may read without progress, in addition to
 // those it advances by.
 const boundedCredit = 4 << 10
 
-// insideSpan is span in a part of a text.
+// insideSpan is span for the inside in a part of a text.
 func (m *Matcher) insideSpan(text []byte, from, to int) (start, end int, ok bool) {
 	if to == len(text) {
 		return m.span(text, from)

@@ -15,28 +15,27 @@ import (
 	"quarry/fault"
 )
 
-// Args are the arguments of a call, checked and with defaults filled in.
+// Args are the arguments of a call, validated and with defaults filled in.
 type Args struct {
 	values map[string]any
 	given  map[string]bool
 }
 
-// Given reports whether the caller set a parameter, rather than its default.
+// Given reports whether the caller set a parameter, so that it isn't a default.
 func (a Args) Given(name string) bool { return a.given[name] }
 
-// String returns a String parameter, "" when it isn't set.
+// String returns a String parameter, "" if it isn't set.
 func (a Args) String(name string) string { s, _ := a.values[name].(string); return s }
 
-// Int returns an Integer parameter, 0 when it isn't set.
+// Int returns an Integer parameter, 0 if it isn't set.
 func (a Args) Int(name string) int { n, _ := a.values[name].(int); return n }
 
-// Bool returns a Boolean parameter, false when it isn't set.
+// Bool returns a Boolean parameter, false if it isn't set.
 func (a Args) Bool(name string) bool { b, _ := a.values[name].(bool); return b }
 
-// Strings returns a Strings parameter, or a String that takes OrList, nil when it
-// isn't set.
+// Strings returns a Strings parameter, or a String with OrList, nil if it isn't set.
 func (a Args) Strings(name string) []string {
-	if s, one := a.values[name].(string); one && s != "" { // of a parameter that takes OrList
+	if s, one := a.values[name].(string); one && s != "" { // a parameter with OrList
 		return []string{s}
 	}
 	s, _ := a.values[name].([]string)
@@ -55,11 +54,11 @@ type Text struct{ Name, Value string }
 // Texts returns the members of an object of strings, in their order.
 func (a Args) Texts(name string) []Text { t, _ := a.values[name].([]Text); return t }
 
-// JSON returns an Any parameter as it was given, nil when it isn't set.
+// JSON returns an Any parameter as given, nil if it isn't set.
 func (a Args) JSON(name string) json.RawMessage { r, _ := a.values[name].(json.RawMessage); return r }
 
-// decode reads JSON arguments. It is lenient, since models write "10" for 10, but
-// it does not guess: an unknown key is an error.
+// decode decodes JSON arguments. It is lenient, since models write "10" for 10, but does not
+// guess: an unknown key is an error.
 func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -97,8 +96,8 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 // addedByClients are parameters that clients add to every tool and pass on.
 var addedByClients = []string{"wait_for_previous"} // Gemini CLI
 
-// invalidText says what of a JSON text is no character; "" if all is. Decoding it would
-// put U+FFFD there: another path, another text.
+// invalidText describes the invalid characters of a JSON text; "" if all are valid. Decoding
+// would replace them by U+FFFD, and so change a path or text.
 func invalidText(raw []byte) string {
 	if !utf8.Valid(raw) {
 		return "the arguments are not valid UTF-8"
@@ -118,8 +117,8 @@ func invalidText(raw []byte) string {
 	}
 }
 
-// surrogate returns the surrogate that an escape at the beginning of a text stands
-// for, 0 if none, and the length of the escape.
+// surrogate returns the surrogate encoded by an escape at the start of a text, 0 if none, and
+// the length of the escape.
 func surrogate(text []byte) (half uint64, length int) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, min(2, len(text))
@@ -135,9 +134,9 @@ func (t *Tool) knownParams() string {
 	return listParams(t.Params)
 }
 
-// renamed gives keys that are spelled as other tools spell them the names of the
-// parameters they mean. A key that a parameter has keeps it, and of two keys for
-// one parameter the first in the parameter's list counts; the others are unknown.
+// renamed replaces keys in other tools' spelling by the names of the parameters they mean. A
+// key that equals a parameter's name is kept, and of two keys for one parameter the first in
+// the parameter's list counts; the others are unknown.
 func renamed(params []Param, object map[string]json.RawMessage) map[string]json.RawMessage {
 	known := make(map[string]bool, len(params))
 	for i := range params {
@@ -162,7 +161,7 @@ func renamed(params []Param, object map[string]json.RawMessage) map[string]json.
 			}
 			out[p.Name] = out[key]
 			delete(out, key)
-			var one []json.RawMessage // a list of one, where we take one
+			var one []json.RawMessage // a list with one element for a single value
 			if p.Kind == String && json.Unmarshal(out[p.Name], &one) == nil && len(one) == 1 {
 				out[p.Name] = one[0]
 			}
@@ -172,7 +171,7 @@ func renamed(params []Param, object map[string]json.RawMessage) map[string]json.
 	return out
 }
 
-// spelled finds the key that is a name in any style: old_text, oldText, old-text.
+// spelled finds the key for a name in any style: old_text, oldText, old-text.
 func spelled(object map[string]json.RawMessage, name string, known map[string]bool) (string, bool) {
 	if _, ok := object[name]; ok && !known[name] {
 		return name, true
@@ -186,12 +185,12 @@ func spelled(object map[string]json.RawMessage, name string, known map[string]bo
 	return "", false
 }
 
-// listParams names the parameters: those that the schema shows first, and then the
-// others, since one of these may be what is looked for.
+// listParams names the parameters: those in the schema first, and then the others, since one
+// of these may be wanted.
 func listParams(params []Param) string {
 	var names, others []string
 	for _, p := range params {
-		if p.Unlisted && p.Description != "" { // without one it is of other tools
+		if p.Unlisted && p.Description != "" { // without a description it belongs to other tools
 			others = append(others, p.Name)
 		} else if !p.Unlisted {
 			names = append(names, p.Name)
@@ -230,8 +229,8 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 	return a, nil
 }
 
-// emptyIsAbsent reports a parameter for which "" can only mean that it is absent.
-// Models that fill in every parameter write "" for numbers and choices.
+// emptyIsAbsent reports whether "" can only mean that a parameter is absent. Models that fill
+// in every parameter write "" for numbers and choices.
 func (p *Param) emptyIsAbsent() bool {
 	switch p.Kind {
 	case Integer, Boolean, Object:
@@ -242,7 +241,7 @@ func (p *Param) emptyIsAbsent() bool {
 	return false
 }
 
-// checkKeys refuses a key no parameter has.
+// checkKeys refuses a key without a parameter.
 func checkKeys(params []Param, object map[string]json.RawMessage, prefix string) error {
 	var names, unknown []string
 	for _, p := range params {
@@ -295,7 +294,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// unquoted is an object or a list that came as a string, as some clients send it.
+// unquoted returns an object or a list that was sent as a string, as some clients do.
 func unquoted(raw []byte) []byte {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -304,7 +303,7 @@ func unquoted(raw []byte) []byte {
 	return raw
 }
 
-// textsValue reads an object of strings. A name that is given twice would lose a value.
+// textsValue decodes an object of strings. A duplicate name would lose a value.
 func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(unquoted(raw)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -339,7 +338,7 @@ func (p *Param) textsValue(raw []byte, prefix string) (any, error) {
 	return list, nil
 }
 
-// value reads one argument.
+// value decodes one argument.
 func (p *Param) value(raw []byte, prefix string) (any, error) {
 	switch p.Kind {
 	case String:
@@ -377,7 +376,7 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 		}
 	case '{', '[', 't', 'f':
 		return nil, p.wrong(prefix, raw)
-	default: // a number where a string is wanted
+	default: // a number instead of a string
 		s = string(raw)
 	}
 	if s == "" && p.Required && !p.AllowEmpty {
@@ -407,7 +406,7 @@ func (p *Param) integerValue(raw []byte, prefix string) (any, error) {
 	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return nil, p.wrong(prefix, raw)
 	}
-	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // nothing here counts further
+	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // no count here is larger
 	if p.Min != nil && n < *p.Min {
 		if !p.Clamp {
 			return nil, Errorf(fault.InvalidArgument, "%s%s must be at least %d, not %s", prefix, p.Name, *p.Min, text)
@@ -433,7 +432,7 @@ func (p *Param) booleanValue(raw []byte, prefix string) (any, error) {
 	return nil, p.wrong(prefix, raw)
 }
 
-// objectsValue also takes a lone object, and a list written as a string.
+// objectsValue also accepts a single object, and a list written as a string.
 func (p *Param) objectsValue(raw []byte, prefix string) (any, error) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -457,7 +456,7 @@ func (p *Param) objectsValue(raw []byte, prefix string) (any, error) {
 	return out, nil
 }
 
-// stringsValue also takes a lone string, and a list written as a string.
+// stringsValue also accepts a single string, and a list written as a string.
 func (p *Param) stringsValue(raw []byte, prefix string) (any, error) {
 	var list []string
 	if json.Unmarshal(raw, &list) == nil {

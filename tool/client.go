@@ -2,22 +2,22 @@ package tool
 
 import "context"
 
-// Client is the program that calls, as it introduced itself.
+// Client is the calling program, as it introduced itself.
 type Client struct {
 	Name, Version string
-	// Session names the connection, if there is one: calls that belong together
-	// have the same. It is a name of our own and opens nothing.
+	// Session names the connection, if there is one: related calls share it. It is our own
+	// name and gives no access.
 	Session string
 }
 
 type clientKey struct{}
 
-// WithClient returns a context whose calls are made by a client.
+// WithClient returns a context for the calls of a client.
 func WithClient(ctx context.Context, c Client) context.Context {
 	return context.WithValue(ctx, clientKey{}, c)
 }
 
-// ClientOf returns the client that calls; the zero value is unknown.
+// ClientOf returns the calling client; the zero value means unknown.
 func ClientOf(ctx context.Context) Client {
 	c, _ := ctx.Value(clientKey{}).(Client)
 	return c

@@ -8,8 +8,8 @@ import (
 	"quarry/tool"
 )
 
-// A program that talks to a model passes the definitions on, and hands the
-// model's calls to the registry.
+// A program that talks to a model passes the definitions to the model, and the model's calls
+// to the registry.
 func Example() {
 	greet := &tool.Tool{
 		Name:        "greet",

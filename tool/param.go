@@ -15,61 +15,60 @@ const (
 	Strings // a list of strings
 	Object  // with Fields
 	Objects // a list of objects with Fields
-	Any     // any JSON value, also null
-	Texts   // an object with strings by any names
+	Any     // any JSON value, including null
+	Texts   // an object of strings with arbitrary names
 )
 
 var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array", "", "object"}
 
-// Param is one parameter of a tool. Its schema, its check and its text in the
-// documentation all come from here.
+// Param is one parameter of a tool. Its schema, validation and documentation are derived from
+// it.
 type Param struct {
 	Name        string
 	Description string
 	Kind        Kind
 	Required    bool
-	Default     any      // a string, int or bool; nil for none
+	Default     any      // a string, int or bool; nil if none
 	Enum        []string // of a String
 	Min, Max    *int     // of an Integer; of a String, its length in characters
-	Fields      []Param  // of an Object, or of each of Objects
+	Fields      []Param  // of an Object, or of each item of Objects
 
-	// AllowEmpty lets a required String be "".
+	// AllowEmpty allows "" for a required String.
 	AllowEmpty bool
-	// Clamp brings an Integer outside Min and Max to the nearest of them
-	// instead of refusing it.
+	// Clamp brings an Integer outside Min and Max to the nearest of them instead of refusing
+	// it.
 	Clamp bool
-	// Missing is the message for a required parameter that is missing or has the
-	// wrong type; "" is a message made from the parameter.
+	// Missing is the message for a required parameter that is missing or has the wrong type;
+	// "" means a generated message.
 	Missing string
-	// Several says what to do where a list is given for a String.
+	// Several is the advice if a list is given for a String.
 	Several string
-	// OrList takes a list of strings for a String too. Args.Strings has either.
+	// OrList also accepts a list of strings for a String. Args.Strings returns either.
 	OrList bool
-	// Also are other names that are understood for it, in any style (old_string,
-	// oldString, old-string), and not listed: those that similar tools have. Its
-	// own name is then understood in any style too.
+	// Also are other accepted names, in any style (old_string, oldString, old-string), that
+	// are not listed: names from similar tools. Its own name is then also accepted in any style.
 	Also []string
-	// List is the parameter that takes a list that is given for this one.
+	// List is the parameter that gets a list given for this one.
 	List string
-	// Unlisted keeps the parameter out of the schema. It is understood.
+	// Unlisted omits the parameter from the schema. It is still accepted.
 	Unlisted bool
 }
 
 // Limit returns a pointer for Min and Max.
 func Limit(n int) *int { return &n }
 
-// InputSchema is the JSON schema of the tool's arguments. Models read it at every
-// turn, so it omits what an error would say anyway: that unknown keys are
-// refused, and that a number without an upper bound starts at 0 or 1.
+// InputSchema returns the JSON schema of the tool's arguments. Models read it in every turn,
+// so it omits details that an error would explain: that unknown keys are refused, and that a
+// number without an upper limit starts at 0 or 1.
 func (t *Tool) InputSchema() json.RawMessage {
 	b, err := json.Marshal(objectSchema(t.Params))
 	if err != nil {
-		panic("tool: " + err.Error()) // it has only values of our own
+		panic("tool: " + err.Error()) // all values are our own
 	}
 	return b
 }
 
-// schema is the part of JSON schema that tools need, in the order it prints.
+// schema is the part of JSON schema that tools need, in printing order.
 type schema struct {
 	Type        string     `json:"type,omitempty"`
 	AnyOf       []schema   `json:"anyOf,omitempty"`
@@ -86,7 +85,7 @@ type schema struct {
 	MaxLength   *int       `json:"maxLength,omitempty"`
 }
 
-// properties keeps the order of the parameters, which models read.
+// properties keeps the order of the parameters, as models read it.
 type properties []property
 
 type property struct {
@@ -162,10 +161,10 @@ func (p *Param) schema() schema {
 	return s
 }
 
-// maxNamed is more than a misspelt name has. A call can bring one of 16 MB.
+// maxNamed is longer than a misspelt name. A call may have one of 16 MB.
 const maxNamed = 200
 
-// nearest returns the name that a misspelt one most likely means, or "".
+// nearest returns the name probably meant by a misspelt one, or "".
 func nearest(name string, names []string) string {
 	if len(name) > maxNamed {
 		return ""
@@ -179,8 +178,8 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance is the number of insertions, deletions and replacements between two
-// short words. Case, hyphens and underscores don't count.
+// distance returns the number of insertions, deletions and replacements between two short
+// words. Case, hyphens and underscores are ignored.
 func distance(a, b string) int {
 	x, y := plain(a), plain(b)
 	row := make([]int, len(y)+1)

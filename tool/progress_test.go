@@ -9,14 +9,14 @@ import (
 
 func TestHasProgress(t *testing.T) {
 	if tool.HasProgress(context.Background()) || tool.HasProgress(tool.WithProgress(context.Background(), nil)) {
-		t.Error("nobody listens, and HasProgress says so")
+		t.Error("HasProgress is true without a receiver")
 	}
 	if !tool.HasProgress(tool.WithProgress(context.Background(), func(int64, int64, string) {})) {
 		t.Error("a listener is not seen")
 	}
 }
 
-// A tool reports without asking whether anybody listens.
+// A tool reports without checking for a receiver.
 func TestProgress(t *testing.T) {
 	tool.ProgressOf(context.Background())(1, 2, "into the void")
 	tool.ProgressOf(tool.WithProgress(context.Background(), nil))(1, 2, "into the void")

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Session is one connection of a client: calls that follow each other. Tools may
-// remember in it what later calls of the same connection need.
+// Session is one connection of a client: a sequence of calls. Tools may store data in it for
+// later calls of the same connection.
 type Session struct {
-	// ID is recorded with every change of the connection; "" is a connection that
-	// has no name.
+	// ID is recorded with every change of the connection; "" means a connection without a
+	// name.
 	ID string
-	// Notes has what tools remember, by keys of types of their own.
+	// Notes has the tools' data, with keys of types of their own.
 	Notes sync.Map
 
 	mu    sync.Mutex
@@ -19,7 +19,7 @@ type Session struct {
 	then  []func() // guarded by mu
 }
 
-// OnEnd runs f when the connection has ended; at once if it has.
+// OnEnd runs f when the connection has ended, immediately if it already has.
 func (s *Session) OnEnd(f func()) {
 	s.mu.Lock()
 	ended := s.ended
@@ -32,7 +32,7 @@ func (s *Session) OnEnd(f func()) {
 	}
 }
 
-// End says that the connection has ended.
+// End marks the connection as ended.
 func (s *Session) End() {
 	s.mu.Lock()
 	list := s.then
@@ -50,7 +50,7 @@ func WithSession(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// SessionOf returns the session of a call; nil if nobody said which it is.
+// SessionOf returns the session of a call; nil if it is unknown.
 func SessionOf(ctx context.Context) *Session {
 	s, _ := ctx.Value(sessionKey{}).(*Session)
 	return s

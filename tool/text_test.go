@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Arguments that decoding would change are refused, not changed: a\xff.txt is not
+// Arguments that decoding would change are refused rather than changed: a\xff.txt is not
 // a\ufffd.txt.
 func TestTextIsNotChanged(t *testing.T) {
 	ran := ""

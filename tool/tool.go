@@ -1,9 +1,9 @@
 // Package tool describes tools that a language model can call, and calls them.
 //
-// There is no transport in it. A Tool has a name, a description and a schema;
-// it takes JSON arguments, read leniently and checked once, and gives a Result.
-// A program that talks to a model passes [Tool.Definition] on and hands the
-// model's calls to [Registry.Call]; the MCP server does the same.
+// It has no transport. A Tool has a name, a description and a schema; it takes JSON
+// arguments, decoded leniently and validated once, and returns a Result. A program that talks
+// to a model passes [Tool.Definition] to the model and the model's calls to [Registry.Call];
+// the MCP server does the same.
 //
 // A Tool and a Registry are immutable once made and safe for concurrent use.
 package tool
@@ -20,68 +20,68 @@ import (
 	"quarry/fault"
 )
 
-// Tool is something a model can ask for.
+// Tool is something a model can call.
 type Tool struct {
 	Name        string
 	Title       string // for people
-	Description string // for models: what it does, when to use it
+	Description string // for models: its effect, and when to use it
 	Params      []Param
 
-	// OutputSchema is the JSON schema of Result.Structured, nil when there is
-	// none. An error's structure is not part of it.
+	// OutputSchema is the JSON schema of Result.Structured, nil if there is none. It does
+	// not cover the structure of errors.
 	OutputSchema json.RawMessage
 
 	Hints Hints
 
-	// Run does the work. An *Error becomes an error result with its code;
-	// any other error one with the code IO_ERROR.
+	// Run does the work. An *Error becomes an error result with its code; any other error
+	// one with the code IO_ERROR.
 	Run func(ctx context.Context, args Args) (*Result, error)
 
-	// ErrorText words an error; nil gives its message, and its hint on a line
-	// of its own. badArguments says that Run was not called: the arguments
-	// could not be read. The text must begin with "Error: ".
+	// ErrorText words an error; nil means its message, and its hint on a separate line.
+	// badArguments says that Run was not called, because the arguments are invalid. The text
+	// must begin with "Error: ".
 	ErrorText func(e *Error, badArguments bool) string
 }
 
-// Hints tell a client what calling a tool may do. They must be true.
+// Hints tell a client the possible effects of a call. They must be true.
 type Hints struct {
 	ReadOnly    bool // changes nothing
 	Destructive bool // may overwrite or remove something
-	Idempotent  bool // calling again with the same arguments adds nothing
+	Idempotent  bool // repeating a call has no further effect
 }
 
 // Result is the answer to a call.
 type Result struct {
-	// Text is the whole answer as the model reads it.
+	// Text is the whole answer for the model.
 	Text string
-	// Structured is the same answer as a value that marshals to JSON, with all of
-	// its texts, or nil. A reader of only one of the two misses nothing.
+	// Structured is the same answer as a value that marshals to JSON, with all of its texts,
+	// or nil. A reader of only one of the two misses nothing.
 	Structured any
-	// Images are pictures that belong to the answer; Structured has them too.
+	// Images are pictures of the answer; Structured contains them too.
 	Images []Image
 	// IsError says that the call failed; Text then begins with "Error: ".
 	IsError bool
-	// Code is the code of a failed call, and "" otherwise.
+	// Code is the code of a failed call, otherwise "".
 	Code fault.Code
 }
 
 // Image is a picture for the model to look at.
 type Image struct {
 	MIMEType string `json:"mime_type"`
-	Data     []byte `json:"data"` // in JSON as base64
+	Data     []byte `json:"data"` // base64 in JSON
 }
 
 // Error is an error that a model can act on.
 type Error struct {
 	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`        // what went wrong
+	Message string     `json:"message"`        // the problem
 	Hint    string     `json:"hint,omitempty"` // the next step
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Text is the error as a result: "Error: " and the message, then the hint on a
-// line of its own.
+// Text returns the error as a result: "Error: " and the message, then the hint on a separate
+// line.
 func (e *Error) Text() string {
 	if e.Hint == "" {
 		return "Error: " + e.Message
@@ -117,11 +117,11 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true, Code: e.Code}
 }
 
-// maxErrorLine bounds a line of an error, in bytes. Many errors quote an argument,
-// which may be longer than any answer is to be.
+// maxErrorLine limits a line of an error, in bytes. Many errors quote an argument, which may
+// be longer than a whole answer.
 const maxErrorLine = 2000
 
-// cutLines cuts the middle of lines that are too long.
+// cutLines shortens the middle of lines that are too long.
 func cutLines(text string) string {
 	if len(text) <= maxErrorLine {
 		return text
@@ -137,9 +137,8 @@ func cutLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Execute calls the tool with JSON arguments. Whatever they are, and whatever
-// Run does, the result is a Result: a bad argument, an error and a panic are
-// error results.
+// Execute calls the tool with JSON arguments. It always returns a Result: an invalid argument,
+// an error and a panic become error results.
 func (t *Tool) Execute(ctx context.Context, raw json.RawMessage) *Result {
 	return t.execute(ctx, raw, nil)
 }
@@ -174,33 +173,33 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 	return res
 }
 
-// Definition is a tool in the form that model APIs take.
+// Definition is a tool in the form of model APIs.
 type Definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// Definition returns what a model needs to call the tool.
+// Definition returns the data a model needs to call the tool.
 func (t *Tool) Definition() Definition {
 	return Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema()}
 }
 
 // Registry is a set of tools with distinct names, in a fixed order.
 type Registry struct {
-	// Panicked, if set before the first call, is called with a tool's panic and
-	// its stack, to log them. The caller of the tool gets an error result.
+	// Panicked, if set before the first call, is called with a tool's panic and its stack,
+	// for logging. The tool's caller gets an error result.
 	Panicked func(tool string, value any, stack []byte)
-	// Also, if set before the first call, returns a line to be added to the
-	// answer of any tool; "" adds nothing.
+	// Also, if set before the first call, returns a line to append to the answer of any
+	// tool; "" appends nothing.
 	Also func(ctx context.Context) string
 
 	tools  []*Tool
 	byName map[string]*Tool
 }
 
-// NewRegistry makes a registry. It refuses two tools of one name and tools
-// without a name or a Run.
+// NewRegistry makes a registry. It refuses duplicate names, and tools without a name or a
+// Run.
 func NewRegistry(tools ...*Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Tool, len(tools))}
 	for _, t := range tools {
@@ -219,15 +218,15 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 // Tools lists the tools.
 func (r *Registry) Tools() []*Tool { return slices.Clone(r.tools) }
 
-// Lookup returns the tool of a name, or nil.
+// Lookup returns the tool with a name, or nil.
 func (r *Registry) Lookup(name string) *Tool { return r.byName[name] }
 
-// ErrUnknown is the error of a call to a tool that doesn't exist. It is the only
-// failure that Call returns as an error and not as a result.
+// ErrUnknown reports a call to an unknown tool. It is the only failure that Call returns as an
+// error rather than a result.
 var ErrUnknown = errors.New("unknown tool")
 
-// UnknownError is ErrUnknown with the name that was called and the nearest one
-// there is, "" if none is near.
+// UnknownError is ErrUnknown with the called name and the nearest existing one, "" if none is
+// near.
 type UnknownError struct{ Name, Near string }
 
 func (e *UnknownError) Error() string {
@@ -238,7 +237,7 @@ func (e *UnknownError) Error() string {
 	return s
 }
 
-// Unwrap is ErrUnknown.
+// Unwrap returns ErrUnknown.
 func (e *UnknownError) Unwrap() error { return ErrUnknown }
 
 // Call calls a tool by name.

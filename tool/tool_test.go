@@ -16,7 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// sampleTool has a parameter of every kind and shows what arrived.
+// sampleTool has a parameter of every kind and shows the received values.
 func sampleTool() *Tool {
 	return &Tool{
 		Name: "sample", Description: "Shows its arguments.",
@@ -202,7 +202,7 @@ func FuzzArguments(f *testing.F) {
 	})
 }
 
-// A name of megabytes is compared with no other.
+// A name of megabytes is not compared with others.
 func TestLongNamesAreCheap(t *testing.T) {
 	var tools []*Tool
 	for i := range 60 {

@@ -12,8 +12,7 @@ import (
 	"quarry/toolset"
 )
 
-// What a model has to know, in the form model APIs take, and what becomes of
-// its calls.
+// Pass the tools to a model in the form of model APIs, and execute its calls.
 func Example() {
 	dir, err := os.MkdirTemp("", "quarry-example")
 	if err != nil {
@@ -42,10 +41,10 @@ func Example() {
 	}
 	fmt.Println(string(definition))
 
-	// The model has asked for a call.
+	// The model has requested a call.
 	result, err := tools.Call(context.Background(), "file_search", json.RawMessage(`{"query": "MAIN()"}`))
 	if err != nil {
-		log.Fatal(err) // there is no such tool
+		log.Fatal(err) // unknown tool
 	}
 	fmt.Println(result.IsError)
 	fmt.Println(result.Text)
@@ -60,7 +59,7 @@ func Example() {
 	// [all matches shown]
 }
 
-// A tool that was left out can't be called, and the error isn't the model's.
+// An omitted tool can't be called, and the error isn't the model's.
 func ExampleOptions_readOnly() {
 	tools, err := toolset.New(nil, &toolset.Options{ReadOnly: true})
 	if err != nil {

@@ -1,14 +1,12 @@
-// Package toolset gives a model the tools of Quarry: searching, reading and
-// changing the files of a workspace.
+// Package toolset gives a model the tools of Quarry: searching, reading and changing the
+// files of a workspace.
 //
-// They are the tools that "quarry mcp" serves, for a Go program that talks to a
-// model itself. The program passes each tool's Definition on (name, description,
-// input_schema) and hands the model's calls to Registry.Call; examples/agent is
-// such a program. The workspace and the options decide what a tool may do; no
-// call can extend it.
+// They are the tools of "quarry mcp", for a Go program that talks to a model itself. The
+// program passes each tool's Definition to the model (name, description, input_schema) and
+// the model's calls to Registry.Call; examples/agent is such a program. The workspace and the
+// options decide what a tool may do; no call can extend it.
 //
-// A registry is safe for concurrent use and works as long as its workspace is
-// open.
+// A registry is safe for concurrent use and works while its workspace is open.
 package toolset
 
 import (
@@ -20,23 +18,23 @@ import (
 	"quarry/tool"
 )
 
-// Options say which tools there are; nil is every tool of the profile quarry.
+// Options select the tools; nil means every tool of the profile quarry.
 type Options struct {
-	// Profile is one of Profiles; "" is quarry.
+	// Profile is one of Profiles; "" means quarry.
 	Profile string
-	// Tools narrows the profile to these; none is all of them.
+	// Tools restricts the profile to these; empty means all.
 	Tools []string
-	// ReadOnly leaves out every tool that changes files.
+	// ReadOnly omits every tool that changes files.
 	ReadOnly bool
-	// MaxBytes bounds the text of an answer; 0 is 60 KB. If an answer is cut, it
-	// says so and names the call that continues it.
+	// MaxBytes limits the text of an answer; 0 means 60 KB. A cut answer says so and names
+	// the call that continues it.
 	MaxBytes int
-	// Zone is the time zone of dates; nil is the system's.
+	// Zone is the time zone of dates; nil means the system's.
 	Zone *time.Location
 }
 
-// New makes the tools of a workspace. Without one (nil) they can be described
-// but not called.
+// New makes the tools of a workspace. Without one (nil) they can be described but not
+// called.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	opts = cmp.Or(opts, &Options{})
 	return profile.New(ws, &profile.Options{
@@ -45,6 +43,5 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	})
 }
 
-// Profiles lists the profiles, the default first. docs/PROFILES.md has their
-// tools.
+// Profiles lists the profiles, the default first. docs/PROFILES.md has their tools.
 func Profiles() []string { return profile.Names() }

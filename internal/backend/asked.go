@@ -13,9 +13,8 @@ import (
 	"quarry/internal/searcher"
 )
 
-// asked answers the queries of other processes while this one owns the index, each
-// with the view of its process. Nothing that a view denies is opened, counted or
-// named.
+// asked answers queries of other processes while this one owns the index, each with the
+// view of its process. Paths that a view denies are never opened, counted or named.
 type asked struct {
 	folder *Folder
 	served sync.WaitGroup
@@ -24,7 +23,7 @@ type asked struct {
 	kept map[string]*viewed // by the view's key
 }
 
-// viewed is the folder as a view shows it, and how many requests use it.
+// viewed is the folder with a view, and the number of its current requests.
 type viewed struct {
 	*searcher.Folder
 	users int
@@ -33,7 +32,7 @@ type viewed struct {
 // maxViews is how many views are kept between requests.
 const maxViews = 16
 
-// serve starts to answer requests. It goes on until the member is closed.
+// serve answers requests until the member is closed.
 func (a *asked) serve(requests <-chan *owner.Request) {
 	a.served.Go(func() {
 		for r := range requests {
@@ -42,8 +41,8 @@ func (a *asked) serve(requests <-chan *owner.Request) {
 	})
 }
 
-// close waits for the requests in progress and closes the views. The member has to
-// be closed.
+// close waits for the requests in progress and closes the views. The member must be closed
+// before.
 func (a *asked) close() {
 	a.served.Wait()
 	a.drop(0)
@@ -62,8 +61,8 @@ func (a *asked) answer(r *owner.Request) {
 }
 
 // Answer answers a query of another process with files, which has the view of that
-// process. It ends early when the client leaves. A panic is an error of this request
-// alone: the process may serve an agent of its own.
+// process. It ends early when the client disconnects. A panic fails only this request: the
+// process may serve its own agent.
 func Answer(files *searcher.Folder, r *owner.Request) {
 	ctx, cancel := context.WithCancel(progress.With(context.Background(), r.Progress))
 	defer cancel()
@@ -95,7 +94,7 @@ func Answer(files *searcher.Folder, r *owner.Request) {
 	}
 }
 
-// through returns the folder as a view shows it; its number of users is one higher.
+// through returns the folder with a view, and increments its number of users.
 func (a *asked) through(v *owner.View) (*viewed, error) {
 	key := v.Key()
 	a.mu.Lock()
@@ -117,8 +116,8 @@ func (a *asked) through(v *owner.View) (*viewed, error) {
 	return seen, nil
 }
 
-// drop closes unused views until at most so many are left. a.mu is held, unless
-// nothing else uses a.
+// drop closes unused views until at most most are left. The caller holds a.mu, or nothing
+// else uses a.
 func (a *asked) drop(most int) {
 	for key, seen := range a.kept {
 		if len(a.kept) <= most {
@@ -131,7 +130,7 @@ func (a *asked) drop(most int) {
 	}
 }
 
-// seenBy returns the folder with another process's view and the index of this one.
+// seenBy returns the folder with another process's view and this one's index.
 func (f *Folder) seenBy(v *owner.View) (*searcher.Folder, error) {
 	rules, err := ParseRules(v.Rules)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package backend is where the files of a workspace are: a folder, or several as one.
+// Package backend accesses the files of a workspace: a folder, or several as one.
 //
 // The invariant: every new change goes through one method, Apply, so whatever wraps a
 // Backend sees all of them. Undo and the trash have methods of their own. Paths are
@@ -23,68 +23,68 @@ type Backend interface {
 	Close() error
 }
 
-// Reader searches and reads files. No method of it changes one: an agent's calls
-// reach it without review.
+// Reader searches and reads files. None of its methods may change files, because an agent's
+// calls reach it without review.
 type Reader interface {
 	// SearchEach answers a query file by file, in the query's order, as soon as
 	// files are known. An error of yield ends the search and is returned.
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	// Symbols finds definitions. Those of a name have no lines and texts yet.
+	// Symbols finds definitions. Those found by name have no lines and texts yet.
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 	// EachText runs look on the decoded text of every file of a query, in
 	// parallel. It passes each result that is not nil to yield, in path order.
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
-	// Remember returns what make has returned for the key, if no file has changed
-	// since; otherwise it calls make. Nobody may change the value.
+	// Remember returns the result of an earlier make for the key, if no file has changed
+	// since; otherwise it calls make. The value must not be modified.
 	Remember(ctx context.Context, key string, make func() (any, error)) (any, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Index() Index
 
-	// Dir is the absolute path of the folder; "" if there is no single folder.
+	// Dir returns the absolute path of the folder; "" if there is no single folder.
 	Dir() string
 	// Inside converts an absolute path to one in the workspace.
 	Inside(path string) (string, bool)
 }
 
-// Changes are made, listed, shown and undone.
+// Changes makes, lists, shows and undoes changes.
 type Changes interface {
 	History
 	Changer
 }
 
-// Changer changes files. An agent's changes are reviewed by a gate that implements
-// every method of it.
+// Changer changes files. The gate that reviews agents' changes implements every method of
+// it.
 type Changer interface {
-	// Apply makes all changes of a set or none. A set with the digest of a plan
-	// applies exactly that plan, or is refused.
+	// Apply makes all changes of a set or none. A set with the digest of a plan applies
+	// exactly that plan, or is refused.
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
-	// Undo undoes a change; "" is the last one that was not undone.
+	// Undo undoes a change; "" means the last one not yet undone.
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
 	Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error)
 	EmptyTrash(ctx context.Context, before time.Time) (int, error)
 	Clean(ctx context.Context) (*change.Cleaned, error)
 }
 
-// History shows changes that were made, and plans. It changes no file.
+// History shows past changes and plans. It changes no files.
 type History interface {
 	// Plan computes what Apply would do.
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
-	// Diff shows a change as the journal has it.
+	// Diff shows a change from the journal.
 	Diff(id string, o *change.Options) (*change.Change, error)
-	// DiffAll shows several as one.
+	// DiffAll shows several changes as one.
 	DiffAll(ids []string) (*change.Change, error)
-	// Authors says which change touched each line of a file last.
+	// Authors reports which change last touched each line of a file.
 	Authors(ctx context.Context, path string) (*change.Authors, error)
-	// Purge removes what was recorded of other programs about a path, or everything if it
+	// Purge removes the records of other programs' changes to a path, or all of them if it
 	// is "".
 	Purge(ctx context.Context, path string) error
-	// Point gives the present a name, to go back to.
+	// Point names the present state, so that it can be restored.
 	Point(name string) error
-	// Log lists the newest changes, newest first; a limit of 0 is all.
+	// Log lists the newest changes, newest first; a limit of 0 means all.
 	Log(limit int) (*change.Log, error)
 	Trashed() (items []change.Trashed, problems []string, err error)
 }
@@ -96,22 +96,21 @@ type Index interface {
 	Wait(ctx context.Context) error
 	// Follow waits until it is ready, whichever process owns it.
 	Follow(ctx context.Context, report func(search.Progress)) error
-	// Idle is how long ago another process last asked something.
+	// Idle returns the time since another process last sent a request.
 	Idle() time.Duration
-	// Recording reports on the recording of what other programs change; nil without
-	// an index.
+	// Recording reports on the recording of other programs' changes; nil without an index.
 	Recording(ctx context.Context) (*change.Recording, error)
 	// Verify compares it with the files and calls fault for every difference.
 	Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error)
 }
 
-// Part is a backend that is one of several, and its name there.
+// Part is one of several backends, and its name.
 type Part struct {
 	Name string
 	Backend
 }
 
-// cut returns the rest of an absolute path that is in a folder.
+// cut returns the rest of an absolute path inside a folder.
 func cut(dir, path string) (rest string, ok bool) {
 	dir = strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	path = strings.ReplaceAll(path, `\`, "/")

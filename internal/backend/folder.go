@@ -18,7 +18,7 @@ import (
 	"quarry/search"
 )
 
-// Folder is the files of a folder.
+// Folder accesses the files of a folder.
 type Folder struct {
 	*searcher.Folder
 	Changes
@@ -27,15 +27,15 @@ type Folder struct {
 	asked   asked
 }
 
-// FolderOptions of OpenFolder.
+// FolderOptions are the options of OpenFolder.
 type FolderOptions struct {
 	Root  rootfs.Options
 	Rules []ignore.File // ignore rules from outside the folder
-	// Outside, if set, is called before each answer. If the rules have changed,
-	// it returns new ones.
+	// Outside, if set, is called before each answer. If the rules have changed, it
+	// returns new ones.
 	Outside func() (rules []ignore.File, changed bool)
-	Index   *owner.Options  // where it is and who may own it; nil always scans
-	Changes changer.Options // where they are kept
+	Index   *owner.Options  // location and ownership; nil means always scan
+	Changes changer.Options // including where changes are kept
 	// Extend, if set, makes the extension of the changer.
 	Extend  func(root *rootfs.Root) changer.Extension
 	Reviews string // the folder of proposals; "" if there is none
@@ -84,9 +84,9 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	return f, nil
 }
 
-// outside refuses to keep what belongs to us among the files of the folder, where
-// searches would find it and changes could reach it. The home folder and the top
-// of the file system can't help it.
+// outside refuses to keep our own data among the files of the folder, where searches would
+// find it and changes could reach it. For the home folder and the root of the file system
+// this can't be avoided.
 func (o *FolderOptions) outside(root *rootfs.Root) error {
 	if o.Root.AllowAny {
 		return nil
@@ -108,8 +108,8 @@ func (o *FolderOptions) outside(root *rootfs.Root) error {
 	return nil
 }
 
-// refresh applies rules from outside that have changed. If several searches find
-// new rules at once, each applies them in turn.
+// refresh applies changed rules from outside. If several searches find new rules at once,
+// each applies them in turn.
 func (f *Folder) refresh(view owner.View, outside func() ([]ignore.File, bool)) {
 	files, changed := outside()
 	if !changed {
@@ -138,17 +138,17 @@ func ParseRules(files []ignore.File) ([]ignore.Set, error) {
 	return sets, nil
 }
 
-// flushWait bounds how long a listing waits for the recorder.
+// flushWait limits how long a listing waits for the recorder.
 const flushWait = 10 * time.Second
 
-// flush records what other programs have changed up to now, if a process records.
+// flush records the changes of other programs up to now, if a process records.
 func (f *Folder) flush() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushWait)
 	defer cancel()
 	return f.member.Flush(ctx)
 }
 
-// Undo is that of the changer. What happened until now is after every point.
+// Undo is the changer's. An undo to a point first records the changes up to now.
 func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
 		if err := f.flush(); err != nil {
@@ -158,7 +158,7 @@ func (f *Folder) Undo(ctx context.Context, id string, o change.Options) (*change
 	return f.Changes.Undo(ctx, id, o)
 }
 
-// Point is that of the changer. What happened until now is before it.
+// Point is the changer's. Changes up to now are recorded first, before the point.
 func (f *Folder) Point(name string) error {
 	if err := f.flush(); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (f *Folder) Point(name string) error {
 	return f.Changes.Point(name)
 }
 
-// Purge removes what was recorded of other programs about a path, or everything.
+// Purge removes the records of other programs' changes to a path, or all of them.
 func (f *Folder) Purge(ctx context.Context, path string) error {
 	if done, err := f.member.Purge(ctx, path); done || err != nil {
 		return err
@@ -174,7 +174,7 @@ func (f *Folder) Purge(ctx context.Context, path string) error {
 	return f.journal.Purge(ctx, path)
 }
 
-// Log lists the newest changes, also what other programs have changed up to now.
+// Log lists the newest changes, including other programs' changes up to now.
 func (f *Folder) Log(limit int) (*change.Log, error) {
 	err := f.flush()
 	log, errLog := f.Changes.Log(limit)
@@ -184,21 +184,21 @@ func (f *Folder) Log(limit int) (*change.Log, error) {
 	return log, errLog
 }
 
-// Close releases the index and closes the journal and the folder. Calls in
-// progress end with an error.
+// Close releases the index and closes the journal and the folder. Calls in progress end
+// with an error.
 func (f *Folder) Close() error {
 	err := f.member.Close()
 	f.asked.close()
 	return errors.Join(err, f.journal.Close(), f.Root.Close())
 }
 
-// Dir is the absolute path of the folder.
+// Dir returns the absolute path of the folder.
 func (f *Folder) Dir() string { return f.Root.RealDir() }
 
-// Inside converts an absolute path to one in the folder.
+// Inside converts an absolute path to a path in the folder.
 func (f *Folder) Inside(path string) (string, bool) { return cut(f.Dir(), path) }
 
-// Index is the index of the folder.
+// Index returns the index of the folder.
 func (f *Folder) Index() Index { return folderIndex{f.member, f.Folder} }
 
 type folderIndex struct {
@@ -206,9 +206,9 @@ type folderIndex struct {
 	files *searcher.Folder
 }
 
-// Verify compares the index with the files: every file is read again and must
-// have in the index all that a search would look for, the list of paths must be
-// a walk's, and searches for words of the files must find what a scan finds.
+// Verify compares the index with the files: every file is read again and the index must
+// have all its grams, the list of paths must equal a walk's, and searches for words of the
+// files must find the same as a scan.
 func (f folderIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
 	if err := f.Follow(ctx, func(search.Progress) {}); err != nil {
 		return nil, err

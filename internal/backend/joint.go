@@ -12,17 +12,16 @@ import (
 	"quarry/search"
 )
 
-// joint is several backends as one.
+// joint presents several backends as one.
 //
-// Each has a name, and every path that goes in or comes out begins with it:
-// app/src/main.go. A search without a path goes over all of them in the order
-// they were given; its limits, offset and totals are those of the joint answer. A
-// change affects one of them, and its id names it, since two journals may use the
-// same id.
+// Each has a name, with which all its paths begin, in arguments and results:
+// app/src/main.go. A search without a path covers all of them in the order given; its
+// limits, offset and totals apply to the joint answer. A change affects one of them, and its
+// id names it, since two journals may use the same id.
 type joint struct{ parts []*Part }
 
-// Join makes one backend of several, in the order in which they are searched. A
-// single one is returned unchanged, without its name.
+// Join combines several backends, in the order in which they are searched. A single one is
+// returned unchanged, without its name.
 func Join(parts ...Part) (Backend, error) {
 	if len(parts) == 0 {
 		return nil, fault.New(fault.InvalidArgument, "no root", "")
@@ -57,13 +56,12 @@ func (s *joint) Apply(ctx context.Context, set change.Set) (*change.Change, erro
 	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Apply(ctx, set) })
 }
 
-// Plan works out what Apply would do.
+// Plan computes the effect of Apply.
 func (s *joint) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Plan(ctx, set) })
 }
 
-// called finds a root by name, in any letter case: no two names differ in case
-// only.
+// called finds a root by name, ignoring case: no two names differ only in case.
 func (s *joint) called(name string) *Part {
 	for _, p := range s.parts {
 		if strings.EqualFold(p.Name, name) {
@@ -73,8 +71,8 @@ func (s *joint) called(name string) *Part {
 	return nil
 }
 
-// locate finds the root a path is about and the path in it. The top, which is
-// in no root, is nil.
+// locate returns the root of a path and the path in it. For the top, which is in no root,
+// the root is nil.
 func (s *joint) locate(given string) (*Part, string, error) {
 	if r, rest, ok := s.absolute(given); ok {
 		return r, rest, nil
@@ -110,8 +108,8 @@ func (s *joint) locate(given string) (*Part, string, error) {
 	return nil, "", s.unknown(given, p)
 }
 
-// absolute finds the root that contains an absolute path, the innermost one if
-// roots are nested.
+// absolute finds the root that contains an absolute path, the innermost one if roots are
+// nested.
 func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
 	for _, r := range s.parts {
 		if p, in := cut(r.Dir(), given); in && (found == nil || len(p) < len(rest)) {
@@ -130,10 +128,10 @@ func (s *joint) Inside(p string) (string, bool) {
 	return r.join(rest), true
 }
 
-// Dir is "": there is no one folder.
+// Dir returns "": there is no single folder.
 func (s *joint) Dir() string { return "" }
 
-// inRoot is locate for a path that has to be in a root.
+// inRoot is locate for a path that must be in a root.
 func (s *joint) inRoot(given string) (*Part, string, error) {
 	r, rest, err := s.locate(given)
 	if err == nil && r == nil {
@@ -142,8 +140,8 @@ func (s *joint) inRoot(given string) (*Part, string, error) {
 	return r, rest, err
 }
 
-// unknown returns the error for a path without a root's name. If a root has a
-// file of that path, the error suggests it.
+// unknown returns the error for a path without a root's name. If a root has a file with that
+// path, the error suggests it.
 func (s *joint) unknown(given, rest string) error {
 	e := &fault.RootError{Path: given, Names: s.names()}
 	for _, p := range s.parts {
@@ -157,7 +155,7 @@ func (s *joint) unknown(given, rest string) error {
 	return e
 }
 
-// Stat describes what a path names.
+// Stat describes the file at a path.
 func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
 	r, rest, err := s.locate(p)
 	if err != nil {
@@ -174,8 +172,8 @@ func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
 	return info, nil
 }
 
-// top describes the folder that holds the roots. It exists only here, and its
-// time is that of the newest root.
+// top describes the folder above the roots. It is virtual, and its time is that of the
+// newest root.
 func (s *joint) top(ctx context.Context) (*search.Info, error) {
 	out := &search.Info{Path: ".", Folder: true}
 	for _, p := range s.parts {
@@ -212,7 +210,7 @@ func (s *joint) Read(ctx context.Context, p string, opts *search.ReadOptions) (*
 	return t, nil
 }
 
-// ReadBytes returns the bytes of a file as they are.
+// ReadBytes returns the bytes of a file unchanged.
 func (s *joint) ReadBytes(ctx context.Context, p string, max int64) ([]byte, error) {
 	r, rest, err := s.inRoot(p)
 	if err != nil {

@@ -45,8 +45,8 @@ func open(t testing.TB, dir string) *quarry.Workspace {
 	return ws
 }
 
-// pair is the set of two folders beside each other, and their parent as one
-// workspace: what one says, the other must.
+// pair returns the joint workspace of two sibling folders, and their parent as one workspace:
+// both must give the same answers.
 func pair(t testing.TB, files map[string]string) (*quarry.Workspace, *quarry.Workspace, string) {
 	t.Helper()
 	parent := t.TempDir()
@@ -110,7 +110,7 @@ func outcomeOf(r *search.Result, err error) outcome {
 		}
 		o.Files = append(o.Files, line)
 	}
-	if r.Stopped != "" || !r.Exact { // how far it got is nobody's business
+	if r.Stopped != "" || !r.Exact { // an incomplete answer may differ
 		o.Considered, o.Searched = 0, 0
 		if !r.Exact {
 			o.FilesN, o.Lines, o.Blocks = 0, 0, 0
@@ -119,9 +119,9 @@ func outcomeOf(r *search.Result, err error) outcome {
 	return o
 }
 
-// A search over several roots answers what a search of a folder that holds them
-// answers, for every glob, limit and offset.
-func TestSearchIsThatOfOneFolder(t *testing.T) {
+// A search over several roots gives the same answer as a search of a folder that contains
+// them, for every glob, limit and offset.
+func TestSearchEqualsOneFolder(t *testing.T) {
 	set, parent, _ := pair(t, tree())
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, g := range globs {
@@ -155,7 +155,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 }
 
 // The same for paths and listings.
-func TestFindIsThatOfOneFolder(t *testing.T) {
+func TestFindEqualsOneFolder(t *testing.T) {
 	stress.SkipTiny(t)
 	set, parent, _ := pair(t, tree())
 	show := func(r *search.FindResult, err error) string {
@@ -174,7 +174,7 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 		for _, kind := range []search.EntryKind{search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders} {
 			for _, depth := range []int{0, 1, 2, 3} {
 				for _, page := range [][2]int{{0, 0}, {3, 0}, {3, 2}, {100, 5}} {
-					if n++; !stress.Samples(n * 5 / 3) { // no period of the loops
+					if n++; !stress.Samples(n * 5 / 3) { // the factor avoids a period of the loops
 						continue
 					}
 					q := search.FindQuery{Kind: kind, Limit: page[0], Offset: page[1]}
@@ -192,7 +192,7 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 	}
 }
 
-// Newest first goes over all roots.
+// Newest first applies across all roots.
 func TestFindByTime(t *testing.T) {
 	set, parent, _ := pair(t, tree())
 	q := search.FindQuery{Order: search.ByModTime, Limit: 5, Offset: 2}
@@ -267,7 +267,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A glob from the top that does not begin with the name of a root could match nothing.
+// A glob from the top that does not begin with the name of a root can't match anything.
 func TestGlobWithoutRoot(t *testing.T) {
 	set, _, _ := pair(t, tree())
 	for _, g := range []string{"src/**", "/main.go", "!src/**", "lib/api/y.go"} {
@@ -340,7 +340,7 @@ func TestChanges(t *testing.T) {
 	}
 	var conflict *change.UndoError
 	if _, err := set.Undo(ctx, made.ID, nil); !errors.As(err, &conflict) || conflict.ID != made.ID || conflict.Paths[0].Path != "app/new/b.txt" {
-		t.Errorf("undo of what was moved since: %v", err)
+		t.Errorf("undo of a file moved since: %v", err)
 	}
 	var between *change.AcrossError
 	if _, err := set.Move(ctx, "app/c.txt", "api/c.txt", nil); !errors.As(err, &between) {
@@ -358,7 +358,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A bare id is taken where one root has it, and refused where two have.
+// A bare id is accepted if only one root has it, and refused if two have.
 func TestBareID(t *testing.T) {
 	set, _, _ := pair(t, map[string]string{"api/a.txt": "one\n", "app/a.txt": "one\n"})
 	ctx := t.Context()
@@ -388,8 +388,8 @@ func TestBareID(t *testing.T) {
 	t.Skip("no two changes got the same id")
 }
 
-// Notes of several roots come in the order they would have in one: words in
-// headings first, then matches, then the earliest.
+// Notes of several roots have the same order as in one: words in headings first, then
+// matches, then the earliest.
 func TestNotesRankAsInOneRoot(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 11))
 	files := map[string]string{}
@@ -435,8 +435,8 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// One root is the workspace itself: nothing is renamed.
-func TestOne(t *testing.T) {
+// A single root is the workspace itself: nothing is renamed.
+func TestSingleRoot(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"src/a.txt": "one\n"})
 	set, err := quarry.Join(quarry.Root{Name: "app", Workspace: open(t, dir)})

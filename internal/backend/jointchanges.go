@@ -27,8 +27,8 @@ func (s *joint) changed(p *Part, c *change.Change, err error) (*change.Change, e
 	return c, nil
 }
 
-// apply makes a set in the part that contains all its paths, as locate finds it.
-// The digest of a plan begins with the part's name.
+// apply makes a set in the part that contains all its paths, as found by locate. The digest
+// of a plan begins with the part's name.
 func (s *joint) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
 	var in *Part
 	first := set.Digest
@@ -84,7 +84,7 @@ func (s *joint) apply(set change.Set, locate func(path string) (*Part, string, e
 	return s.changed(in, c, err)
 }
 
-// cut takes the name of a part from an id or a digest.
+// cut splits an id or a digest into the part's name and the rest.
 func (s *joint) cut(id string) (*Part, string, error) {
 	i := strings.LastIndex(id, "/")
 	if i == len(id)-1 {
@@ -124,7 +124,7 @@ func (s *joint) Log(limit int) (*change.Log, error) {
 	return out, nil
 }
 
-// Undo undoes a change; "" is the last one of all parts that was not undone.
+// Undo undoes a change; "" means the last one of all parts not yet undone.
 func (s *joint) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil {
 		p, after, err := s.find(o.To.After)
@@ -150,7 +150,7 @@ func (s *joint) Undo(ctx context.Context, id string, o change.Options) (*change.
 
 var errPointOfAll = fault.New(fault.InvalidArgument, "each folder has its own points", "name a change of the folder that is to go back")
 
-// Purge removes what was recorded in one part, or in all.
+// Purge removes records of one part, or of all.
 func (s *joint) Purge(ctx context.Context, path string) error {
 	for _, p := range s.parts {
 		rest, ok := strings.CutPrefix(path, p.Name+"/")
@@ -166,7 +166,7 @@ func (s *joint) Purge(ctx context.Context, path string) error {
 	return nil
 }
 
-// Point names the present of each part.
+// Point names the present state of each part.
 func (s *joint) Point(name string) error {
 	for _, p := range s.parts {
 		if err := p.Point(name); err != nil {
@@ -186,7 +186,7 @@ func (s *joint) Diff(id string, o *change.Options) (*change.Change, error) {
 	return s.changed(p, c, err)
 }
 
-// DiffAll shows several changes as one, those of each part together.
+// DiffAll shows several changes as one, grouped by part.
 func (s *joint) DiffAll(ids []string) (*change.Change, error) {
 	in := map[*Part][]string{}
 	for _, id := range ids {
@@ -212,7 +212,7 @@ func (s *joint) DiffAll(ids []string) (*change.Change, error) {
 	return out, nil
 }
 
-// Authors asks the part that a path is in.
+// Authors asks the part that contains a path.
 func (s *joint) Authors(ctx context.Context, path string) (*change.Authors, error) {
 	for i := range s.parts {
 		p := s.parts[i]
@@ -238,8 +238,8 @@ func (s *joint) Authors(ctx context.Context, path string) (*change.Authors, erro
 	return nil, s.unknown(path, "")
 }
 
-// find finds the part of a change and its id there. The name of the part can be
-// omitted if only one part has the id.
+// find returns the part of a change and its id there. The part's name can be omitted if only
+// one part has the id.
 func (s *joint) find(id string) (*Part, string, error) {
 	if id == "" {
 		return s.latest()
@@ -271,9 +271,9 @@ func (s *joint) find(id string) (*Part, string, error) {
 	return nil, "", e
 }
 
-// latest finds the last change that was not undone.
+// latest finds the last change not yet undone.
 func (s *joint) latest() (*Part, string, error) {
-	for _, limit := range []int{100, 0} { // nearly always among the last
+	for _, limit := range []int{100, 0} { // nearly always among the last 100
 		log, err := s.Log(limit)
 		if err != nil {
 			return nil, "", err
@@ -297,7 +297,7 @@ func (s *joint) names() []string {
 	return names
 }
 
-// Trashed lists what is in the trashes of all parts.
+// Trashed lists the items in the trashes of all parts.
 func (s *joint) Trashed() (items []change.Trashed, problems []string, err error) {
 	for _, p := range s.parts {
 		list, more, err := p.Trashed()
@@ -316,8 +316,7 @@ func (s *joint) Trashed() (items []change.Trashed, problems []string, err error)
 	return items, problems, nil
 }
 
-// Restore restores what a trash has, by the id that Trashed gives or by its
-// path.
+// Restore restores an item of a trash, by its id from Trashed or by its path.
 func (s *joint) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	items, _, err := s.Trashed()
 	if err != nil {

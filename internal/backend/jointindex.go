@@ -9,16 +9,15 @@ import (
 	"quarry/search"
 )
 
-// Index is the indexes of all parts as one.
+// Index returns the indexes of all parts as one.
 func (s *joint) Index() Index { return (*jointIndex)(s) }
 
 type jointIndex joint
 
-// states are the states of an index, the best first. The joint state is the worst
-// of all parts.
+// states are the states of an index, best first. The joint state is the worst of all parts.
 var states = map[string]int{"ready": 0, "indexing": 1, "not_found": 2, "failed": 3}
 
-// Status adds the parts up; the state is the worst.
+// Status adds up the parts; the state is the worst.
 func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 	out := &search.IndexStatus{State: "ready", Freshness: "event"}
 	for _, p := range s.parts {
@@ -71,7 +70,7 @@ func (s *jointIndex) each(do func(Index) error) error {
 	return nil
 }
 
-// Idle is how long ago another process last asked any part something.
+// Idle returns the time since another process last sent any part a request.
 func (s *jointIndex) Idle() time.Duration {
 	idle := s.parts[0].Index().Idle()
 	for _, p := range s.parts {

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// target is a part of a scope: a path in one root, and the globs and the depth
-// that apply there.
+// target is a part of a scope: a path in one root, and the globs and the depth that apply
+// there.
 type target struct {
 	root *Part
 	path string
@@ -21,16 +21,15 @@ type target struct {
 	depth int
 }
 
-// narrow changes a scope to one of the target's root.
+// narrow changes a scope to the target's.
 func (t *target) narrow(sc *search.Scope) {
 	sc.Paths, sc.Globs, sc.MaxDepth = []string{t.path}, t.globs, t.depth
 }
 
-// targets takes a scope apart. A path that names a root is searched there, with
-// globs and depth as they are, since those begin at the searched folder. The top
-// stands for all roots; there globs and depth begin with the roots' names.
-// folders says that folders are listed: then a glob that includes a folder by
-// name says nothing about its contents.
+// targets splits a scope. A path that names a root is searched there with unchanged globs
+// and depth, since those begin at the searched folder. The top means all roots; there globs
+// and depth begin with the roots' names. folders says that folders are listed: then a glob
+// that includes a folder by name does not include its contents.
 func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
 	paths := sc.Paths
 	if len(paths) == 0 {
@@ -55,7 +54,7 @@ func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
 	return list, nil
 }
 
-// allRoots are the roots in which a search from the top could find anything.
+// allRoots returns the roots in which a search from the top could find anything.
 func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 	filter, err := glob.CompileFilter(searcher.GlobDialect(sc.Dialect), sc.Globs...)
 	if err != nil {
@@ -83,8 +82,8 @@ func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 	return list, nil
 }
 
-// checkAnchors refuses a glob that begins at the top with a name that is not a
-// root: it can't match anything, and probably the root was forgotten.
+// checkAnchors refuses a glob that begins at the top with a name that is not a root: it
+// can't match anything, and the root was probably forgotten.
 func (s *joint) checkAnchors(sc *search.Scope) error {
 	for _, g := range sc.Globs {
 		_, first, rest, _ := cutGlob(g, sc.Dialect)
@@ -105,9 +104,9 @@ func (s *joint) checkAnchors(sc *search.Scope) error {
 	return nil
 }
 
-// cutGlob takes a glob apart: whether it excludes, its part for the first name
-// of a path, and what follows; rest is "" for a glob that isn't anchored. The
-// slash at the end of one for folders stays with the last part.
+// cutGlob splits a glob: whether it excludes, its part for the first name of a path, and the
+// rest, which is "" for a glob that isn't anchored. The trailing slash of a glob for folders
+// stays with the last part.
 func cutGlob(g string, d search.Dialect) (excludes bool, first, rest string, folders bool) {
 	if d == search.Gitignore {
 		g, excludes = strings.CutPrefix(g, "!")
@@ -146,8 +145,8 @@ func matchesName(pattern string, d search.Dialect, name string) bool {
 	return err == nil && g.MatchDir(name)
 }
 
-// below converts a glob to one about the paths in a root: one of the returned
-// globs matches a path p if and only if g matches name/p.
+// below converts a glob to globs for paths in a root: one of the returned globs matches a
+// path p if and only if g matches name/p.
 func below(g string, d search.Dialect, name string) (globs []string, excludes bool) {
 	excludes, first, rest, folders := cutGlob(g, d)
 	sign := ""
@@ -163,7 +162,7 @@ func below(g string, d search.Dialect, name string) (globs []string, excludes bo
 		return []string{g}, excludes // a name at any depth
 	case first == "**":
 		globs = []string{g}
-		if strings.Contains(strings.TrimRight(rest, "/"), "/") { // ** may stand for nothing
+		if strings.Contains(strings.TrimRight(rest, "/"), "/") { // ** may match nothing
 			more, _ := below(sign+rest, d, name)
 			globs = append(globs, more...)
 		}
@@ -172,7 +171,7 @@ func below(g string, d search.Dialect, name string) (globs []string, excludes bo
 		return nil, excludes
 	case rest == "/":
 		if !folders {
-			return nil, excludes // a file of that name, where the root is
+			return nil, excludes // a file named like the root
 		}
 		return []string{sign + "**"}, excludes
 	case d == search.Gitignore:

@@ -12,8 +12,8 @@ import (
 // errOrder refuses most orders over several roots.
 var errOrder = fault.New(fault.InvalidArgument, "over several roots, files come in path order, or by the number of their matches", "search one root, or order the answer by path")
 
-// SearchEach answers a query file by file: the roots in their order, the files
-// of each in path order; or those with most matches first.
+// SearchEach answers a query file by file: in the order of the roots, and in path order
+// within each; or the files with most matches first.
 func (s *joint) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -63,8 +63,8 @@ func (t *target) search(ctx context.Context, q search.Query, yield func(*search.
 	return sum, nil
 }
 
-// jointSearch is one search over several targets. Each gets what the targets
-// before it have left of offset and limits.
+// jointSearch is one search over several targets. Each gets the remaining offset and limits
+// of the earlier targets.
 type jointSearch struct {
 	q       search.Query
 	yield   func(*search.FileMatch) error
@@ -72,11 +72,11 @@ type jointSearch struct {
 	sum     search.Summary
 	given   struct{ files, lines, blocks, bytes int }
 	full    bool        // no more files, only counting
-	why     search.Stop // the limit that is reached then
+	why     search.Stop // the limit that is then reached
 }
 
-// part searches one target and reports whether to go on with the next: yes, unless
-// a limit ended this one. After a lost server the search goes on.
+// part searches one target and reports whether to continue with the next: yes, unless a
+// limit ended this one. After a lost server the search continues.
 func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error) {
 	q := j.q
 	q.Offset = max(q.Offset-j.units(&j.sum), 0)
@@ -114,7 +114,7 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 	return more, nil
 }
 
-// counted is what Limits.CountTo bounds.
+// counted returns the count that Limits.CountTo limits.
 func (j *jointSearch) counted(s *search.Summary) int {
 	if j.q.Limits.Blocks > 0 {
 		return s.Blocks
@@ -122,7 +122,7 @@ func (j *jointSearch) counted(s *search.Summary) int {
 	return s.LinesMatched
 }
 
-// units counts what an offset counts.
+// units returns the count that an offset refers to.
 func (j *jointSearch) units(s *search.Summary) int {
 	switch {
 	case j.q.Detail == search.Files:
@@ -133,9 +133,9 @@ func (j *jointSearch) units(s *search.Summary) int {
 	return s.LinesMatched
 }
 
-// rest subtracts what is used up from the limits. If a limit is reached already,
-// the next target still reports whether it has anything, and counts as far as
-// requested. It returns false when the time is up.
+// rest subtracts the used part from the limits. If a limit is already reached, the next
+// target still reports whether it has anything, and counts as far as requested. It returns
+// false when the time is up.
 func (j *jointSearch) rest(l *search.Limits) bool {
 	for _, one := range []struct {
 		limit *int

@@ -7,8 +7,8 @@ import (
 	"quarry/fault"
 )
 
-// located is an error of one part. errors.As finds copies in which paths begin
-// with the part's name.
+// located is an error of one part. errors.As finds copies in which paths begin with the
+// part's name.
 type located struct {
 	part *Part
 	err  error
@@ -33,8 +33,7 @@ func (e *located) Error() string {
 // Unwrap gives the part's own error.
 func (e *located) Unwrap() error { return e.err }
 
-// As returns copies with the name of the part; the errors themselves are not
-// changed.
+// As returns copies with the name of the part; the errors themselves are not changed.
 func (e *located) As(target any) bool {
 	switch target := target.(type) {
 	case **fault.PathError:
@@ -74,7 +73,7 @@ func (e *located) As(target any) bool {
 	return false
 }
 
-// asCopy finds an error of the part and names the part in a copy of it.
+// asCopy finds an error of the part and adds the part's name to a copy of it.
 func asCopy[E any, P interface {
 	*E
 	error

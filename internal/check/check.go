@@ -39,8 +39,8 @@ func Broken(name string, before, after []byte) (line int, problem string) {
 	return line, problem
 }
 
-// Syntax finds the first syntax error of a text; the problem is "" if there is none, or
-// if the language is not known.
+// Syntax finds the first syntax error of a text; the problem is "" if there is none, or if
+// the language is unknown.
 func Syntax(name string, text []byte) (line int, problem string) {
 	if path.Ext(name) == ".go" {
 		return goError(text)
@@ -71,8 +71,8 @@ func goError(text []byte) (line int, problem string) {
 	return 0, ""
 }
 
-// jsonError reads JSON as programs do: with comments and trailing commas only in
-// files whose readers take them.
+// jsonError parses JSON leniently: with comments and trailing commas only in files whose
+// readers accept them.
 func jsonError(name string, text []byte) (line int, problem string) {
 	if relaxed(name) {
 		_, err := value.Parse(value.JSON, text)
@@ -90,14 +90,14 @@ func jsonError(name string, text []byte) (line int, problem string) {
 	}
 	if comment := bytes.Contains(text, []byte("//")) || bytes.Contains(text, []byte("/*")); comment {
 		if _, err := value.Parse(value.JSON, text); err == nil {
-			return 0, "" // who writes comments knows that its reader takes them
+			return 0, "" // the author of comments knows that the reader accepts them
 		}
 	}
 	at := min(max(int(bad.Offset), 0), len(text))
 	return 1 + bytes.Count(text[:at], []byte("\n")), bad.Error()
 }
 
-// relaxed reports the names of JSON files in which programs read comments.
+// relaxed reports the names of JSON files that may contain comments.
 func relaxed(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	return !slices.Contains([]string{".json", ".ipynb", ".webmanifest", ".geojson"}, path.Ext(base)) || strings.Contains(name, ".vscode/") || strings.HasPrefix(base, ".") ||

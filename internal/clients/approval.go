@@ -10,33 +10,33 @@ import (
 	"quarry/internal/value"
 )
 
-// Approving says which tools a client is to call without asking.
+// Approving says which tools a client may call without asking.
 type Approving struct {
 	Server string   // the name of the entry
-	All    bool     // every tool; otherwise Reads alone
+	All    bool     // every tool; otherwise only Reads
 	Reads  []string // tools that change nothing
 }
 
-// Approval is the part of a client's settings by which it calls tools without
-// asking, and shows all of them to its model from the start.
+// Approval is the part of a client's settings that lets it call tools without asking, and
+// show all of them to its model from the start.
 type Approval struct {
 	Entry []Member // of the server's entry
 	Lists []List   // of settings files
 	Note  string   // for people
 }
 
-// List is a list of words in settings, and the words that are added to it.
+// List is a list of words in settings, and the words to add to it.
 type List struct {
-	// Project and User are the files, below the project's folder and the user's home;
-	// "" is the file that has the server's entry.
+	// Project and User are the files, below the project's folder and the user's home; ""
+	// means the file with the server's entry.
 	Project, User string
 	Path          []string
 	Words         []string
 	prefix        string // of the other words that may have been added
-	OnlyProject   bool   // not in the settings of the user
+	OnlyProject   bool   // not in the user's settings
 }
 
-// Approval gives the settings for the tools of a.
+// Approval returns the settings for the tools of a.
 func (c *Client) Approval(a *Approving) Approval {
 	if c.approval == nil {
 		return Approval{Note: c.Title + " has no settings for it: approve the tools where it asks."}
@@ -44,13 +44,13 @@ func (c *Client) Approval(a *Approving) Approval {
 	return c.approval(a)
 }
 
-// AddedLists are the lists that any approval of an entry may have added to.
+// AddedLists returns the lists that an approval of an entry may have extended.
 func (c *Client) AddedLists(name string) []List {
 	one := c.Approval(&Approving{Server: name}).Lists
 	return append(one, c.Approval(&Approving{Server: name, All: true}).Lists...)
 }
 
-// names are the tools as a client calls them; alone stands for all of them.
+// names returns the tools' names in a client; alone is the name for all of them.
 func (a *Approving) names(alone, format string) []string {
 	if a.All {
 		return []string{alone}
@@ -62,7 +62,7 @@ func (a *Approving) names(alone, format string) []string {
 	return list
 }
 
-// approveClaude keeps approvals out of the settings that a project shares.
+// approveClaude keeps approvals out of a project's shared settings.
 func approveClaude(a *Approving) Approval {
 	const project, user = ".claude/settings.local.json", ".claude/settings.json"
 	return Approval{
@@ -100,7 +100,7 @@ func approveOpencode(*Approving) Approval {
 	return Approval{Note: "opencode asks only if its permission setting says so."}
 }
 
-// File is where a list is, for the folder of a project or, with "", for a user.
+// File returns the file of a list, for a project's folder or, with "", for a user.
 func (l *List) File(entry, project string, p Places) string {
 	switch {
 	case l.Project == "":
@@ -111,7 +111,7 @@ func (l *List) File(entry, project string, p Places) string {
 	return filepath.Join(project, filepath.FromSlash(l.Project))
 }
 
-// Add adds the words that are missing to the list in the text of settings.
+// Add adds the missing words to the list in the text of settings.
 func (l *List) Add(text []byte) ([]byte, error) {
 	have, err := l.positions(text)
 	if err != nil {
@@ -133,7 +133,7 @@ func (l *List) Add(text []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Remove takes the words out of the list.
+// Remove removes the words from the list.
 func (l *List) Remove(text []byte) ([]byte, error) {
 	for {
 		have, err := l.positions(text)
@@ -156,7 +156,7 @@ func (l *List) Remove(text []byte) ([]byte, error) {
 	}
 }
 
-// positions gives the words of the list and their places in it.
+// positions returns the words of the list with their indices.
 func (l *List) positions(text []byte) (map[string]int, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil

@@ -1,9 +1,8 @@
-// Package clients knows the programs that use MCP servers: where their settings
-// are, and how a server is entered there.
+// Package clients knows the programs that use MCP servers: where their settings are, and
+// how a server is configured there.
 //
-// A change of settings leaves every byte outside the entry as it is, comments
-// too. The result is read again and compared before it is written; a file that
-// can't be understood is refused.
+// Changing settings leaves every byte outside the entry unchanged, including comments. The
+// result is parsed again and compared before it is written; an invalid file is refused.
 package clients
 
 import (
@@ -14,32 +13,32 @@ import (
 	"quarry/internal/config"
 )
 
-// Client is a program that uses MCP servers, and how its settings name them.
+// Client is a program that uses MCP servers, with the format of its settings.
 type Client struct {
-	Name, Title string // as a flag, and for people
-	key         string // the object or table that lists servers
+	Name, Title string // for flags, and for people
+	key         string // the object or table with the servers
 	toml        bool   // the settings are TOML, not JSON
-	kind        string // the type that an entry names; "" names none
-	joined      bool   // an entry's command is one list with its arguments
-	ProjectFile string // settings of a project, below its folder; "" without
+	kind        string // the type in an entry; "" if none
+	joined      bool   // an entry's command and arguments are one list
+	ProjectFile string // project settings, below its folder; "" if none
 	ByProject   bool   // the default scope is the project
-	// Folder is the project in the arguments of the project's settings; "" if the
-	// client starts servers in the project's folder.
+	// Folder is the variable for the project in the project's settings; "" if the client
+	// starts servers in the project's folder.
 	Folder string
-	// UserFolder is Folder in the settings of the user; "-" if a root has to be given.
+	// UserFolder is Folder in the user's settings; "-" if a root must be given.
 	UserFolder string
-	// UserFile is where the settings of a user are.
+	// UserFile returns the file of the user's settings.
 	UserFile func(p Places) string
 	// all are members of every entry beside the command.
 	all []Member
-	// Variables is the member of an entry that names variables of the user for the server
-	// to get; "" if it gets all of them.
+	// Variables is the member of an entry that lists the user's environment variables for
+	// the server; "" if it gets all of them.
 	Variables string
-	// approval gives the settings by which the client calls tools without asking.
+	// approval returns the settings that let the client call tools without asking.
 	approval func(a *Approving) Approval
 }
 
-// EntryText is an entry alone, in the object it goes into.
+// EntryText returns a single entry, inside its enclosing object.
 func (c *Client) EntryText(name string, e *Entry) string {
 	text, err := c.Set(nil, name, e)
 	if err != nil {
@@ -48,20 +47,20 @@ func (c *Client) EntryText(name string, e *Entry) string {
 	return string(text)
 }
 
-// Entry is how clients describe a server they start.
+// Entry describes a server that a client starts.
 type Entry struct {
 	Command string
 	Args    []string
 	More    []Member // beside the command
 }
 
-// Member is a member of an entry or of settings, its value as a decoder gives it.
+// Member is a member of an entry or of settings, with its value as decoded.
 type Member struct {
 	Name  string
 	Value any
 }
 
-// members are those of an entry in the order people write.
+// members returns the members of an entry in the usual order.
 func (c *Client) members(e *Entry) []Member {
 	var list []Member
 	if c.kind != "" {
@@ -84,7 +83,7 @@ func (c *Client) members(e *Entry) []Member {
 	return append(append(list, c.all...), e.More...)
 }
 
-// Read gives the program and the arguments of an entry; ok is false if it starts no
+// Read returns the program and the arguments of an entry; ok is false if it starts no
 // program.
 func (c *Client) Read(entry any) (e Entry, ok bool) {
 	members, _ := entry.(map[string]any)
@@ -104,7 +103,7 @@ func (c *Client) Read(entry any) (e Entry, ok bool) {
 	return e, e.Command != ""
 }
 
-// Roots takes the roots out of the arguments of an entry.
+// Roots separates the roots from the other arguments of an entry.
 func (e *Entry) Roots() (roots, rest []string) {
 	for i := 0; i < len(e.Args); i++ {
 		switch value, joined := strings.CutPrefix(e.Args[i], "--root="); {
@@ -126,10 +125,10 @@ func (e *Entry) Starts(name string) bool {
 	return ours && slices.Contains(e.Args, "mcp")
 }
 
-// Places are the folders of a user.
+// Places are a user's folders.
 type Places struct{ goos, home, config, appData, codex, copilot string }
 
-// settings is the folder where desktop programs keep theirs.
+// settings returns the folder for settings of desktop programs.
 func (p Places) settings() string {
 	switch p.goos {
 	case "darwin":
@@ -140,7 +139,7 @@ func (p Places) settings() string {
 	return p.config
 }
 
-// All are the clients we know, by their own documentation as of November 2026.
+// All lists the known clients, according to their documentation as of November 2026.
 var All = []Client{
 	{
 		Name: "claude-code", Title: "Claude Code", key: "mcpServers", kind: "stdio", ProjectFile: ".mcp.json", ByProject: true,
@@ -152,8 +151,8 @@ var All = []Client{
 		UserFile: func(p Places) string { return filepath.Join(p.settings(), "Claude", "claude_desktop_config.json") },
 	},
 	{
-		// In the user's settings ${workspaceFolder} is that of the window which
-		// happened to start the server; the others get the wrong files.
+		// In the user's settings ${workspaceFolder} is the folder of the window that started the
+		// server; other windows would get the wrong files.
 		Name: "cursor", Title: "Cursor", key: "mcpServers", kind: "stdio", ProjectFile: ".cursor/mcp.json", ByProject: true,
 		Folder: "${workspaceFolder}", UserFolder: "-",
 		UserFile: func(p Places) string { return filepath.Join(p.home, ".cursor", "mcp.json") },
@@ -198,7 +197,7 @@ var All = []Client{
 	},
 }
 
-// Names are the names of all clients.
+// Names returns the names of all clients.
 func Names() []string {
 	var names []string
 	for _, c := range All {
@@ -207,7 +206,7 @@ func Names() []string {
 	return names
 }
 
-// UserPlaces finds them for a system, by the variables of a user.
+// UserPlaces finds a user's folders on a system, from the environment.
 func UserPlaces(goos string, env func(string) string) (Places, error) {
 	p := Places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA"), codex: env("CODEX_HOME"), copilot: env("COPILOT_HOME")}
 	if goos == "windows" {

@@ -62,7 +62,7 @@ func TestWriteSettingsRace(t *testing.T) {
 	}
 }
 
-// Two changes within a second leave two copies.
+// Two changes within a second leave two backups.
 func TestWriteSettingsTwice(t *testing.T) {
 	file, now := filepath.Join(t.TempDir(), "s.json"), time.Now()
 	text := "first"

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ReadSettings reads a settings file; one that isn't there is empty.
+// ReadSettings reads a settings file; a missing one is empty.
 func ReadSettings(file string) ([]byte, error) {
 	const most = 64 << 20
 	data, info, err := outside.Read(file, most)
@@ -26,9 +26,8 @@ func ReadSettings(file string) ([]byte, error) {
 	return data, err
 }
 
-// WriteSettings replaces a file by a new one in one step, after copying it. It
-// refuses when somebody has changed the file since it was read. A symlink, as
-// dotfiles often are, keeps pointing where it does.
+// WriteSettings replaces a file atomically, after making a backup. It refuses if the file has
+// changed since it was read. A symlink, common for dotfiles, is kept and its target replaced.
 func WriteSettings(file string, old, text []byte, now time.Time) (backup string, err error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real
@@ -56,8 +55,7 @@ func WriteSettings(file string, old, text []byte, now time.Time) (backup string,
 	return backup, nil
 }
 
-// writeBackup writes a copy; where one of the same second exists, it gets a
-// number.
+// writeBackup writes a backup. If the same second already has one, it appends a number.
 func writeBackup(name string, data []byte, mode fs.FileMode) (string, error) {
 	for n, at := 2, name; ; n++ {
 		err := config.WriteNew(at, data, mode)

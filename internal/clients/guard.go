@@ -12,7 +12,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// guardHint says who may do it.
+// guardHint says who may make the change.
 const guardHint = "a person can change it, or the owner sets change.allow-clients = true in quarry.toml"
 
 var (
@@ -20,9 +20,9 @@ var (
 	errUnread   = fault.New(fault.ProtectedPath, "the file starts MCP servers and would not be one that can be read", guardHint)
 )
 
-// Guard judges changes of files by which clients start servers. An agent must not
-// lift its own limits by the arguments in its entry: what starts Quarry stays the
-// same, and all else may change. It returns nil for other files.
+// Guard checks changes of files with which clients start servers. An agent must not lift its
+// own limits by changing the arguments in its entry: the entries that start Quarry must stay
+// the same, and everything else may change. It returns nil for other files.
 func Guard(file string) func(before, after []byte) error {
 	if c := byProjectFile(file); c != nil {
 		return c.judge
@@ -30,9 +30,8 @@ func Guard(file string) func(before, after []byte) error {
 	return nil
 }
 
-// GuardIn is Guard for the files of a folder, which also knows settings of the folder
-// and of the user by identity: under the name that a link leads to, or another name of
-// the same file.
+// GuardIn is Guard for the files of a folder. It also identifies settings of the folder and
+// of the user by identity: under the name of a link, or another name of the same file.
 func GuardIn(root string, p Places) func(file string) func(before, after []byte) error {
 	known := settingsOf(root, p)
 	return func(file string) func(before, after []byte) error {
@@ -54,7 +53,7 @@ func GuardIn(root string, p Places) func(file string) func(before, after []byte)
 	}
 }
 
-// settingsOf are the settings of all clients, by absolute path.
+// settingsOf returns the settings of all clients, by absolute path.
 func settingsOf(root string, p Places) map[string]*Client {
 	known := map[string]*Client{}
 	for i := range All {
@@ -72,7 +71,7 @@ func settingsOf(root string, p Places) map[string]*Client {
 func (c *Client) judge(before, after []byte) error {
 	was, err := c.ours(before)
 	if err != nil {
-		was = nil // it starts nothing as it is
+		was = nil // no entry starts Quarry
 	}
 	now, err := c.ours(after)
 	if err != nil {
@@ -84,8 +83,8 @@ func (c *Client) judge(before, after []byte) error {
 	return nil
 }
 
-// byProjectFile is the client whose settings of a project, or of a user, have such a
-// path, in any case and at any depth: the folder that is served may be above.
+// byProjectFile returns the client whose project or user settings have such a path, in any
+// case and at any depth: the served folder may be above.
 func byProjectFile(file string) *Client {
 	file = "/" + strings.ToLower(file)
 	for i := range All {
@@ -107,8 +106,8 @@ func byProjectFile(file string) *Client {
 	return nil
 }
 
-// ours are the entries of settings that start Quarry, by name. Nothing in a file
-// that does not exist or is empty.
+// ours returns the entries of settings that start Quarry, by name; none for a missing or
+// empty file.
 func (c *Client) ours(text []byte) (map[string]any, error) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return nil, nil
@@ -131,8 +130,8 @@ func (c *Client) ours(text []byte) (map[string]any, error) {
 
 var errTwoLists = errors.New("two lists of servers")
 
-// mentions reports whether a value has the word quarry in it: an entry may start
-// the program through a shell, a container or a package manager.
+// mentions reports whether a value contains the word quarry: an entry may start the program
+// through a shell, a container or a package manager.
 func mentions(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -9,10 +9,9 @@ import (
 	"quarry/internal/value"
 )
 
-// Hooks are the hooks that a client gets: where its settings are, and which tools each
-// event is for.
+// Hooks are the hooks for a client: where its settings are, and the tools of each event.
 type Hooks struct {
-	Project string // below the project's folder; "" if the client has only those of the user
+	Project string // below the project's folder; "" if the client has only user settings
 	User    func(p Places) string
 	Note    string // for people
 	events  []hookEvent
@@ -23,10 +22,10 @@ type hookEvent struct {
 	name, matcher, word string
 }
 
-// HookClients are the clients whose hooks are known.
+// HookClients are the clients with known hooks.
 var HookClients = []string{"claude-code", "codex", "gemini"}
 
-// HooksOf gives the hooks of a client.
+// HooksOf returns the hooks of a client.
 func HooksOf(name string) *Hooks {
 	const edits, ours = "Edit|MultiEdit|Write|NotebookEdit|Bash", "|mcp__.*quarry.*"
 	switch name {
@@ -49,7 +48,7 @@ func HooksOf(name string) *Hooks {
 	}
 }
 
-// Hooked reports whether a client has our hooks, for this project or for the user.
+// Hooked reports whether a client has our hooks, in this project or for the user.
 func Hooked(root string, env func(string) string) bool {
 	p, noHome := UserPlaces(runtime.GOOS, env)
 	for _, name := range HookClients {
@@ -74,8 +73,8 @@ func Hooked(root string, env func(string) string) bool {
 	return false
 }
 
-// Add adds the hooks that are missing to the text of settings. program is how a shell
-// calls this one. With start the hook of a session also starts a process that records.
+// Add adds the missing hooks to the text of settings. program is the shell command for this
+// program. With start a session's hook also starts a recording process.
 func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 	for _, e := range h.events {
 		have, _, err := ourHooks(text, e.name)
@@ -109,8 +108,8 @@ func (h *Hooks) Add(text []byte, program string, start bool) ([]byte, error) {
 	return text, nil
 }
 
-// Remove takes our hooks out, with the lists that are empty then. found says whether
-// there were any.
+// Remove removes our hooks, and lists that become empty. found reports whether there were
+// any.
 func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
 	for _, e := range h.events {
 		have, all, err := ourHooks(text, e.name)
@@ -139,10 +138,10 @@ func (h *Hooks) Remove(text []byte) (out []byte, found bool, err error) {
 	return text, found, err
 }
 
-// ourHook is a command that runs a hook of this program, wherever it is.
+// ourHook matches a command that runs a hook of this program, wherever it is installed.
 var ourHook = regexp.MustCompile(` hook (?:before-tool|after-tool|session-start(?: --start)?)$`)
 
-// ourHooks are the places of our hooks among those of an event, and how many there are in all.
+// ourHooks returns the indices of our hooks among those of an event, and how many there are in all.
 func ourHooks(text []byte, event string) (have []int, all int, err error) {
 	settings, err := readIfAny(text)
 	events, _ := settings["hooks"].(map[string]any)
@@ -151,7 +150,7 @@ func ourHooks(text []byte, event string) (have []int, all int, err error) {
 		entry, _ := item.(map[string]any)
 		hooks, _ := entry["hooks"].([]any)
 		if len(hooks) != 1 {
-			continue // somebody has put others beside it
+			continue // another hook was added beside it
 		}
 		hook, _ := hooks[0].(map[string]any)
 		if command, _ := hook["command"].(string); ourHook.MatchString(command) {

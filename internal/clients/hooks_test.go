@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Adding hooks and taking them out again leaves what others have there.
+// Adding and removing our hooks leaves other hooks unchanged.
 func TestHooks(t *testing.T) {
 	for _, name := range HookClients {
 		h := HooksOf(name)

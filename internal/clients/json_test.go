@@ -40,7 +40,7 @@ func TestSetMember(t *testing.T) {
 	}
 }
 
-// What can't be understood, or has two meanings, is refused.
+// Invalid or ambiguous settings are refused.
 func TestSetMemberRefuses(t *testing.T) {
 	for name, text := range map[string]string{
 		"cut off": `{"servers": {`, "a list": `[]`, "a word": `hello`, "two values": `{} {}`, "servers is a list": `{"servers": []}`,
@@ -54,8 +54,7 @@ func TestSetMemberRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the text, the result differs from it in the one value only, or
-// there is none.
+// For any text, the result differs only in the one value, or the change is refused.
 func FuzzSetMember(f *testing.F) {
 	for _, s := range []string{"", "{}", `{"servers":{"a":1,},}`, "{\n\t// x\n\t\"servers\": {} /* y */ // z\n}", `{"a":[1,{"b":null}],"servers":{"quarry":2}}`, "{\"a\":1/**/}", "{\"a\":1//\n}"} {
 		f.Add([]byte(s))
@@ -80,7 +79,7 @@ func FuzzSetMember(f *testing.F) {
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%q, then %q: %v", got, again, err)
 		}
-		// On plain JSON the parser agrees with the standard one.
+		// On plain JSON the parser agrees with the standard library's.
 		var std map[string]any
 		dec := json.NewDecoder(bytes.NewReader(got))
 		dec.UseNumber()

@@ -14,20 +14,20 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// Records remember what settings files were before an entry was put into them, so
-// that taking it out gives the old bytes back. They are private: settings may hold
-// keys of other servers.
+// Records store the contents of settings files from before an entry was added, so that
+// removing it restores the old bytes. They are private, because settings may contain keys
+// of other servers.
 type Records struct {
 	Dir string
 }
 
-// record is what is remembered of one entry in one file.
+// record describes one entry in one file.
 type record struct {
 	File    string   `json:"file"`
 	Entry   string   `json:"entry"`
-	Existed bool     `json:"existed"`          // the file did
+	Existed bool     `json:"existed"`          // the file existed
 	Before  []byte   `json:"before,omitempty"` // its bytes
-	After   string   `json:"after"`            // hash of what was written
+	After   string   `json:"after"`            // hash of the written text
 	Made    []string `json:"made,omitempty"`   // folders made for it, innermost first
 }
 
@@ -47,7 +47,7 @@ func (r *Records) read(file, entry string) (*record, bool) {
 	return &rec, true
 }
 
-// Missing are the folders above a file that don't exist, innermost first.
+// Missing returns the missing folders above a file, innermost first.
 func Missing(file string) []string {
 	var list []string
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
@@ -58,9 +58,9 @@ func Missing(file string) []string {
 	}
 }
 
-// Installed remembers that an entry was put into a file: old became text, and
-// missing folders were made. What was there before the first of several installs
-// counts, as long as nobody else changed the file between them.
+// Installed records that an entry was added to a file: old became text, and missing folders
+// were made. After several installs the text before the first one counts, as long as the file
+// was not changed otherwise between them.
 func (r *Records) Installed(file, entry string, old, text []byte, existed bool, missing []string) error {
 	rec := &record{File: file, Entry: entry, Existed: existed, Before: old, Made: missing}
 	if earlier, ok := r.read(file, entry); ok && existed && earlier.After == hashOf(old) {
@@ -88,8 +88,8 @@ func (r *Records) Installed(file, entry string, old, text []byte, existed bool, 
 	return nil
 }
 
-// Before gives the bytes that a file had before an entry was put into it. ok is
-// false if that isn't known, or if the file has changed since.
+// Before returns the bytes of a file before an entry was added. ok is false if they are
+// unknown, or if the file has changed since.
 func (r *Records) Before(file, entry string, now []byte) (before []byte, existed, ok bool) {
 	rec, found := r.read(file, entry)
 	if !found || rec.After != hashOf(now) {
@@ -98,13 +98,13 @@ func (r *Records) Before(file, entry string, now []byte) (before []byte, existed
 	return rec.Before, rec.Existed, true
 }
 
-// Known reports whether an entry was put into a file.
+// Known reports whether an entry was added to a file.
 func (r *Records) Known(file, entry string) bool {
 	_, found := r.read(file, entry)
 	return found
 }
 
-// Forget drops what is remembered after the entry was taken out.
+// Forget drops the record after the entry was removed.
 func (r *Records) Forget(file, entry string) error {
 	err := os.Remove(r.name(file, entry))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,9 +113,8 @@ func (r *Records) Forget(file, entry string) error {
 	return err
 }
 
-// RemoveSettings removes a file that was made for an entry, and the folders made
-// for it that are empty now. It refuses when somebody has changed the file since it
-// was read.
+// RemoveSettings removes a file that was made for an entry, and the folders made for it that
+// are empty now. It refuses if the file has changed since it was read.
 func (r *Records) RemoveSettings(file, entry string, old []byte) error {
 	rec, found := r.read(file, entry)
 	if current, err := ReadSettings(file); err != nil || !bytes.Equal(current, old) {
@@ -127,7 +126,7 @@ func (r *Records) RemoveSettings(file, entry string, old []byte) error {
 	if found {
 		for _, dir := range rec.Made {
 			if os.Remove(dir) != nil {
-				break // something else is in it
+				break // it is not empty
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrNoEntry is returned by Remove when the settings have no such server.
+// ErrNoEntry is returned by Remove if the settings have no such server.
 var ErrNoEntry = errors.New("the settings have no entry of this name")
 
 func (c *Client) format() value.Format {
@@ -28,8 +28,8 @@ func (c *Client) Servers(text []byte) (map[string]any, error) {
 	return list, err
 }
 
-// readSettings reads a file that holds one object or table. A name that is there
-// twice is an error: nobody can say which one counts.
+// readSettings parses a file that contains one object or table. A duplicate name is an error,
+// because it would be ambiguous.
 func readSettings(format value.Format, text []byte) (map[string]any, error) {
 	d, err := value.Parse(format, text)
 	if bad, ok := errors.AsType[*value.SyntaxError](err); ok && bad.Line > 0 {
@@ -49,10 +49,9 @@ func readSettings(format value.Format, text []byte) (map[string]any, error) {
 	return all, nil
 }
 
-// Set puts an entry into the text of a client's settings. What an entry of that name
-// has beside the command stays: env, timeout, disabled, alwaysAllow and whatever a
-// client may add. An entry of another kind, as that of a server at an address, is
-// replaced.
+// Set adds or changes an entry in the text of a client's settings. Other members of an
+// existing entry are kept: env, timeout, disabled, alwaysAllow and members specific to the
+// client. An entry of another kind, such as a server at an address, is replaced.
 func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	servers, err := c.Servers(old)
 	if err != nil {
@@ -66,7 +65,7 @@ func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	text := old
 	for _, m := range members {
 		if reflect.DeepEqual(entry[m.Name], m.Value) {
-			continue // its bytes stay, however it is laid out
+			continue // keep its bytes and layout
 		}
 		if text, err = setMember(c.format(), text, []string{c.key, name, m.Name}, m.Value); err != nil {
 			return nil, err
@@ -75,7 +74,7 @@ func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	return text, nil
 }
 
-// setMember sets the value at a path of keys, making what is missing.
+// setMember sets the value at a path of keys, creating missing parents.
 func setMember(format value.Format, text []byte, path []string, v any) ([]byte, error) {
 	if _, err := readSettings(format, text); err != nil {
 		return nil, err
@@ -91,7 +90,7 @@ func setMember(format value.Format, text []byte, path []string, v any) ([]byte, 
 	return edited(format, text, value.Edit{At: value.Keys(path...), Value: n})
 }
 
-// encode writes a value as JSON, members in their order.
+// encode writes a value as JSON, keeping the order of members.
 func encode(v any) ([]byte, error) {
 	members, ok := v.([]Member)
 	if !ok {
@@ -111,7 +110,7 @@ func encode(v any) ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// Remove takes an entry out of the text of a client's settings.
+// Remove removes an entry from the text of a client's settings.
 func (c *Client) Remove(old []byte, name string) ([]byte, error) {
 	servers, err := c.Servers(old)
 	if err != nil {

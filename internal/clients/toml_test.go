@@ -45,7 +45,7 @@ func TestSetTable(t *testing.T) {
 	}
 }
 
-// Entries in other forms than a table with a heading are changed where they stand.
+// Entries in other forms than a table with a heading are changed in place.
 func TestSetTableForms(t *testing.T) {
 	e := &Entry{Command: "q", Args: []string{"mcp"}}
 	for _, c := range []struct{ name, old, want string }{
@@ -61,7 +61,7 @@ func TestSetTableForms(t *testing.T) {
 	}
 }
 
-// Whatever the settings are, they keep their other entries or stay as they are.
+// For any settings, a change keeps the other entries or is refused.
 func FuzzSetTable(f *testing.F) {
 	for _, s := range []string{"", "a = 1\n", "[mcp_servers.quarry]\ncommand='x'\n", "[[x]]\n[x.y]\n", "s = '''\n[mcp_servers.quarry]\n'''", "[mcp_servers]\r\nquarry.command = 'x'"} {
 		f.Add([]byte(s), "quarry")

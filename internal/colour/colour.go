@@ -1,11 +1,10 @@
-// Package colour tells which parts of a source text are keywords, strings,
-// comments and the like, from the lexical shape of its language.
+// Package colour finds the keywords, strings, comments and similar parts of a source text,
+// from the lexical shape of its language.
 //
-// The pieces it gives cover the text, in order, without gaps. It knows no
-// grammar: a word is what its spelling and the byte after it say. That is
-// enough to read by, takes time linear in the text, and nothing is built
-// before a language is first asked for: a command that shows no colours
-// doesn't pay for them at start.
+// The pieces cover the text, in order, without gaps. It knows no grammar: a word is
+// classified by its spelling and the byte after it. That is enough for reading and takes
+// time linear in the text. Nothing is built before a language is first requested, so a
+// command without colours doesn't pay for them.
 package colour
 
 import (
@@ -27,18 +26,18 @@ const (
 	Type     Class = 't'
 )
 
-// Language knows how to colour a text.
+// Language defines how to colour a text.
 type Language struct {
-	Name string // as people write it
+	Name string // for display
 
-	line    []string    // begin a comment to the end of the line
-	block   [][2]string // begin and end a comment
+	line    []string    // start a comment to the end of the line
+	block   [][2]string // start and end a comment
 	nested  bool        // such comments nest
 	quotes  []quote
 	words   map[string]Class
-	fold    bool // keywords in any case
+	fold    bool // keywords ignore case
 	ident   string
-	capital Class // of a word that begins with a capital
+	capital Class // class of a word that begins with a capital
 	calls   bool  // a word before ( is a function
 	sigil   string
 	at      bool // @word is a function
@@ -48,15 +47,15 @@ type Language struct {
 	whole func(text string, yield func(n int, c Class))
 }
 
-// quote is a form of string.
+// quote is a kind of string.
 type quote struct {
 	open, close string
 	raw         bool // no escapes
-	lines       bool // may have several lines
-	letter      bool // one character: 'a', not 'a of a lifetime
+	lines       bool // may span lines
+	letter      bool // one character: 'a', and not a lifetime 'a
 }
 
-// For finds the language of a file by its name, nil when it is unknown.
+// For returns the language of a file by its name, nil if it is unknown.
 func For(name string) *Language {
 	base := strings.ToLower(path.Base(name))
 	table := byName()
@@ -86,7 +85,7 @@ var byName = sync.OnceValue(func() map[string]*Language {
 	return table
 })
 
-// Each gives the pieces of text with their classes. yield returns false to stop.
+// Each calls yield with the pieces of text and their classes, until it returns false.
 func (l *Language) Each(text string, yield func(piece string, c Class) bool) {
 	going, at, class, from := true, 0, Plain, 0
 	add := func(n int, c Class) {
@@ -118,7 +117,7 @@ type scanner struct {
 	l         *Language
 	text      string
 	pos       int
-	lineStart bool // only white space since the line began
+	lineStart bool // only white space so far in the line
 	add       func(n int, c Class)
 }
 
@@ -127,7 +126,7 @@ func (s *scanner) take(n int, c Class) {
 	s.pos += n
 }
 
-// next takes one token.
+// next scans one token.
 func (s *scanner) next() {
 	rest := s.text[s.pos:]
 	c := rest[0]
@@ -234,7 +233,7 @@ func (q *quote) length(rest string) (n int, closed bool) {
 	return len(rest), false
 }
 
-// oneLetter reports whether s is the inside of a character's quotes.
+// oneLetter reports whether s is the inside of a character literal.
 func oneLetter(s string) bool {
 	return strings.HasPrefix(s, `\`) || len([]rune(s)) == 1
 }
@@ -258,7 +257,7 @@ func (s *scanner) word(rest string, start bool) {
 	s.take(n, c)
 }
 
-// followedBy reports whether one of marks comes next, after blanks.
+// followedBy reports whether one of marks follows, after blanks.
 func followedBy(rest, marks string) bool {
 	rest = strings.TrimLeft(rest, " \t")
 	return rest != "" && strings.IndexByte(marks, rest[0]) >= 0
@@ -275,8 +274,8 @@ func lineLen(rest string) int {
 	return len(rest)
 }
 
-// wordLen is the length of the word at the start of s; more are bytes it may have
-// after its first.
+// wordLen returns the length of the word at the start of s; more are bytes allowed after its
+// first.
 func wordLen(s, more string) int {
 	for i := range len(s) {
 		c := s[i]

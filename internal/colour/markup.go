@@ -27,7 +27,7 @@ func markup(text string, add func(int, Class)) {
 	}
 }
 
-// tag takes one tag and returns what follows it.
+// tag scans one tag and returns the rest.
 func tag(text string, add func(int, Class)) string {
 	n := 1
 	for n < len(text) && strings.IndexByte("/?!", text[n]) >= 0 {
@@ -63,7 +63,7 @@ func tag(text string, add func(int, Class)) string {
 	return text
 }
 
-// until is the length of text up to and with end.
+// until returns the length of text up to and including end.
 func until(text, end string) int {
 	if i := strings.Index(text, end); i >= 0 {
 		return i + len(end)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source tells where a value comes from. A later source has precedence.
+// Source is where a value comes from. Later sources take precedence.
 type Source string
 
 const (
@@ -17,8 +17,7 @@ const (
 	FromEnvironment Source = "environment"
 )
 
-// Nearer reports whether values from a source take precedence over those from
-// another.
+// Nearer reports whether a source takes precedence over another.
 func (s Source) Nearer(than Source) bool {
 	order := []Source{FromDefault, FromFile, FromRoot, FromEnvironment}
 	return slices.Index(order, s) > slices.Index(order, than)
@@ -32,7 +31,7 @@ type Setting struct {
 	Where  string // file and line, or the variable
 }
 
-// Shown is the value as written in quarry.toml; "" if nothing sets it.
+// Shown returns the value as written in quarry.toml; "" if it isn't set.
 func (s *Setting) Shown() string {
 	if s.Source == FromDefault {
 		return ""
@@ -40,7 +39,7 @@ func (s *Setting) Shown() string {
 	return s.Value.format(s.Kind)
 }
 
-// FormatDefault writes a flag's default as in quarry.toml.
+// FormatDefault formats a flag's default as in quarry.toml.
 func (k *Key) FormatDefault(text string) string {
 	switch {
 	case k.Kind == List:
@@ -51,8 +50,8 @@ func (k *Key) FormatDefault(text string) string {
 	return Value{Text: text}.format(k.Kind)
 }
 
-// Effective tells what every key is set to for a folder: by the environment,
-// else by the section of the folder or of one above it, else by the file.
+// Effective returns the value of every key for a folder. The environment takes precedence
+// over the section of the folder or of the nearest one above it, and that over the file.
 func (f *File) Effective(env Env, dir string) ([]Setting, error) {
 	var list []Setting
 	for _, k := range Keys() {
@@ -74,7 +73,7 @@ func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	return f.Of(env, dir, &k)
 }
 
-// VariableError is an environment variable with a wrong value.
+// VariableError reports an environment variable with an invalid value.
 type VariableError struct {
 	Name string
 	Err  error
@@ -82,10 +81,10 @@ type VariableError struct {
 
 func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 
-// Unwrap gives what is wrong with the value.
+// Unwrap returns the problem with the value.
 func (e *VariableError) Unwrap() error { return e.Err }
 
-// Of is Get for a key in hand.
+// Of is Get for a given key.
 func (f *File) Of(env Env, dir string, k *Key) (Setting, error) {
 	s := Setting{Key: *k, Source: FromDefault}
 	variable := k.Variable()
@@ -117,7 +116,7 @@ func (r *rootSection) holds(dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// RootSection is the section of a folder in the file.
+// RootSection is the section for a folder in the file.
 type RootSection struct {
 	Shown, Dir string
 	Line       int
@@ -134,15 +133,15 @@ func (f *File) Roots(dir string) []RootSection {
 	return list
 }
 
-// otherVariables are our variables that set no key. The last ones are for
-// tests; see CONTRIBUTING.md.
+// otherVariables are our variables that set no key. The last ones are for tests; see
+// CONTRIBUTING.md.
 var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_SUITES"}
 
-// Variable is an environment variable that looks like one of ours.
+// Variable is an environment variable that looks like ours.
 type Variable struct{ Name, Near string }
 
-// UnknownVariables finds variables in environ, as os.Environ gives it, that
-// begin like ours and have no meaning: probably a key is misspelled.
+// UnknownVariables finds variables in environ, as returned by os.Environ, that begin like
+// ours but are unknown: probably misspelled keys.
 func UnknownVariables(environ []string) []Variable {
 	known := slices.Clone(otherVariables)
 	for _, k := range Keys() {

@@ -16,17 +16,17 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// FileName is what the configuration file is called.
+// FileName is the name of the configuration file.
 const FileName = "quarry.toml"
 
-// File is a configuration file that was read and is valid.
+// File is a parsed and valid configuration file.
 type File struct {
-	Name   string // "" when there is none
+	Name   string // "" if there is none
 	global map[string]placed
 	roots  []rootSection
 }
 
-// placed is a value and its line.
+// placed is a value with its line.
 type placed struct {
 	Value
 	line int
@@ -34,19 +34,19 @@ type placed struct {
 
 // rootSection has the keys for one folder and everything below it.
 type rootSection struct {
-	shown  string // as it is written
-	dir    string // absolute, symlinks resolved where they can be
+	shown  string // as written
+	dir    string // absolute, with symlinks resolved if possible
 	line   int
 	values map[string]placed
 }
 
-// FileError is what is wrong with a configuration file, and where.
+// FileError reports a mistake in a configuration file, and where it is.
 type FileError struct {
 	File    string
 	Line    int
-	Key     string // as written, with its section; "" for a mistake of syntax
+	Key     string // as written, with its section; "" for a syntax error
 	Problem string
-	// Near is the key that Key, or the part Wrong of it, probably means.
+	// Near is the key that was probably meant by Key, or by its part Wrong.
 	Wrong, Near string
 }
 
@@ -63,8 +63,8 @@ func (e *FileError) Error() string {
 	return b.String()
 }
 
-// FilePath is where the configuration file is: at QUARRY_CONFIG, else in the
-// user's configuration folder. given is set if the variable names it.
+// FilePath returns the location of the configuration file: QUARRY_CONFIG, or else in the
+// user's configuration folder. given reports whether the variable is set.
 func FilePath(env Env) (name string, given bool, err error) {
 	if name := env("QUARRY_CONFIG"); name != "" {
 		name, err := filepath.Abs(expandHome(name, homeDir(env)))
@@ -107,8 +107,8 @@ func homeDir(env Env) string {
 	return home
 }
 
-// Load reads the configuration file. A missing file is empty, unless
-// QUARRY_CONFIG names it. A mistake in the file is a *FileError.
+// Load reads the configuration file. A missing file is empty, unless QUARRY_CONFIG names
+// it. A mistake in the file is a *FileError.
 func Load(env Env) (*File, error) {
 	name, given, err := FilePath(env)
 	if errors.Is(err, ErrNoHome) {
@@ -136,7 +136,7 @@ func Load(env Env) (*File, error) {
 	return Parse(name, data, homeDir(env))
 }
 
-// isNull knows the absolute name of the null device, which is \\.\NUL on Windows.
+// isNull recognises the absolute name of the null device, \\.\NUL on Windows.
 func isNull(name string) bool {
 	null, err := filepath.Abs(os.DevNull)
 	if runtime.GOOS == "windows" {
@@ -145,11 +145,10 @@ func isNull(name string) bool {
 	return name == null
 }
 
-// Parse reads the text of a configuration file; name is its name in errors,
-// home replaces ~.
+// Parse parses a configuration file. name is the name used in errors; home replaces ~.
 func Parse(name string, data []byte, home string) (*File, error) {
 	f := &File{Name: name, global: map[string]placed{}}
-	// A byte order mark, which some editors on Windows write, is not text.
+	// Skip a byte order mark, which some editors on Windows write.
 	r := &reader{file: f, home: home, headers: map[string]int{}, keys: map[string]Key{}}
 	for _, k := range Keys() {
 		r.keys[k.Path()] = k
@@ -164,18 +163,18 @@ func Parse(name string, data []byte, home string) (*File, error) {
 		line, problem := syntaxProblem(&r.p, err)
 		return nil, r.fail(line, nil, "", "", "%s", problem)
 	}
-	// The deepest folder is asked first.
+	// The deepest folder takes precedence.
 	sort.SliceStable(f.roots, func(i, j int) bool { return len(f.roots[i].dir) > len(f.roots[j].dir) })
 	return f, nil
 }
 
-// reader turns the expressions of a file into values.
+// reader converts the expressions of a file to values.
 type reader struct {
 	file    *File
 	p       unstable.Parser
 	home    string
-	table   []string       // the header in force
-	headers map[string]int // lines of the headers
+	table   []string       // the current header
+	headers map[string]int // header lines
 	keys    map[string]Key
 }
 
@@ -204,7 +203,7 @@ func (r *reader) expression(n *unstable.Node) error {
 	return nil
 }
 
-// header checks the name of a section.
+// header checks a section name.
 func (r *reader) header(parts []string, line int) error {
 	rest := parts
 	if parts[0] == "root" {
@@ -231,8 +230,7 @@ func (r *reader) unknown(line int, parts []string, wrong string, known []string,
 	return r.fail(line, parts, wrong, Nearest(wrong, known), "%s", problem)
 }
 
-// pair places the value of a key. An inline table is another way to write a
-// section.
+// pair stores the value of a key. An inline table is another notation for a section.
 func (r *reader) pair(above []string, n *unstable.Node) error {
 	parts, first := keyParts(n.Key())
 	line := lineOf(&r.p, first)
@@ -270,7 +268,7 @@ func (r *reader) pair(above []string, n *unstable.Node) error {
 	return nil
 }
 
-// known finds the key that rest, the part after a root, names.
+// known finds the key named by rest, the part after a root.
 func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error) {
 	if len(rest) == 0 {
 		return Key{}, r.fail(line, parts, "", "", "a section needs keys, as search.hidden = true")
@@ -302,7 +300,7 @@ func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error)
 	return key, nil
 }
 
-// sectionOf finds the section a bare key belongs to.
+// sectionOf returns the section that a bare key belongs to.
 func sectionOf(name string) string {
 	for _, k := range Keys() {
 		if k.Name == name {
@@ -312,7 +310,7 @@ func sectionOf(name string) string {
 	return ""
 }
 
-// root finds or makes the section of a folder.
+// root finds or creates the section of a folder.
 func (r *reader) root(shown string, line int, parts []string) (*rootSection, error) {
 	for i := range r.file.roots {
 		if r.file.roots[i].shown == shown {
@@ -340,13 +338,13 @@ func (r *reader) root(shown string, line int, parts []string) (*rootSection, err
 	return &r.file.roots[len(r.file.roots)-1], nil
 }
 
-// kindNames call what stands in a file.
+// kindNames names the constructs of a file.
 var kindNames = map[unstable.Kind]string{
 	unstable.Bool: "true or false", unstable.Integer: "a number", unstable.Float: "a number with a point", unstable.String: "a text",
 	unstable.Array: "a list",
 }
 
-// value reads a value as its key wants it.
+// value parses a value of the type that its key requires.
 func (r *reader) value(k *Key, n *unstable.Node) (Value, error) {
 	text := string(n.Data)
 	switch n.Kind {

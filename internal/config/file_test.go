@@ -14,7 +14,7 @@ import (
 
 func noEnv(string) string { return "" }
 
-// text shows what is set, as KEY VALUE SOURCE.
+// effective lists the settings as KEY VALUE SOURCE.
 func effective(t *testing.T, f *File, env Env, dir string) string {
 	t.Helper()
 	list, err := f.Effective(env, dir)
@@ -56,7 +56,7 @@ search.context = 5
 color = "never"
 `
 
-// here gives the absolute paths of a text the drive that Windows wants.
+// here adds the drive that Windows requires to the absolute paths of a text.
 func here(text string) string {
 	if runtime.GOOS != "windows" {
 		return text
@@ -105,7 +105,7 @@ journal.keep-age "60d" file :14
 	}
 }
 
-// order is the lines in the order of keys.
+// order sorts lines in the order of keys.
 func order(lines []string) []string {
 	var out []string
 	for _, k := range Keys() {
@@ -118,7 +118,7 @@ func order(lines []string) []string {
 	return out
 }
 
-// The environment wins over the folder's section, that over the file.
+// The environment wins over the folder's section, and that over the file.
 func TestPrecedence(t *testing.T) {
 	f, err := Parse("f", []byte(here("search.context = 1\n[root.'/r']\nsearch.context = 2\n")), here("/home/u"))
 	if err != nil {
@@ -145,7 +145,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// Every mistake names the line and the key, and what was probably meant.
+// Every error names the line and the key, and the probably intended one.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"\n[search]\nhiden = true\n", "f:3: search.hiden: unknown key\n  did you mean hidden?"},
@@ -250,8 +250,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// No text makes the parser panic or an error without its place, and what is
-// accepted says where each value stands.
+// No text makes the parser panic or return an error without a position; accepted values have
+// their lines.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte("[root.\"~\"]\nsearch = {hidden = true}\n"))

@@ -14,15 +14,14 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// maxFile bounds what is read of a configuration file.
+// maxFile limits how much of a configuration file is read.
 const maxFile = 4 << 20
 
-// Env looks variables up; os.Getenv outside tests.
+// Env looks up variables; os.Getenv outside tests.
 type Env func(string) string
 
-// GlobalExcludes returns the user's global git excludes; nil if there are none:
-// the file core.excludesFile names, else git/ignore in the user's configuration
-// folder.
+// GlobalExcludes returns the user's global git excludes, nil if there are none: the file named
+// by core.excludesFile, or else git/ignore in the user's configuration folder.
 func GlobalExcludes(env Env) []byte { return (&consulted{}).globalExcludes(env) }
 
 func (c *consulted) globalExcludes(env Env) []byte {
@@ -38,7 +37,7 @@ func (c *consulted) globalExcludes(env Env) []byte {
 	if xdg != "" {
 		name = filepath.Join(xdg, "git", "ignore")
 	}
-	// Later files win, as in git. GIT_CONFIG_GLOBAL stands for both.
+	// Later files win, as in git. GIT_CONFIG_GLOBAL replaces both.
 	files := []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")}
 	if named := env("GIT_CONFIG_GLOBAL"); named != "" {
 		files = []string{named}
@@ -64,7 +63,7 @@ func excludesFile(text []byte) (value string, ok bool) {
 	return value, ok
 }
 
-// ExpandHome replaces ~/ at the beginning of a path, as a shell does.
+// ExpandHome replaces ~/ at the start of a path, like a shell.
 func ExpandHome(name string, env Env) string { return expandHome(name, homeDir(env)) }
 
 func expandHome(name, home string) string {
@@ -74,11 +73,10 @@ func expandHome(name, home string) string {
 	return name
 }
 
-// RulesAbove reads the rule files in the folders above root, the topmost
-// first. .gitignore counts only up to the top of the repository that root is
-// in; the others count all the way, as in ripgrep. If root is a worktree of a
-// repository elsewhere, the exclude file of that repository comes last, with an
-// empty Above.
+// RulesAbove reads the rule files in the folders above root, topmost first. .gitignore counts
+// only up to the top of root's repository; the others count all the way, as in ripgrep. If
+// root is a worktree of a repository elsewhere, that repository's exclude file comes last,
+// with an empty Above.
 func RulesAbove(root string) []quarry.IgnoreFile { return (&consulted{}).rulesAbove(root) }
 
 func (c *consulted) rulesAbove(root string) []quarry.IgnoreFile {
@@ -118,8 +116,8 @@ func (c *consulted) rulesAbove(root string) []quarry.IgnoreFile {
 	return found
 }
 
-// excludes reads the info/exclude of the repository whose top is dir. A worktree
-// uses that of its repository, as in git; gitdir says where it may be.
+// excludes reads the info/exclude of the repository whose top is dir. A worktree uses its
+// repository's, as in git; gitdir knows its possible locations.
 func (c *consulted) excludes(dir string) []byte {
 	top, err := gitdir.View(dir)
 	if err != nil {
@@ -167,7 +165,7 @@ func (c *consulted) repoAbove(dir string) bool {
 	return false
 }
 
-// readSmall reads a regular file of reasonable size, or nothing.
+// readSmall reads a regular file of limited size, or nothing.
 func readSmall(name string) []byte {
 	data, _, err := outside.Read(name, maxFile)
 	if err != nil {
@@ -179,8 +177,8 @@ func readSmall(name string) []byte {
 // rootMarkers make a folder a workspace.
 var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"}
 
-// IsRoot reports whether dir has a marker of its own. One that another user has put
-// there, as into /tmp, does not count: git is as careful since CVE-2022-24765.
+// IsRoot reports whether dir has its own marker. A marker created by another user, as in
+// /tmp, does not count: git takes the same care since CVE-2022-24765.
 func IsRoot(dir string) bool {
 	for _, m := range rootMarkers {
 		if info, err := os.Lstat(filepath.Join(dir, m)); err == nil && outside.Ours(info) {
@@ -190,8 +188,8 @@ func IsRoot(dir string) bool {
 	return false
 }
 
-// FindRoot returns the workspace dir belongs to: the nearest folder at or above
-// it that has a marker, else dir itself.
+// FindRoot returns the workspace of dir: the nearest folder at or above it with a marker,
+// else dir itself.
 func FindRoot(dir string) string {
 	for d := dir; ; {
 		if IsRoot(d) {

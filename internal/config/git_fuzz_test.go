@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// FuzzGitConfig reads anything as a git configuration.
+// FuzzGitConfig parses arbitrary text as a git configuration.
 func FuzzGitConfig(f *testing.F) {
 	for _, s := range []string{
 		"[core]\n\texcludesFile = ~/.ignore\n", "[core] excludesfile=\"a b\" # c\n", "[Core]\nEXCLUDESFILE = \"un\\\"closed\n",

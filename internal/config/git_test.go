@@ -78,7 +78,7 @@ func TestRulesAbove(t *testing.T) {
 	write(t, filepath.Join(top, "repo/.gitignore"), "near\n")
 	write(t, filepath.Join(top, "repo/a/b/x"), "")
 	got := RulesAbove(filepath.Join(top, "repo/a/b"))
-	// The temporary folder may itself lie below rule files.
+	// The temporary folder may itself be below rule files.
 	for len(got) > 0 && string(got[0].Data) != "far\n" {
 		got = got[1:]
 	}

@@ -9,42 +9,42 @@ import (
 	"quarry/internal/fuzzy"
 )
 
-// Kind is what a key holds.
+// Kind is the type of a key's value.
 type Kind uint8
 
 const (
 	Bool     Kind = iota
 	Int           // zero or more
 	Text          // one of Choices, if there are any
-	List          // texts; a single one need not be in brackets
-	Duration      // a text as "1h30m", "30d"
-	Size          // a text as "256MB", or a number of bytes
+	List          // texts; a single one needs no brackets
+	Duration      // a text such as "1h30m", "30d"
+	Size          // a text such as "256MB", or a number of bytes
 )
 
 func (k Kind) String() string {
 	return [...]string{"true or false", "number", "text", "list of texts", "time, as \"90s\", \"1h\" or \"30d\"", "size, as \"256MB\""}[k]
 }
 
-// Key is one setting of quarry.toml. A key of a command has the name, the
-// meaning and the default of the command's flag; About and Default are for keys
-// that no flag has.
+// Key is one setting of quarry.toml. A key that belongs to a command has the name, the
+// description and the default of the command's flag; About and Default are for keys without
+// a flag.
 type Key struct {
 	Section, Name  string
 	Kind           Kind
 	Choices        []string
-	Commands       []string // whose flag --Name this is, without "quarry"
-	Group          string   // keys of one group exclude each other, as their flags do
-	With           string   // the key counts only beside this flag
-	Everywhere     bool     // it makes no sense in the section of a root
+	Commands       []string // commands with this flag, without "quarry"
+	Group          string   // keys of one group exclude each other, like their flags
+	With           string   // the key applies only with this flag
+	Everywhere     bool     // it makes no sense in a root's section
 	About, Default string
-	Example        string // a value one might set; "" is true, or another choice
+	Example        string // an example value; "" means true, or another choice
 }
 
-// Path is the key with its section, as "search.hidden".
+// Path returns the key with its section, as "search.hidden".
 func (k *Key) Path() string { return k.Section + "." + k.Name }
 
-// Sample is a value one might set, as the file has it, that differs from the
-// default def.
+// Sample returns an example value, as written in the file, that differs from the default
+// def.
 func (k *Key) Sample(def string) string {
 	if k.Example != "" {
 		return k.Example
@@ -57,7 +57,7 @@ func (k *Key) Sample(def string) string {
 	return "true"
 }
 
-// Variable is the environment variable that sets the key.
+// Variable returns the environment variable that sets the key.
 func (k *Key) Variable() string {
 	b := []byte("QUARRY_" + k.Section + "_" + k.Name)
 	for i, c := range b {
@@ -78,12 +78,12 @@ var (
 	trashes  = []string{"system", "local", "none"}
 )
 
-// Keys are all keys, in the order in which they are shown. Keys are defined
-// only here. Flags without a key are about one answer (a pattern, a mode,
-// --json), or should be given each time (--yes, --http).
+// Keys returns all keys, in display order. Keys are defined only here. Flags without a key
+// concern a single answer (a pattern, a mode, --json), or should be given each time (--yes,
+// --http).
 func Keys() []Key { return slices.Clone(keys()) }
 
-// keys is made once, because a command looks up about twenty of them.
+// keys is built once, because a command looks up about twenty of them.
 var keys = sync.OnceValue(func() []Key {
 	search, find := []string{"search"}, []string{"find"}
 	return []Key{
@@ -216,15 +216,15 @@ func Sections() []string {
 	return list
 }
 
-// Nearest returns the candidate that is most like name, or "" when none is: a
-// third of its letters may differ, of three letters one, or it is the beginning
-// of the candidate.
+// Nearest returns the candidate most similar to name, or "" if none is similar. A third of its
+// letters may differ, in names of three letters one, or it may be a prefix of the
+// candidate.
 func Nearest(name string, candidates []string) string {
 	best, least := "", max(len(name)/3, 1)+1
 	for _, c := range candidates {
 		d := fuzzy.Distance(name, c, least)
 		if len(name) > 2 && strings.HasPrefix(c, name) {
-			d = 1 // the beginning of a word
+			d = 1 // a prefix of a word
 		}
 		if d < least {
 			best, least = c, d

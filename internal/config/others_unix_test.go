@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// byOther makes a file or folder that belongs to another user.
+// byOther creates a file or folder that belongs to another user.
 func byOther(t *testing.T, name string, folder bool) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -27,7 +27,7 @@ func byOther(t *testing.T, name string, folder bool) {
 	}
 }
 
-// A marker that another user has put into a shared folder above makes that no root.
+// Another user's marker in a shared folder above does not make that a root.
 func TestMarkersOfOthers(t *testing.T) {
 	for _, m := range rootMarkers {
 		shared := t.TempDir()
@@ -48,7 +48,7 @@ func TestMarkersOfOthers(t *testing.T) {
 	}
 }
 
-// Whoever may write the configuration decides what agents may do.
+// The owner of the configuration decides what agents may do.
 func TestConfigOfOthers(t *testing.T) {
 	for _, key := range []string{"XDG_CONFIG_HOME", "QUARRY_CONFIG"} {
 		dir := t.TempDir()

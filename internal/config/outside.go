@@ -8,9 +8,8 @@ import (
 	"quarry"
 )
 
-// Outside follows the ignore rules from outside a root: the user's global file,
-// those of folders above, and of the repository that a worktree belongs to. It is
-// safe for concurrent use.
+// Outside follows the ignore rules from outside a root: the user's global file, those of
+// folders above, and those of a worktree's repository. It is safe for concurrent use.
 type Outside struct {
 	root string
 	env  Env
@@ -19,12 +18,10 @@ type Outside struct {
 	seen consulted
 }
 
-// consulted remembers the files that were looked up, whether they existed or
-// not.
+// consulted remembers the files that were looked up, whether or not they existed.
 type consulted struct{ files map[string]fileStamp }
 
-// fileStamp is different for two states of a file; zero means that it does not
-// exist.
+// fileStamp differs between two states of a file; zero means that it does not exist.
 type fileStamp struct {
 	size  int64
 	mtime time.Time
@@ -41,7 +38,7 @@ func (c *consulted) stat(name string) (os.FileInfo, error) {
 		c.files[name] = fileStamp{}
 		if err == nil && !info.IsDir() {
 			c.files[name] = stampOf(info)
-		} else if err == nil { // what happens in a folder doesn't count
+		} else if err == nil { // changes inside a folder don't count
 			c.files[name] = fileStamp{mode: info.Mode()}
 		}
 	}
@@ -80,8 +77,7 @@ func (c *consulted) changed() bool {
 	return false
 }
 
-// FollowOutside starts to follow the rules from outside a root. The first call
-// of Rules returns them.
+// FollowOutside follows the rules from outside a root. The first call of Rules returns them.
 func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
 
 // Rules returns the rules if they have changed since the last call.

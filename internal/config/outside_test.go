@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// Changes of the rules outside a root are seen at the next question: the global
-// file, one above, the exclude file of the repository around, and that of the
-// repository a worktree belongs to.
+// Changes of the rules outside a root are noticed at the next call: the global file, one
+// above, the exclude file of the enclosing repository, and that of a worktree's repository.
 func TestOutsideFollows(t *testing.T) {
 	home := t.TempDir()
 	env := func(key string) string { return map[string]string{"HOME": home}[key] }

@@ -9,29 +9,28 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ErrNoHome is returned if no home folder is known.
+// ErrNoHome is returned if the home folder is unknown.
 var ErrNoHome = outside.ErrNoHome
 
-// CacheDir is where indexes live: what can always be made again.
+// CacheDir returns the folder of indexes, which can be built again.
 func CacheDir(env Env) (string, error) { return outside.Folder(env, "XDG_CACHE_HOME", ".cache") }
 
-// StateDir is where journals live: what must not be lost.
+// StateDir returns the folder of journals, which must not be lost.
 func StateDir(env Env) (string, error) { return outside.StateDir(env) }
 
-// DataDir is the user's data folder, where the desktop keeps its trash.
+// DataDir returns the user's data folder, where the desktop keeps its trash.
 func DataDir(env Env) (string, error) {
 	dir, err := outside.Folder(env, "XDG_DATA_HOME", ".local/share")
 	return strings.TrimSuffix(dir, string(filepath.Separator)+"quarry"), err
 }
 
-// TrashHome is the folder that holds the user's own trash; "" when it is not
-// known.
+// TrashHome returns the folder that contains the user's trash; "" if it is unknown.
 func TrashHome(env Env) string {
 	switch runtime.GOOS {
 	case "darwin":
 		return env("HOME")
 	case "windows":
-		return "" // every volume has a recycle bin of its own
+		return "" // every volume has its own recycle bin
 	}
 	dir, err := DataDir(env)
 	if err != nil {
@@ -40,8 +39,8 @@ func TrashHome(env Env) string {
 	return dir
 }
 
-// RuntimeDir is where sockets live. A socket's path has to be short, so this is
-// the system's folder for sockets if there is one.
+// RuntimeDir returns the folder of sockets. A socket's path must be short, so this is the
+// system's folder for sockets if there is one.
 func RuntimeDir(env Env) (string, error) {
 	if dir := env("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -55,11 +54,11 @@ func RuntimeDir(env Env) (string, error) {
 	return filepath.Join(cache, "run"), nil
 }
 
-// Own are the files and folders of Quarry itself: configuration, state, indexes and
-// sockets. No tool touches them, wherever they lie.
+// Own returns Quarry's own files and folders: configuration, state, indexes and sockets.
+// Tools never touch them, wherever they are.
 func Own(env Env) []string {
 	var places []string
-	// The usual place too if QUARRY_CONFIG names another: the next start may be without.
+	// Also the default location if QUARRY_CONFIG names another: the next start may be without it.
 	usual := func(name string) string {
 		if name == "QUARRY_CONFIG" {
 			return ""
@@ -80,10 +79,10 @@ func Own(env Env) []string {
 	return places
 }
 
-// RootID is the name a workspace has in these folders.
+// RootID returns the name of a workspace in these folders.
 func RootID(realDir string, more ...string) string { return outside.RootID(realDir, more...) }
 
-// ExistingDir is the nearest folder at or above dir that exists.
+// ExistingDir returns the nearest existing folder at or above dir.
 func ExistingDir(dir string) string {
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/value"
 )
 
-// SetText parses values that a person gives for a key, in the same way as flags
-// and variables. For a list each text is one item.
+// SetText parses a person's values for a key in the same way as flags and variables. For a
+// list each text is one item.
 func (k *Key) SetText(texts []string) (Value, error) {
 	if k.Kind == List {
 		return Value{List: slices.Clone(texts)}, nil
@@ -26,9 +26,9 @@ func (k *Key) SetText(texts []string) (Value, error) {
 	return k.parseText(texts[0])
 }
 
-// Change sets or, with a nil value, unsets a key in the text of a configuration
-// file: for one folder, or everywhere when root is "". Every other byte of the
-// text stays, including comments and order; package value sees to that.
+// Change sets or, with a nil value, unsets a key in the text of a configuration file: for one
+// folder, or everywhere if root is "". All other bytes stay, including comments and order;
+// package value ensures that.
 func Change(name string, text []byte, home string, k Key, root string, v *Value) ([]byte, error) {
 	before, err := Parse(name, text, home)
 	if err != nil {
@@ -49,7 +49,7 @@ func Change(name string, text []byte, home string, k Key, root string, v *Value)
 	var missing *value.MissingError
 	switch {
 	case errors.As(err, &missing):
-		return text, nil // there is nothing to unset
+		return text, nil // nothing to unset
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -63,7 +63,7 @@ func Change(name string, text []byte, home string, k Key, root string, v *Value)
 	return now, nil
 }
 
-// shownRoot is how a folder is written in the file, or how we would write it.
+// shownRoot returns a folder as written in the file, or as it would be written.
 func (f *File) shownRoot(root, home string) string {
 	dir := filepath.Clean(root)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -80,9 +80,9 @@ func (f *File) shownRoot(root, home string) string {
 	return filepath.ToSlash(dir)
 }
 
-// ChangeFile sets or unsets a key in the user's configuration file, which is
-// made if it is missing, and returns its name and whether it was changed. The
-// file is replaced in one step; if it is a link, its target is.
+// ChangeFile sets or unsets a key in the user's configuration file, creating it if
+// necessary, and returns its name and whether it was changed. The file is replaced
+// atomically; if it is a link, its target is.
 func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed bool, err error) {
 	name, _, err = FilePath(env)
 	if err != nil {

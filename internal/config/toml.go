@@ -11,7 +11,7 @@ import (
 	"quarry/internal/value"
 )
 
-// lineOf is the line a node stands on.
+// lineOf returns the line of a node.
 func lineOf(p *unstable.Parser, n *unstable.Node) int {
 	if n == nil || n.Raw.Length == 0 {
 		return 1
@@ -19,7 +19,7 @@ func lineOf(p *unstable.Parser, n *unstable.Node) int {
 	return p.Shape(n.Raw).Start.Line
 }
 
-// syntaxProblem is where the parser stopped and why.
+// syntaxProblem returns where the parser stopped and why.
 func syntaxProblem(p *unstable.Parser, err error) (line int, problem string) {
 	var pe *unstable.ParserError
 	if !errors.As(err, &pe) {
@@ -29,7 +29,7 @@ func syntaxProblem(p *unstable.Parser, err error) (line int, problem string) {
 	return 1 + bytes.Count(p.Data()[:at], []byte("\n")), pe.Message
 }
 
-// keyParts are the parts of a key with dots, and its first node.
+// keyParts returns the parts of a dotted key, and its first node.
 func keyParts(it unstable.Iterator) (parts []string, first *unstable.Node) {
 	for it.Next() {
 		if first == nil {
@@ -40,7 +40,7 @@ func keyParts(it unstable.Iterator) (parts []string, first *unstable.Node) {
 	return parts, first
 }
 
-// joinKey writes a key as the file would.
+// joinKey writes a key as in the file.
 func joinKey(parts []string) string {
 	out := make([]string, len(parts))
 	for i, p := range parts {

@@ -11,13 +11,13 @@ import (
 	"quarry/internal/value"
 )
 
-// Value is what a key is set to.
+// Value is the value of a key.
 type Value struct {
-	Text string   // as the flag of the same name takes it
+	Text string   // in the form that the flag of the same name accepts
 	List []string // of a List
 }
 
-// String is the value as it would stand in quarry.toml.
+// format writes the value as in quarry.toml.
 func (v Value) format(k Kind) string {
 	switch k {
 	case Text:
@@ -38,7 +38,7 @@ func (v Value) format(k Kind) string {
 	return v.Text
 }
 
-// node is the value as package value writes it.
+// node converts the value for package value.
 func (v Value) node(k Kind) *value.Node {
 	switch k {
 	case Bool:
@@ -61,7 +61,7 @@ func (v Value) node(k Kind) *value.Node {
 	return value.Str(v.Text)
 }
 
-// ShortDuration leaves out the zero parts that Go writes: 1h for 1h0m0s.
+// ShortDuration omits the zero parts that Go writes: 1h for 1h0m0s.
 func ShortDuration(s string) string {
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -75,8 +75,8 @@ func ShortDuration(s string) string {
 	return s
 }
 
-// parseText reads the value of a key written as one text: in the environment,
-// or as a string of the file.
+// parseText parses the value of a key given as one text: in the environment, or as a string
+// in the file.
 func (k *Key) parseText(s string) (Value, error) {
 	switch k.Kind {
 	case Bool:
@@ -105,7 +105,7 @@ func (k *Key) parseText(s string) (Value, error) {
 	return Value{Text: s}, k.choose(s)
 }
 
-// choose checks a text that has to be one of several.
+// choose checks a text that must be one of several.
 func (k *Key) choose(s string) error {
 	if len(k.Choices) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (k *Key) choose(s string) error {
 	return err
 }
 
-// splitList cuts at commas, but not at those of a glob's {a,b}.
+// splitList splits at commas, except within a glob's {a,b}.
 func splitList(s string) []string {
 	var list []string
 	depth, start := 0, 0
@@ -159,7 +159,7 @@ func ParseDuration(s string) (time.Duration, error) {
 
 var errSize = errors.New("write a size as 512KB, 256MB or 2GB")
 
-// ParseSize reads a number of bytes, or one with KB, MB or GB, by 1024.
+// ParseSize parses a number of bytes, or a number with KB, MB or GB, in units of 1024.
 func ParseSize(s string) (int64, error) {
 	number, unit := strings.TrimSpace(s), int64(1)
 	for i, suffix := range []string{"KB", "MB", "GB"} {
@@ -174,7 +174,7 @@ func ParseSize(s string) (int64, error) {
 	return n * unit, nil
 }
 
-// SizeText is a size as ParseSize reads it.
+// SizeText formats a size for ParseSize.
 func SizeText(n int64) string {
 	for i, suffix := range []string{"GB", "MB", "KB"} {
 		unit := int64(1) << (10 * (3 - i))

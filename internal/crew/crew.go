@@ -1,6 +1,6 @@
-// Package crew runs goroutines that work for one caller. Their panics are the caller's:
-// the program goes on if the caller recovers, as a call of a tool does, and no goroutine
-// of the group is left when the caller learns of it.
+// Package crew runs goroutines that work for one caller. Their panics propagate to the
+// caller: the program continues if the caller recovers, as a tool call does, and all
+// goroutines of the group have ended by then.
 package crew
 
 import (
@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// A Group is goroutines that one caller waits for. Its zero value is ready to use.
+// A Group is a set of goroutines that one caller waits for. Its zero value is ready to use.
 type Group struct {
-	// Stop, which may be nil, is called when one of them panics: others that wait for
-	// what it would have done must not wait any longer.
+	// Stop, which may be nil, is called when one of them panics, to release others that
+	// wait for its work.
 	Stop func()
 
 	running sync.WaitGroup
@@ -22,19 +22,19 @@ type Group struct {
 	first   *Panic // guarded by mu
 }
 
-// Panic is what a goroutine of a group panicked with.
+// Panic is the panic of a goroutine in a group.
 type Panic struct {
 	Value any
 	stack []byte
 }
 
-// Error is the value in words, without the stack.
+// Error returns the value as text, without the stack.
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
-// Stack is that of the goroutine that panicked.
+// Stack returns the stack of the goroutine that panicked.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// StackOf is the stack of a value that was just recovered: that of the goroutine of a group
+// StackOf returns the stack for a value just recovered: the stack of the group's goroutine
 // that panicked with it, or the caller's.
 func StackOf(v any) []byte {
 	if p, ok := v.(*Panic); ok {
@@ -46,7 +46,7 @@ func StackOf(v any) []byte {
 // Go calls f on another goroutine.
 func (g *Group) Go(f func()) { g.running.Go(func() { g.Do(f) }) }
 
-// Do calls f on the caller's goroutine. A panic in it is kept for Wait too.
+// Do calls f on the caller's goroutine. It also records a panic for Wait.
 func (g *Group) Do(f func()) {
 	defer func() {
 		v := recover()
@@ -55,7 +55,7 @@ func (g *Group) Do(f func()) {
 		}
 		g.mu.Lock()
 		if g.first == nil {
-			p, nested := v.(*Panic) // of a group that f waited for
+			p, nested := v.(*Panic) // from a group that f waited for
 			if !nested {
 				p = &Panic{v, StackOf(v)}
 			}
@@ -69,8 +69,8 @@ func (g *Group) Do(f func()) {
 	f()
 }
 
-// Each calls f with 0 to n-1 on at most so many goroutines. It stops when ctx ends or f
-// panics, and panics then itself.
+// Each calls f with 0 to n-1 on at most workers goroutines. It stops when ctx ends or f
+// panics; then it panics itself.
 func Each(ctx context.Context, n, workers int, f func(i int)) {
 	var next atomic.Int64
 	g := Group{Stop: func() { next.Store(int64(n)) }}
@@ -88,7 +88,7 @@ func Each(ctx context.Context, n, workers int, f func(i int)) {
 	g.Wait()
 }
 
-// Wait waits for all and panics with the first *Panic there was.
+// Wait waits for all and panics with the first *Panic, if any.
 func (g *Group) Wait() {
 	if err := g.WaitErr(); err != nil {
 		panic(err)

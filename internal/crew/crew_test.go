@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestPanicIsTheCallers(t *testing.T) {
+func TestPanicReachesCaller(t *testing.T) {
 	var done atomic.Int32
 	failing := func(g *Group) {
 		for i := range 8 {
@@ -40,8 +40,8 @@ func TestPanicIsTheCallers(t *testing.T) {
 	}
 }
 
-// The value and the stack are those of the goroutine that panicked, through all groups
-// above it.
+// The value and the stack come from the goroutine that panicked, through all enclosing
+// groups.
 func TestNestedPanicIsTheFirst(t *testing.T) {
 	var outer Group
 	outer.Do(func() {

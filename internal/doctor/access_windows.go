@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// unwritable is nil: Windows tells only when one tries.
+// unwritable returns nil: on Windows only an actual write shows it.
 func unwritable(string) error { return nil }
 
 // isOurs reports whether a folder belongs to the user.
 func isOurs(string) bool { return true }
 
-// roomOn is how many bytes a user may still write where a folder lies, and
-// which volume that is.
+// roomOn returns how many bytes a user may still write on the volume of a folder, and which
+// volume that is.
 func roomOn(dir string) (bytes int64, volume uint64, ok bool) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -59,7 +59,7 @@ func (x *exam) checkRoot(context.Context) error {
 	return nil
 }
 
-// checkTree goes through all folders once.
+// checkTree walks all folders once.
 func (x *exam) checkTree(ctx context.Context) error {
 	p, err := x.places()
 	if err != nil {
@@ -105,7 +105,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 	return nil
 }
 
-// checkIgnore finds rules that leave nothing of the workspace.
+// checkIgnore finds rules that hide the whole workspace.
 func (x *exam) checkIgnore(ctx context.Context) error {
 	ws, err := x.Open()
 	if err != nil {
@@ -136,7 +136,7 @@ func (x *exam) checkIgnore(ctx context.Context) error {
 	return nil
 }
 
-// ruleFiles are the ignore files that count at the top of the workspace.
+// ruleFiles are the ignore files that apply at the root of the workspace.
 func (x *exam) ruleFiles() []ruleFile {
 	var list []ruleFile
 	if data := config.GlobalExcludes(x.Getenv); len(data) > 0 {
@@ -216,7 +216,7 @@ func (x *exam) checkJournal(context.Context) error {
 	}
 	limit := p.KeepBytes
 	limit = cmp.Or(limit, 256<<20)
-	// A segment over the cap is normal: whole ones are dropped.
+	// A segment over the cap is normal: only whole segments are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
 		x.find(Finding{
 			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", render.Size(j.Bytes), render.Size(limit)),
@@ -226,7 +226,7 @@ func (x *exam) checkJournal(context.Context) error {
 	return nil
 }
 
-// checkTrash looks whether the system's trash could take something.
+// checkTrash checks whether the system's trash can accept files.
 func (x *exam) checkTrash(context.Context) error {
 	dir := config.TrashHome(x.Getenv)
 	if dir == "" {
@@ -235,7 +235,7 @@ func (x *exam) checkTrash(context.Context) error {
 	bin := filepath.Join(dir, "Trash")
 	if file, err := x.Config(); err == nil {
 		if set, err := file.Get(x.Getenv, x.Root, "change.trash"); err == nil && set.Source != config.FromDefault && set.Text != "system" {
-			return nil // deleted things go elsewhere
+			return nil // deleted files go elsewhere
 		}
 	}
 	parts := []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")}
@@ -297,7 +297,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	if err := x.checkStored(at.Dir); err != nil {
 		return err
 	}
-	// Systems take 104 to 108 bytes for the path of a socket. Windows has a pipe instead.
+	// A socket's path may have 104 to 108 bytes. Windows uses a pipe instead.
 	if len(at.Socket) > 103 && runtime.GOOS != "windows" {
 		x.find(Finding{
 			ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
@@ -338,16 +338,16 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	return nil
 }
 
-// trySocket makes a socket beside that of the index: some sandboxes allow none.
+// trySocket makes a socket beside the index's socket: some sandboxes don't allow any.
 func (x *exam) trySocket(socket string) {
 	dir := config.ExistingDir(filepath.Dir(socket))
 	probe := filepath.Join(dir, fmt.Sprintf("q%d.sock", os.Getpid()))
 	if len(probe) > 103 || unwritable(dir) != nil || runtime.GOOS == "windows" {
-		return // said already
+		return // already reported
 	}
 	l, err := net.Listen("unix", probe)
 	if err == nil {
-		err = l.Close() // and removes it
+		err = l.Close() // and remove it
 	}
 	if err != nil {
 		x.find(Finding{
@@ -363,7 +363,7 @@ func (x *exam) checkLimits(ctx context.Context) error {
 	limit := func(name string) (int, bool) {
 		data, err := os.ReadFile(filepath.Join(x.Proc, "sys", "fs", "inotify", name))
 		if err != nil {
-			return 0, false // another system
+			return 0, false // on another system
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(string(data)))
 		return n, err == nil
@@ -405,7 +405,7 @@ func limitFinding(name string, now, want int, what, why string) Finding {
 	}
 }
 
-// inotifyInstances counts the watchers of this user's processes.
+// inotifyInstances counts the inotify instances of this user's processes.
 func inotifyInstances(proc string) int {
 	files, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*"))
 	if err != nil {

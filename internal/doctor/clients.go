@@ -19,7 +19,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// checkConfig reads quarry.toml as every command does.
+// checkConfig reads quarry.toml like every command.
 func (x *exam) checkConfig(context.Context) error {
 	file, err := x.Config()
 	var wrong *config.FileError
@@ -59,8 +59,8 @@ func (x *exam) checkConfig(context.Context) error {
 	return nil
 }
 
-// repairConfig is the command that corrects a mistake: with the word that was
-// probably meant, else without the line.
+// repairConfig returns the command that corrects a mistake: it replaces a word by the
+// intended one, or else removes the line.
 func repairConfig(e *config.FileError) string {
 	data, _, err := outside.Read(e.File, 4<<20)
 	if err != nil {
@@ -76,7 +76,7 @@ func repairConfig(e *config.FileError) string {
 		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, render.ShellQuote(e.Wrong), render.ShellQuote(e.Near), before+1)
 	}
 	if e.Key == "" || bytes.HasPrefix(bytes.TrimSpace(lines[e.Line-1]), []byte("[")) {
-		return "" // what belongs to it would then stand elsewhere
+		return "" // the lines below would then belong to another section
 	}
 	return fmt.Sprintf("%s --delete %d", edit, e.Line)
 }
@@ -94,7 +94,7 @@ func (x *exam) checkEnvironment(context.Context) error {
 	return nil
 }
 
-// checkClients reads the settings of every client that could start us.
+// checkClients reads the settings of every client that could start quarry.
 func (x *exam) checkClients(context.Context) error {
 	p, err := clients.UserPlaces(runtime.GOOS, x.Getenv)
 	if err != nil {
@@ -131,7 +131,7 @@ func (x *exam) checkClient(c *clients.Client, scope, file string) {
 	}
 }
 
-// brokenSettings offers the copy that quarry mcp install left, if there is one.
+// brokenSettings suggests the copy that quarry mcp install left, if there is one.
 func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 	f := Finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.Title, file, err),
 		Why: "The client starts no server, or ignores all its settings.", Fix: "Correct the line by hand."}
@@ -151,13 +151,13 @@ func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 	x.find(f)
 }
 
-// checkEntry looks at one entry of a client's settings, which starts quarry.
+// checkEntry checks one entry of a client's settings that starts quarry.
 func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *clients.Entry) {
 	where := fmt.Sprintf("%s, entry %q of %s", c.Title, name, file)
 	install := func(roots, rest []string, more ...string) []string {
 		words := []string{"quarry", "mcp", "install", "--client", c.Name, "--scope", scope, "--name", name, "--config", file}
 		for _, r := range roots {
-			if !strings.Contains(r, "${") { // install enters the client's own word
+			if !strings.Contains(r, "${") { // install may enter a variable of the client
 				words = append(words, "--root", r)
 			}
 		}
@@ -170,7 +170,7 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *client
 	command := e.Command
 	roots, rest := e.Roots()
 	var gone, there []string
-	fixed := "" // a folder that every project gets
+	fixed := "" // a fixed folder for every project
 	for _, r := range roots {
 		dir, before := r, ""
 		if name, after, named := strings.Cut(r, "="); named && !exists(r) {
@@ -223,9 +223,8 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name string, e *client
 	}
 }
 
-// isOlder reports a program that is another file than this one, with other
-// bytes, and was made before it. It is not started to ask for its version: the
-// settings of a project may name anything.
+// isOlder reports whether a program differs from this one and was built before it. It is
+// not run to ask for its version: the settings of a project may name any program.
 func (x *exam) isOlder(program string) bool {
 	if x.Program == "" {
 		return false
@@ -241,7 +240,7 @@ func (x *exam) isOlder(program string) bool {
 	return !sameBytes(program, x.Program)
 }
 
-// sameBytes compares two programs; what can't be read is not the same.
+// sameBytes compares two programs; an unreadable one is different.
 func sameBytes(a, b string) bool {
 	const most = 256 << 20
 	one, _, err := outside.Read(a, most)

@@ -20,18 +20,17 @@ import (
 	"quarry/internal/render"
 )
 
-// Finding is something that is not as it should be, and what to do.
+// Finding is a problem, and how to fix it.
 type Finding struct {
 	ID   string   `json:"id"`
-	Note bool     `json:"note,omitempty"` // good to know, nothing to repair
+	Note bool     `json:"note,omitempty"` // information, nothing to fix
 	What string   `json:"what"`
 	Why  string   `json:"why"`
 	Fix  string   `json:"fix,omitempty"` // in words
 	Run  []string `json:"run,omitempty"` // for a POSIX shell
 }
 
-// Options say what to examine, and how commands see it. All fields are
-// required.
+// Options define what to examine, and how commands see it. All fields are required.
 type Options struct {
 	Root   string // the workspace
 	Getenv config.Env
@@ -39,41 +38,41 @@ type Options struct {
 	Config func() (*config.File, error)
 	// Open opens the workspace as a search does, without an index.
 	Open func() (*quarry.Workspace, error)
-	// Index says where the index of the workspace is.
+	// Index returns the location of the workspace's index.
 	Index func() (*quarry.IndexOptions, error)
 	// ServerFlags checks arguments of quarry mcp.
 	ServerFlags func(args []string) error
-	// HasBrowser says whether quarry ui could open its page, PageRuns whether
-	// the page still runs whose address a file holds.
+	// HasBrowser reports whether quarry ui could open its page, PageRuns whether the page
+	// is running whose address is in a file.
 	HasBrowser func() bool
 	PageRuns   func(file string) bool
 
-	Program   string // the file of this program; "" when that isn't known
+	Program   string // the file of this program; "" if unknown
 	Version   string // of this program
-	Proc      string // where the kernel's limits are
-	LeastFree int64  // bytes that should be free
+	Proc      string // the folder of the kernel's limits
+	LeastFree int64  // minimum of free bytes
 }
 
-// Result is what one check found.
+// Result is the result of one check.
 type Result struct {
 	Check    string
 	Findings []Finding
-	// Failed says that the check could not be made; unless another one failed
-	// for the same reason, a finding says why.
+	// Failed says that the check could not be made. A finding says why, unless another
+	// check failed for the same reason.
 	Failed bool
 }
 
-// check is one thing to look at.
+// check is one check.
 type check struct {
 	name string
 	run  func(*exam, context.Context) error
-	// inside says that it opens the workspace: without the folder it finds a
-	// fault in whatever it looks at, and advises to remove it.
+	// inside says that it opens the workspace. Without the folder each such check would
+	// report its own fault, and advise removing good data.
 	inside bool
 }
 
-// checks in the order of a first day: what keeps commands from starting comes
-// first.
+// checks are ordered as for a new user: checks of problems that prevent commands from
+// starting come first.
 var checks = []check{
 	{"configuration file", (*exam).checkConfig, false},
 	{"environment", (*exam).checkEnvironment, false},
@@ -94,10 +93,10 @@ var checks = []check{
 type exam struct {
 	*Options
 	findings []Finding
-	gone     bool // the workspace is not there
+	gone     bool // the workspace does not exist
 }
 
-// Examine makes all checks, one result each. The error is that of the context.
+// Examine makes all checks, with one result each. Its error is the context's.
 func Examine(ctx context.Context, o *Options) ([]Result, error) {
 	x := &exam{Options: o}
 	var results []Result
@@ -124,7 +123,7 @@ func Examine(ctx context.Context, o *Options) ([]Result, error) {
 
 func (x *exam) find(f Finding) { x.findings = append(x.findings, f) }
 
-// homeless says once what several checks find.
+// homeless reports a problem of several checks once.
 func (x *exam) homeless() {
 	if slices.ContainsFunc(x.findings, func(f Finding) bool { return f.ID == "no-home" }) {
 		return
@@ -137,7 +136,7 @@ func (x *exam) homeless() {
 	})
 }
 
-// places says where what Quarry keeps about the workspace lies.
+// places returns where Quarry's data about the workspace is.
 func (x *exam) places() (places, error) {
 	p := places{Root: x.Root}
 	base, err := config.StateDir(x.Getenv)
@@ -160,10 +159,10 @@ func (x *exam) places() (places, error) {
 	return p, nil
 }
 
-// rootFlag names the workspace for a command that repairs something.
+// rootFlag returns the flag that names the workspace in a repair command.
 func (x *exam) rootFlag() string { return " --root " + render.ShellQuote(x.Root) }
 
-// missing reports a file that isn't there, which often is just fine.
+// missing reports whether err means a missing file, which often is fine.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func exists(path string) bool {

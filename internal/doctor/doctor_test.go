@@ -19,7 +19,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Looking finds what processes of another boot left, and changes nothing.
+// An examination finds leftovers of processes before a reboot, and changes nothing.
 func TestExamineTree(t *testing.T) {
 	dir := t.TempDir()
 	const left = "sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb"
@@ -32,7 +32,7 @@ func TestExamineTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if runtime.GOOS != "linux" { // which alone can tell boots apart: elsewhere a maker that isn't known is gone after an hour
+	if runtime.GOOS != "linux" { // only Linux can tell boots apart: elsewhere an unknown process counts as gone after an hour
 		ago := time.Now().Add(-2 * time.Hour)
 		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(left)), ago, ago); err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestExamineTree(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := &tree{FileSystem: got.FileSystem, Folders: 4}
-		if got.FileSystem != rootfs.FSNetwork { // where a change time, which can't be set, has to tell
+		if got.FileSystem != rootfs.FSNetwork { // there only a change time, which can't be set, tells
 			want.Temps, want.TempsCount = []string{left}, 1
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -89,7 +89,7 @@ func TestHiding(t *testing.T) {
 	}
 }
 
-// All indexes of a user are listed, whoever keeps them.
+// All indexes of a user are listed, whichever process owns them.
 func TestAllStored(t *testing.T) {
 	home := t.TempDir()
 	if got, err := AllStored(filepath.Join(home, "none")); err != nil || got != nil {
@@ -132,8 +132,8 @@ func TestAllStored(t *testing.T) {
 	}
 }
 
-// chmod is advised for a folder of the user whose mode is the fault, never for one of
-// someone else, nor where something else forbids writing.
+// chmod is advised for a folder of the user whose mode is wrong, never for other users'
+// folders, nor where something else prevents writing.
 func TestRepairFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there the owner is not asked")
@@ -167,8 +167,8 @@ func TestRepairFolder(t *testing.T) {
 	}
 }
 
-// Without the folder one finding says so. The checks that would open it are left
-// out: each would find its own fault and advise to move the undo log away.
+// If the folder is missing, one finding reports it. Checks that would open it are skipped:
+// each would report its own fault and advise moving the undo log away.
 func TestFolderIsGone(t *testing.T) {
 	home := t.TempDir()
 	open := func() (*quarry.Workspace, error) { t.Error("the workspace was opened"); return nil, os.ErrNotExist }

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// checkPlaces looks at the folders that hold what Quarry keeps.
+// checkPlaces checks the folders of Quarry's data.
 func (x *exam) checkPlaces(context.Context) error {
 	state, err := config.StateDir(x.Getenv)
 	if err != nil {
@@ -34,7 +34,7 @@ func (x *exam) checkPlaces(context.Context) error {
 	return nil
 }
 
-// place is a folder of Quarry's.
+// place is one of Quarry's folders.
 type place struct{ dir, holds, without, variable string }
 
 func (x *exam) checkPlace(p *place) {
@@ -74,9 +74,9 @@ func (x *exam) checkPlace(p *place) {
 	}
 }
 
-// checkPrivate makes the test that every change makes before it trusts the folder.
+// checkPrivate makes the same test as every change before it trusts the folder.
 func (x *exam) checkPrivate(p *place) {
-	// What is opened is a folder of this workspace, in the one that holds them all.
+	// Changes use a subfolder for this workspace, in the folder for all of them.
 	unverified, err := outside.CheckPrivate(filepath.Join(p.dir, config.RootID(x.Root)))
 	if err != nil {
 		x.find(Finding{
@@ -95,9 +95,9 @@ func (x *exam) checkPrivate(p *place) {
 	})
 }
 
-// repairFolder says what is wrong with a folder that can't be written to, and what to do,
-// or instead. chmod helps only where it is ours and its mode is what stops us: not on a
-// volume mounted for reading only, and not in a sandbox.
+// repairFolder says what is wrong with a folder that can't be written to, and what to do, or
+// else instead. chmod helps only if the folder is ours and its mode is the cause: not on a
+// volume mounted read-only, and not in a sandbox.
 func repairFolder(dir, instead string) (what, fix string, run []string) {
 	if errors.Is(unwritable(dir), syscall.EROFS) {
 		return dir + " is on a file system mounted for reading only, as sandboxes do", strings.ToUpper(instead[:1]) + instead[1:] + ".", nil

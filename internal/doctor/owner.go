@@ -7,7 +7,7 @@ import (
 	"quarry/search"
 )
 
-// checkOwner looks at what the process that keeps the index says of itself.
+// checkOwner checks the status reported by the index owner.
 func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	if st == nil {
 		return
@@ -23,14 +23,14 @@ func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	case st.ProgramReplaced:
 		x.find(Finding{
 			ID: "owner-program", What: fmt.Sprintf("Process %d, which owns the index, was started by a program that has been replaced since.", st.PID),
-			Why: "It goes on with the old one: what was repaired or added since is missing from its answers.",
+			Why: "It continues with the old one: its answers lack later fixes and features.",
 			Fix: "Restart it: end it, and start quarry serve or the client of MCP again.", Run: stop,
 		})
 	}
 	if st.FolderReplaced {
 		x.find(Finding{
 			ID: "root-replaced", Note: true, What: fmt.Sprintf("%s is not the folder that process %d indexed: it was replaced.", x.Root, st.PID),
-			Why: "It was moved away, cloned anew or restored. The next search or change follows it and says so; what was read before may be of the old one.",
+			Why: "It was moved away, cloned anew or restored. The next search or change follows it and says so; earlier answers may describe the old one.",
 		})
 	}
 	if st.Unwatched > 0 {

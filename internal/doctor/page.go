@@ -14,8 +14,8 @@ import (
 	"quarry/internal/review"
 )
 
-// checkPage looks whether quarry ui could serve and open its page, what pages
-// that were killed have left, and what waits for a decision.
+// checkPage checks whether quarry ui could serve and open its page, and reports leftovers of
+// killed pages and waiting proposals.
 func (x *exam) checkPage(context.Context) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,7 +49,7 @@ func (x *exam) checkPage(context.Context) error {
 	return x.checkProposals()
 }
 
-// checkProposals counts what waits for a person.
+// checkProposals counts the waiting proposals.
 func (x *exam) checkProposals() error {
 	base, err := config.StateDir(x.Getenv)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/ignore"
 )
 
-// Every ignore file counts above the root, too.
+// Every ignore file above the root applies, too.
 func TestEveryRuleFileAboveTheRoot(t *testing.T) {
 	top := t.TempDir()
 	root := filepath.Join(top, "root")

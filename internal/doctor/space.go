@@ -8,8 +8,8 @@ import (
 	"quarry/internal/render"
 )
 
-// checkRoom looks at what is free on the volumes of the workspace and of what
-// Quarry keeps, each volume once.
+// checkRoom checks the free space on the volumes of the workspace and of Quarry's data,
+// each volume once.
 func (x *exam) checkRoom(context.Context) error {
 	state, err := config.StateDir(x.Getenv)
 	if err != nil {

@@ -19,55 +19,54 @@ import (
 	"quarry/search"
 )
 
-// places are where things lie. What is "" is not looked at.
+// places has the paths to examine. Empty ones are skipped.
 type places struct {
 	Root    string
 	Journal string
 	Index   indexAt
-	// KeepBytes is the journal's cap; 0 is its default.
+	// KeepBytes is the journal's cap; 0 means its default.
 	KeepBytes int64
 }
 
-// indexAt is the place of the index.
+// indexAt is the location of the index.
 type indexAt struct{ Dir, Socket string }
 
-// tree is what was found in the workspace.
+// tree is the result of examining the workspace.
 type tree struct {
 	FileSystem rootfs.FSKind
 	Folders    int
-	// Unreadable and Temps name folders nobody may read and temporary files of
-	// processes that are gone, the first hundred of them; the counts are whole.
+	// Unreadable lists unreadable folders, Temps temporary files of processes that have
+	// ended, up to a hundred of each; the counts are complete.
 	Unreadable, Temps           []string
 	UnreadableCount, TempsCount int
 }
 
-// journalState is what was found in the journal.
+// journalState is the result of examining the journal.
 type journalState struct {
 	FileSystem rootfs.FSKind
 	Bytes      int64
-	Unfinished []halfDone // changes that were left half-way
+	Unfinished []halfDone // incomplete changes
 	Damaged    int        // records that can't be read
-	Lost       int        // changes that are missing though nobody dropped them
+	Lost       int        // changes that are missing but were not dropped
 }
 
-// halfDone is a change that was left half-way, with what is on disk of it.
+// halfDone is an incomplete change, and the part of it on disk.
 type halfDone struct {
 	ID   string
 	What *change.Partly
 }
 
-// indexState is what was found of the index.
+// indexState is the result of examining the index.
 type indexState struct {
-	Damage []string // one for each part that can't be used
-	// Answers says that a process keeps the index, Silent that one holds it and
-	// doesn't answer.
+	Damage []string // one per unusable part
+	// Answers says that a process owns the index and responds, Silent that one owns it
+	// and doesn't respond.
 	Answers, Silent bool
-	// Owner is what the process that keeps the index says of itself; nil if none
-	// does.
+	// Owner is the status reported by the index owner; nil without one.
 	Owner *search.IndexStatus
 }
 
-// mostNames bounds the lists of names.
+// mostNames limits the lists of names.
 const mostNames = 100
 
 // examineTree walks all folders of the workspace, ignored and hidden ones too.
@@ -134,7 +133,7 @@ func (t *tree) unreadable(path string) {
 	}
 }
 
-// examineJournal looks at the undo log.
+// examineJournal examines the undo log.
 func examineJournal(p places) (*journalState, error) {
 	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
 	if err != nil {
@@ -162,8 +161,8 @@ func examineJournal(p places) (*journalState, error) {
 	return s, err
 }
 
-// halfDones finds the changes without an end whose process has ended or has given
-// them up, and those of which only a part was made.
+// halfDones finds the incomplete changes whose process has ended or has given them up, and
+// those made only in part.
 func halfDones(j *journal.Journal, ws *rootfs.Root) ([]halfDone, error) {
 	cut, err := j.Interrupted()
 	if err != nil {
@@ -178,14 +177,14 @@ func halfDones(j *journal.Journal, ws *rootfs.Root) ([]halfDone, error) {
 		if !slices.Contains(cut, e.ID) && (e.Planned == nil || e.UndoneBy != "") {
 			continue
 		}
-		// What can't be read is named as such.
+		// Unreadable parts are reported as such.
 		u, _ := j.Progress(ws, e)
 		found = append(found, halfDone{string(e.ID), u.Partly()})
 	}
 	return found, nil
 }
 
-// sizeOf adds up the files in a folder of ours.
+// sizeOf adds up the file sizes in one of our folders.
 func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
 	d, err := root.OpenDir(p)
 	if err != nil {
@@ -216,8 +215,8 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	at := p.Index
 	s := &indexState{}
 	if client, err := owner.Dial(at.Socket); err == nil {
-		// The system accepts connections for a suspended process too. An empty
-		// request is invalid, so a live process answers it with an error.
+		// The system accepts connections for a suspended process too. An empty request is
+		// invalid, so a live process answers it with an error.
 		err := client.Ask(ctx, nil, func([]byte) error { return nil })
 		s.Answers = !errors.Is(err, owner.ErrNoOwner)
 		client.Close()
@@ -254,7 +253,7 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	return s, ix.Close()
 }
 
-// problems keeps the errors an index complains of.
+// problems collects the errors reported by an index.
 type problems struct {
 	slog.Handler
 	list *[]string
@@ -272,21 +271,21 @@ func (p problems) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// ruleFile is an ignore file that counts at the top of the workspace.
+// ruleFile is an ignore file that applies at the root of the workspace.
 type ruleFile struct {
 	ignore.File
-	shown string // what findings call it
+	shown string // its name in findings
 }
 
-// hiding tells which rule hides an entry at the top of the workspace; ok is
-// false when none does.
+// hiding finds the rule that hides an entry at the root of the workspace; ok is false if
+// none does.
 func hiding(files []ruleFile, name string, folder bool) (file string, line int, ok bool) {
 	var sets []ignore.Set
 	for _, f := range files {
 		set, _ := f.Set(f.shown)
 		sets = append(sets, set)
 	}
-	// Those from above come first.
+	// Rules from above come first.
 	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })
 	d := ignore.NewMatcher([]ignore.Folder{{Repo: false, Sets: sets}}).Match(name, folder)
 	return d.Rule.Source, d.Rule.Line, d.Ignored

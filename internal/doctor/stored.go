@@ -15,21 +15,20 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Stored is one of all indexes of a user.
+// Stored describes one of a user's indexes.
 type Stored struct {
 	Dir string `json:"dir"`
 	// Folder is what was indexed, "" if that was not noted.
 	Folder string    `json:"folder"`
 	Bytes  int64     `json:"bytes"`
 	Used   time.Time `json:"used"`
-	// Kept: a process has it in hand.
+	// Kept: a process owns it.
 	Kept bool `json:"kept"`
-	// Gone: nothing is at Folder. It may be on a disk that is not there now.
+	// Gone: Folder does not exist. It may be on a disk that is not mounted.
 	Gone bool `json:"gone"`
 }
 
-// AllStored lists the indexes in the folder that holds all of them, the one
-// used longest ago first.
+// AllStored lists the indexes in the folder of all indexes, least recently used first.
 func AllStored(home string) ([]Stored, error) {
 	root, err := rootfs.Open(home, &rootfs.Options{Trusted: true, AllowAny: true})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,15 +57,15 @@ func AllStored(home string) ([]Stored, error) {
 	return list, nil
 }
 
-// gone reports that nothing is at a path. A folder that may not be looked into is
-// not gone.
+// gone reports whether nothing exists at a path. A folder that is not accessible is not
+// gone.
 func gone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// remove is the command that deletes an index. The path of the workspace leads to
-// its own index, so a second one is deleted by where it is.
+// remove returns the command that deletes an index. The workspace's path leads to its own
+// index, so any other one is deleted by its location.
 func (x *exam) remove(s Stored) string {
 	if s.Folder == "" || s.Folder == x.Root {
 		return "rm -rf " + render.ShellQuote(s.Dir)
@@ -74,8 +73,7 @@ func (x *exam) remove(s Stored) string {
 	return "quarry index delete --root " + render.ShellQuote(s.Folder)
 }
 
-// checkStored looks at all indexes of the user, of which own is this
-// workspace's.
+// checkStored examines all indexes of the user; own is this workspace's.
 func (x *exam) checkStored(own string) error {
 	all, err := AllStored(filepath.Dir(own))
 	if err != nil {
@@ -91,7 +89,7 @@ func (x *exam) checkStored(own string) error {
 func (x *exam) checkSeveral(own string, all []Stored) {
 	here, err := os.Stat(x.Root)
 	if err != nil {
-		return // that was said
+		return // already reported
 	}
 	for _, s := range all {
 		if s.Dir == own || s.Folder == "" || s.Gone {
@@ -128,7 +126,7 @@ func (x *exam) checkSeveral(own string, all []Stored) {
 	}
 }
 
-// checkGone looks for indexes of folders that are not there.
+// checkGone looks for indexes of missing folders.
 func (x *exam) checkGone(all []Stored) {
 	f := Finding{
 		ID: "index-gone", Note: true,
@@ -148,16 +146,16 @@ func (x *exam) checkGone(all []Stored) {
 	}
 }
 
-// checkCap compares what all indexes take with what they may.
+// checkCap compares the size of all indexes with the cap.
 func (x *exam) checkCap(home string, all []Stored) error {
 	file, err := x.Config()
 	if err != nil {
-		return nil // the configuration is broken, and that was said
+		return nil // the configuration is broken, which is already reported
 	}
 	const name = "index.max-size"
 	limit, err := file.Get(x.Getenv, x.Root, name)
 	if err != nil {
-		return nil // so was that
+		return nil // also reported
 	}
 	if limit.Source == config.FromDefault {
 		for _, k := range config.Keys() {

@@ -1,5 +1,5 @@
-// Package explain says why a search found nothing, and which other search would
-// find something.
+// Package explain says why a search found nothing, and which other search would find
+// something.
 //
 // It searches again with one condition changed and returns the results as data, which
 // tools, the shell and the page put into words. It never guesses. The extra searches
@@ -19,7 +19,7 @@ import (
 	"quarry/search"
 )
 
-// Files is what is searched again, a workspace.
+// Files is the workspace to search again.
 type Files interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
@@ -27,45 +27,44 @@ type Files interface {
 }
 
 const (
-	// maxFiles is how many files a wider search counts, and MaxNames how many of
-	// them are named. Naming a few saves the call that would list them.
+	// maxFiles is how many files a wider search counts, and MaxNames how many of them are
+	// named. Naming a few saves the call that would list them.
 	maxFiles, MaxNames = 10, 3
 
-	// What one extra search reads. With an index only files that could match
-	// are read, which takes a few milliseconds on 78,000 files. Without an
-	// index the first files in path order are read; most workspaces don't have
-	// more.
+	// Limits of one extra search. With an index only candidate files are read, which takes a
+	// few milliseconds on 78,000 files. Without an index the first files in path order are
+	// read; most workspaces don't have more.
 	indexReads, indexBytes = 64, 2 << 20
 	scanReads, scanBytes   = 1000, 16 << 20
 
-	// longLine is how many bytes of a line are kept around a match.
+	// longLine is how many bytes of a line around a match are kept.
 	longLine = 4 << 10
 )
 
-// Way is what another search does differently.
+// Way is the difference of another search.
 type Way int
 
 const (
-	AnyPattern    Way = iota // any of several patterns, not each
+	AnyPattern    Way = iota // any of several patterns instead of all
 	AllFiles                 // not only changed files
 	NoFilter                 // without globs and other filters of files
 	NoPath                   // outside the searched path
 	NoPathOrGlob             // in all files, wherever they are
-	AnyCase                  // in any letter case
+	AnyCase                  // ignoring case
 	InsideWords              // also inside words
-	PlainText                // the pattern as a text
+	PlainText                // the pattern as literal text
 	Regex                    // the text as a regular expression
-	OneLine                  // one line of several
+	OneLine                  // one line of a multi-line text
 	OtherSpace               // with other white space between the words
-	Alone                    // without what was copied along with it
+	Alone                    // without text that was copied along with it
 	Style                    // an identifier in another style
-	Near                     // with one character wrong
+	Near                     // with one wrong character
 	Name                     // as the name of a file
 	Hidden                   // hidden files too
 	Ignored                  // ignored files too
 	HiddenIgnored            // both
 	AnyDepth                 // a glob at any depth
-	Glob                     // a regular expression as the glob it means
+	Glob                     // a regular expression converted to the glob it probably means
 	PartOfName               // a part of a name
 	NearName                 // the nearest spelling of a name
 )
@@ -73,19 +72,19 @@ const (
 // Finding is another search that finds something.
 type Finding struct {
 	Way Way
-	// Text is the pattern, glob or spelling that finds it, where it is another.
+	// Text is the pattern, glob or spelling that matches, if it differs.
 	Text string
 	// Unfiltered says that it also drops the filters of files.
 	Unfiltered bool
-	// Paths are the first that it finds, in path order, and Total how many there
-	// are: at least so many if More.
+	// Paths are the first results, in path order, and Total is their number: a minimum if
+	// More is set.
 	Paths []string
 	Total int
 	More  bool
 }
 
-// Look makes the searches that explain an empty answer. The zero value with
-// Files is a look without an index.
+// Look makes the searches that explain an empty answer. The zero value with Files works
+// without an index.
 type Look struct {
 	Files Files
 	// Scan says that there is no index: a search reads the files themselves.
@@ -96,12 +95,12 @@ type Look struct {
 	found []Finding
 }
 
-// After is a look after a search with this summary.
+// After returns a Look that follows a search with this summary.
 func After(files Files, sum *search.Summary) *Look {
 	return &Look{Files: files, Scan: sum.Stats.Plan.Scanned(), Whole: sum.Stats.IgnoredIndexed}
 }
 
-// limits are those of one extra search.
+// limits returns the limits of one extra search.
 func (l *Look) limits() search.Limits {
 	if l.Scan {
 		return search.Limits{Files: maxFiles, Reads: scanReads, ReadBytes: scanBytes}
@@ -109,15 +108,15 @@ func (l *Look) limits() search.Limits {
 	return search.Limits{Files: maxFiles, Reads: indexReads, ReadBytes: indexBytes}
 }
 
-// seen is the result of an extra search: the files that match, up to maxFiles,
-// and whether there may be more.
+// seen is the result of an extra search: the matching files, up to maxFiles, and whether
+// there may be more.
 type seen struct {
 	files []string
 	more  bool
-	text  string // of the first match, when asked for
+	text  string // of the first match, if requested
 }
 
-// finding makes one of what a look saw.
+// finding makes a Finding of the result.
 func (s seen) finding(way Way, text string) Finding {
 	return Finding{Way: way, Text: text, Paths: s.files, Total: min(len(s.files), maxFiles), More: s.more || len(s.files) > maxFiles}
 }
@@ -129,7 +128,7 @@ func (l *Look) add(f Finding) bool {
 	return f.Total > 0
 }
 
-// search looks for files that match a changed query.
+// search searches for files that match a changed query.
 func (l *Look) search(ctx context.Context, way Way, q search.Query, change func(*search.Query)) seen {
 	change(&q)
 	s := l.ask(ctx, q)
@@ -137,7 +136,7 @@ func (l *Look) search(ctx context.Context, way Way, q search.Query, change func(
 	return s
 }
 
-// ask looks for files that match a query.
+// ask searches for files that match a query.
 func (l *Look) ask(ctx context.Context, q search.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Files, false, 0, 0, 0
 	q.Limits = l.limits()
@@ -146,13 +145,13 @@ func (l *Look) ask(ctx context.Context, q search.Query) (s seen) {
 		return nil
 	})
 	if err != nil {
-		return seen{} // such a search can't be made
+		return seen{} // the search is invalid
 	}
 	s.more = sum.FilesMatched > maxFiles || sum.Stopped == search.StopReads
 	return s
 }
 
-// askText is ask with the text of the first match, as a whole word.
+// askText is ask with the text of the first match, extended to whole words.
 func (l *Look) askText(ctx context.Context, q search.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Lines, true, 0, 0, 0
 	q.Limits = l.limits()
@@ -171,7 +170,7 @@ func (l *Look) askText(ctx context.Context, q search.Query) (s seen) {
 	return s
 }
 
-// Plain looks for the pattern of a query as a text.
+// Plain searches for the pattern of a query as literal text.
 func (l *Look) Plain(ctx context.Context, q search.Query) []Finding {
 	q.Match.Syntax = match.Literal
 	l.add(l.ask(ctx, q).finding(PlainText, q.Pattern))
@@ -189,7 +188,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	if q.Changed.Any() {
 		l.search(ctx, AllFiles, q, func(q *search.Query) { q.Changed = search.Changed{} })
 	}
-	if filtered(&q) && !onlyLeavesOut(&q) {
+	if filtered(&q) && !onlyExcludes(&q) {
 		l.search(ctx, NoFilter, q, unfilter)
 	}
 	if base := q.Paths[0]; base != "" && base != "." {
@@ -209,13 +208,13 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 		l.forms(ctx, q)
 	}
 	var hidden seen
-	known := sum.Stats.Plan.Kind == search.PlanScan // an index doesn't count what it leaves out
+	known := sum.Stats.Plan.Kind == search.PlanScan // an index doesn't count the files it excludes
 	if !q.IncludeHidden && (!known || sum.SkippedCount[search.Hidden] > 0) {
 		hidden = l.search(ctx, Hidden, q, func(q *search.Query) { q.IncludeHidden = true })
 	}
 	if !q.IncludeIgnored && (!known || sum.SkippedCount[search.Ignored] > 0) {
 		l.ignored(ctx, false, q, hidden)
-		if len(l.found) == 0 && filtered(&q) && !onlyLeavesOut(&q) {
+		if len(l.found) == 0 && filtered(&q) && !onlyExcludes(&q) {
 			all := q
 			all.IncludeHidden = true
 			unfilter(&all)
@@ -225,19 +224,19 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 	return l.found
 }
 
-// filtered reports a query that names kinds of files.
+// filtered reports whether a query selects kinds of files.
 func filtered(q *search.Query) bool { return len(q.Globs)+len(q.Types) > 0 || q.MaxDepth > 0 }
 
-// onlyLeavesOut reports that the filters name nothing but what is not wanted: nobody
-// has to be told that it matches.
-func onlyLeavesOut(q *search.Query) bool {
+// onlyExcludes reports whether the filters only exclude: then the caller need not be told
+// that the excluded files match.
+func onlyExcludes(q *search.Query) bool {
 	return len(q.Types) == 0 && q.MaxDepth == 0 && !slices.ContainsFunc(q.Globs, func(g string) bool { return !strings.HasPrefix(g, "!") })
 }
 
 func unfilter(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 }
 
-// Sentence says how much a finding found, after the words that say what was done
-// differently. show writes a path for the reader.
+// Sentence says how much a finding found, after words that describe the change. show writes
+// a path for the reader.
 func (f *Finding) Sentence(words string, show func(path string) string) string {
 	switch {
 	case f.Way == NearName:
@@ -252,7 +251,7 @@ func (f *Finding) Sentence(words string, show func(path string) string) string {
 	return fmt.Sprintf("%s %d%s files match%s", words, f.Total, plus, f.names(show))
 }
 
-// Items is Sentence for a listing, which has folders too.
+// Items is Sentence for a listing, which includes folders.
 func (f *Finding) Items(words string, show func(path string) string) string {
 	if f.Way == NearName {
 		return f.Sentence(words, show)
@@ -260,7 +259,7 @@ func (f *Finding) Items(words string, show func(path string) string) string {
 	return words + " " + fault.Count(f.Total, "item matches", "items match") + f.names(show)
 }
 
-// names names what was found: all of it if that is not much, else the first.
+// names names the results: all of them if they are few, else the first.
 func (f *Finding) names(show func(path string) string) string {
 	switch {
 	case len(f.Paths) == 0:
@@ -279,8 +278,8 @@ func list(paths []string, show func(path string) string) string {
 	return strings.Join(out, ", ")
 }
 
-// Common are the words of a finding that need no parameter or flag; "" where
-// each face has its own.
+// Common describes a finding that needs no parameter or flag; "" if each face has its own
+// words.
 func (f *Finding) Common() string {
 	switch quoted := render.Quote(f.Text); f.Way {
 	case OneLine:
@@ -303,7 +302,7 @@ func (f *Finding) Common() string {
 	return ""
 }
 
-// OfName says which files have a name, in a sentence.
+// OfName says in a sentence which files have a name.
 func OfName(paths []string, total int, show func(path string) string) string {
 	switch all := list(paths, show); {
 	case total == 1:

@@ -88,7 +88,7 @@ func TestText(t *testing.T) {
 	if got := explain.After(ws, &search.Summary{}).Text(context.Background(), q, &search.Summary{}); len(got) != 0 {
 		t.Errorf("what occurs nowhere: %s", shown(got))
 	}
-	// Nothing is said of files that the filter leaves out, least of all that they are ignored.
+	// Files that the filter excludes aren't mentioned, least of all as ignored.
 	q = search.Query{Pattern: "milk", Scope: search.Scope{Globs: []string{"!*.md"}}}
 	for _, plan := range []search.PlanKind{search.PlanScan, search.PlanIndex} {
 		sum := &search.Summary{Stats: search.Stats{Plan: search.Plan{Kind: plan}, IgnoredIndexed: true}}
@@ -126,7 +126,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// Of many files of one name those come first that lie in folders of the path.
+// Of many files with one name those in folders of the path come first.
 func TestMissingNamesTheBest(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a/index.ts", "b/index.ts", "c/index.ts", "web/client/src/index.ts", "z/src/index.ts"} {

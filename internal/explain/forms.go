@@ -9,11 +9,11 @@ import (
 	"quarry/search"
 )
 
-// The text may occur in another form: as a regular expression or as plain text,
-// with other white space, in another style of identifiers, or with one letter
-// wrong. The first form that occurs is named.
+// The text may occur in another form: as a regular expression or as literal text, with
+// other white space, in another style of identifiers, or with one wrong letter. The first
+// form that occurs is named.
 
-// forms looks for other ways to write the pattern of a query.
+// forms tries other forms of a query's pattern.
 func (l *Look) forms(ctx context.Context, q search.Query) {
 	plain, isPlain := literalOf(&q)
 	type form struct {
@@ -73,14 +73,14 @@ func (l *Look) forms(ctx context.Context, q search.Query) {
 	}
 }
 
-// regexLike reports text that only makes sense as a regular expression.
+// regexLike matches text that only makes sense as a regular expression.
 var regexLike = lazily(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\]|\w\|\w|\([^)]*\|[^)]*\)|\)[?*+]|^\^|\$$`)
 
-// Found returns what was found so far.
+// Found returns the findings so far.
 func (l *Look) Found() []Finding { return l.found }
 
-// Near looks for a text that is nearly the one given: the same words in another
-// style of identifiers, then one character wrong, missing, added or swapped.
+// Near searches for a text similar to the given one: the same words in another style of
+// identifiers, then with one character wrong, missing, added or swapped.
 func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
 	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
 	for i, pattern := range append([]string{styles(text)}, oneEdit(text)...) {
@@ -98,7 +98,7 @@ func (l *Look) Near(ctx context.Context, q search.Query, text string) bool {
 	return false
 }
 
-// named looks for a file that is called like the text.
+// named searches for a file named like the text.
 func (l *Look) named(ctx context.Context, text string) {
 	if fileName().MatchString(text) {
 		if paths, total := sameName(ctx, l.Files, baseName(text)); total > 0 {

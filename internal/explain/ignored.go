@@ -10,16 +10,15 @@ import (
 	"quarry/search"
 )
 
-// maxIgnored is how many paths of ignored files a look names. A folder with only
-// ignored files counts as one path. This is enough except for build results
-// among the sources.
+// maxIgnored is how many paths of ignored files are searched. A folder with only ignored
+// files counts as one path. This is enough except for build results among the sources.
 const maxIgnored = 1000
 
-// ignored searches the files that ignore files exclude, and says which flag includes them.
-// unfiltered says that q has lost its filters for that. hidden is the result for the files that only need include_hidden. An index
-// has ignored files up to 20,000. If there are more, walking 78,000 files would take too long,
-// so only those ignored near the top are searched, where build folders and dependencies are.
-// Without an index all are searched.
+// ignored searches the files that ignore files exclude, and reports which flag includes them.
+// unfiltered says that the filters of q were dropped. hidden is the result for files that
+// need only include_hidden. An index has up to 20,000 ignored files. If there are more,
+// walking 78,000 files would take too long, so only files ignored near the top are searched,
+// where build folders and dependencies are. Without an index all are searched.
 func (l *Look) ignored(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
 	if l.Whole {
 		l.ignoredIndexed(ctx, unfiltered, q, hidden)
@@ -58,8 +57,8 @@ func (l *Look) flagged(way Way, unfiltered bool, s seen) {
 	l.add(f)
 }
 
-// ignoredIndexed asks the index. No file matches without the flag, so all that
-// match with it are ignored.
+// ignoredIndexed searches the index. No file matches without the flag, so all that match
+// with it are ignored.
 func (l *Look) ignoredIndexed(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
 	q.IncludeIgnored, q.IncludeHidden = true, false
 	if s := l.ask(ctx, q); len(s.files) > 0 {
@@ -73,9 +72,8 @@ func (l *Look) ignoredIndexed(ctx context.Context, unfiltered bool, q search.Que
 	}
 }
 
-// onlyIgnored lists what ignore files leave out of the scope of a query, in path
-// order: files that pass its globs, and whole folders where they can stand for
-// what is in them.
+// onlyIgnored lists the files that ignore files exclude from the scope of a query, in path
+// order: files that match its globs, and whole folders if they can replace their contents.
 func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	if !l.Scan {
 		return l.ignoredTop(ctx, q)
@@ -86,7 +84,7 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 	}
 	above, whole := l.above(ctx, q)
 	var paths []string
-	next := 0 // of the files that are shown; they are among all, in the same order
+	next := 0 // index of the next shown file; all includes them in the same order
 	for i := range all.Entries {
 		p := all.Entries[i].Path
 		if next < len(shown.Entries) && p == shown.Entries[next].Path {
@@ -97,7 +95,7 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 			return paths
 		}
 		if whole {
-			// In path order, paths of one folder are next to each other.
+			// In path order, paths of one folder are adjacent.
 			near := above
 			for _, j := range []int{next - 1, next} {
 				if j >= 0 && j < len(shown.Entries) {
@@ -111,13 +109,13 @@ func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
 		}
 	}
 	if next < len(shown.Entries) {
-		return nil // something went between the two listings
+		return nil // a file was removed between the two listings
 	}
 	return paths
 }
 
-// withIgnored lists what a query shows, hidden files included, and that together
-// with what is ignored; all is nil if one of them fails.
+// withIgnored lists the files that a query shows, including hidden ones, and the same with
+// ignored files; all is nil if one of the listings fails.
 func (l *Look) withIgnored(ctx context.Context, q search.FindQuery) (shown, all *search.FindResult) {
 	q.IncludeHidden = true
 	shown, err := l.Files.Find(ctx, q)
@@ -131,15 +129,15 @@ func (l *Look) withIgnored(ctx context.Context, q search.FindQuery) (shown, all 
 	return shown, all
 }
 
-// topDepth is how deep ignored files are searched by name if there is an index:
-// in the searched folder and its subfolders. On the Linux source that is 30
-// folders and a millisecond.
+// topDepth is how deep names of ignored files are searched if there is an index: the
+// searched folder and its subfolders. On the Linux source that is 30 folders and a
+// millisecond.
 const topDepth = 2
 
-// ignoredTop lists the files and folders that are ignored at the top.
+// ignoredTop lists the files and folders that are ignored near the top.
 func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
-		return nil // which would mean something else inside a folder
+		return nil // it would have another meaning inside a folder
 	}
 	find := search.FindQuery{Scope: q.Scope, Kind: search.FilesAndFolders}
 	find.Globs, find.Types, find.MaxDepth = nil, nil, 1
@@ -167,11 +165,11 @@ func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 	return paths
 }
 
-// zeroIgnored is how many ignored places near the top are searched.
+// zeroIgnored is how many ignored paths near the top are searched.
 const zeroIgnored = 64
 
-// above are the folders a query searches, and whether a folder may be named
-// instead of its files, which is not so if a glob selects files.
+// above returns the folders that a query searches, and whether a folder may be named instead
+// of its files, which it may not if a glob selects files.
 func (l *Look) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
 	if filtered(&q) {
 		return nil, false
@@ -189,8 +187,8 @@ func (l *Look) above(ctx context.Context, q search.Query) (paths []string, whole
 	return paths[:len(paths):len(paths)], true
 }
 
-// highest is the topmost folder above a path that none of the other paths lies
-// in, or the path itself.
+// highest returns the topmost folder above a path that contains none of the other paths, or
+// the path itself.
 func highest(p string, others []string) string {
 	for at := 0; ; at++ {
 		slash := strings.IndexByte(p[at:], '/')

@@ -11,22 +11,22 @@ import (
 	"quarry/search"
 )
 
-// Guess says how a path that isn't there was meant.
+// Guess is how a missing path was probably meant.
 type Guess int
 
 const (
 	NoGuess      Guess = iota
-	OtherCase          // in another letter case
-	CopiedAlong        // without what results and addresses add to a path
+	OtherCase          // with another case
+	CopiedAlong        // without text that results and addresses add to a path
 	Encoded            // without percent-encoding
-	NearSpelling       // spelled a little differently
+	NearSpelling       // with a similar spelling
 	SameName           // in another folder
 )
 
-// Missing guesses which path was meant by one that isn't there: the same path in
-// another letter case, without text that was copied along with it, or a file of
-// that name in another folder. This saves a model the call that would find it.
-// There are several paths only for SameName, the first of a total.
+// Missing guesses which path was meant by a missing one: the same path in another case,
+// without text that was copied along with it, or a file with that name in another folder.
+// This saves a model the call that would find it. There can be several paths only for
+// SameName: the first ones of total.
 func Missing(ctx context.Context, files Files, given string) (guess Guess, paths []string, total int) {
 	if strings.TrimSpace(given) == "" {
 		return NoGuess, nil, 0
@@ -43,7 +43,7 @@ func Missing(ctx context.Context, files Files, given string) (guess Guess, paths
 		if try.guess != OtherCase && try.path == given {
 			continue
 		}
-		if info, err := files.Stat(ctx, try.path); err == nil { // for reading any case will do
+		if info, err := files.Stat(ctx, try.path); err == nil { // case-insensitive, as for reading
 			return try.guess, []string{info.Path}, 1
 		}
 	}
@@ -57,8 +57,8 @@ func Missing(ctx context.Context, files Files, given string) (guess Guess, paths
 	return NoGuess, nil, 0
 }
 
-// shared is how many folders two paths have in common, at their ends first: the
-// file that was meant lies in folders of those names.
+// shared returns how many folders two paths share, compared from their ends: the intended
+// file is in folders with those names.
 func shared(a, b string) int {
 	split := func(p string) []string {
 		return strings.FieldsFunc(strings.ToLower(p), func(r rune) bool { return r == '/' || r == '\\' })
@@ -77,23 +77,23 @@ func shared(a, b string) int {
 	return score
 }
 
-// baseName is the last name of a path, with / or \ as separator.
+// baseName returns the last name of a path, with / or \ as separator.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
-// place is what search results write after a path: :12, :12:5, :12-20, #L12.
+// place matches what search results append to a path: :12, :12:5, :12-20, #L12.
 var place = lazily(`(:\d+([:-]\d+)?|#L\d+(-L?\d+)?):?$`)
 
-// bareName is a path without what results and addresses add to it.
+// bareName returns a path without the text that results and addresses add to it.
 func bareName(given string) string {
 	p := strings.Trim(strings.TrimSpace(given), "`\"'")
 	p = strings.TrimPrefix(p, "file://")
 	return place().ReplaceAllString(p, "")
 }
 
-// maxSame is how many files of a name are compared with the path that was given.
+// maxSame is how many files with the same name are compared with the given path.
 const maxSame = 200
 
-// sameName finds the files that are called so, in any letter case.
+// sameName finds the files with a name, ignoring case.
 func sameName(ctx context.Context, files Files, name string) (paths []string, total int) {
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "*?") {
 		return nil, 0
@@ -109,8 +109,8 @@ func sameName(ctx context.Context, files Files, name string) (paths []string, to
 	return paths, r.Total
 }
 
-// nearPath follows a path that isn't there name by name, taking for each that is
-// missing the nearest spelling in its folder. It is "" if no name comes close.
+// nearPath follows a missing path name by name, replacing each missing name by the nearest
+// spelling in its folder. It returns "" if no name is near.
 func nearPath(ctx context.Context, files Files, given string) string {
 	at := ""
 	wanted := strings.FieldsFunc(given, func(r rune) bool { return r == '/' || r == '\\' })
@@ -135,8 +135,8 @@ func nearPath(ctx context.Context, files Files, given string) string {
 				continue
 			}
 			base := baseName(e.Path)
-			// Of names that are as near, one that goes on from the given one is meant:
-			// ntfs3 and not netfs for ntfs.
+			// Of equally near names, one that extends the given name is preferred: ntfs3 and not
+			// netfs for ntfs.
 			if d := distance(name, base, least+1); d < least || d == least && best != "" && strings.HasPrefix(base, name) {
 				best, least = e.Path, d
 			}

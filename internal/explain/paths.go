@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// find looks for paths by a changed query.
+// find searches for paths with a changed query.
 func (l *Look) find(ctx context.Context, way Way, text string, q search.FindQuery, change func(*search.FindQuery)) bool {
 	q.Limit, q.Offset = MaxNames, 0
 	change(&q)
@@ -26,8 +26,8 @@ func (l *Look) find(ctx context.Context, way Way, text string, q search.FindQuer
 	return l.add(Finding{Way: way, Text: text, Paths: found, Total: r.Total})
 }
 
-// Flags looks for paths among hidden files, among ignored ones and among both,
-// and names the first of these that has some.
+// Flags searches for paths among hidden files, among ignored ones and among both, and
+// reports the first of these with results.
 func (l *Look) Flags(ctx context.Context, q search.FindQuery) []Finding {
 	l.flags(ctx, &q)
 	return l.found
@@ -43,9 +43,8 @@ func (l *Look) flags(ctx context.Context, q *search.FindQuery) {
 	}
 	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
 	if !l.Scan && !l.Whole {
-		// The index doesn't have these files, and a walk over all files takes too
-		// long. So only look near the top, and in the folders that are ignored
-		// there.
+		// The index doesn't have these files, and walking all files takes too long. So search
+		// only near the top, and in the folders ignored there.
 		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
 		scope := search.Query{Scope: q.Scope}
 		if len(scope.Paths) == 0 {
@@ -67,8 +66,8 @@ func (l *Look) flags(ctx context.Context, q *search.FindQuery) {
 	}
 }
 
-// ignoredDepth is how deep names are searched in ignored folders if there is an
-// index: deep enough for a package's files, not for all of its dependencies.
+// ignoredDepth is how deep names are searched in ignored folders if there is an index: deep
+// enough for a package's files, not for all of its dependencies.
 const ignoredDepth = 3
 
 // Paths explains a path search without matches.
@@ -95,7 +94,7 @@ func (l *Look) Paths(ctx context.Context, q search.FindQuery) []Finding {
 	return l.Flags(ctx, q)
 }
 
-// asGlob takes a regular expression over names for the glob it means.
+// asGlob tries the glob that a regular expression over names probably means.
 func (l *Look) asGlob(ctx context.Context, q search.FindQuery, glob string) {
 	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
 		l.find(ctx, Glob, fixed, q, func(q *search.FindQuery) { q.Globs = []string{fixed} })
@@ -120,8 +119,8 @@ func (l *Look) List(ctx context.Context, q search.FindQuery) []Finding {
 
 var regexName = lazily(`\\?\.|\.[*+]|[\^$]`)
 
-// globOfRegex is the glob that a regular expression over names most likely
-// means: .*\.ts$ is *.ts.
+// globOfRegex converts a regular expression over names to the glob it probably means:
+// .*\.ts$ is *.ts.
 func globOfRegex(s string) string {
 	if !regexName().MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
 		return s
@@ -133,13 +132,13 @@ func globOfRegex(s string) string {
 // allowed is how many characters of a name may be wrong.
 func allowed(name string) int { return max(1, min(3, utf8.RuneCountInString(name)/4)) }
 
-// nearName says which file has the nearest spelling of a name, wherever it is.
+// nearName finds the file with the nearest spelling of a name in all folders.
 func (l *Look) nearName(ctx context.Context, glob string) {
 	name := strings.Trim(baseName(glob), "*")
 	if len(name) < 3 || strings.ContainsAny(name, "*?[]{}") {
 		return
 	}
-	// People get the first letter right, and to list all files takes longer.
+	// People get the first letter right, and listing all files takes longer.
 	letter, _ := utf8.DecodeRuneInString(name)
 	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Plain}}
 	r, err := l.Files.Find(ctx, q)
@@ -159,8 +158,8 @@ func (l *Look) nearName(ctx context.Context, glob string) {
 	l.add(Finding{Way: NearName, Paths: found, Total: len(found)})
 }
 
-// distance is the number of characters that are wrong, missing, added or swapped
-// between two names, in any letter case, up to a bound.
+// distance returns the number of characters that are wrong, missing, added or swapped
+// between two names, ignoring case, up to bound.
 func distance(a, b string, bound int) int {
 	return fuzzy.Distance(strings.ToLower(a), strings.ToLower(b), bound)
 }

@@ -14,13 +14,13 @@ import (
 	"quarry/search"
 )
 
-// lazily compiles an expression when it is first used: compiled at start they
-// took every command a quarter of a millisecond.
+// lazily compiles an expression on first use: compiling all at start cost every command a
+// quarter of a millisecond.
 func lazily(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
-// literalOf is the text that a query stands for, if it is one text.
+// literalOf returns the literal text of a query, if it is one.
 func literalOf(q *search.Query) (string, bool) {
 	if q.Match.Syntax == match.Literal {
 		return q.Pattern, true
@@ -44,12 +44,12 @@ func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// unescapeBreaks makes line breaks of \n in a pattern.
+// unescapeBreaks replaces \n in a pattern by line breaks.
 func unescapeBreaks(pattern string) string {
 	return strings.NewReplacer(`\r\n`, "\n", `\n`, "\n").Replace(pattern)
 }
 
-// LongestLine is the longest of several lines of a pattern, "" if it has one.
+// LongestLine returns the longest of several lines of a pattern, "" if it has one.
 func LongestLine(pattern string) string {
 	best := ""
 	lines := strings.FieldsFunc(unescapeBreaks(pattern), func(r rune) bool { return r == '\n' || r == '\r' })
@@ -61,7 +61,7 @@ func LongestLine(pattern string) string {
 	return best
 }
 
-// spaced is a pattern for the words of a text with any white space between them.
+// spaced returns a pattern for the words of a text with any white space between them.
 func spaced(text string) string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -72,8 +72,8 @@ func spaced(text string) string {
 
 var callForm = lazily(`^([\w$.:>-]*\w)\s*\(.*$`)
 
-// bareForms is a text without what is often copied along with it: the
-// parentheses of a call, the object before a method, quotes, an ending.
+// bareForms returns a text without parts that are often copied along: the parentheses of a
+// call, the object before a method, quotes, an ending.
 func bareForms(text string) []string {
 	var out []string
 	add := func(s string) {
@@ -94,11 +94,11 @@ func bareForms(text string) []string {
 	return out
 }
 
-// identifier is one name, or a few words that may stand for one.
+// identifier matches one name, or a few words that may mean one.
 var identifier = lazily(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
 
-// styles is a pattern for an identifier in any style: max_bytes, maxBytes,
-// max-bytes, "max bytes". It is "" for a single word.
+// styles returns a pattern for an identifier in any style: max_bytes, maxBytes, max-bytes,
+// "max bytes". It is "" for a single word.
 func styles(text string) string {
 	words := Parts(text)
 	if len(words) < 2 || len(words) > 8 || !identifier().MatchString(text) {
@@ -110,14 +110,14 @@ func styles(text string) string {
 	return strings.Join(words, `[_\- ]?`)
 }
 
-// The lengths of texts that are searched with one character wrong: a shorter
-// text has too many neighbours, a longer one is not a name.
+// minNear and maxNear limit the lengths of texts searched with one wrong character: a
+// shorter text has too many neighbours, a longer one is not a name.
 const minNear, maxNear = 5, 40
 
-// oneEdit are patterns for the texts that differ by one character from this one:
-// one replaced, removed, added, or two swapped. Each pattern keeps one half of the
-// text unchanged, so that an index can find files by it. With one pattern for all
-// texts every file had to be read.
+// oneEdit returns patterns for the texts that differ by one character: one replaced,
+// removed, added, or two swapped. Each pattern keeps one half of the text unchanged, so that
+// an index can find files by it. With one pattern for all texts every file would have to be
+// read.
 func oneEdit(text string) []string {
 	runes := []rune(text)
 	if len(runes) < minNear || len(runes) > maxNear || !strings.ContainsFunc(text, unicode.IsLetter) {
@@ -135,9 +135,8 @@ func oneEdit(text string) []string {
 
 func quoteRunes(r []rune) string { return regexp.QuoteMeta(string(r)) }
 
-// edits are patterns for a text with one character wrong. If the last character
-// is removed or replaced, the word must end there, or every longer word would
-// match.
+// edits returns patterns for a text with one wrong character. If the last character is
+// removed or replaced, the word must end there, or every longer word would match.
 func edits(text []rune, end bool) []string {
 	var list []string
 	for i := range text {
@@ -146,7 +145,7 @@ func edits(text []rune, end bool) []string {
 		case i+1 == len(text) && end:
 			list = append(list, before+`\b`, before+`[^\s]\b`)
 		default:
-			list = append(list, before+`[^\s]?`+after) // another, or one less
+			list = append(list, before+`[^\s]?`+after) // another character, or one less
 		}
 		if i+1 < len(text) && text[i] != text[i+1] {
 			list = append(list, before+quoteRunes([]rune{text[i+1], text[i]})+quoteRunes(text[i+2:]))
@@ -156,7 +155,7 @@ func edits(text []rune, end bool) []string {
 	return list
 }
 
-// wholeWord is a match extended to whole words at both ends.
+// wholeWord extends a match to whole words at both ends.
 func wholeWord(line string, s search.Span) string {
 	start, end := min(s.Start, len(line)), min(s.End, len(line))
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -177,8 +176,8 @@ func wholeWord(line string, s search.Span) string {
 	return fault.Clip(render.Name(strings.TrimSpace(line[start:end])), 80)
 }
 
-// Parts are the words an identifier is made of: maxBytesPerLine and
-// max_bytes_per_line have the same parts, in lower case.
+// Parts returns the words of an identifier: maxBytesPerLine and max_bytes_per_line have the
+// same parts, in lower case.
 func Parts(identifier string) []string {
 	var out []string
 	var word []rune

@@ -1,12 +1,11 @@
 // Package fuzzy ranks paths by how well they match the remembered parts of one.
 //
-// A query is words in any order, each a name, a stem, the start or a part of one,
-// the initials of its words, one of these with a typo, or the beginnings of words
-// of the path with nothing between; slashes in a word
-// separate folders. Letter case does not count, and _ and - are the same. Every
-// word has to fit. Scoring a path allocates nothing and depends on the path alone,
-// so the order (score, then the shorter path, then its bytes) is the same on
-// every machine. A Query is immutable and safe for concurrent use.
+// A query is words in any order. Each word is a name, a stem, the start or a part of one, the
+// initials of its words, one of these with a typo, or joined prefixes of words of the path;
+// slashes in a word separate folders. Case is ignored, and _ and - are equal. Every word must
+// match. Scoring a path allocates nothing and depends only on the path, so the order (score,
+// then the shorter path, then its bytes) is the same on every machine. A Query is immutable
+// and safe for concurrent use.
 package fuzzy
 
 import (
@@ -33,23 +32,23 @@ const (
 	maxTerms = 16
 )
 
-// Query is what is remembered of a path.
+// Query is a compiled query.
 type Query struct {
 	groups []group
 	mask   uint64
 	typos  bool // a term is long enough to have one
-	known  int  // how many of its words folders are asked about
+	known  int  // how many of its words are compared with folders
 }
 
-// group is a word of the query: parts of a path in order, nearly always one.
+// group is a word of the query: parts of a path in order, usually one.
 type group struct {
 	terms []term
-	whole []byte // the group without slashes, for a match of scattered letters
+	whole []byte // the group without slashes, to match scattered letters
 	mask  uint64 // its letters
-	words []term // of a lone term with separators in it, for any order
+	words []term // of a lone term with separators, to match in any order
 
 	repeats int // how often the query has it before
-	known   int // where in path.known those of words are
+	known   int // index of its words in path.known
 }
 
 type term struct {
@@ -58,7 +57,7 @@ type term struct {
 	mask uint64
 }
 
-// Compile reads a query.
+// Compile compiles a query.
 func Compile(query string) (*Query, error) {
 	if len(query) > maxQuery {
 		return nil, errors.New("the query is longer than 1,024 bytes")
@@ -108,7 +107,7 @@ func Compile(query string) (*Query, error) {
 	return q, nil
 }
 
-// separateWords returns the words of a term that has several, each of two letters or more.
+// separateWords returns the words of a term that has several of two letters or more.
 func separateWords(text []byte) (words []term) {
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator }) {
 		if len(w) < 2 {
@@ -122,20 +121,20 @@ func separateWords(text []byte) (words []term) {
 	return words
 }
 
-// Match is a path that fits, with its place in the list given.
+// Match is a matching path, with its index in the given list.
 type Match struct {
 	Index int
 	Score int
 
-	direct, exact bool // the name has the query, or is it
-	within        bool // it is in a folder that is exactly the query
+	direct, exact bool // the name contains the query, or equals it
+	within        bool // it is in a folder named exactly like the query
 }
 
-// Rank returns the paths that fit, best first, and how many there are; keep, if not
-// 0, is how many of them are returned. Those with a score below least or less than
-// half as good as the best are left out: letters scattered over a path fit nearly everywhere. When a name is
-// exactly what was asked for, names that do not have it are left out too, but for
-// the files of a folder that is called so.
+// Rank returns the matching paths, best first, and their total number; keep, if not 0,
+// limits how many are returned. Paths with a score below least, or less than half of the best
+// score, are dropped, because letters scattered over a path match nearly everywhere. If a
+// name equals the query, names that do not contain it are dropped too, except files of a
+// folder with that name.
 func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, total int) {
 	list = q.fitting(paths, workers)
 	best, exact := 0, false
@@ -148,11 +147,11 @@ func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, to
 	return first(list, paths, keep), len(list)
 }
 
-// chunk is how many paths a worker takes at a time: enough that most follow one of
-// their folder, few enough that all workers end together.
+// chunk is how many paths a worker takes at a time: enough that most follow one in the same
+// folder, few enough that all workers finish together.
 const chunk = 2048
 
-// fitting returns the paths that may fit, in no order.
+// fitting returns the possibly matching paths, unordered.
 func (q *Query) fitting(paths []string, workers int) []Match {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -189,7 +188,7 @@ func (q *Query) fitting(paths []string, workers int) []Match {
 	return slices.Concat(parts...)
 }
 
-// first returns the first keep matches in order, or with 0 all. Most queries fit
+// first returns the first keep matches in order, or all if keep is 0. Most queries match
 // thousands of paths and show 20, so the others are not sorted.
 func first(list []Match, paths []string, keep int) []Match {
 	if keep <= 0 || keep >= len(list) {
@@ -212,7 +211,7 @@ func first(list []Match, paths []string, keep int) []Match {
 	return top
 }
 
-// sink restores a heap whose element i may belong below.
+// sink restores a heap whose element i may belong further down.
 func sink(heap []Match, i int, order func(a, b Match) int) {
 	for {
 		c := 2*i + 1
@@ -230,12 +229,12 @@ func sink(heap []Match, i int, order func(a, b Match) int) {
 	}
 }
 
-// sorted orders matches by score, then the shorter path, then its bytes. Numbers
-// decide first: a sort that compares the texts took three times as long.
+// sorted orders matches by score, then the shorter path, then its bytes. It compares numbers
+// first: a sort that compares the texts took three times as long.
 func sorted(list []Match, paths []string) []Match {
 	type key struct {
 		rank uint64 // score and length
-		at   uint32 // in list
+		at   uint32 // index in list
 	}
 	keys := make([]key, len(list))
 	for i, m := range list {
@@ -296,7 +295,7 @@ var bit = func() (bit [256]uint64) {
 		case '0' <= c && c <= '9':
 			bit[i] = 1 << (26 + c - '0')
 		case c == '/' || c == '-':
-			// Everywhere, and equal to each other and to nothing: no say.
+			// Separators are in nearly every path, so they get no bit.
 		default:
 			bit[i] = 1 << (36 + c%28)
 		}
@@ -311,7 +310,7 @@ func maskOf(b []byte) (m uint64) {
 	return m
 }
 
-// foldText folds a text of any alphabet, however its letters are composed.
+// foldText folds a text of any alphabet, with composed or decomposed letters.
 func foldText(s string) []byte {
 	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
 		s = norm.NFC.String(strings.Map(unicode.ToLower, s))
@@ -323,43 +322,43 @@ func foldText(s string) []byte {
 	return b
 }
 
-// path is one candidate taken apart. Its buffers are used again, and so is what is
-// known of its folders: in a sorted list most paths share those of the one before.
+// path is one candidate split into parts. Its buffers are reused, and so is the data about
+// its folders: in a sorted list most paths share them with the previous one.
 type path struct {
 	raw    string
 	text   []byte // folded
 	name   []byte // the last part of text
 	base   int    // where it starts
-	stem   int    // bytes of name before its last dot
+	stem   int    // length of name before its last dot
 	first  int    // and before its first
-	marked bool   // split has found what follows
-	words  []int  // starts of the words of the stem, in name
-	heads  []byte // and their initials
-	cover  int    // bytes of the name that terms account for
-	typos  int    // terms that fit only with a typo
-	direct bool   // the name has what was asked for
-	named  bool   // the name is what was asked for
-	exact  bool   // that of another path was: only names that have it count
-	within bool   // a folder is exactly what was asked for
+	marked bool   // split has set the following fields
+	words  []int  // starts of the stem's words, in name
+	heads  []byte // their initials
+	cover  int    // bytes of the name that terms match
+	typos  int    // terms that match only with a typo
+	direct bool   // the name contains the query
+	named  bool   // the name equals the query
+	exact  bool   // another path's name equals it: only names that contain it count
+	within bool   // a folder equals the query
 
 	own     uint64 // letters of the name
-	all     bool   // take it that a name has all letters: for tests
+	all     bool   // assume that a name has all letters: for tests
 	dir     string // of raw, with the slash
 	mask    uint64 // its letters
-	folders int    // bytes of text that are it
+	folders int    // its length in text
 	parts   []span // the folders, nearest last
 	known   []inDir
 }
 
 type span struct{ start, end int }
 
-// inDir is how well the folders fit a word of the query.
+// inDir is how well the folders match a word of the query.
 type inDir struct {
 	known, typo bool
 	value       int
 }
 
-// fill takes a path apart, or reports that it lacks letters of the query.
+// fill splits a path, or reports that it lacks letters of the query.
 func (p *path) fill(s string, q *Query) bool {
 	base := len(p.dir)
 	if p.known == nil || !strings.HasPrefix(s, p.dir) || strings.IndexByte(s[base:], '/') >= 0 {
@@ -391,7 +390,7 @@ func (p *path) fill(s string, q *Query) bool {
 	return true
 }
 
-// split finds the words of the name. Most names are done with before that.
+// split finds the words of the name. Most names are rejected before that.
 func (p *path) split() {
 	if p.marked {
 		return
@@ -406,7 +405,7 @@ func (p *path) split() {
 	}
 }
 
-// enter takes the folders of the next paths apart.
+// enter splits the folders of the next paths.
 func (p *path) enter(dir string, q *Query) {
 	p.dir = dir
 	ascii := byte(0)
@@ -427,7 +426,7 @@ func (p *path) enter(dir string, q *Query) {
 	clear(p.known)
 }
 
-// appendFolded folds a piece of a path; bits has those of all its bytes.
+// appendFolded folds a part of a path; bits has the bits of all its bytes.
 func appendFolded(to []byte, s string, bits byte) []byte {
 	if bits >= utf8.RuneSelf {
 		return append(to, foldText(s)...)
@@ -440,8 +439,8 @@ func appendFolded(to []byte, s string, bits byte) []byte {
 	return to
 }
 
-// kind is the class of a byte of text before folding, which shows the humps of a
-// name, unless folding changed the length.
+// kind returns the class of a byte of text before folding, which shows the capitals of camel
+// case, unless folding changed the length.
 func (p *path) kind(i int) byte {
 	if i < p.folders {
 		if len(p.dir) == p.folders {

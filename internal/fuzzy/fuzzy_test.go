@@ -73,7 +73,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// A name that is what was asked for leaves no room for typos.
+// If a name equals the query, names with typos are dropped.
 func TestExactNameEndsTypos(t *testing.T) {
 	paths := []string{"a/tests.go", "b/test.go"}
 	q, _ := Compile("test.go")
@@ -82,8 +82,8 @@ func TestExactNameEndsTypos(t *testing.T) {
 	}
 }
 
-// The answer depends on the paths alone: not on how they are ordered, nor on how
-// many work on them, nor on which path was looked at before.
+// The result depends only on the paths: not on their order, the number of workers, or the
+// previously examined path.
 func TestDeterministic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -148,13 +148,13 @@ func FuzzScore(f *testing.F) {
 	})
 }
 
-// scoreOf is the score of one path by itself; 0 is no fit.
+// scoreOf returns the score of one path alone; 0 means no match.
 func scoreOf(q *Query, s string) int {
 	var p path
 	return q.score(&p, s, 0)
 }
 
-// The letters of a name only save work, and so does ordering by numbers.
+// The letter masks of names only save work, and so does ordering by numbers.
 func TestShortcuts(t *testing.T) {
 	rng := stress.Rand(7)
 	word := func() string {
@@ -209,7 +209,7 @@ func TestShortcuts(t *testing.T) {
 	}
 }
 
-// The first ones are those of the whole list, also among paths that fit alike.
+// The first matches equal the start of the whole list, also among equal scores.
 func TestFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var paths []string
@@ -242,13 +242,13 @@ func TestFirst(t *testing.T) {
 				want = append(want, paths[m.Index])
 			}
 			if keep > 0 && !slices.Equal(got, want) {
-				t.Errorf("%q: the first %d are not those of all", query, keep)
+				t.Errorf("%q: the first %d differ from the full list", query, keep)
 			}
 		}
 	}
 }
 
-// A part of a path means the files below it; those with the name come first.
+// A part of a path matches the files below it; those with the name come first.
 func TestPartsOfPaths(t *testing.T) {
 	paths := []string{
 		"README.md", "docs/a/very/deep/folder/of/documents/about_something_else_with_a_long_name.md", "docs/index.md", "internal/cli/docs_test.go", "internal/index/docs.go", "internal/notes/searcher.go",
@@ -279,13 +279,13 @@ func TestPartsOfPaths(t *testing.T) {
 	}
 }
 
-// Beginnings of the words of a path are found with nothing between them.
+// Joined prefixes of the words of a path are found.
 func TestGlued(t *testing.T) {
 	paths := []string{
 		"kernel/sched/core.c", "kernel/sched/cpufreq.c", "kernel/power/snapshot.c", "drivers/net/ethernet/intel/e1000/e1000_main.c",
 		"internal/searcher/find.go", "net/ipv4/tcp_input.c", "kernel/locking/mutex.c",
 	}
-	const fits = 6000 // search.FuzzyFits: what search_by_path offers where no path is exactly the pattern
+	const fits = 6000 // search.FuzzyFits: the limit of search_by_path if no path equals the pattern
 	for _, c := range []struct{ query, want string }{
 		{"kernschcore", "kernel/sched/core.c"}, {"schedcpufr", "kernel/sched/cpufreq.c"}, {"intsearfind", "internal/searcher/find.go"},
 		{"netipv4tcpin", "net/ipv4/tcp_input.c"}, {"kerlockmut", "kernel/locking/mutex.c"}, {"drivinte1000main", "drivers/net/ethernet/intel/e1000/e1000_main.c"},
@@ -306,7 +306,7 @@ func TestGlued(t *testing.T) {
 	}
 }
 
-// Who types the dot has begun the extension: what is left of all of it counts.
+// If the dot is typed, the extension has begun: its rest counts as unmatched.
 func TestBegunExtension(t *testing.T) {
 	paths := []string{"proto/test.proto", "proto/test.pb.go", "proto/testing.go"}
 	for query, want := range map[string]string{"proto/test.": "proto/test.pb.go", "proto/test.pr": "proto/test.proto", "proto/test": "proto/test.proto"} {

@@ -3,16 +3,16 @@ package fuzzy
 import "bytes"
 
 const (
-	gluedMost = 520 // beginnings of words of the path without anything between, less
-	gluedStep = 30  //   that for each but the first
+	gluedMost = 520 // joined prefixes of words of the path, less
+	gluedStep = 30  //   this for each but the first
 	minGlued  = 4
-	// maxSteps bounds the ways that are tried to take a query apart.
+	// maxSteps limits the attempts to split a query.
 	maxSteps = 200
 )
 
-// glued rates a text that is beginnings of words of the path, in order and the
-// last of them in the name: kernschcore is kernel/sched/core.c. They have two
-// letters at least on average, as single letters would fit too many paths.
+// glued rates a text that consists of prefixes of words of the path, in order and the last
+// one in the name: kernschcore is kernel/sched/core.c. They must have at least two letters on
+// average, because single letters would match too many paths.
 func (p *path) glued(text []byte, mask uint64) (v, cover int) {
 	if len(text) < minGlued || mask&^(p.own|p.mask) != 0 {
 		return 0, 0
@@ -25,9 +25,9 @@ func (p *path) glued(text []byte, mask uint64) (v, cover int) {
 	return gluedMost - gluedStep*(pieces-1), inName
 }
 
-// unglue takes text apart from a place of the path on, the longest piece first. It
-// returns how many pieces there are and how many letters of them the name has; 0
-// if there is no way with at most so many.
+// unglue splits text, starting at an offset of the path, longest piece first. It returns how
+// many pieces there are and how many of their letters are in the name; 0 if it can't be done
+// with at most most pieces.
 func (p *path) unglue(text []byte, from, most int, steps *int) (pieces, inName int) {
 	if most == 0 {
 		return 0, 0

@@ -6,9 +6,9 @@ import (
 	"quarry/internal/splice"
 )
 
-// scatter rates letters that occur in order, in the name or else in the path: the
-// closer together and the more of them at starts of words, the better. mask has
-// the letters of text.
+// scatter rates letters that occur in order, in the name or else in the path: the closer
+// together and the more of them at starts of words, the better. mask has the letters of
+// text.
 func (p *path) scatter(text []byte, mask uint64) (v, cover int) {
 	if mask&^p.own == 0 {
 		if v := p.subsequence(text, p.base, scattered, lettersMost); v > 0 {
@@ -30,7 +30,7 @@ func (p *path) subsequence(text []byte, from, least, most int) int {
 		}
 		at += i + 1
 	}
-	// Back from the end of the first occurrence: the shortest that ends there.
+	// Search back from the end of the first occurrence: the shortest one that ends there.
 	end := at
 	boundary := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -44,8 +44,8 @@ func (p *path) subsequence(text []byte, from, least, most int) int {
 	return least + max(0, span*(len(text)+boundary)/(2*len(text))-8*gaps)
 }
 
-// within1 reports whether a and b differ by one letter: another, one more, one
-// less, or two neighbours exchanged.
+// within1 reports whether a and b differ by one letter: replaced, added, removed, or
+// swapped with its neighbour.
 func within1(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -66,7 +66,7 @@ func within1(a, b []byte) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && bytes.Equal(a[i+2:], b[i+2:])
 }
 
-// prefixWithin1 reports whether name begins with text but for one letter.
+// prefixWithin1 reports whether name begins with text, except for one letter.
 func prefixWithin1(text, name []byte) bool {
 	i := splice.Prefix(text, name)
 	if i >= len(name) || i >= len(text) {

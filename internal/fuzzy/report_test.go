@@ -16,7 +16,7 @@ import (
 // A kind is a way in which people and models remember a path.
 type kind struct {
 	name string
-	make func(path string, rng *rand.Rand) string // "" when the path has no such query
+	make func(path string, rng *rand.Rand) string // "" if the path has no such query
 }
 
 func stemOf(path string) string {
@@ -146,7 +146,7 @@ func typo(s string, rng *rand.Rand) string {
 	return s[:i] + s[i+1:i+2] + s[i:i+1] + s[i+2:]
 }
 
-// listTree lists the files of a folder, without hidden ones.
+// listTree lists the files of a folder, except hidden ones.
 func listTree(t testing.TB, dir string) []string {
 	t.Helper()
 	var paths []string
@@ -173,11 +173,10 @@ func listTree(t testing.TB, dir string) []string {
 	return paths
 }
 
-// ask is one query and the path it was made of.
+// ask is one query and the path it was made from.
 type ask struct{ query, want string }
 
-// asks makes queries of paths whose stem no other path has: so there is one right
-// answer to most of them.
+// asks makes queries from paths with a unique stem: so most of them have one right answer.
 func asks(k kind, paths []string, n int) []ask {
 	rng := rand.New(rand.NewPCG(22, uint64(len(k.name))))
 	stems := map[string]int{}
@@ -197,14 +196,14 @@ func asks(k kind, paths []string, n int) []ask {
 	return list
 }
 
-// rankOf is the place of a path in a list, from 1; 0 if it is missing.
+// rankOf returns the position of a path in a list, from 1; 0 if it is missing.
 func rankOf(list []string, want string) int { return slices.Index(list, want) + 1 }
 
 func ours(t testing.TB, query string, paths []string) []string {
 	t.Helper()
 	q, err := Compile(query)
 	if err != nil {
-		return nil // more words than it takes: not found
+		return nil // too many words: not found
 	}
 	list, _ := q.Rank(paths, 0, 0, 0)
 	var out []string
@@ -226,10 +225,10 @@ func fzf(t testing.TB, program, query string, input []byte) []string {
 	return lines[:min(10, len(lines))]
 }
 
-// TestReport prints how often the path that a query was made of comes first, here
-// and with fzf: on the tree QUARRY_BENCH_TREE, where the weights were found, and
-// on all folders of QUARRY_FUZZY_TREES, where nothing was. QUARRY_FUZZY_KIND asks for one
-// kind alone. It fails where fzf is better.
+// TestReport prints how often the path from which a query was made comes first, here and with
+// fzf: on the tree QUARRY_BENCH_TREE, with which the weights were tuned, and on all folders of
+// QUARRY_FUZZY_TREES, with which they were not. QUARRY_FUZZY_KIND selects one kind. The test
+// fails where fzf is better.
 func TestReport(t *testing.T) {
 	if os.Getenv("QUARRY_FUZZY_REPORT") == "" {
 		t.Skip("takes minutes: make fuzzy")
@@ -263,7 +262,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// compareTrees asks at most n queries of each kind in each tree.
+// compareTrees runs at most n queries of each kind in each tree.
 func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
 	total := 0
 	inputs := make([][]byte, len(trees))

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// How well a term fits, by where and how. The figures are an order with distances:
-// what they add up to for several terms matters more than their size. They were
-// found on the Linux tree with the queries of Report, against fzf.
+// Scores of a term by the place and kind of its match. Their order and distances matter
+// more than their size, because the scores of several terms are added. They were tuned on
+// the Linux tree with the queries of Report, against fzf.
 const (
 	nameExact   = 1000
 	stemExact   = 985
 	headExact   = 970 // up to the first dot
-	prefixWord  = 822 // the name begins with it, and a word ends there
+	prefixWord  = 822 // the name begins with it, at the end of a word
 	namePrefix  = 820
 	wholeWord   = 780 // words of the name
 	wordPrefix  = 730
@@ -29,25 +29,25 @@ const (
 	folderWord  = 430
 	folderPart  = 330
 	folderTypo  = 320
-	lettersMost = 300 // letters in order in the name, from
-	scattered   = 150 //   that on
-	strewnMost  = 140 // over the path, from
-	strewn      = 20  //   that on
+	lettersMost = 300 // letters in order in the name, at most
+	scattered   = 150 //   at least
+	strewnMost  = 140 // over the path, at most
+	strewn      = 20  //   at least
 
 	most = nameExact + rawBonus
 
-	repeated  = 300 // what a word of the query loses that is there less often than asked for
-	beside    = 120 // what a folder gains when the query has several words
-	adjoining = 60  // folders of one word of the query that follow each other
-	rawBonus  = 6   // the letter case is right
-	asFolder  = 200 // what a word of the query loses that names a folder, not the file
+	repeated  = 300 // penalty for a word of the query that occurs less often than in the query
+	beside    = 120 // bonus for a folder if the query has several words
+	adjoining = 60  // bonus for adjacent folders of one word of the query
+	rawBonus  = 6   // bonus for the same case
+	asFolder  = 200 // penalty for a word of the query that names a folder, not the file
 
-	minTypo     = 4 // letters of a term that may have a typo
+	minTypo     = 4 // minimal letters of a term that may have a typo
 	minInitials = 2
 )
 
-// score rates a path, scaled by 16 so that length decides between equals. best is
-// the best score so far; what Rank leaves out beside it may be 0.
+// score rates a path, scaled by 16 so that length decides between equals. best is the best
+// score so far; a path that Rank would drop because of it may get 0.
 func (q *Query) score(p *path, s string, best int) int {
 	if s == "" || !p.fill(s, q) {
 		return 0
@@ -56,7 +56,7 @@ func (q *Query) score(p *path, s string, best int) int {
 	several := len(q.groups) > 1
 	for i := range q.groups {
 		g := &q.groups[i]
-		// With v for this word, all others at their best: does Rank keep it?
+		// With v for this word and the best score for all others, would Rank keep it?
 		enough := func(v int) bool { return 16*(sum+v+most*(len(q.groups)-1-i))/len(q.groups) >= best/2 }
 		letters := enough(lettersMost)
 		v := 0
@@ -74,9 +74,9 @@ func (q *Query) score(p *path, s string, best int) int {
 		}
 		sum += v
 	}
-	// Of two that fit alike, the one is meant that has less besides.
+	// Of two equal matches, the one with fewer unmatched letters is preferred.
 	rest := p.stem - p.cover
-	if rest < 0 { // the extension was begun, so what is left of it counts
+	if rest < 0 { // the extension was begun, so its rest counts
 		rest = len(p.name) - p.cover
 	}
 	rest = min(max(rest, 0), 30)
@@ -84,8 +84,8 @@ func (q *Query) score(p *path, s string, best int) int {
 	return max(score, 1)
 }
 
-// score rates a word of the query without slashes, the i-th; letters allows that
-// they are scattered.
+// score rates the i-th word of the query, without slashes; letters says whether they may be
+// scattered.
 func (g *group) score(p *path, i int, several, letters bool) int {
 	t := &g.terms[0]
 	v, cover, typo := p.inName(t)
@@ -123,8 +123,8 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 	return v
 }
 
-// inName rates a term against the name: how well it fits, how many bytes of the
-// stem it accounts for, and whether only a typo explains it.
+// inName rates a term against the name: its score, how many bytes of the stem it covers, and
+// whether it matches only with a typo.
 func (p *path) inName(t *term) (v, cover int, typo bool) {
 	name, text := p.name, t.text
 	stem := name[:p.stem]
@@ -158,8 +158,8 @@ func (p *path) inName(t *term) (v, cover int, typo bool) {
 	return 0, 0, false
 }
 
-// nameValue rates a text that the name has as it is, or whose letters are
-// initials of its words.
+// nameValue rates a text that the name contains, or whose letters are initials of its
+// words.
 func (p *path) nameValue(text []byte) int {
 	name := p.name
 	switch {
@@ -188,7 +188,7 @@ func (p *path) nameValue(text []byte) int {
 	return v
 }
 
-// valueIn finds text in a part of the path and rates the best place.
+// valueIn finds text in a part of the path and rates the best occurrence.
 func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
 	best := 0
 	for at := from; ; {
@@ -215,7 +215,7 @@ func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
 func (p *path) wordWithin1(text []byte) bool {
 	p.split()
 	if len(p.words) < 2 {
-		return false // the stem
+		return false // the whole stem
 	}
 	for i, at := range p.words {
 		end := p.stem
@@ -263,8 +263,8 @@ func (p *path) inFolder(t *term, i int) (v int, typo bool) {
 	return 0, false
 }
 
-// inFolders rates terms that are parts of a path: the last is the name, or failing
-// that a folder, and the others are folders above it in the same order.
+// inFolders rates terms that are parts of a path: the last is the name, or else a folder, and
+// the others are folders above it in the same order.
 func (g *group) inFolders(p *path) int {
 	last := &g.terms[len(g.terms)-1]
 	if p.below(g.terms) {
@@ -295,7 +295,7 @@ func (g *group) inFolders(p *path) int {
 	return v
 }
 
-// below reports whether terms are folders of the path, one in the other.
+// below reports whether terms are nested folders of the path.
 func (p *path) below(terms []term) bool {
 	for from := len(p.parts) - len(terms); from >= 0; from-- {
 		same := true
@@ -310,8 +310,8 @@ func (p *path) below(terms []term) bool {
 	return false
 }
 
-// chain rates terms against folders before one, the nearest that fits first. With
-// next below 0 they may end anywhere, but before the name.
+// chain rates terms against folders before next, the nearest match first. If next is below
+// 0 they may end anywhere before the name.
 func (p *path) chain(terms []term, next int) (sum, typos int, ok bool) {
 	near := next >= 0
 	if !near {

@@ -11,16 +11,16 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Blobs are the contents that a repository has, whatever commit they are of.
+// Blobs are the contents stored in a repository, of any commit.
 type Blobs struct {
 	r  *Repo
 	mu sync.Mutex
-	// indexes are the open indexes of packs; guarded by mu.
+	// indexes are the open pack indexes; guarded by mu.
 	indexes map[string]*rootfs.File
 }
 
-// OpenBlobs opens the contents of the repository whose files are in top, a root
-// without a policy. Packs that appear later are not seen.
+// OpenBlobs opens the contents of the repository with its files in top, a root without a
+// policy. Packs that are added later are not seen.
 func OpenBlobs(ctx context.Context, top *rootfs.Root) (*Blobs, error) {
 	git, err := gitdir.Open(top)
 	if err != nil {
@@ -48,7 +48,7 @@ func (b *Blobs) Close() {
 	b.r.Close()
 }
 
-// ID is the name git gives a content, in bytes.
+// ID returns git's name of a content, in bytes.
 func (b *Blobs) ID(data []byte) string {
 	h := b.r.newHash()
 	h.Write([]byte("blob " + strconv.Itoa(len(data)) + "\x00"))
@@ -56,7 +56,7 @@ func (b *Blobs) ID(data []byte) string {
 	return string(h.Sum(nil))
 }
 
-// Has reports whether the repository has a content. It may say no by mistake.
+// Has reports whether the repository has a content. False may be wrong.
 func (b *Blobs) Has(id string) bool {
 	name := hex.EncodeToString([]byte(id))
 	for _, s := range b.r.stores {
@@ -102,8 +102,8 @@ func (b *Blobs) Blob(ctx context.Context, id string) ([]byte, error) {
 	return data, err
 }
 
-// Head is the id of the commit that is checked out, in hexadecimal digits; "" if there
-// is none.
+// Head returns the id of the checked-out commit, in hexadecimal digits; "" if there is
+// none.
 func (b *Blobs) Head(ctx context.Context) string {
 	value, err := b.r.head(ctx)
 	if id, bad := hex.DecodeString(value); err != nil || bad != nil || len(id) != b.r.idSize() {
@@ -112,7 +112,7 @@ func (b *Blobs) Head(ctx context.Context) string {
 	return value
 }
 
-// Checkout opens the top of the checkout that a folder is in; nil if it is in none.
+// Checkout opens the top of the checkout that contains a folder; nil if there is none.
 func Checkout(dir string) *rootfs.Root {
 	if top, err := gitdir.View(dir); err == nil {
 		if git, err := gitdir.Open(top); err == nil {

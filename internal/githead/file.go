@@ -21,7 +21,7 @@ type File struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// Same reports whether a file is as in the last commit.
+// Same reports whether a file is the same as in the last commit.
 func (r *Repo) Same(ctx context.Context, f *File) (bool, error) {
 	at, ok, err := r.committed(ctx, f.Path)
 	if err != nil || !ok {
@@ -37,13 +37,13 @@ func (r *Repo) Same(ctx context.Context, f *File) (bool, error) {
 	if err != nil || id == at.id || pairs == 0 || !r.crlf {
 		return err == nil && id == at.id, err
 	}
-	// Git may have converted line endings: compared as if the file had \n.
+	// Git may have converted line endings: compare the file with \n.
 	id, _, err = r.idOf(ctx, f, pairs)
 	return err == nil && id == at.id, err
 }
 
-// idOf is the name git gives the content of a file, and how many \r\n it has. With
-// drop, the number of them, their \r is left out.
+// idOf returns git's name of a file's content, and the number of its \r\n. With drop, that
+// number, their \r is omitted.
 func (r *Repo) idOf(ctx context.Context, f *File, drop int64) (id string, pairs int64, err error) {
 	in, err := f.Open()
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Repo) idOf(ctx context.Context, f *File, drop int64) (id string, pairs 
 	from := &reader{ctx.Err, io.LimitReader(in, f.Size+1)}
 	buf := make([]byte, 64<<10)
 	read := int64(0)
-	held := false // a \r at the end of what was read before, not yet hashed
+	held := false // the previous part ended with a \r that is not hashed yet
 	for {
 		n, err := from.Read(buf)
 		b := buf[:n]

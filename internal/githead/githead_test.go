@@ -18,7 +18,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// git runs the real one, which is the measure here.
+// git runs the real git, which is the reference here.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -58,7 +58,7 @@ func open(t *testing.T, top string) *Repo {
 	return r
 }
 
-// differing lists the files that are not as in the last commit, by us.
+// differing returns this package's list of files that differ from the last commit.
 func differing(t *testing.T, top string) []string {
 	t.Helper()
 	r := open(t, top)
@@ -77,7 +77,7 @@ func differing(t *testing.T, top string) []string {
 			}
 			return err
 		}
-		if d.Name() == ".git" { // of a worktree
+		if d.Name() == ".git" { // in a worktree
 			return nil
 		}
 		path, err := root.Resolve(filepath.ToSlash(rel))
@@ -104,7 +104,7 @@ func differing(t *testing.T, top string) []string {
 	return list
 }
 
-// status lists them by git: what differs from HEAD and is there, and new files.
+// status returns git's list: existing files that differ from HEAD, and new files.
 func status(t *testing.T, top string) []string {
 	t.Helper()
 	var list []string
@@ -122,8 +122,8 @@ func status(t *testing.T, top string) []string {
 	} else {
 		add(git(t, top, "ls-files", "-z"))
 	}
-	// A file that was removed from the index alone is new to git, though HEAD has it.
-	// We compare with HEAD.
+	// A file that was removed only from the index is new to git, though HEAD has it. We
+	// compare with HEAD.
 	for name := range strings.SplitSeq(strings.Trim(git(t, top, "ls-files", "-z", "--others"), "\x00"), "\x00") {
 		in, err := exec.Command("git", "-C", top, "rev-parse", "-q", "--verify", "HEAD:"+name).Output()
 		if name == "" || err == nil && string(in) == git(t, top, "hash-object", name) {
@@ -148,7 +148,7 @@ func compare(t *testing.T, top, after string) int {
 	return len(want)
 }
 
-// TestLikeGit makes random changes and asks git and us which files differ.
+// TestLikeGit makes random changes and compares our list of differing files with git's.
 func TestLikeGit(t *testing.T) {
 	needGit(t)
 	for _, form := range []struct{ name, format, version string }{{"sha1", "sha1", "2"}, {"index4", "sha1", "4"}, {"sha256", "sha256", "2"}} {
@@ -176,7 +176,7 @@ func TestLikeGit(t *testing.T) {
 	}
 }
 
-// change does one thing to a repository and says what.
+// change makes one change in a repository and describes it.
 func change(t *testing.T, rng *rand.Rand, top string) string {
 	t.Helper()
 	name := fmt.Sprintf("%s%d.txt", []string{"", "a/", "a/b/", "a-b/", "c/"}[rng.IntN(5)], rng.IntN(4))
@@ -186,7 +186,7 @@ func change(t *testing.T, rng *rand.Rand, top string) string {
 	switch op := rng.IntN(12); {
 	case op < 4:
 		os.MkdirAll(filepath.Dir(full), 0o755)
-		text := strings.Repeat(fmt.Sprintf("line %d\n", rng.IntN(10)), rng.IntN(4)+1) // of the same size often
+		text := strings.Repeat(fmt.Sprintf("line %d\n", rng.IntN(10)), rng.IntN(4)+1) // often with the same size
 		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func change(t *testing.T, rng *rand.Rand, top string) string {
 	return "nothing"
 }
 
-// TestPlaces covers where git keeps a repository.
+// TestPlaces covers the places where git keeps a repository.
 func TestPlaces(t *testing.T) {
 	stress.SkipShort(t)
 	needGit(t)
@@ -234,7 +234,7 @@ func TestPlaces(t *testing.T) {
 	}
 	os.Mkdir(main, 0o755)
 	git(t, main, "init", "-q", "-b", "main")
-	for i := range 60 { // large trees that differ little are stored as deltas
+	for i := range 60 { // large, similar trees are stored as deltas
 		write(main, fmt.Sprintf("src/file-with-a-long-name-%02d.txt", i), fmt.Sprint("text ", i))
 	}
 	for i := range 20 {
@@ -242,7 +242,7 @@ func TestPlaces(t *testing.T) {
 		git(t, main, "add", "-A")
 		git(t, main, "commit", "-q", "-m", fmt.Sprint(i))
 	}
-	git(t, main, "gc", "-q", "--aggressive", "--prune=now") // and packs references
+	git(t, main, "gc", "-q", "--aggressive", "--prune=now") // also packs references
 	write(main, "src/new.txt", "new")
 	compare(t, main, "gc")
 
@@ -254,7 +254,7 @@ func TestPlaces(t *testing.T) {
 	write(filepath.Join(dir, "borrower"), "src/file-with-a-long-name-02.txt", "other")
 	compare(t, filepath.Join(dir, "borrower"), "clone --shared")
 
-	// What "git submodule add" does: that is a shell script, which needs sed.
+	// Like "git submodule add", which is a shell script that needs sed.
 	git(t, main, "clone", "-q", "--separate-git-dir", filepath.Join(main, ".git", "modules-sub"), filepath.Join(dir, "borrower"), "sub")
 	must(os.Mkdir(filepath.Join(main, ".git", "modules"), 0o755))
 	must(os.Rename(filepath.Join(main, ".git", "modules-sub"), filepath.Join(main, ".git", "modules", "sub")))
@@ -275,12 +275,12 @@ func TestPlaces(t *testing.T) {
 	write(crlf, "two.txt", "one\r\ntwo\r\n")
 	compare(t, crlf, "autocrlf")
 
-	git(t, main, "update-index", "--split-index") // a form of index we don't read
+	git(t, main, "update-index", "--split-index") // an unsupported form of index
 	compare(t, main, "split-index")
 }
 
-// TestDamage cuts files of a repository short: an error or "changed", no panic, and
-// never "unchanged" for a file that is not.
+// TestDamage truncates files of a repository: the result is an error or "changed", no panic,
+// and never "unchanged" for a changed file.
 func TestDamage(t *testing.T) {
 	stress.SkipTiny(t)
 	needGit(t)

@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// stamp is what git stores about a file to detect changes: the lower 32 bits of
-// each value.
+// stamp is git's data about a file for detecting changes: the lower 32 bits of each value.
 type stamp struct{ mtime, mnano, ctime, cnano, ino, size uint32 }
 
-// stamps are the entries of an index: which path had which content at which
-// stamp. Of each only a sum of 128 bits is kept, under seeds of its own: a
-// hundred bytes an entry would make an index of a million files take 100 MB.
+// stamps are the entries of an index: which path had which content at which stamp. Only a
+// 128-bit hash of each is kept, under random seeds: a hundred bytes per entry would make an
+// index of a million files take 100 MB.
 type stamps struct {
 	seeds [2]maphash.Seed
 	sums  map[[2]uint64]struct{}
@@ -39,15 +38,14 @@ func (s *stamps) sum(path, id string, at stamp) [2]uint64 {
 	return sum
 }
 
-// maxStamps bounds the entries of an index that are used, 40 bytes each. Files
-// beyond are compared by their content. maxIndex bounds what is read.
+// maxStamps limits the used entries of an index, 40 bytes each. Further files are compared by
+// content. maxIndex limits how much is read.
 const (
 	maxStamps = 1_000_000
 	maxIndex  = 1 << 30
 )
 
-// readIndex reads git's index. Parts that can't be read are skipped; see the
-// package comment.
+// readIndex reads git's index. Unreadable parts are skipped; see the package comment.
 func (r *Repo) readIndex(ctx context.Context) error {
 	r.known = stamps{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sums: map[[2]uint64]struct{}{}}
 	p, err := r.git.Own.Known("index")
@@ -66,8 +64,7 @@ func (r *Repo) readIndex(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// parseIndex takes the entries of an index in version 2, 3 or 4 that was written
-// at a time.
+// parseIndex parses the entries of an index in version 2, 3 or 4, written at the given time.
 func (r *Repo) parseIndex(in *bufio.Reader, written time.Time) {
 	var head [12]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil || string(head[:4]) != "DIRC" {
@@ -102,17 +99,16 @@ func (r *Repo) parseIndex(in *bufio.Reader, written time.Time) {
 		if before, ok = entryPath(in, size, version, before); !ok || len(before) == 0 {
 			return
 		}
-		// Of a conflict there is no one entry. A file that was written in the same
-		// clock tick as the index, or later, may have changed without a new stamp.
+		// A conflict has several entries. A file written in the same clock tick as the index, or
+		// later, may have changed without a new stamp.
 		if flags>>12&3 == 0 && time.Unix(int64(at.mtime), int64(at.mnano)).Before(written) {
 			r.known.sums[r.known.sum(string(before), string(fixed[40:40+r.idSize()]), at)] = struct{}{}
 		}
 	}
 }
 
-// entryPath reads the path of an entry, which comes after its head of the given
-// size, and what fills the entry up. Version 4 omits the prefix that the previous
-// path has too.
+// entryPath reads the path of an entry, which follows a head of the given size, and its
+// padding. Version 4 omits the prefix shared with the previous path.
 func entryPath(in *bufio.Reader, head int, version uint32, before []byte) ([]byte, bool) {
 	drop := len(before)
 	if version == 4 {
@@ -142,7 +138,7 @@ func entryPath(in *bufio.Reader, head int, version uint32, before []byte) ([]byt
 	return path, len(path) <= 64<<10
 }
 
-// trusts reports whether a file has the stamp that the index has of a content.
+// trusts reports whether a file has the index's stamp for a content.
 func (r *Repo) trusts(f *File, id string) bool {
 	m, c := f.ModTime, f.ChangeTime
 	_, ok := r.known.sums[r.known.sum(f.Path, id, stamp{

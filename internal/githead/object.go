@@ -19,7 +19,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Kinds of objects, as packs number them.
+// Kinds of objects, with their numbers in packs.
 const (
 	commitObject = 1
 	treeObject   = 2
@@ -27,9 +27,9 @@ const (
 	namedDelta   = 7
 )
 
-// maxObject is the largest tree or commit that is read, about 400,000 entries. A
-// chain of deltas has at most maxChain links, of maxObject bytes in all, and makes
-// at most maxMade bytes on its way; git makes at most 50 links by itself.
+// maxObject is the largest tree or commit that is read, about 400,000 entries. A chain of
+// deltas has at most maxChain links, of maxObject bytes in all, and may produce at most
+// maxMade bytes; git itself makes at most 50 links.
 const (
 	maxObject = 16 << 20
 	maxChain  = 4096
@@ -38,7 +38,7 @@ const (
 
 var errDamaged = errors.New("an object of the repository is damaged")
 
-// place is where a packed object is.
+// place is the location of a packed object.
 type place struct {
 	in   *store
 	pack string
@@ -49,7 +49,7 @@ type place struct {
 func (r *Repo) object(ctx context.Context, id string) (kind int, data []byte, err error) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	var deltas [][]byte // the last one is next to the base
+	var deltas [][]byte // the last one applies to the base
 	held, made := 0, 0
 	next := func(id string) (*place, error) {
 		at, kindOf, whole, err := r.find(ctx, id)
@@ -91,8 +91,7 @@ func (r *Repo) object(ctx context.Context, id string) (kind int, data []byte, er
 	return kind, data, nil
 }
 
-// find looks an object up: it is read if it has a file of its own, else its place
-// in a pack is returned.
+// find looks up an object: a loose one is read, otherwise its place in a pack is returned.
 func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data []byte, err error) {
 	name := hex.EncodeToString([]byte(id))
 	for _, s := range r.stores {
@@ -124,7 +123,7 @@ func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data [
 	return nil, 0, nil, errors.New("the repository lacks an object; a partial clone may not have fetched it yet")
 }
 
-// loose reads an object that has a file of its own.
+// loose reads an object from its own file.
 func loose(f io.Reader) (kind int, data []byte, err error) {
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
@@ -145,7 +144,7 @@ func loose(f io.Reader) (kind int, data []byte, err error) {
 	return map[string]int{"commit": commitObject, "tree": treeObject}[word], data, err
 }
 
-// errLarge is said of trees and commits that are too large.
+// errLarge reports trees and commits that are too large.
 var errLarge = fmt.Errorf("a folder or a commit of the repository takes more than %d MB", maxObject>>20)
 
 // unpack reads exactly size bytes.
@@ -163,8 +162,8 @@ func unpack(in io.Reader, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// inPack is the offset of an object in a pack, from the pack's index; 0 if it is
-// not there.
+// inPack returns the offset of an object in a pack, from the pack's index; 0 if it is not
+// there.
 func (s *store) inPack(pack, id string) (int64, error) {
 	f, err := s.open("pack/" + pack + ".idx")
 	if err != nil {
@@ -222,7 +221,7 @@ func inIndex(f *rootfs.File, id string) (offset int64, err error) {
 	return to, err
 }
 
-// link is an object of a pack, or a delta with where its base is.
+// link is an object of a pack, or a delta with the location of its base.
 type link struct {
 	kind  int
 	data  []byte
@@ -230,7 +229,7 @@ type link struct {
 	below int64  // how far before an offsetDelta
 }
 
-// packed reads what is at a place of a pack.
+// packed reads the link at a place of a pack.
 func (r *Repo) packed(ctx context.Context, at *place) (*link, error) {
 	if at.at <= 0 {
 		return nil, errDamaged
@@ -255,7 +254,7 @@ func (r *Repo) packed(ctx context.Context, at *place) (*link, error) {
 	}
 	switch l.kind {
 	case offsetDelta:
-		// A base is before its delta: no chain comes back to where it began.
+		// A base precedes its delta, so a chain can't be cyclic.
 		if l.below, err = backwards(b); err != nil || l.below <= 0 {
 			return nil, errDamaged
 		}
@@ -291,8 +290,8 @@ func backwards(b *bufio.Reader) (int64, error) {
 	return 0, errDamaged
 }
 
-// applyDelta makes an object of its base and a delta: copies from the base, and
-// text of its own.
+// applyDelta builds an object from its base and a delta, which copies from the base and
+// inserts text.
 func applyDelta(base, delta []byte) ([]byte, error) {
 	from, n := binary.Uvarint(delta)
 	if n <= 0 || from != uint64(len(base)) {
@@ -353,24 +352,24 @@ type branch struct {
 
 const treeMode = 0o40000
 
-// tree is a tree as git stores it, and where its entries begin, in order of their
-// names. Entries as values would take five times as much.
+// tree is a tree as stored by git, and the offsets of its entries, in order of their names.
+// Decoded entries would take five times as much.
 type tree struct {
 	data    string
 	entries []uint32
 	idSize  int
 }
 
-// maxTrees bounds the trees that are kept, in bytes: those of 300,000 files.
+// maxTrees limits the cached trees, in bytes: enough for 300,000 files.
 const maxTrees = 16 << 20
 
-// name is that of the i-th entry.
+// name returns the name of the i-th entry.
 func (t *tree) name(i int) string { return entryName(t.data, t.entries[i]) }
 
 func (t *tree) branch(i int) branch {
 	s := t.data[t.entries[i]:]
 	space, end := strings.IndexByte(s, ' '), strings.IndexByte(s, 0)
-	mode, _ := strconv.ParseUint(s[:space], 8, 32) // parseTree has tried it
+	mode, _ := strconv.ParseUint(s[:space], 8, 32) // parseTree has checked it
 	return branch{uint32(mode), s[end+1 : end+1+t.idSize]}
 }
 
@@ -389,7 +388,7 @@ func parseTree(data string, idSize int) (*tree, error) {
 		t.entries = append(t.entries, uint32(at))
 		at += end + 1 + idSize
 	}
-	// Git's order takes a folder's name with a slash after it.
+	// Git orders a folder as if its name ended in a slash.
 	slices.SortFunc(t.entries, func(a, b uint32) int {
 		return strings.Compare(entryName(data, a), entryName(data, b))
 	})
@@ -402,7 +401,7 @@ func entryName(data string, at uint32) string {
 	return s[:strings.IndexByte(s, 0)]
 }
 
-// tree returns a tree, which may have been read before.
+// tree returns a tree, possibly from the cache.
 func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
 	r.mu.Lock()
 	t := r.trees[id]
@@ -423,7 +422,7 @@ func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
 	size := len(t.data) + 4*cap(t.entries)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.held += size; r.held > maxTrees { // files come in order of their paths: few are asked for again
+	if r.held += size; r.held > maxTrees { // files come in path order, so few are needed again
 		r.held = size
 		clear(r.trees)
 	}

@@ -1,11 +1,11 @@
 // Package githead tells whether a file is unchanged since the last commit of its
 // repository.
 //
-// It reads git's folder itself and runs nothing: a repository can name programs
-// in its configuration that git would start. A file is the same if its bytes have
-// the name that the commit's tree gives the path; git's index only spares the
-// reading of files whose stamp it knows. So a damaged or unknown form of index
-// costs time, and never makes a changed file look unchanged.
+// It reads git's folder itself and runs nothing: a repository's configuration can name
+// programs that git would start. A file is the same if its content has the name that the
+// commit's tree has for the path; git's index only saves reading files with a known stamp. So
+// a damaged or unknown form of index costs time, and never makes a changed file look
+// unchanged.
 //
 // The folder may be hostile; package gitdir says how it is opened. Each
 // object, index and list of references is bounded, so that a repository takes at
@@ -33,11 +33,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Repo is a repository as it was when it was opened. It is safe for concurrent
-// use, and must be closed.
+// Repo is a repository at the time it was opened. It is safe for concurrent use, and must
+// be closed.
 type Repo struct {
 	git    *gitdir.Dir
-	stores []*store // of objects: its own, then those it borrows from
+	stores []*store // of objects: its own, then its alternates
 	sha256 bool
 
 	crlf bool // git may convert line endings here
@@ -45,7 +45,7 @@ type Repo struct {
 
 	known stamps // from the index
 
-	reading sync.Mutex // one object at a time: each may take 48 MB
+	reading sync.Mutex // one object at a time, because each may take 48 MB
 	mu      sync.Mutex
 	root    string           // id of HEAD's tree; "" before the first commit
 	trees   map[string]*tree // by id; guarded by mu
@@ -55,15 +55,15 @@ type Repo struct {
 // store is a folder of objects.
 type store struct {
 	root   *rootfs.Root
-	prefix string   // from the root to the folder
+	prefix string   // path of the folder from the root
 	packs  []string // names of packs, without .pack
-	alone  bool     // the root is only this store's
+	alone  bool     // the root is used only by this store
 }
 
-// errForeign is what a reader is told instead of contents.
+// errForeign is returned instead of contents.
 var errForeign = errors.New("a file of git's folder is not what git writes")
 
-// Open opens the repository whose files are in top, a root without a policy.
+// Open opens the repository with its files in top, a root without a policy.
 func Open(ctx context.Context, top *rootfs.Root) (*Repo, error) {
 	git, err := gitdir.Open(top)
 	if err != nil {
@@ -101,8 +101,7 @@ func (r *Repo) load(ctx context.Context, top *rootfs.Root) error {
 	return r.readIndex(ctx)
 }
 
-// configure reads the parts of git's configuration that say how files are
-// stored.
+// configure reads the parts of git's configuration that determine how files are stored.
 func (r *Repo) configure(top *rootfs.Root) error {
 	text, err := gitdir.Read(r.git.Common, "config")
 	if err != nil && rootfs.KindOf(err) != fault.NotFound {
@@ -131,8 +130,8 @@ func (r *Repo) configure(top *rootfs.Root) error {
 	return nil
 }
 
-// How much a repository may borrow, and in how many packs its objects may be. Git
-// follows alternates five deep and starts to repack at 50 packs.
+// Limits on a repository's alternates and packs. Git follows alternates five levels deep and
+// starts to repack at 50 packs.
 const (
 	maxDepth  = 5
 	maxStores = 32
@@ -165,7 +164,7 @@ func (r *Repo) addStore(s *store, depth int) error {
 		}
 		root, err := gitdir.Alternate(s.dir(), line)
 		if err != nil {
-			continue // as git, which goes on without
+			continue // git also continues without it
 		}
 		if r.has(root) {
 			root.Close()
@@ -186,7 +185,7 @@ func (r *Repo) has(root *rootfs.Root) bool {
 	})
 }
 
-// dir is the absolute path of the folder.
+// dir returns the absolute path of the folder.
 func (s *store) dir() string {
 	return s.root.RealDir() + "/" + s.prefix
 }
@@ -250,7 +249,7 @@ func (r *Repo) idSize() int {
 	return sha1.Size
 }
 
-// head is the id of the commit that is checked out; "" if there is none yet.
+// head returns the id of the checked-out commit; "" if there is none yet.
 func (r *Repo) head(ctx context.Context) (string, error) {
 	text, err := gitdir.Read(r.git.Own, "HEAD")
 	value := strings.TrimSpace(string(text))
@@ -264,7 +263,7 @@ func (r *Repo) head(ctx context.Context) (string, error) {
 	return value, err
 }
 
-// headTree is the tree of the last commit, or "" if there is none yet.
+// headTree returns the tree of the last commit, or "" if there is none yet.
 func (r *Repo) headTree(ctx context.Context) (string, error) {
 	value, err := r.head(ctx)
 	if err != nil || value == "" {
@@ -282,15 +281,15 @@ func (r *Repo) headTree(ctx context.Context) (string, error) {
 	tree := make([]byte, hex.DecodedLen(len(line)))
 	n, err := hex.Decode(tree, bytes.TrimPrefix(line, []byte("tree ")))
 	if kind != commitObject || err != nil || n != r.idSize() {
-		return "", errors.New("HEAD names something that is no commit")
+		return "", errors.New("HEAD names an object that is not a commit")
 	}
 	return string(tree[:n]), nil
 }
 
-// maxReferences bounds packed-refs: about three million references.
+// maxReferences limits packed-refs: about three million references.
 const maxReferences = 256 << 20
 
-// reference is the value of a reference; "" if it does not exist yet.
+// reference returns the value of a reference; "" if it does not exist yet.
 func (r *Repo) reference(ctx context.Context, name string) (string, error) {
 	if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") {
 		return "", errors.New("HEAD names an invalid reference")

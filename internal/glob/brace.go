@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// expandGitignore multiplies out {a,b}. Classes and escapes hide braces and
-// commas; groups nest; {a} is the group of one.
+// expandGitignore expands {a,b}. Classes and escapes hide braces and commas; groups nest; {a}
+// is a group of one.
 func expandGitignore(p string) ([]string, *Error) {
 	e := gitBraces{pattern: p}
 	alts, end, err := e.sequence(0, 0)
@@ -26,7 +26,7 @@ type gitBraces struct {
 	pattern string
 }
 
-// sequence reads up to an unescaped , or } of the group that it is in.
+// sequence parses up to an unescaped , or } of the enclosing group.
 func (e *gitBraces) sequence(i, depth int) ([]string, int, *Error) {
 	p := e.pattern
 	acc := []string{""}
@@ -116,15 +116,14 @@ func product(p string, at int, acc, alts []string) ([]string, *Error) {
 
 func checkExpansion(p string, at, count, size int) *Error {
 	if count > maxExpansions || size > maxExpanded {
-		return failure(p, at, fmt.Sprintf("braces stand for more than %d patterns", maxExpansions))
+		return failure(p, at, fmt.Sprintf("braces expand to more than %d patterns", maxExpansions))
 	}
 	return nil
 }
 
-// The shell's brace expansion, as minimatch does it before anything else is
-// read, works on characters, of which five escaped ones are treated separately.
-// They lose their backslash in the result, so {a,b}\\* becomes a\* and b\*, as
-// in minimatch.
+// The shell's brace expansion, which minimatch does before any other parsing, works on
+// characters and treats five escaped ones specially. They lose their backslash in the
+// result, so {a,b}\\* becomes a\* and b\*, as in minimatch.
 const (
 	escBackslash rune = -1 - iota
 	escOpen
@@ -137,8 +136,8 @@ type shellBraces struct {
 	pattern string
 }
 
-// expandShell expands {a,b}, {1..9} and {a..e..2}. Groups that mean nothing to
-// a shell, such as {a}, stay as they are.
+// expandShell expands {a,b}, {1..9} and {a..e..2}. Groups without meaning to a shell, such as
+// {a}, stay as they are.
 func expandShell(p string) ([]string, *Error) {
 	if !hasBracePair(p) {
 		return []string{p}, nil
@@ -257,7 +256,7 @@ func (e *shellBraces) expand(s []rune, top bool, depth int) ([][]rune, *Error) {
 	}
 }
 
-// members expands the parts between the commas of one group.
+// members expands the comma-separated parts of one group.
 func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	parts := commaParts(body)
 	if len(parts) == 1 { // {{a,b}} is {a} and {b}
@@ -287,8 +286,7 @@ func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	return values, nil
 }
 
-// combine appends pre and each value to each prefix. No values count as one
-// empty value.
+// combine appends pre and each value to each prefix. No values count as one empty value.
 func (e *shellBraces) combine(acc [][]rune, pre []rune, values [][]rune, dropEmpty bool) ([][]rune, *Error) {
 	if values == nil {
 		values = [][]rune{nil}
@@ -364,7 +362,7 @@ func commaParts(s []rune) [][]rune {
 	}
 }
 
-// commaThenClose reports whether a } comes after a comma that isn't doubled.
+// commaThenClose reports whether a } follows a comma that isn't doubled.
 func commaThenClose(s []rune) bool {
 	last := -1
 	for i, r := range s {
@@ -386,8 +384,8 @@ type sequence struct {
 	letters        bool
 }
 
-// parseSequence reads 1..9, 01..10..3, a..e and the like. A number that does
-// not fit an int makes it plain text.
+// parseSequence parses 1..9, 01..10..3, a..e and similar. A number that does not fit an int
+// makes it plain text.
 func parseSequence(body string) (q sequence, ok bool) {
 	f := strings.Split(body, "..")
 	if len(f) != 2 && len(f) != 3 {

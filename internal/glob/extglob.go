@@ -17,10 +17,10 @@ const (
 	itemExt
 )
 
-// A group may end at many places, so matching keeps the set of positions
-// reached so far instead of backtracking: each item maps a set to a set. The
-// sets are values, so there are no allocations. No file system allows a name of
-// 1,024 bytes (the longest, 255 UTF-16 units, is 765), so longer ones match no
+// A group may end at many positions, so matching keeps the set of reached positions instead
+// of backtracking: each item maps a set to a set. The sets are values, so nothing is
+// allocated. No file system allows a name of 1,024 bytes (the longest, 255 UTF-16 units, is
+// 765), so longer ones match no extglob.
 // extglob.
 const maxName = 1024
 
@@ -29,7 +29,7 @@ type posSet [maxName / 64]uint64
 func (p *posSet) add(i int)      { p[i>>6] |= 1 << (i & 63) }
 func (p *posSet) has(i int) bool { return p[i>>6]&(1<<(i&63)) != 0 }
 
-// next returns the first member from i on, or -1.
+// next returns the first member at or after i, or -1.
 func (p *posSet) next(i int) int {
 	for w := i >> 6; w < len(p); w++ {
 		x := p[w]
@@ -69,9 +69,8 @@ func matchExt(items []item, s string) bool {
 	return end.has(len(s))
 }
 
-// reach returns the positions where the items can end when they start at one of
-// from. Sets are passed by value, because pointers would escape in the
-// recursion.
+// reach returns the positions where the items can end if they start at one of from. Sets are
+// passed by value, because pointers would escape in the recursion.
 func reach(items []item, s string, from posSet) posSet {
 	for i := range items {
 		if it := &items[i]; it.kind == itemExt {

@@ -2,20 +2,19 @@ package glob
 
 import "fmt"
 
-// Filter combines globs as a series of -g flags does in ripgrep: the last one
-// that matches decides, and if any includes, a file must be included by one. A
-// folder that is excluded takes everything below with it. Unlike there, a
-// filter only narrows: it can't include ignored files.
+// Filter combines globs like ripgrep's -g flags: the last one that matches decides, and if
+// any glob includes, a file must be included by one. Excluding a folder excludes everything
+// below. Unlike in ripgrep, a filter can't include ignored files.
 //
-// The nil Filter and one without globs let everything pass. A Filter is
-// immutable and safe for concurrent use.
+// The nil Filter and one without globs accept everything. A Filter is immutable and safe for
+// concurrent use.
 type Filter struct {
 	globs    []*Glob
 	includes bool
 	prunes   bool // only excludes folders: see Pruning
 }
 
-// NewFilter combines globs in the order they were given.
+// NewFilter combines globs in the given order.
 func NewFilter(globs ...*Glob) *Filter {
 	f := &Filter{globs: globs}
 	for _, g := range globs {
@@ -37,8 +36,8 @@ func CompileFilter(d Dialect, patterns ...string) (*Filter, error) {
 	return b.Filter(), nil
 }
 
-// Builder compiles the patterns of one Filter, with a limit for all of them: a list
-// of patterns with many alternatives each would take gigabytes.
+// Builder compiles the patterns of one Filter, with a common limit: a list of patterns with
+// many alternatives each would take gigabytes.
 type Builder struct {
 	globs []*Glob
 	rows  int
@@ -51,7 +50,7 @@ func (b *Builder) Add(pattern string, d Dialect) error {
 		return err
 	}
 	if b.rows += len(g.rows) + len(g.dirRows) + len(g.exact); b.rows > maxFilter {
-		return failure(pattern, 0, fmt.Sprintf("with the globs before it, it stands for more than %d patterns; give fewer globs or fewer alternatives", maxFilter))
+		return failure(pattern, 0, fmt.Sprintf("with the globs before it, it expands to more than %d patterns; give fewer globs or fewer alternatives", maxFilter))
 	}
 	b.globs = append(b.globs, g)
 	return nil
@@ -60,14 +59,14 @@ func (b *Builder) Add(pattern string, d Dialect) error {
 // Filter combines the patterns.
 func (b *Builder) Filter() *Filter { return NewFilter(b.globs...) }
 
-// Match reports whether the file at path passes, and all folders above it.
+// Match reports whether the file at path and all folders above it pass.
 func (f *Filter) Match(path string) bool {
 	return !f.ExcludesAbove(path) && f.MatchFile(path)
 }
 
-// Pruning returns the filter of a walk that lists folders too. It lets every
-// entry pass, because a glob on a folder's own name says nothing about what is in
-// it, and enters all folders but those that are excluded.
+// Pruning returns the filter for a walk that also lists folders. It accepts every entry,
+// because a glob on a folder's own name doesn't apply to its contents, and enters all folders
+// that are not excluded.
 func (f *Filter) Pruning() *Filter {
 	if f == nil || f.OnlyIncludes() {
 		return nil
@@ -75,7 +74,7 @@ func (f *Filter) Pruning() *Filter {
 	return &Filter{globs: f.globs, prunes: true}
 }
 
-// ExcludesAbove reports whether a folder that path lies in is excluded.
+// ExcludesAbove reports whether a folder above path is excluded.
 func (f *Filter) ExcludesAbove(path string) bool {
 	if f == nil || f.OnlyIncludes() {
 		return false
@@ -88,7 +87,7 @@ func (f *Filter) ExcludesAbove(path string) bool {
 	return false
 }
 
-// MatchFile is Match for a walk that has asked Descend about the folders above.
+// MatchFile is Match for a walk that has called Descend for the folders above.
 func (f *Filter) MatchFile(path string) bool {
 	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true
@@ -101,8 +100,7 @@ func (f *Filter) MatchFile(path string) bool {
 	return !f.includes
 }
 
-// MatchDir reports whether the folder itself passes, for listings that include
-// folders.
+// MatchDir reports whether the folder itself passes, for listings that include folders.
 func (f *Filter) MatchDir(path string) bool {
 	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true
@@ -144,8 +142,8 @@ func (f *Filter) excludesDir(dir string) bool {
 	return false
 }
 
-// OnlyIncludes reports that no glob excludes: the folders above a file that passes do,
-// too.
+// OnlyIncludes reports whether no glob excludes: then the folders above an accepted file are
+// accepted too.
 func (f *Filter) OnlyIncludes() bool {
 	for _, g := range f.globs {
 		if g.negated {

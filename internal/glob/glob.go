@@ -1,14 +1,12 @@
 // Package glob decides whether a path matches a pattern, in three dialects.
 //
-// A Glob is immutable and safe for concurrent use. Matching never allocates
-// and takes time polynomial in the lengths of pattern and path, whatever the
-// pattern: what could blow up (brace groups, nested negations) is bounded when
-// it is compiled. The pruning questions (CouldMatchBelow, Filter.Descend) may
-// answer true too often, never false wrongly.
+// A Glob is immutable and safe for concurrent use. Matching never allocates and takes time
+// polynomial in the lengths of pattern and path, whatever the pattern: constructs that could
+// explode (brace groups, nested negations) are limited at compilation. The pruning functions
+// (CouldMatchBelow, Filter.Descend) may return true too often, but never false wrongly.
 //
-// Paths are relative, slash-separated and clean: no empty, "." or ".." part. A
-// letter with a mark matches itself however it is composed: names come in NFD from
-// macOS, patterns in NFC from keyboards.
+// Paths are relative, slash-separated and clean: no empty, "." or ".." part. Composed and
+// decomposed letters match each other: macOS returns names in NFD, keyboards produce NFC.
 package glob
 
 import (
@@ -22,25 +20,24 @@ import (
 	"quarry/fault"
 )
 
-// A Dialect says how a pattern is read.
+// A Dialect is the syntax of a pattern.
 type Dialect uint8
 
 const (
-	// Plain knows *, ** and ? only; everything else is literal, upper and
-	// lower case are equal, and the pattern is anchored at the root. A **
-	// beside other characters of its part crosses slashes too: "**.md".
+	// Plain supports only *, ** and ?. Everything else is literal, case is ignored, and the
+	// pattern is anchored at the root. A ** beside other characters also crosses slashes:
+	// "**.md".
 	Plain Dialect = iota
-	// Gitignore reads as `rg -g` does: a pattern without a slash matches the
-	// name at any depth, one with a slash is anchored, {a,b} and [a-z] work, a
-	// leading ! makes it an exclusion and a trailing / names a folder and
-	// everything below. Unlike rg, ? and classes match a character, not a byte.
+	// Gitignore is the syntax of `rg -g`: a pattern without a slash matches the name at any
+	// depth, one with a slash is anchored, {a,b} and [a-z] work, a leading ! makes it an
+	// exclusion and a trailing / names a folder and everything below. Unlike in rg, ? and
+	// classes match a character, not a byte.
 	Gitignore
-	// GitignoreFold is Gitignore in any letter case, as rg --iglob.
+	// GitignoreFold is Gitignore ignoring case, as rg --iglob.
 	GitignoreFold
-	// Minimatch reads as npm's minimatch with dot: true: braces, classes,
-	// extglob, leading !, ** only as a whole part, and a pattern without a
-	// slash matches only at the top. Unbalanced brackets are errors here, not
-	// literals.
+	// Minimatch is the syntax of npm's minimatch with dot: true: braces, classes, extglob,
+	// leading !, ** only as a whole part, and a pattern without a slash matches only at the top.
+	// Unbalanced brackets are errors here, not literals.
 	Minimatch
 )
 
@@ -61,7 +58,7 @@ func (d Dialect) String() string {
 // Limits for one pattern. They are far above real use.
 const (
 	maxPattern    = 64 << 10 // bytes; minimatch's own limit
-	maxExpansions = 10_000   // brace alternatives, multiplied out
+	maxExpansions = 10_000   // brace alternatives, expanded
 	maxExpanded   = 1 << 20  // bytes of all alternatives together
 	maxFilter     = 20_000   // alternatives of all patterns of a Filter
 	maxDepth      = 64       // nested brace groups
@@ -69,7 +66,7 @@ const (
 	maxNegDepth   = 3        // nested !(…): each level multiplies the work by the length of the name
 )
 
-// Error is a pattern that can't be compiled.
+// Error reports an invalid pattern.
 type Error = fault.GlobError
 
 func failure(pattern string, offset int, reason string) *Error {
@@ -82,18 +79,18 @@ type Glob struct {
 	given   string
 	dialect Dialect
 	negated bool // gitignore: this glob excludes
-	invert  bool // minimatch: the answer is turned round
+	invert  bool // minimatch: the result is inverted
 	rows    []row
 	dirRows []row               // match only folders
 	exact   map[string]struct{} // the paths of many literal rows
-	compose bool                // paths are compared in NFC; not for an ASCII pattern, which needs no time for it
+	compose bool                // compare paths in NFC; unnecessary for an ASCII pattern
 }
 
-// manyExact is the number of literal rows from which a hash beats comparing:
-// below it the lengths differ so often that comparing is faster.
+// manyExact is the number of literal rows from which a hash is faster than comparing: below
+// it the lengths usually differ, which is faster.
 const manyExact = 8
 
-// Compile reads a pattern. The error is an *Error.
+// Compile compiles a pattern. The error is an *Error.
 func Compile(pattern string, d Dialect) (*Glob, error) {
 	g := &Glob{pattern: norm.NFC.String(pattern), given: pattern, dialect: d}
 	g.compose = strings.IndexFunc(pattern, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
@@ -121,7 +118,7 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	return g, nil
 }
 
-// hashExact moves literal rows into a map when there are many, as {1..500} makes.
+// hashExact moves literal rows into a map if there are many, as from {1..500}.
 func (g *Glob) hashExact() {
 	n := 0
 	for i := range g.rows {
@@ -144,22 +141,22 @@ func (g *Glob) hashExact() {
 	g.rows = rest
 }
 
-// String returns the pattern as it was given.
+// String returns the pattern as given.
 func (g *Glob) String() string { return g.given }
 
 // Negated reports whether the glob excludes what it matches: a leading ! in the
 // gitignore dialect. In minimatch's dialect a leading ! negates Match instead.
 func (g *Glob) Negated() bool { return g.negated }
 
-// Match reports whether the pattern, without its leading ! in the gitignore
-// dialect, matches the file at path.
+// Match reports whether the pattern matches the file at path; in the gitignore dialect
+// without its leading !.
 func (g *Glob) Match(path string) bool {
 	path = g.composed(path)
 	return path != "" && g.matchRows(g.rows, path) != g.invert
 }
 
-// composed is a path as the rows have it. It allocates only for a path that is
-// not in NFC.
+// composed returns a path in the form of the rows. It allocates only for a path that is not
+// in NFC.
 func (g *Glob) composed(path string) string {
 	if g.compose {
 		return norm.NFC.String(path)
@@ -257,14 +254,13 @@ func (g *Glob) compileGitignore() error {
 	return nil
 }
 
-// maxSlashClasses bounds the classes of one pattern that may match a slash,
-// since each doubles the rows. Further classes don't match a slash.
+// maxSlashClasses limits the classes of one pattern that may match a slash, since each
+// doubles the rows. Further classes don't match a slash.
 const maxSlashClasses = 4
 
-// slashClasses gives the variants of a pattern: in ripgrep's globs, unlike
-// git's rules, a class that has the slash, as [/] or [!x], matches one. A class
-// never matches a slash within a row, so the variant with the slash is a row of
-// its own.
+// slashClasses returns the variants of a pattern: in ripgrep's globs, unlike git's rules, a
+// class that contains the slash, as [/] or [!x], matches one. A class never matches a slash
+// within a row, so the variant with the slash is a separate row.
 func slashClasses(ops []op) [][]op {
 	all := [][]op{ops}
 	classes := 0
@@ -286,7 +282,7 @@ func slashClasses(ops []op) [][]op {
 
 func joinsSlash(o op) bool { return o.kind == opSep || o.kind == opDirs || o.kind == opDirs1 }
 
-// relocate makes an error about a piece of the pattern one about the whole.
+// relocate converts an error about a piece of the pattern to one about the whole.
 func relocate(err *Error, pattern string, base int) *Error {
 	return failure(pattern, min(err.Offset+base, len(pattern)), err.Reason)
 }

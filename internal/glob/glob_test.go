@@ -123,13 +123,13 @@ func TestFilter(t *testing.T) {
 		name      string
 		globs     []string
 		yes, no   []string
-		open, cut []string // folders to enter, and not to
+		open, cut []string // folders to enter and to skip
 	}{
 		{"none", nil, []string{"a", "x/b"}, nil, []string{"x"}, nil},
 		{"one include", []string{"*.go"}, []string{"a.go", "x/b.go"}, []string{"a.c"}, []string{"x"}, nil},
 		{"only excludes", []string{"!*.go", "!vendor"}, []string{"a.c"}, []string{"a.go", "vendor/x", "x/vendor/y/z"}, []string{"x"}, []string{"vendor", "x/vendor"}},
 		{"the last one decides", []string{"*.go", "!*_test.go", "a_test.go"}, []string{"b.go", "a_test.go"}, []string{"b_test.go", "x.c"}, nil, nil},
-		{"an excluded folder hides what is included", []string{"!x", "x/*.go"}, nil, []string{"x/a.go"}, nil, []string{"x", "y"}},
+		{"an excluded folder hides included files", []string{"!x", "x/*.go"}, nil, []string{"x/a.go"}, nil, []string{"x", "y"}},
 		{"anchored includes prune", []string{"src/*/a.go", "lib/**"}, []string{"src/b/a.go", "lib/x"}, []string{"src/a.go"},
 			[]string{"src", "src/b", "lib", "lib/x/y"}, []string{"doc", "src/b/c", "srcx", "libx"}},
 		{"excluded by a folder glob", []string{"!build/"}, []string{"build"}, []string{"build/x"}, nil, []string{"build"}},
@@ -166,7 +166,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestPruningIsNeverWrong: whatever matches, all folders above it were entered.
+// TestPruningIsNeverWrong: for every match, all folders above it were entered.
 func TestPruningIsNeverWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	matched := 0
@@ -197,7 +197,7 @@ func TestPruningIsNeverWrong(t *testing.T) {
 	}
 }
 
-// TestShapesAgree holds the shortcuts to the engine they replace.
+// TestShapesAgree compares the shortcuts with the engine that they replace.
 func TestShapesAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	seen := map[shape]int{}
@@ -233,7 +233,7 @@ func TestShapesAgree(t *testing.T) {
 	}
 }
 
-// TestPlainHurry: skipping ahead behind a star changes nothing.
+// TestPlainHurry: skipping ahead after a star changes nothing.
 func TestPlainHurry(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -254,7 +254,7 @@ func TestPlainHurry(t *testing.T) {
 		}
 		g, err := Compile(p, Plain)
 		if err != nil || strings.Contains(rest, "**") || !fs.ValidPath(strings.ToValidUTF8(path, "")) || strings.Contains(path, "..") {
-			continue // not what slowPlain defines
+			continue // slowPlain doesn't define this
 		}
 		want := slowPlain(p, path)
 		if g.Match(path) != want {
@@ -299,9 +299,8 @@ func slowPlain(p, s string) bool {
 	return (a == '?' && b != '/' || a != '?' && strings.EqualFold(string(a), string(b))) && slowPlain(p[n:], s[m:])
 }
 
-// TestAgainstRipgrep compares the gitignore dialect, and filters, with rg -g,
-// in what both have: rg knows no POSIX classes and takes "dir/" for the folder
-// only, which no file matches.
+// TestAgainstRipgrep compares the gitignore dialect, and filters, with rg -g, on the common
+// syntax: rg has no POSIX classes and takes "dir/" for the folder only, which no file matches.
 func TestAgainstRipgrep(t *testing.T) {
 	stress.SkipTiny(t)
 	rg := os.Getenv("QUARRY_RG")
@@ -460,8 +459,8 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// Long patterns compile in proportion to their length: four times as long, at most
-// some eight times the work, and well under a second.
+// Long patterns compile in linear time: four times the length takes at most some eight times
+// the work, and well under a second.
 func TestLongPatternsCompileFast(t *testing.T) {
 	stress.SkipShort(t)
 	for _, unit := range []string{`\\`, `\a`, "a", "*", "?", "**/", "[a]", `\`, "é", "a/", "!", "("} {
@@ -475,12 +474,12 @@ func TestLongPatternsCompileFast(t *testing.T) {
 				}
 				return best
 			}
-			// Quadratic took 370 ms and more.
+			// Quadratic code took 370 ms and more.
 			if cost(64_000, 1) <= 200*time.Millisecond {
 				continue
 			}
-			// It makes 16 times as much of four times the text. A machine that gives
-			// its processors away meanwhile was seen to make 11 times.
+			// Quadratic code takes 16 times as long for four times the text. On a machine that
+			// reassigns its processors meanwhile it was seen to take 11 times.
 			if small, large := cost(16_000, 10), cost(64_000, 10); large > 200*time.Millisecond && large > 12*small {
 				t.Errorf("%v of %q: 16 KB cost %v, 64 KB %v", d, unit, small, large)
 			}
@@ -488,7 +487,7 @@ func TestLongPatternsCompileFast(t *testing.T) {
 	}
 }
 
-// The globs of a filter have a limit together.
+// The globs of a filter have a common limit.
 func TestFilterIsBounded(t *testing.T) {
 	many := make([]string, 1000)
 	for i := range many {

@@ -9,19 +9,19 @@ import (
 type opKind uint8
 
 const (
-	opLit   opKind = iota // these bytes; no slash in them
-	opFold                // these characters in any case
+	opLit   opKind = iota // these bytes, without slashes
+	opFold                // these characters, ignoring case
 	opSep                 // one slash
-	opAny                 // one character but a slash
-	opByte                // one byte but a slash, for git's rules
+	opAny                 // one character except a slash
+	opByte                // one byte except a slash, for git's rules
 	opClass               // one character of a class, never a slash
 	opStar                // any run without a slash
 	opDirs                // nothing, or a run that ends in a slash: **/
 	opDirs1               // a run that ends in a slash: git's **\/
-	opDeep                // any run, slashes too
-	opRest                // whatever is left: a trailing **
+	opDeep                // any run, including slashes
+	opRest                // the whole rest: a trailing **
 	opExt                 // one whole part, by extglob
-	opNever               // nothing: git gives up on such a pattern
+	opNever               // never matches: git gives up on such a pattern
 )
 
 type op struct {
@@ -32,11 +32,11 @@ type op struct {
 	ext   []item
 }
 
-// A row is one pattern without alternatives, with a shortcut for the shapes
-// that nearly all patterns have.
+// A row is one pattern without alternatives, with a shortcut for the shapes of nearly all
+// patterns.
 type row struct {
 	shape shape
-	bytes bool // * grows by bytes, as ? and classes take them
+	bytes bool // * grows by bytes, as ? and classes consume them
 	lit   string
 	end   string
 	need  string // shapeOps: text that every match contains
@@ -57,8 +57,8 @@ const (
 	shapeTop          // *.go at the top
 )
 
-// newRow joins literals and finds the shape. Each shape must give the same
-// result as ops; TestShapesAgree checks this.
+// newRow joins literals and determines the shape. Each shape must give the same result as
+// ops; TestShapesAgree checks this.
 func newRow(ops []op) row {
 	ops = joinLits(ops)
 	r := row{ops: ops}
@@ -113,8 +113,7 @@ func newRow(ops []op) row {
 	return r
 }
 
-// literalPrefix returns the text of the leading literal and slash ops, and
-// how many they are.
+// literalPrefix returns the text of the leading literal and slash ops, and their number.
 func literalPrefix(ops []op) (string, int) {
 	var b strings.Builder
 	for i, o := range ops {
@@ -192,14 +191,13 @@ func (r *row) couldMatchBelow(dir string) bool {
 	return r.run(dir, true)
 }
 
-// run matches s against ops. With below set it asks instead whether some
-// longer path, s + "/" + more, could match; then the first op that can cross
-// slashes answers yes.
+// run matches s against ops. With below set it reports instead whether some longer path,
+// s + "/" + more, could match; then the first op that can cross slashes decides yes.
 //
-// On a mismatch it suffices to lengthen the last * of the part, and when that
-// meets a slash, the last **: what lies before them was matched as far left as
-// possible, which leaves the most for the rest. So time is bounded by
-// parts × len(s) × len(ops) and nothing needs to be remembered.
+// On a mismatch it suffices to lengthen the last * of the part, and when that reaches a
+// slash, the last **: the ops before them were matched as far left as possible, which leaves
+// the most for the rest. So time is limited by parts × len(s) × len(ops) and nothing needs to
+// be remembered.
 func (r *row) run(s string, below bool) bool {
 	ops := r.ops
 	i, j := 0, 0
@@ -277,8 +275,8 @@ func (r *row) run(s string, below bool) bool {
 	}
 }
 
-// hurry moves p to where the op after a star could match, at most to the next
-// slash. Stopping too early only takes time.
+// hurry moves p to where the op after a star could match, at most to the next slash. Stopping
+// too early only costs time.
 func (o *op) hurry(s string, p int) int {
 	switch o.kind {
 	case opLit:
@@ -286,7 +284,7 @@ func (o *op) hurry(s string, p int) int {
 			p++
 		}
 	case opFold:
-		c := o.lit[0] // folded: an upper case letter stands for both
+		c := o.lit[0] // folded: a capital also matches it
 		if c >= utf8.RuneSelf || c == 'K' || c == 'S' {
 			return p // folds with characters of several bytes
 		}
@@ -301,7 +299,7 @@ func (o *op) hurry(s string, p int) int {
 	return p
 }
 
-// afterSlash returns the position after the next slash from j on, or -1.
+// afterSlash returns the position after the next slash at or after j, or -1.
 func afterSlash(s string, j int) int {
 	k := strings.IndexByte(s[j:], '/')
 	if k < 0 {
@@ -310,8 +308,7 @@ func afterSlash(s string, j int) int {
 	return j + k + 1
 }
 
-// step matches one op inside a part at the start of s. It returns the number of
-// bytes, or -1.
+// step matches one op inside a part at the start of s. It returns the number of bytes, or -1.
 func (o *op) step(s string) int {
 	switch o.kind {
 	case opLit:
@@ -343,8 +340,8 @@ func (o *op) step(s string) int {
 	return -1
 }
 
-// width is the number of bytes of the first character; a byte that is not
-// UTF-8 counts as one.
+// width returns the number of bytes of the first character; a byte that is not UTF-8 counts
+// as one.
 func width(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 1
@@ -369,7 +366,7 @@ func foldPrefix(s, lit string) int {
 	return j
 }
 
-// foldOps makes a row match in any letter case.
+// foldOps makes a row ignore case.
 func foldOps(ops []op) {
 	for i := range ops {
 		switch o := &ops[i]; o.kind {
@@ -383,8 +380,7 @@ func foldOps(ops []op) {
 	}
 }
 
-// fold maps all characters that differ only in case to one of them: the
-// smallest of their orbit.
+// fold maps all characters that differ only in case to the smallest of them.
 func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {

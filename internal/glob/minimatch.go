@@ -34,8 +34,8 @@ func (g *Glob) compileMinimatch() error {
 	return nil
 }
 
-// checkBalance refuses patterns that minimatch would take literally and that
-// are probably mistakes.
+// checkBalance refuses patterns that minimatch would take literally and that are probably
+// mistakes.
 func checkBalance(p string) *Error {
 	var opens []int
 	for i := 0; i < len(p); i++ {
@@ -45,7 +45,7 @@ func checkBalance(p string) *Error {
 		case '[':
 			part := p[i:]
 			if _, n := parseMinimatchClass(part); n == len(part) && part[n-1] != ']' {
-				// a class that can't match; find its end the plain way
+				// a class that can't match; find its end by a simple search
 				if k := strings.IndexByte(part[1:], ']'); k >= 0 {
 					i += k + 1
 					continue
@@ -71,8 +71,8 @@ func checkBalance(p string) *Error {
 	return nil
 }
 
-// parseMinimatchRow reads one pattern without braces. ok is false if no clean
-// relative path can match it.
+// parseMinimatchRow parses one pattern without braces. ok is false if no clean relative path
+// can match it.
 func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 	parts := resolveDots(p)
 	for i, part := range parts {
@@ -85,7 +85,7 @@ func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 			ops = append(ops, op{kind: opDirs})
 			continue
 		case part == "" || part == "." || part == "..":
-			return nil, false, "" // leading or trailing slash, or a step no clean path has
+			return nil, false, "" // leading or trailing slash, or a part that no clean path has
 		}
 		seg, reason := parsePart(part)
 		if reason != "" {
@@ -102,8 +102,8 @@ func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 	return ops, len(ops) > 0, ""
 }
 
-// resolveDots splits at runs of slashes, joins neighbouring ** and lets ".."
-// remove the name before it.
+// resolveDots splits at runs of slashes, joins adjacent ** and lets ".." remove the preceding
+// name.
 func resolveDots(p string) []string {
 	var parts []string
 	for i := 0; ; {
@@ -131,7 +131,7 @@ func resolveDots(p string) []string {
 	}
 }
 
-// parsePart reads the text between two slashes.
+// parsePart parses the text between two slashes.
 func parsePart(p string) ([]op, string) {
 	switch p { // an empty group that is the whole part is taken literally
 	case "+()", "@()":
@@ -161,7 +161,7 @@ func parsePart(p string) ([]op, string) {
 type token struct {
 	kind  tokKind
 	op    op
-	text  string // as a literal
+	text  string // literal form
 	class byte   // of an open: one of ! ? + * @
 }
 
@@ -243,8 +243,8 @@ type extBuilder struct {
 	reason string
 }
 
-// build reads the alternatives between two tokens. At depth 0 there is one:
-// bars and lone brackets are literal there.
+// build parses the alternatives between two tokens. At depth 0 there is one: bars and lone
+// brackets are literal there.
 func (b *extBuilder) build(start, end, depth, neg int) [][]item {
 	if depth > maxExtDepth {
 		b.reason = "extglobs nested too deep"

@@ -18,13 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/minimatch.json from npm's minimatch")
 
-// oracleTable is testdata/minimatch.json: what minimatch answered.
+// oracleTable is testdata/minimatch.json, with minimatch's results.
 type oracleTable struct {
 	Paths []string          `json:"paths"`
-	Match map[string]string `json:"match"` // pattern → one 0 or 1 a path
+	Match map[string]string `json:"match"` // pattern → one 0 or 1 per path
 }
 
-// agentPatterns are what people and agents really send.
+// agentPatterns are patterns that people and agents really use.
 var agentPatterns = []string{
 	"*", "**", "**/*", "*.ts", "**/*.ts", "src/**", "src/**/*", "src/**/*.ts", "src/*.ts", "src/*", "src",
 	"**/auth*.ts", "**/*auth*", "src/**/*.{ts,tsx}", "**/*.{js,ts}", "{src,test}/**/*.ts", "*.{json,md}",
@@ -89,7 +89,7 @@ func writeOracleTable(t *testing.T, file string) {
 	}
 }
 
-// TestMinimatchLive asks minimatch itself about patterns the table has not seen.
+// TestMinimatchLive compares with minimatch itself on patterns not in the table.
 func TestMinimatchLive(t *testing.T) {
 	stress.SkipTiny(t)
 	if npmFolder() == "" {
@@ -111,7 +111,7 @@ func TestMinimatchLive(t *testing.T) {
 			compareWithMinimatch(t, patterns[i], paths, line)
 		}
 		pairs := len(patterns) * len(paths)
-		t.Logf("%d patterns, %d pairs, of which %d match", len(patterns), pairs, matched)
+		t.Logf("%d patterns, %d pairs, %d match", len(patterns), pairs, matched)
 		if matched < pairs/200 || matched > pairs/2 {
 			t.Errorf("%d of %d pairs match: the generator is too narrow", matched, pairs)
 		}
@@ -132,7 +132,7 @@ func compareWithMinimatch(t *testing.T, p string, paths []string, want string) {
 	}
 }
 
-// compilable leaves out patterns we refuse and minimatch takes literally.
+// compilable drops patterns that we refuse and minimatch takes literally.
 func compilable(patterns []string) []string {
 	var out []string
 	for _, p := range patterns {
@@ -163,7 +163,7 @@ func askMinimatch(t *testing.T, patterns, paths []string) []string {
 	return lines
 }
 
-// npmFolder finds the folder that holds the package minimatch, or "".
+// npmFolder finds the folder with the package minimatch, or "".
 func npmFolder() string {
 	if _, err := exec.LookPath("node"); err != nil {
 		return ""
@@ -258,8 +258,8 @@ func randomPattern(rng *rand.Rand) string {
 	}
 	p := strings.Join(parts, "/")
 	if strings.Contains(p, "{") {
-		// A class that can match nothing ends the part it stands in, and
-		// minimatch, joining alternatives into one part, loses those behind it.
+		// A class that can match nothing ends its part, and minimatch, which joins alternatives
+		// into one part, loses those after it.
 		p = strings.NewReplacer("[z-a]", "z", "[a-[:alpha:]]", "a").Replace(p)
 	}
 	if rng.IntN(15) == 0 {
@@ -302,8 +302,8 @@ func TestMinimatchRefuses(t *testing.T) {
 	}
 }
 
-// TestNoBlowUp must come back at once: each of these takes a backtracking
-// matcher longer than anyone waits.
+// TestNoBlowUp must return quickly: each of these takes a backtracking matcher practically
+// forever.
 func TestNoBlowUp(t *testing.T) {
 	name := strings.Repeat("a", 200)
 	path := strings.Repeat("a/", 100) + name

@@ -2,8 +2,7 @@ package glob
 
 import "testing"
 
-// A class with a slash in it matches one in ripgrep's globs, and git's rules say
-// that it doesn't.
+// A class that contains a slash matches one in ripgrep's globs, but not by git's rules.
 func TestClassWithSlash(t *testing.T) {
 	for _, c := range []struct {
 		glob, path string
@@ -36,8 +35,8 @@ func TestClassWithSlash(t *testing.T) {
 	}
 }
 
-// What a negated group and a star after it share is decided as bash and
-// minimatch 11 do; older versions of minimatch let !(b) see what follows it.
+// Text shared by a negated group and a following star is split like in bash and minimatch 11;
+// older versions of minimatch let !(b) see the text after it.
 func TestNegatedGroupBeforeStar(t *testing.T) {
 	for _, c := range []struct {
 		glob, path string
@@ -60,7 +59,7 @@ func TestNegatedGroupBeforeStar(t *testing.T) {
 	}
 }
 
-// A walk that lists folders must not list what lies below an excluded one.
+// A walk that lists folders must not list entries below an excluded one.
 func TestFilterPruning(t *testing.T) {
 	f, err := CompileFilter(Gitignore, "*.go", "!two")
 	if err != nil {

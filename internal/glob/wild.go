@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// parsePlain reads the plain dialect, in which every pattern is valid.
+// parsePlain parses the plain dialect, in which every pattern is valid.
 func parsePlain(p string) []op {
 	p = strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
 	var ops []op
@@ -48,11 +48,11 @@ type wildFlags uint8
 
 const (
 	wildStrict wildFlags = 1 << iota // a malformed pattern is an error; otherwise it matches nothing, as in git
-	wildRunes                        // ? and classes take characters; otherwise bytes
+	wildRunes                        // ? and classes match characters; otherwise bytes
 )
 
-// parseWild reads git's wildmatch with slashes special: * ? [ ] \ and, between
-// slashes or the ends of the pattern, **.
+// parseWild parses git's wildmatch with special slashes: * ? [ ] \ and, between slashes or
+// the ends of the pattern, **.
 func parseWild(p string, f wildFlags) ([]op, *Error) {
 	var ops []op
 	never := func(at int, reason string) ([]op, *Error) {
@@ -111,7 +111,7 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 
 func special(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' || c == '/' }
 
-// starOp reads the run of stars at p[i] and returns how many bytes it has.
+// starOp parses the run of stars at p[i] and returns its length.
 func starOp(p string, i int) (op, int) {
 	n := 1
 	for i+n < len(p) && p[i+n] == '*' {
@@ -131,13 +131,13 @@ func starOp(p string, i int) (op, int) {
 	return op{kind: opStar}, n
 }
 
-// Wild is one pattern of an ignore file, matched as git matches it: by bytes,
-// and a malformed one matches nothing.
+// Wild is one pattern of an ignore file, matched as git does: by bytes, and a malformed one
+// matches nothing.
 type Wild struct {
 	row row
 }
 
-// WildShape is for patterns that need no matching engine.
+// WildShape is the shape of a pattern that needs no matching engine.
 type WildShape uint8
 
 const (
@@ -148,13 +148,12 @@ const (
 	WildNever             // matches nothing
 )
 
-// CompileWild reads a pattern of an ignore file after its !, its leading and
-// its trailing slash are taken off. anchored says that it is matched against a
-// whole path rather than a name.
+// CompileWild compiles a pattern of an ignore file without its !, and without its leading and
+// trailing slash. anchored says that it is matched against a whole path rather than a name.
 //
-// git compares the text before the first special character of an anchored
-// pattern by itself, and what follows counts as a pattern of its own. So in
-// "/foo**/bar" the ** stands at a start and also matches "foobar".
+// git compares the text before the first special character of an anchored pattern
+// separately, and treats the rest as a pattern. So in "/foo**/bar" the ** is at a start and
+// also matches "foobar".
 func CompileWild(pattern string, anchored bool) *Wild {
 	n := 0
 	if anchored {
@@ -162,7 +161,7 @@ func CompileWild(pattern string, anchored bool) *Wild {
 			n = len(pattern)
 		}
 	}
-	ops, _ := parseWild(pattern[:n], 0) // nothing in it is special but slashes
+	ops, _ := parseWild(pattern[:n], 0) // only slashes are special in it
 	rest, _ := parseWild(pattern[n:], 0)
 	if len(rest) == 1 && rest[0].kind == opNever {
 		ops = nil
@@ -172,12 +171,12 @@ func CompileWild(pattern string, anchored bool) *Wild {
 	return &Wild{r}
 }
 
-// Match reports whether the pattern matches the path, or the name if the
-// pattern was compiled for one.
+// Match reports whether the pattern matches the path, or the name if the pattern was compiled
+// for names.
 func (w *Wild) Match(s string) bool { return w.row.match(s) }
 
-// Ends returns the first and the last byte of every text the pattern matches,
-// 0 for one that varies.
+// Ends returns the first and the last byte of every text that the pattern matches, 0 if it
+// varies.
 func (w *Wild) Ends() (first, last byte) {
 	ops := w.row.ops
 	if len(ops) == 0 {

@@ -6,11 +6,10 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Align takes in a change that is known only by the contents before and after it.
-// The two are compared by lines. A stretch of unchanged lines counts only if it
-// stands in one place of either text: otherwise nobody can say which of the
-// places it is, and its bytes are taken for new ones. Changed lines are new as a
-// whole: of an edit that is not known it can't be said which bytes of a line stayed.
+// Align applies a change that is known only by the contents before and after it. The two
+// are compared by lines. A stretch of unchanged lines counts only if it occurs once in
+// either text; otherwise it is ambiguous, and its bytes count as new. Changed lines are new
+// as a whole: for an unknown edit the unchanged bytes of a line can't be identified.
 func (t *Text) Align(before, after []byte) {
 	s := &Step{}
 	for _, e := range Changes(before, after) {
@@ -19,9 +18,9 @@ func (t *Text) Align(before, after []byte) {
 	t.apply(s)
 }
 
-// Rewritten is a change of our own that replaced lines by lines, as the edits that a
-// diff of the two texts shows. The lines before the first and after the last edit are
-// known to be the same; those in between have to stand in one place.
+// Rewritten returns a change of our own that replaced lines by lines, as the edits that a
+// diff of the two texts shows. The lines before the first and after the last edit are known
+// to be unchanged; those in between must occur only once.
 func Rewritten(before, after []byte) []Edit {
 	edits := changes(before, after, true)
 	for i := range edits {
@@ -30,18 +29,18 @@ func Rewritten(before, after []byte) []Edit {
 	return edits
 }
 
-// Changes is the difference between two texts as edits of lines.
+// Changes returns the difference between two texts as edits of lines.
 func Changes(before, after []byte) []Edit { return changes(before, after, false) }
 
-// changes is Changes; with ends, unchanged lines at the beginning and the end of both
-// texts count wherever else they stand.
+// changes is Changes. With ends, unchanged lines at the start and the end of both texts
+// count even if they also occur elsewhere.
 func changes(before, after []byte, ends bool) []Edit {
 	a, b := split(before), split(after)
 	ids := map[string]int{}
 	na, nb := textedit.NumberLines(a, ids), textedit.NumberLines(b, ids)
 	var edits []Edit
-	var x, y int         // lines that are accounted for
-	var offA, offB int64 // and where those after them begin
+	var x, y int         // lines already handled
+	var offA, offB int64 // offsets after those lines
 	upTo := func(endA, endB int) {
 		e := Edit{Off: offA}
 		e.Was, offA = lines(before, a[x:endA], offA)
@@ -70,7 +69,7 @@ func split(text []byte) [][]byte {
 	return list
 }
 
-// lines is the text of lines that begin at off, and where it ends.
+// lines returns the text of lines that begin at off, and where it ends.
 func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
 	to := off
 	for _, l := range list {
@@ -79,11 +78,11 @@ func lines(text []byte, list [][]byte, off int64) ([]byte, int64) {
 	return text[off:to], to
 }
 
-// maxCompared bounds the search for a second place of a stretch. Beyond it the
-// stretch does not count.
+// maxCompared limits the search for a second occurrence of a stretch. Beyond it the stretch
+// does not count.
 const maxCompared = 1 << 22
 
-// once reports whether a stretch of lines stands in one place of either text.
+// once reports whether a stretch of lines occurs once in either text.
 func once(a, b []int, s textedit.Stretch) bool {
 	want := a[s.A : s.A+s.N]
 	left := maxCompared
@@ -107,8 +106,8 @@ func once(a, b []int, s textedit.Stretch) bool {
 	return true
 }
 
-// Refine splits an edit that replaces several lines by several: lines that it has
-// before and after, in one place of either, were not changed by it.
+// Refine splits an edit that replaces several lines by several. Lines that occur once
+// before and once after were not changed by it.
 func Refine(e Edit) []Edit {
 	if bytes.IndexByte(e.Was, '\n') < 0 || bytes.IndexByte(e.Data, '\n') < 0 {
 		return []Edit{trimmed(e)}
@@ -121,7 +120,7 @@ func Refine(e Edit) []Edit {
 	return out
 }
 
-// trimmed leaves out what an edit does not change at its beginning and end.
+// trimmed removes the unchanged parts at the start and end of an edit.
 func trimmed(e Edit) Edit {
 	n := 0
 	for n < min(len(e.Was), len(e.Data)) && e.Was[n] == e.Data[n] {

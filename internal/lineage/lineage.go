@@ -1,11 +1,11 @@
 // Package lineage follows the bytes of a file through its changes, so that an old
 // change can be undone beneath later ones.
 //
-// A Text is a file as a list of where each byte comes from. Edits that are known
-// exactly are applied to it, and each knows afterwards whether what it wrote is
-// still whole and still has the same bytes on either side. If so, it can be
-// reverted where it is now. A byte that an undo brings back is the one that was
-// there before, so a change that was edited and then cleared again is whole again.
+// A Text describes a file as a list of the origins of its bytes. After exactly known edits
+// are applied to it, each edit knows whether the bytes it wrote are still complete and still
+// have the same neighbours on either side. If so, it can be reverted at its current
+// position. A byte restored by an undo counts as the original byte, so a change that was
+// edited and then restored is whole again.
 //
 // A change from outside is known only by its result. It is aligned by lines:
 // see Text.Align.
@@ -19,13 +19,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// run is a stretch of bytes that came into the file together.
+// run is a stretch of bytes that were inserted together.
 type run struct {
-	from   int   // which edit brought it; 0 is the text at the beginning
-	off, n int64 // its place in what that edit brought
+	from   int   // the edit that inserted it; 0 is the initial text
+	off, n int64 // its position in the text inserted by that edit
 }
 
-// at is one byte, or one of the ends of the file.
+// at is one byte, or one end of the file.
 type at struct {
 	from int
 	off  int64
@@ -43,7 +43,7 @@ type Text struct {
 	last int // the newest from
 }
 
-// New is a text of so many bytes.
+// New returns a text of the given size.
 func New(size int64) *Text {
 	t := &Text{size: size}
 	if size > 0 {
@@ -52,35 +52,34 @@ func New(size int64) *Text {
 	return t
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (t *Text) Size() int64 { return t.size }
 
-// Edit is an edit that was made: bytes at Off, in the text before, became Data.
+// Edit is a past edit: bytes at Off, in the text before, became Data.
 type Edit struct {
 	Off  int64
-	Was  []byte // what it replaced
+	Was  []byte // the replaced bytes
 	Data []byte
 }
 
-// Step is a list of edits that were made at once, each with the bytes it took
-// away and those it brought.
+// Step is a list of edits made at once, each with the bytes it removed and inserted.
 type Step struct{ edits []made }
 
 type made struct {
 	Edit
 	removed, brought []run
-	left, right      at // the bytes on either side afterwards
+	left, right      at // the neighbouring bytes afterwards
 }
 
-// Len is the number of edits.
+// Len returns the number of edits.
 func (s *Step) Len() int { return len(s.edits) }
 
-// Edit is the i-th edit.
+// Edit returns the i-th edit.
 func (s *Step) Edit(i int) Edit { return s.edits[i].Edit }
 
-// Apply makes edits, which are in order and don't overlap. Those that touch are
-// one, and large ones are split: see Refine. If the edits undo another step, in
-// whole or in part, undone is that step, and others that did the same.
+// Apply makes edits, which are in order and don't overlap. Adjacent ones are joined, and
+// large ones are split: see Refine. If the edits undo another step, in whole or in part,
+// undone is that step, and any others that made the same change.
 func (t *Text) Apply(edits []Edit, undone ...*Step) *Step {
 	s := &Step{}
 	for _, e := range joined(edits) {
@@ -96,7 +95,7 @@ func (t *Text) Apply(edits []Edit, undone ...*Step) *Step {
 	return s
 }
 
-// bringing is an edit whose bytes are new.
+// bringing returns an edit whose bytes are new.
 func (t *Text) bringing(e Edit) made {
 	m := made{Edit: e}
 	if len(e.Data) > 0 {
@@ -123,9 +122,8 @@ func (t *Text) apply(s *Step) {
 	}
 }
 
-// reverting returns e as what reverts edits of an undone step, if it does just
-// that: the bytes it brings are then those that were there before. Otherwise it
-// returns nil.
+// reverting returns e as the edits that revert an undone step, if it does exactly that: then
+// the inserted bytes count as the original ones. Otherwise it returns nil.
 func (t *Text) reverting(e Edit, undone []*Step) []made {
 	var back []made
 	for _, s := range undone {
@@ -158,7 +156,7 @@ func (t *Text) reverting(e Edit, undone []*Step) []made {
 	return back
 }
 
-// joined makes one edit of edits that touch, and drops empty ones.
+// joined joins adjacent edits, and drops empty ones.
 func joined(edits []Edit) []Edit {
 	var out []Edit
 	for _, e := range edits {
@@ -175,7 +173,7 @@ func joined(edits []Edit) []Edit {
 	return out
 }
 
-// cut takes n bytes out of the text.
+// cut removes n bytes from the text and returns them.
 func (t *Text) cut(off, n int64) []run {
 	i, j := t.split(off), t.split(off+n)
 	out := slices.Clone(t.runs[i:j])
@@ -210,7 +208,7 @@ func (t *Text) split(off int64) int {
 	return len(t.runs)
 }
 
-// byteAt is the byte at an offset.
+// byteAt returns the byte at an offset.
 func (t *Text) byteAt(off int64) at {
 	if off < 0 {
 		return start
@@ -237,17 +235,17 @@ func joinRuns(runs []run) []run {
 	return out
 }
 
-// State is what became of an edit.
+// State is the current state of an edit.
 type State uint8
 
 const (
 	Whole   State = iota // it can be reverted
-	Undone               // what it replaced is there again
-	Touched              // something has changed in it or next to it
+	Undone               // the replaced text is restored
+	Touched              // something in it or next to it was changed
 )
 
-// Find tells what became of the i-th edit of a step. If it is whole, Revert has
-// the edit of the text as it is now that reverts it.
+// Find returns the state of the i-th edit of a step. If it is whole, Revert is the edit of
+// the current text that reverts it.
 func (t *Text) Find(s *Step, i int) (State, rootfs.Edit) {
 	m := &s.edits[i]
 	left, ok := t.after(m.left)
@@ -268,9 +266,9 @@ func (t *Text) Find(s *Step, i int) (State, rootfs.Edit) {
 	return Touched, rootfs.Edit{}
 }
 
-// Around returns the stretch of the text as it is now where the i-th edit of a step
-// was: from the last byte before it that is left to the first one after it.
-// whole is the text right after the step.
+// Around returns the stretch of the current text where the i-th edit of a step was: from the
+// last remaining byte before it to the first one after it. whole is the text right after
+// the step.
 func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
 	m := &s.edits[i]
 	place, ok := whole.after(m.left)
@@ -281,7 +279,7 @@ func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
 	pos := int64(0)
 	for _, r := range whole.runs {
 		for _, now := range t.places(r) {
-			// now.pos is where the bytes from now.off on are today.
+			// now.pos is the current position of the bytes from now.off on.
 			first, last := pos+now.off-r.off, pos+now.off-r.off+now.n // in the whole text
 			if first < place {
 				from = max(from, now.pos+min(last, place)-first)
@@ -295,14 +293,14 @@ func (t *Text) Around(whole *Text, s *Step, i int) (from, to int64) {
 	return from, max(from, to)
 }
 
-// Clone is a copy.
+// Clone returns a copy.
 func (t *Text) Clone() *Text {
 	c := *t
 	c.runs = slices.Clone(t.runs)
 	return &c
 }
 
-// after is the offset after a byte, and before that of a byte, if it is there.
+// after returns the offset after a byte, and before its own offset, if it still exists.
 func (t *Text) after(a at) (int64, bool) {
 	if a == start {
 		return 0, true
@@ -325,13 +323,13 @@ func (t *Text) before(a at) (int64, bool) {
 	return 0, false
 }
 
-// placed is a part of a run and where it is.
+// placed is a part of a run and its position.
 type placed struct {
 	run
 	pos int64
 }
 
-// places finds the parts of a run that are left.
+// places finds the remaining parts of a run.
 func (t *Text) places(r run) []placed {
 	var out []placed
 	pos := int64(0)
@@ -347,7 +345,7 @@ func (t *Text) places(r run) []placed {
 	return out
 }
 
-// slice is the part of the text from one offset to another.
+// slice returns the part of the text between two offsets.
 func (t *Text) slice(from, to int64) []run {
 	var out []run
 	pos := int64(0)

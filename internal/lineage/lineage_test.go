@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// twin recomputes what Text does from the bytes themselves: each is a pointer of
-// its own, whatever it shows.
+// twin implements Text with the bytes themselves: each byte is a separate pointer, whatever
+// its value.
 type twin struct {
 	bytes []*byte
 	steps []twinStep
@@ -21,7 +21,7 @@ type twin struct {
 
 type twinEdit struct {
 	was, data   []*byte
-	left, right *byte // nil is an end of the file
+	left, right *byte // nil means an end of the file
 }
 
 type twinStep struct {
@@ -47,15 +47,14 @@ func (w *twin) text() []byte {
 	return out
 }
 
-// put replaces bytes and returns what it did.
+// put replaces bytes and returns the edit.
 func (w *twin) put(off, n int, with []*byte) twinEdit {
 	e := twinEdit{was: slices.Clone(w.bytes[off : off+n]), data: with}
 	w.bytes = slices.Concat(w.bytes[:off], with, w.bytes[off+n:])
 	return e
 }
 
-// around sets the neighbours of the edits of a step, which were made from back to
-// front.
+// around sets the neighbours of the edits of a step, which were made from back to front.
 func (w *twin) around(edits []twinEdit, at []int) {
 	for i := range edits {
 		if edits[i].left = nil; at[i] > 0 {
@@ -67,8 +66,8 @@ func (w *twin) around(edits []twinEdit, at []int) {
 	}
 }
 
-// find tells where an edit is: the stretch between its neighbours, if they are
-// there, and whether it has what the edit brought or what it replaced.
+// find locates an edit: the stretch between its neighbours, if they still exist, and
+// whether it has the text that the edit inserted or replaced.
 func (w *twin) find(e *twinEdit) (from, to int, state State) {
 	from, to = 0, len(w.bytes)
 	if e.left != nil {
@@ -100,8 +99,8 @@ func randomText(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// Random histories of edits, undos and undos of undos, in whole and in part, against
-// the twin: the same bytes, the same states, at the same places.
+// Random histories of edits, undos and undos of undos, in whole and in part, compared with
+// the twin: the same bytes, the same states, at the same positions.
 func TestAgainstTwin(t *testing.T) {
 	histories := 4000
 	if stress.Long() {
@@ -155,8 +154,7 @@ func oneHistory(t *testing.T, rng *rand.Rand, counts map[string]int) bool {
 	return true
 }
 
-// editSome makes one to three edits that replace at most one line, so that none is
-// split.
+// editSome makes one to three edits that replace at most one line, so that none is split.
 func editSome(rng *rand.Rand, w *twin, l *Text, steps *[]*Step) {
 	var edits []Edit
 	at := 0
@@ -175,12 +173,12 @@ func editSome(rng *rand.Rand, w *twin, l *Text, steps *[]*Step) {
 			continue
 		}
 		edits = append(edits, e)
-		at = int(e.Off) + len(e.Was) + 1 // so that they don't touch
+		at = int(e.Off) + len(e.Was) + 1 // so that they aren't adjacent
 	}
 	record(w, l, steps, edits, nil, nil)
 }
 
-// record makes edits in both. Those that undo have their bytes in with.
+// record makes edits in both. with has the bytes of those that undo.
 func record(w *twin, l *Text, steps *[]*Step, edits []Edit, with [][]*byte, undone *Step) {
 	if len(edits) == 0 {
 		return
@@ -205,7 +203,7 @@ func record(w *twin, l *Text, steps *[]*Step, edits []Edit, with [][]*byte, undo
 	}
 }
 
-// undoOne undoes what is whole of a step, all of it or some.
+// undoOne undoes the whole edits of a step, all of them or some.
 func undoOne(rng *rand.Rand, w *twin, l *Text, steps *[]*Step, counts map[string]int) {
 	n := rng.IntN(len(*steps))
 	s, all := (*steps)[n], rng.IntN(2) == 0
@@ -254,11 +252,11 @@ func undoOne(rng *rand.Rand, w *twin, l *Text, steps *[]*Step, counts map[string
 	}
 }
 
-// Aligned texts keep what stands in one place, and nothing else.
+// Aligned texts keep stretches that occur once, and nothing else.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct {
 		name, before, after string
-		edit                Edit // of before, made first
+		edit                Edit // of before, applied first
 		want                State
 		result              string // with the edit reverted
 	}{
@@ -288,8 +286,8 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// Changes lead from one text to the other, and keep only stretches that stand once:
-// random texts of few different lines, where many stand twice.
+// Changes lead from one text to the other, and keep only stretches that occur once: tested
+// on random texts of few different lines, many of them repeated.
 func TestChangesLead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	kept, dropped := 0, 0
@@ -323,7 +321,7 @@ func TestChangesLead(t *testing.T) {
 				continue
 			}
 			if kept++; places(a, same) != 1 || places(b, same) != 1 {
-				t.Fatalf("%q stands %d and %d times\n%q\n%q", same, places(a, same), places(b, same), a, b)
+				t.Fatalf("%q occurs %d and %d times\n%q\n%q", same, places(a, same), places(b, same), a, b)
 			}
 		}
 		if a != "" && b != "" && len(list) == 1 && list[0].Off == 0 && list[0].Len == int64(len(a)) {
@@ -336,7 +334,7 @@ func TestChangesLead(t *testing.T) {
 	}
 }
 
-// places counts where whole lines stand in a text.
+// places counts the occurrences of whole lines in a text.
 func places(text, lines string) int {
 	n := 0
 	for i := 0; i+len(lines) <= len(text); i++ {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// However others send their bodies, a client that behaves is answered, and when all
-// are gone no memory is held.
+// However others send their bodies, a well-behaved client is answered, and no memory is
+// held when all are gone.
 func TestHostileBodies(t *testing.T) {
 	run := stress.Start(t, "HTTP: hostile bodies", 40, 2_000)
 	for seed := range run.Cases() {
@@ -37,7 +37,7 @@ func TestHostileBodies(t *testing.T) {
 			}
 			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nAuthorization: Bearer %s\r\n%s\r\n\r\n", Path, testToken, length)
 			switch rng.IntN(4) {
-			case 0: // nothing comes
+			case 0: // send nothing
 			case 1:
 				fmt.Fprint(c, `{"json`)
 			case 2:

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// sessionCalls are the calls under way, by session. The SDK waits for them when a
-// session is deleted: one that waits for a person's decision would keep it for as
-// long, and leave a proposal that nobody waits for.
+// sessionCalls are the running calls, by session. When a session is deleted, the SDK
+// waits for its calls. A call that waits for a person's decision would delay that, and
+// leave an orphaned proposal.
 type sessionCalls struct {
 	mu   sync.Mutex
 	next int
 	ends map[string]map[int]context.CancelFunc // guarded by mu
 }
 
-// begin notes a call of a session; end is called when it is over. Without an id
-// the session ends with its connection.
+// begin registers a call of a session; end is called when the call is over. A session
+// without an id ends with its connection.
 func (c *sessionCalls) begin(ctx context.Context, session string) (_ context.Context, end func()) {
 	if session == "" {
 		return ctx, func() {}

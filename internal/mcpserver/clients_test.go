@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// stdioVariable makes the test program a server on its standard streams.
+// stdioVariable makes the test program a server on stdin and stdout.
 const stdioVariable = "QUARRY_TEST_STDIO"
 
 func TestMain(m *testing.M) {
@@ -142,7 +142,7 @@ func TestClientsInspector(t *testing.T) {
 			{[]string{"--method", "tools/call", "--tool-name", "echo", "--tool-arg", "text=hello"}, `"text": "hello"`},
 		} {
 			cmd := exec.Command(program, append(append([]string{inspector}, target...), c.args...)...)
-			cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // it keeps a catalogue there
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir()) // it stores a catalogue there
 			out, err := cmd.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), c.want) {
 				t.Errorf("%s %v: %v\n%s", name, c.args, err, out)

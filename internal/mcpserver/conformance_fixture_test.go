@@ -17,16 +17,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The conformance suite expects tools, resources and prompts of certain names
-// that answer in certain ways, most of them with things no tool of ours does.
-// They exist only in this test.
+// The conformance suite expects certain tools, resources and prompts that answer in
+// certain ways, mostly with features that none of our tools use. They exist only in this
+// test.
 
 type (
 	handlerFunc = func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error)
 	object      = map[string]any
 )
 
-// A pixel and a sample.
+// An image with one pixel, and a sound.
 var (
 	pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 	silence  = append([]byte("RIFF\x26\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x02\x00\x00\x00"), 0, 0)
@@ -44,7 +44,7 @@ func content(c ...mcp.Content) *mcp.CallToolResult { return &mcp.CallToolResult{
 
 const watched = "test://watched-resource"
 
-// addFixtures gives a server what the suite looks for.
+// addFixtures adds everything the suite expects to a server.
 func addFixtures(s *mcp.Server) {
 	tools := map[string]handlerFunc{
 		"test_simple_text":            always(someText("This is a simple text response for testing.")),
@@ -147,11 +147,11 @@ func reconnect(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	if req.Extra != nil && req.Extra.CloseSSEStream != nil {
 		req.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 10 * time.Millisecond})
 	}
-	time.Sleep(100 * time.Millisecond) // for the client to come back
+	time.Sleep(100 * time.Millisecond) // so that the client reconnects
 	return someText("reconnected"), nil
 }
 
-// elicitations are the tools that ask the user, by the schema they ask with.
+// elicitations has the tools that ask the user, by the schema of the question.
 func elicitations() map[string]handlerFunc {
 	ask := func(fixed string, properties object, required ...string) handlerFunc {
 		return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -189,7 +189,7 @@ func elicitations() map[string]handlerFunc {
 	}
 }
 
-// Requests for input that an answer carries, as 2026-07-28 has it.
+// Requests for input inside an answer, as in protocol 2026-07-28.
 
 func wantString(message, field string) *mcp.ElicitParams {
 	return &mcp.ElicitParams{Message: message, RequestedSchema: object{
@@ -207,7 +207,7 @@ func wantSampling(text string) *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
 }
 
-// given is what the user entered for a request, "" when nothing.
+// given returns the user's input for a request, "" if there is none.
 func given(answers mcp.InputResponseMap, key, field string) string {
 	res, ok := answers[key].(*mcp.ElicitResult)
 	if !ok || res == nil || res.Action != "accept" {
@@ -239,7 +239,7 @@ func rootsOf(answers mcp.InputResponseMap) (int, bool) {
 	return len(res.Roots), true
 }
 
-// inputTools finish when the input is there and else ask for it.
+// inputTools return when they have the input, and otherwise ask for it.
 func inputTools() map[string]handlerFunc {
 	finish := func(done func(mcp.InputResponseMap) string, state string, wants mcp.InputRequestMap) handlerFunc {
 		return func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -308,7 +308,7 @@ func twoRounds(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	return someText(who + " likes " + given(req.Params.InputResponses, "step2", "color")), nil
 }
 
-// byCapability asks only for what the client can give.
+// byCapability asks only for input that the client supports.
 func byCapability(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	wants := mcp.InputRequestMap{}
 	if caps := req.ClientCapabilities(); caps != nil && len(req.Params.InputResponses) == 0 {
@@ -379,7 +379,7 @@ func addFixturePrompts(s *mcp.Server) {
 		})
 }
 
-// fixtureOptions promise what the fixtures do.
+// fixtureOptions announces the fixtures' capabilities.
 func fixtureOptions(o *mcp.ServerOptions) {
 	o.Capabilities = &mcp.ServerCapabilities{Logging: &mcp.LoggingCapabilities{}}
 	nothing := errors.New("not watched")

@@ -19,8 +19,8 @@ import (
 	"quarry/tool"
 )
 
-// npmPackage finds a file of an npm package below the folder node_modules that
-// QUARRY_NPM names, or skips.
+// npmPackage finds a file of an npm package in the node_modules folder below QUARRY_NPM,
+// or skips the test.
 func npmPackage(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := os.Getenv("QUARRY_NPM")
@@ -34,7 +34,7 @@ func npmPackage(t *testing.T, parts ...string) string {
 	return file
 }
 
-// node finds Node 22 or newer: below QUARRY_NPM as a package, else on the path.
+// node finds Node 22 or newer: as a package below QUARRY_NPM, else on the path.
 func node(t *testing.T) string {
 	t.Helper()
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
@@ -55,12 +55,12 @@ func node(t *testing.T) string {
 	return file
 }
 
-// suiteTotal is the line in which the suite counts its checks.
+// suiteTotal matches the line with the suite's totals.
 var suiteTotal = regexp.MustCompile(`Total: (\d+) passed, (\d+) failed`)
 
-// The official suite, over HTTP, in both eras, through the same gate and router
-// as any client; only the token, of which the suite knows nothing, is added on
-// the way. It takes half a minute: make conformance runs it.
+// The official suite, over HTTP, with both protocol generations, through the same gate
+// and router as any client. Only the token, which the suite can't send, is added on the way.
+// It takes half a minute: make conformance runs it.
 func TestConformance(t *testing.T) {
 	if os.Getenv("QUARRY_CONFORMANCE") == "" {
 		t.Skip("QUARRY_CONFORMANCE is not set; make conformance sets it")

@@ -17,7 +17,7 @@ import (
 	"quarry/tool"
 )
 
-// stock is a set of tools with every behaviour a server has to carry.
+// stock is a set of tools with every behaviour that a server must support.
 func stock(t testing.TB) *tool.Registry {
 	t.Helper()
 	reg, err := stockTools()
@@ -94,7 +94,7 @@ func newTestServer(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// peer is a client that writes and reads lines, well formed or not.
+// peer is a client that writes and reads lines, valid or not.
 type peer struct {
 	t     testing.TB
 	w     io.WriteCloser
@@ -128,7 +128,7 @@ func (p *peer) write(lines ...string) {
 	}
 }
 
-// message is any JSON-RPC message.
+// message is a JSON-RPC message of any kind.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -197,7 +197,7 @@ func (p *peer) initialize() message {
 	return m
 }
 
-// logger collects what a server logs.
+// logger collects a server's log messages.
 type logger struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -222,7 +222,7 @@ func newLogger() (*slog.Logger, *logger) {
 
 type runFunc = func(context.Context, tool.Args) (*tool.Result, error)
 
-// wrap tells when a call starts and when it ends.
+// wrap signals when a call starts and when it ends.
 func wrap(run runFunc, started chan<- struct{}, ended chan<- time.Time) runFunc {
 	return func(ctx context.Context, a tool.Args) (*tool.Result, error) {
 		started <- struct{}{}

@@ -13,11 +13,11 @@ import (
 
 type foldersKey struct{}
 
-// foldersTime is how long a change waits for the client to say where it works.
+// foldersTime is how long a change waits for the client to list its working folders.
 const foldersTime = 500 * time.Millisecond
 
-// ClientFolders are those that the client whose call this is works in, by its own word;
-// nil if it doesn't say.
+// ClientFolders returns the folders in which the calling client says it works; nil if
+// it doesn't say.
 func ClientFolders(ctx context.Context) []string {
 	if ask, ok := ctx.Value(foldersKey{}).(func() []string); ok {
 		return ask()
@@ -25,8 +25,8 @@ func ClientFolders(ctx context.Context) []string {
 	return nil
 }
 
-// withFolders lets a call ask for the client's folders. From 2026-07-28 on a server asks
-// in its answers alone, so there a call goes without.
+// withFolders lets a call ask for the client's folders. From 2026-07-28 on a server can
+// ask only in its answers, so the call then proceeds without them.
 func withFolders(ctx context.Context, session *mcp.ServerSession) context.Context {
 	p := session.InitializeParams()
 	if p == nil || p.ProtocolVersion >= firstStateless || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
@@ -41,7 +41,7 @@ func withFolders(ctx context.Context, session *mcp.ServerSession) context.Contex
 		}
 		for _, r := range res.Roots {
 			if dir, ok := filePath(r.URI); ok {
-				if len(dir) > 2 && dir[2] == ':' { // as /C:/work
+				if len(dir) > 2 && dir[2] == ':' { // /C:/work
 					dir = dir[1:]
 				}
 				dirs = append(dirs, filepath.FromSlash(dir))

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A line that is no message is answered, and the session goes on.
+// An invalid line is answered, and the session goes on.
 func TestGarbageLines(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -61,7 +61,7 @@ func TestGarbageLines(t *testing.T) {
 	}
 }
 
-// A line over the limit costs no memory beyond it.
+// A line over the limit uses no memory beyond it.
 func TestHugeLine(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -119,8 +119,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Two calls with one id can't be told apart: the second is refused. A flood is
-// refused beyond the limit, and the rest of the session still works.
+// Two calls with one id can't be told apart: the second is refused. A flood is refused
+// beyond the limit, and the rest of the session works.
 func TestTooManyCalls(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -144,7 +144,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
-// fuzzLine makes a request that is more or less wrong.
+// fuzzLine makes a more or less invalid request.
 func fuzzLine(rnd *rand.Rand) []byte {
 	methods := []string{"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
 		"prompts/list", "prompts/get", "completion/complete", "server/discover", "logging/setLevel", "resources/subscribe",
@@ -152,7 +152,7 @@ func fuzzLine(rnd *rand.Rand) []byte {
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, fuzzValue(rnd, 0), methods[rnd.IntN(len(methods))], fuzzParams(rnd))
 	b := []byte(line)
 	switch rnd.IntN(250) {
-	case 0: // deep nesting, above and below what the decoder takes
+	case 0: // nesting, above and below the decoder's limit
 		n := 1 << (4 + rnd.IntN(12))
 		return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":` + strings.Repeat(`[`, n) + strings.Repeat(`]`, n) + `}}}`)
 	case 1: // a long line
@@ -216,14 +216,14 @@ func fuzzValue(rnd *rand.Rand, depth int) string {
 	return fmt.Sprint(rnd.IntN(1 << 30))
 }
 
-// 10,000 requests that are more or less wrong: the server answers a sound one
-// after them, and holds no memory for them.
+// After 10,000 more or less invalid requests the server answers a valid one, and holds
+// no memory for them.
 func TestFuzzedRequests(t *testing.T) {
 	s := newTestServer(t, nil)
 	p := serve(t, s)
 	p.initialize()
 	answers := make(chan int)
-	go func() { // the answers have to be taken away
+	go func() { // drain the answers
 		n := 0
 		for {
 			line, err := p.r.ReadBytes('\n')
@@ -256,9 +256,9 @@ func TestFuzzedRequests(t *testing.T) {
 	}
 }
 
-// Calls that are cancelled at any moment: before they begin, while they run,
-// after their answer, twice, or under an id nobody has. Every call is answered
-// once or was cancelled, and nothing is left behind.
+// Calls are cancelled at any moment: before they begin, while they run, after their
+// answer, twice, or under an unknown id. Every call is answered once or cancelled, and
+// nothing is leaked.
 func TestCancelRaces(t *testing.T) {
 	stress.SkipShort(t)
 	p := serve(t, newTestServer(t, nil))
@@ -323,7 +323,7 @@ func TestCancelRaces(t *testing.T) {
 			t.Errorf("call %s was answered %d times", id, n)
 		}
 	}
-	// On a busy machine more than the most calls at once may still be ending.
+	// On a busy machine more than maxCalls calls may still be ending.
 	for id := 9000; ; id++ {
 		m := p.ask(id, "tools/call", `{"name":"echo","arguments":{"text":"still here"}}`)
 		if m.Error == nil {
@@ -343,7 +343,7 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Whatever a client writes, the server neither falls nor hangs.
+// The server neither crashes nor hangs, whatever a client writes.
 func FuzzStdio(f *testing.F) {
 	f.Add([]byte(call(1, "ping", "")))
 	f.Add([]byte(call(1, "initialize", initParams) + "\n" + call(2, "tools/call", `{"name":"echo","arguments":{"text":"x"}}`)))

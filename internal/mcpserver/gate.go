@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// gate decides who may talk to the server. A web page the user visits can make
-// their browser send requests to this machine, under its own name or, by
-// rebinding a DNS name, under one that points here; so the name the request was
-// sent to and the page it came from are both checked, before the token is.
+// gate decides which requests are served. A web page that the user visits can make the
+// browser send requests to this machine, under its own name or, by rebinding a DNS name,
+// under one that resolves here. So the Host and the Origin are both checked before the
+// token.
 type gate struct {
 	token   [sha256.Size]byte
 	hosts   []string // lower case, without port
@@ -33,7 +33,7 @@ func newGate(opts *HTTPOptions) *gate {
 	return g
 }
 
-// refusal says why a request is refused: a status and a sentence, or 0.
+// refusal returns the status and the reason for refusing a request, or 0.
 func (g *gate) refusal(r *http.Request) (status int, why string) {
 	switch {
 	case !g.allowedHost(r.Host):
@@ -58,8 +58,8 @@ func (g *gate) allowedHost(host string) bool {
 	return g.remote && err == nil && a.Zone() == ""
 }
 
-// allowedOrigin accepts programs that are not browsers, pages of this machine,
-// and those on the owner's list.
+// allowedOrigin accepts programs other than browsers, pages of this machine, and origins
+// on the owner's list.
 func (g *gate) allowedOrigin(r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && len(g.origins) == 0 {
 		return false
@@ -77,13 +77,13 @@ func (g *gate) allowedOrigin(r *http.Request) bool {
 	}
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return false // among them "null": a sandboxed frame, a file
+		return false // including "null": a sandboxed frame, a file
 	}
 	return isLoopback(u.Hostname()) || u.Host == strings.ToLower(r.Host)
 }
 
-// allowedToken compares hashes in constant time: neither the token nor its
-// length shows in how long a refusal takes.
+// allowedToken compares hashes in constant time, so that the duration of a refusal reveals
+// neither the token nor its length.
 func (g *gate) allowedToken(headers []string) bool {
 	if len(headers) != 1 {
 		return false
@@ -96,7 +96,7 @@ func (g *gate) allowedToken(headers []string) bool {
 	return subtle.ConstantTimeCompare(sum[:], g.token[:]) == 1
 }
 
-// hostName is a Host header without port and brackets.
+// hostName returns a Host header without port and brackets.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -107,7 +107,7 @@ func hostName(host string) string {
 	return host
 }
 
-// isLoopback reports a name of this machine that no DNS server can change.
+// isLoopback reports whether name means this machine and can't be changed by a DNS server.
 func isLoopback(name string) bool {
 	if name == "localhost" {
 		return true

@@ -26,7 +26,7 @@ func TestHeldMessages(t *testing.T) {
 		for id := 1; id <= 6; id++ {
 			c.accept(large(id))
 		}
-		c.accept([]byte(call(7, "ping", ""))) // small, and there is room for it
+		c.accept([]byte(call(7, "ping", ""))) // a small call still fits
 		if len(c.queue) != 5 || len(c.calls) != 5 {
 			t.Fatalf("of 6 calls of 16 KB, with room for 64, and a small one %d are under way, want 4 and the small one", len(c.queue))
 		}
@@ -40,7 +40,7 @@ func TestHeldMessages(t *testing.T) {
 	})
 	t.Run("notifications", func(t *testing.T) {
 		in, out := io.Pipe()
-		deaf, heard := io.Pipe() // nobody reads
+		deaf, heard := io.Pipe() // unread
 		s := newTestServer(t, &Options{Grace: 10 * time.Millisecond})
 		ended := make(chan error, 1)
 		go func() { ended <- s.ServeStdio(t.Context(), in, heard) }()

@@ -21,29 +21,29 @@ import (
 	"quarry/internal/strangers"
 )
 
-// Path is where the server answers.
+// Path is the endpoint's path.
 const Path = "/mcp"
 
-// minToken is the least length of a token: 16 characters of base64 are 96 bits.
+// minToken is the minimal length of a token: 16 characters of base64 are 96 bits.
 const minToken = 16
 
-// HTTPOptions of Handler and Serve.
+// HTTPOptions are the options of Handler and Serve.
 type HTTPOptions struct {
-	// Token is the bearer token that clients must send. It is required on this
-	// machine too, because other users and web pages can reach the port.
+	// Token is the bearer token that clients must send. It is required on this machine
+	// too, because other users and web pages can reach the port.
 	Token string
-	// Hosts are further names the server may be addressed by.
+	// Hosts are additional accepted host names.
 	Hosts []string
-	// Origins are further web pages that may use it, as https://example.org.
+	// Origins are additional accepted web origins, such as https://example.org.
 	Origins []string
-	// Remote says that the server is meant to be reached from other machines;
-	// it may then be addressed by any IP address.
+	// Remote means that other machines may reach the server; any IP address is then
+	// accepted as host.
 	Remote bool
 }
 
 const (
-	// maxSessions bounds the sessions of clients before 2026-07-28. If there is
-	// one more, one is ended: many clients never end their sessions.
+	// maxSessions limits the sessions of clients before 2026-07-28. Beyond it one is
+	// ended: many clients never end their sessions.
 	maxSessions = 1000
 	// sessionIdle is how long an unused session is kept.
 	sessionIdle = 24 * time.Hour
@@ -53,11 +53,11 @@ const (
 
 // Handler serves the protocol over streamable HTTP at Path.
 //
-// Clients of two protocol generations share the port. Up to 2025-11-25 they
-// have sessions, and cancel calls in them. From 2026-07-28 each request is
-// independent, and closing its connection cancels it. The SDK supports the
-// second only in stateless mode, where the first has no cancellation, so there
-// is a handler for each, and the request decides which one is used.
+// Clients of two protocol generations share the port. Up to 2025-11-25 they have
+// sessions, and cancel calls in them. From 2026-07-28 on each request is independent, and
+// closing its connection cancels it. The SDK supports the new protocol only in stateless
+// mode, which can't cancel calls of the old one, so each has its own handler and the request
+// determines which one is used.
 func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) { return s.handler(opts) }
 
 func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
@@ -79,12 +79,12 @@ func (s *Server) handler(opts *HTTPOptions) (*handler, error) {
 	return h, nil
 }
 
-// handler is what Handler returns. Its gate checks Host and Origin more
-// strictly than the SDK's own protection, which is therefore off.
+// handler implements Handler. Its gate checks Host and Origin more strictly than the
+// SDK's own protection, which is therefore off.
 type handler struct {
 	server              *Server
 	gate                *gate
-	slots               *shares // calls under way
+	slots               *shares // running calls
 	memory              *shares // bytes of their bodies
 	bodies              bodies
 	visits              *visits
@@ -100,7 +100,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Bearer realm="quarry"`)
 		}
-		w.Header().Set("Connection", "close") // nothing is kept open for strangers
+		w.Header().Set("Connection", "close") // unauthenticated connections are not kept open
 		http.Error(w, why, status)
 		return
 	}
@@ -115,7 +115,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			defer h.visits.ended(id)
 			h.server.calls.cancel(id)
 		}
-		// The new era has only POST; its handler says so.
+		// The new protocol has only POST; its handler refuses other methods.
 		if newEra(r.Header, nil) {
 			h.stateless.ServeHTTP(w, r)
 		} else {
@@ -148,9 +148,8 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	// The call counts only from here on: a body that does not arrive must not
-	// block other calls. A client that has used up its calls must still be able
-	// to cancel one.
+	// The call counts only from here on: a body that never arrives must not block other
+	// calls. A client at its limit of calls must still be able to cancel one.
 	calls := 1
 	if bytes.Contains(body, []byte("notifications/cancelled")) {
 		calls = 0
@@ -183,7 +182,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusedBody is the answer to a body that the SDK must not see; nil for others.
+// refusedBody returns the answer to a body that the SDK must not see; nil for others.
 func refusedBody(body []byte) []byte {
 	if !json.Valid(body) { // the SDK's decoder stops at the end of the first value
 		return refusal(nil, jsonrpc.CodeParseError, "the body is not JSON")
@@ -195,7 +194,7 @@ func refusedBody(body []byte) []byte {
 		return refusal(id, jsonrpc.CodeInvalidRequest, why)
 	}
 	if len(body) <= maxMethod {
-		return nil // spares a second reading of most bodies
+		return nil // most bodies need no second parse
 	}
 	for _, m := range messagesOf(body) {
 		if code, why := overlong(m.Method, len(body)); why != "" {
@@ -205,12 +204,12 @@ func refusedBody(body []byte) []byte {
 	return nil
 }
 
-// wrongID returns the id of a request, alone or in a batch, that an answer could
-// not carry, and why; "" if there is none.
+// wrongID returns the id of a request, alone or in a batch, that an answer could not
+// repeat, and why; "" if there is none.
 func wrongID(body []byte) (json.RawMessage, string) {
 	several := bytes.HasPrefix(bytes.TrimSpace(body), []byte("["))
 	if !several && plainIDs(body) {
-		return nil, "" // spares a second reading of most bodies
+		return nil, "" // most bodies need no second parse
 	}
 	seen := map[string]bool{}
 	for _, m := range messagesOf(body) {
@@ -229,26 +228,26 @@ func wrongID(body []byte) (json.RawMessage, string) {
 	return nil, ""
 }
 
-// opening is what is looked at before the SDK reads a message.
+// opening has the fields examined before the SDK parses a message.
 type opening struct {
 	ID     json.RawMessage
 	Method string
 }
 
-// messagesOf reads a body, one message or a batch.
+// messagesOf parses a body, one message or a batch.
 func messagesOf(body []byte) []opening {
 	var batch []opening
 	if json.Unmarshal(body, &batch) != nil {
 		batch = make([]opening, 1)
-		_ = json.Unmarshal(body, &batch[0]) // what is no message is the SDK's to refuse
+		_ = json.Unmarshal(body, &batch[0]) // the SDK refuses invalid messages
 	}
 	return batch
 }
 
-// plainIDs reports whether every "id" of a text is a string or a number of at most
-// 15 digits.
+// plainIDs reports whether every "id" of a text is a string or a number of at most 15
+// digits.
 func plainIDs(body []byte) bool {
-	if bytes.Contains(body, []byte(`\u00`)) || halves(body) { // may spell id, or be in one
+	if bytes.Contains(body, []byte(`\u00`)) || mayHaveLoneSurrogate(body) { // escapes may spell id, or occur in one
 		return false
 	}
 	for {
@@ -267,26 +266,25 @@ func plainIDs(body []byte) bool {
 	}
 }
 
-// done is a context that has ended: a request that does not get a share at once
-// is refused.
+// done is a cancelled context: a request that can't get a share at once is refused.
 var done = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// firstStateless is the protocol version that began the new era.
+// firstStateless is the first version of the new protocol generation.
 const firstStateless = "2026-07-28"
 
-// newEra tells a request of protocol 2026-07-28 or later by its header, by the
-// version in its body, or by the method that only the new era has.
+// newEra recognises a request of protocol 2026-07-28 or later by its header, by the
+// version in its body, or by a method that only the new protocol has.
 func newEra(header http.Header, body []byte) bool {
 	if header.Get("Mcp-Protocol-Version") >= firstStateless {
 		return true
 	}
 	const key = "io.modelcontextprotocol/protocolVersion"
 	if !bytes.Contains(body, []byte(key)) && !bytes.Contains(body, []byte("server/discover")) {
-		return false // spares a second reading of most bodies
+		return false // most bodies need no second parse
 	}
 	var m struct {
 		Method string
@@ -300,7 +298,7 @@ func newEra(header http.Header, body []byte) bool {
 	return m.Method == "server/discover" || m.Params.Meta[key] != nil
 }
 
-// makeRoom ends a session when there are too many.
+// makeRoom ends a session if there are too many.
 func (h *handler) makeRoom() {
 	sessions := map[string]*mcp.ServerSession{}
 	for session := range h.server.sdk.Sessions() {
@@ -320,8 +318,8 @@ func (h *handler) makeRoom() {
 	}
 }
 
-// Serve serves HTTP on a listener until ctx is done. Calls under way then have
-// the grace period to end.
+// Serve serves HTTP on a listener until ctx is done. Running calls then get the grace
+// period to end.
 func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) error {
 	h, err := s.handler(opts)
 	if err != nil {
@@ -350,8 +348,8 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) 
 	return nil
 }
 
-// closeSessions ends every session once its calls have: the streams that
-// clients keep open would hold up the shutdown.
+// closeSessions ends every session after its calls: streams that clients keep open would
+// delay the shutdown.
 func (s *Server) closeSessions() {
 	var wait sync.WaitGroup
 	for session := range s.sdk.Sessions() {

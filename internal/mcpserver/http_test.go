@@ -53,8 +53,8 @@ func post(h http.Handler, body string, header map[string]string) *httptest.Respo
 	return w
 }
 
-// Host × Origin × bind × token: a request passes when each of them is right,
-// and else gets the status of the first that is wrong.
+// Host × Origin × bind × token: a request passes if all of them are right; otherwise it
+// gets the status of the first wrong one.
 func TestHTTPMatrix(t *testing.T) {
 	run := stress.Start(t, "HTTP: Host × Origin × bind × token", 1, 1)
 	type value struct {
@@ -153,7 +153,7 @@ func TestHTTPMatrix(t *testing.T) {
 	t.Logf("%d were let in", passed)
 }
 
-// What else is wrong with a request.
+// Other invalid requests.
 func TestHTTPRefusals(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	hello := call(1, "initialize", initParams)
@@ -214,7 +214,7 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 }
 
-// Requests of both eras, told apart by header and by body.
+// Requests of both protocol generations, recognised by header and by body.
 func TestEras(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, c := range []struct {
@@ -240,7 +240,7 @@ func TestEras(t *testing.T) {
 	}
 }
 
-// listen starts a server on a port of its own.
+// listen starts a server on its own port.
 func listen(t testing.TB, s *Server, address string) (url string, stop func() error) {
 	t.Helper()
 	ln, err := net.Listen("tcp", address)
@@ -330,7 +330,7 @@ func raw(ctx context.Context, url, body string, header map[string]string) (*http
 	return http.DefaultClient.Do(r)
 }
 
-// answer reads the one answer of a response, in a stream or not.
+// answer reads the single answer of a response, streamed or not.
 func answer(resp *http.Response) (m message, err error) {
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
@@ -346,8 +346,8 @@ func answer(resp *http.Response) (m message, err error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// Both eras cancel within 50 ms: the old one by a message, the new one by
-// hanging up.
+// Both protocols cancel within 50 ms: the old one by a message, the new one by closing
+// the connection.
 func TestHTTPCancel(t *testing.T) {
 	ended := make(chan time.Time, 1)
 	reg := stock(t)
@@ -431,8 +431,8 @@ func TestHTTPCancel(t *testing.T) {
 	})
 }
 
-// within50 starts and cancels a call until one ends in time, since the machine may
-// be busy.
+// within50 starts and cancels calls until one ends in time, since the machine may be
+// busy.
 func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, start func(i int) (cancel func())) {
 	t.Helper()
 	best := time.Hour
@@ -456,7 +456,7 @@ func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, sta
 // 100 clients at once, reading and writing: no error, and memory stays flat.
 func TestHundredClients(t *testing.T) {
 	stress.SkipShort(t)
-	clients, rounds := stress.Size(40, 100), 4 // in make stress 100 × 4 × 2 calls
+	clients, rounds := stress.Size(40, 100), 4 // 100 × 4 × 2 calls in make stress
 	url, stop := listen(t, newTestServer(t, nil), "127.0.0.1:0")
 	sessions := make([]*mcp.ClientSession, clients)
 	for i := range sessions {
@@ -523,7 +523,7 @@ func mixedCall(c *mcp.ClientSession, i, j int) error {
 	return nil
 }
 
-// The oldest session goes when there are too many; the new one works.
+// If there are too many sessions, the oldest one is ended; the new one works.
 func TestSessionLimit(t *testing.T) {
 	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
@@ -538,17 +538,17 @@ func TestSessionLimit(t *testing.T) {
 			first = id
 		}
 	}
-	if !stress.Becomes(func() bool { // the closing is in the background
+	if !stress.Becomes(func() bool { // sessions are closed in the background
 		return post(h, call(2, "ping", ""), map[string]string{"Mcp-Session-Id": first}).Code == http.StatusNotFound
 	}) {
 		t.Error("the oldest session is still there")
 	}
 }
 
-// A stream that a client keeps open does not hold up the shutdown.
+// An open stream of a client does not delay the shutdown.
 func TestHTTPShutdown(t *testing.T) {
 	s := newTestServer(t, nil)
-	s.grace = time.Minute // what waits for it is seen on any machine
+	s.grace = time.Minute // so that waiting for it would be noticed on any machine
 	url, stop := listen(t, s, "127.0.0.1:0")
 	resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
 	if err != nil {
@@ -577,8 +577,7 @@ func TestHTTPShutdown(t *testing.T) {
 	stream.Body.Close()
 }
 
-// 3,000 requests that are more or less wrong, over HTTP: a sound one is
-// answered after them.
+// After 3,000 more or less invalid requests over HTTP a valid one is answered.
 func TestFuzzedHTTP(t *testing.T) {
 	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})

@@ -14,31 +14,32 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// Limits on what clients may hold at once. None of them may starve the others: a
-// client has at most half of anything, and a body that does not arrive holds
+// Limits on the resources of clients. No client can starve the others: each gets at
+// most half of anything, and a body that does not arrive holds nothing that another
+// request needs.
 // nothing that another request needs.
 const (
-	// maxBodies bounds the bodies that are being read. The one that has waited
-	// longest is ended when there is one more.
+	// maxBodies limits the bodies being read. Beyond it the one that has waited longest
+	// is ended.
 	maxBodies = 256
-	// bodyMemory bounds the bytes of all bodies until their calls have ended.
-	// Decoding takes about four times as much for a moment.
+	// bodyMemory limits the bytes of all bodies until their calls have ended. Decoding
+	// briefly takes about four times as much.
 	bodyMemory = 64 << 20
-	// stalled is how long a body may pause before it is ended.
+	// stalled is how long a body may pause before the request is ended.
 	stalled = 5 * time.Second
-	// memoryWait is how long a request waits for others to end.
+	// memoryWait is how long a request waits for other requests to end.
 	memoryWait = 10 * time.Second
 )
 
-// The SDK's errors repeat what they are about, a method, a kind of reference, quoted
-// with up to eleven times as many bytes. So a call is refused whose method is longer
-// than any, or that has more to say than its method can need.
+// The SDK's errors quote their subject, a method or a kind of reference, with up to
+// eleven times as many bytes. So a call is refused if its method is longer than all known
+// ones, or if it is larger than its method can need.
 const (
 	maxMethod = 1000
-	maxPlain  = 64 << 10 // bytes of a call, but for those that carry a text
+	maxPlain  = 64 << 10 // bytes of a call, except those that carry a text
 )
 
-// overlong says why a call of that many bytes is refused; "" if it is not.
+// overlong returns why a call of that many bytes is refused; "" if it is accepted.
 func overlong(method string, size int) (code int64, why string) {
 	switch {
 	case len(method) > maxMethod:
@@ -54,7 +55,7 @@ var (
 	errCrowded = errors.New("the server is busy with other requests; try again")
 )
 
-// clientOf tells clients apart: by session, else by address.
+// clientOf identifies clients by session, else by address.
 func clientOf(r *http.Request, known func(session string) bool) string {
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" && known(id) {
 		return "session " + id
@@ -66,7 +67,7 @@ func clientOf(r *http.Request, known func(session string) bool) string {
 	return "address " + host
 }
 
-// shares hands out a limited amount of something; one client gets at most half.
+// shares distributes a limited resource; one client gets at most half.
 type shares struct {
 	mu    sync.Mutex
 	left  int
@@ -79,7 +80,7 @@ func newShares(total int) *shares {
 	return &shares{left: total, each: total / 2, held: map[string]int{}, freed: make(chan struct{})}
 }
 
-// take takes n, waiting until ctx is done. A client that has its half waits too.
+// take takes n, waiting until ctx is done. A client that already has its half waits too.
 func (s *shares) take(ctx context.Context, client string, n int) error {
 	for {
 		s.mu.Lock()
@@ -113,14 +114,14 @@ func (s *shares) give(client string, n int) {
 	s.freed = make(chan struct{})
 }
 
-// bodies are the requests whose body is being read.
+// bodies tracks the requests whose body is being read.
 type bodies struct {
 	mu     sync.Mutex
 	next   uint64
 	ending map[uint64]func() // by age
 }
 
-// enter adds one, and ends the oldest if there are too many.
+// enter adds a request, and ends the oldest if there are too many.
 func (b *bodies) enter(end func()) (leave func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -145,8 +146,8 @@ func (b *bodies) enter(end func()) (leave func()) {
 	}
 }
 
-// readBody reads a body of up to maxMessage bytes, as long as it keeps coming. The
-// memory it takes is the client's until release.
+// readBody reads a body of up to maxMessage bytes while it keeps arriving. Its memory
+// counts for the client until release.
 func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string) (body []byte, release func(), status int, err error) {
 	control := http.NewResponseController(w)
 	ctx, cancel := context.WithTimeout(r.Context(), h.memoryWait)
@@ -155,14 +156,13 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	release = func() { h.memory.give(client, held) }
 	fail := func(status int, err error) ([]byte, func(), int, error) {
 		release()
-		// Don't wait for the rest of the body: net/http would read it, without a
-		// deadline, before it sends the answer.
+		// Don't wait for the rest of the body: net/http would read it, without a deadline,
+		// before it sends the answer.
 		w.Header().Set("Connection", "close")
 		_ = control.SetReadDeadline(time.Now())
 		return nil, func() {}, status, err
 	}
-	// Memory for a body of known length is taken at once, otherwise as it
-	// arrives.
+	// Memory for a body of known length is reserved at once, otherwise as it arrives.
 	if n := r.ContentLength; n > maxMessage {
 		return fail(http.StatusRequestEntityTooLarge, errLong)
 	} else if n > 0 {
@@ -176,7 +176,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	ends := time.Now().Add(h.bodyTime)
 	buf := make([]byte, min(max(held, 512), 64<<10))
 	for {
-		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection has one
+		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection supports one
 		n, err := r.Body.Read(buf)
 		if len(body)+n > maxMessage {
 			return fail(http.StatusRequestEntityTooLarge, errLong)
@@ -216,14 +216,14 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// visits knows the sessions of clients before 2026-07-28, to choose which one is
-// ended if there are too many: first those that were only initialized, then the
-// one that was unused longest.
+// visits tracks the sessions of clients before 2026-07-28, to choose which one to end if
+// there are too many: first those that were only initialized, then the least recently
+// used.
 type visits struct {
 	mu    sync.Mutex
 	clock uint64
 	open  map[string]*visit
-	gone  map[string]bool // sent away lately
+	gone  map[string]bool // recently ended
 	order []string        // of gone, oldest first
 }
 
@@ -234,7 +234,7 @@ type visit struct {
 
 func newVisits() *visits { return &visits{open: map[string]*visit{}, gone: map[string]bool{}} }
 
-// seen notes a request of a session.
+// seen records a request of a session.
 func (v *visits) seen(id string, call bool) {
 	if id == "" {
 		return
@@ -245,7 +245,7 @@ func (v *visits) seen(id string, call bool) {
 	s := v.open[id]
 	if s == nil {
 		if v.gone[id] || call {
-			return // sent away, or made up by the client
+			return // ended, or invented by the client
 		}
 		s = &visit{}
 		v.open[id] = s
@@ -268,7 +268,7 @@ func (v *visits) ended(id string) {
 	delete(v.open, id)
 }
 
-// sendAway picks the session that has to go.
+// sendAway picks the session to end.
 func (v *visits) sendAway() (id string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

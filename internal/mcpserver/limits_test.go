@@ -28,10 +28,10 @@ func unfinished(t *testing.T, address, session string) net.Conn {
 	return c
 }
 
-// Bodies that never arrive hold nothing others need: calls are answered beside
-// more of them than there are calls at once, the oldest are ended for new ones, and
-// one of which nothing comes ends with 408.
-func TestUnfinishedBodiesStarveNobody(t *testing.T) {
+// Bodies that never arrive block no resources: with more of them than the limit of calls,
+// calls are still answered, the oldest are ended for new ones, and one that sends nothing
+// ends with 408.
+func TestUnfinishedBodiesBlockNothing(t *testing.T) {
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
 	h.stalled = time.Hour
 	srv := httptest.NewServer(h)
@@ -67,15 +67,15 @@ func TestStalledBodyEnds(t *testing.T) {
 	c.SetReadDeadline(time.Now().Add(time.Minute))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || resp.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("a body of which nothing comes: %v %v", resp, err)
+		t.Errorf("a body that sends nothing: %v %v", resp, err)
 	}
 	if h.memory.left != bodyMemory || len(h.memory.held) != 0 {
 		t.Errorf("%d bytes are still held by %v", bodyMemory-h.memory.left, h.memory.held)
 	}
 }
 
-// All bodies together take a bounded amount of memory, one client at most half of
-// it, and another one is served meanwhile.
+// All bodies together use a limited amount of memory, one client at most half of it, and
+// another client is served meanwhile.
 func TestBodiesShareMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -135,8 +135,8 @@ func request(body string) *http.Request {
 	return r
 }
 
-// A crowd of sessions that only say hello pushes out each other, not the one that
-// is used; who is pushed out is told why.
+// A crowd of sessions that are only initialized displaces each other, not the session in
+// use; clients of displaced sessions are told why.
 func TestCrowdSparesSessionsInUse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// longNames are requests with a name of 100 KB where a name can stand, of letters and
-// of characters that are written longer when they are quoted.
+// longNames returns requests with a name of 100 KB in each place for a name, of letters
+// and of characters that become longer when quoted.
 func longNames() map[string]string {
 	list := map[string]string{}
 	for kind, unit := range map[string]string{"letters": "x", "escapes": `\u0001`, "tags": "\U000e0041"} {
@@ -26,13 +26,13 @@ func longNames() map[string]string {
 		list["subscription of "+kind] = call(1, "resources/subscribe", `{"uri":"`+long+`"}`)
 		list["cursor of "+kind] = call(1, "tools/list", `{"cursor":"`+long+`"}`)
 	}
-	// Short, but not to be quoted the way Go does it.
+	// Short, but not representable when quoted the way Go does it.
 	list["address with a control character"] = call(1, "resources/read", `{"uri":"x:\u0001\u007f"}`)
 	return list
 }
 
-// An error names what was not found, and not all of it: a call of 16 MB
-// would be answered with several times that.
+// An error names the missing thing, but not in full: otherwise a call of 16 MB would be
+// answered with several times that.
 func TestLongNamesAreNotRepeated(t *testing.T) {
 	const most = 8 << 10
 	p := serve(t, newTestServer(t, nil))
@@ -62,7 +62,7 @@ func TestLongNamesAreNotRepeated(t *testing.T) {
 	}
 }
 
-// An answer that is not JSON is an error of that call alone.
+// An answer that is not JSON is an error of that call only.
 func TestAnswerThatCanNotBeWritten(t *testing.T) {
 	var out strings.Builder
 	c := newLineConn(strings.NewReader(""), &out, time.Second)

@@ -13,15 +13,15 @@ import (
 	"quarry/internal/crew"
 )
 
-// Offer is a page on which the user decides something that a call waits for. Its
-// address must hold no secret: the client reads it, and may show it to the model.
+// Offer is a page on which the user decides something that a call waits for. Its address
+// must not contain a secret: the client reads it, and may show it to the model.
 type Offer struct{ ID, Message, Address string }
 
 type offerKey struct{}
 
-// OfferPage offers a page to the user of the client whose call this is, if the client
-// declares elicitation by URL. The call goes on at once, whatever the user answers:
-// what is decided, is decided on the page. done is called when the call waits no longer.
+// OfferPage offers a page to the user of the calling client, if the client declares
+// elicitation by URL. The call continues at once whatever the user answers, because the
+// decision is made on the page. done is called when the call no longer waits.
 func OfferPage(ctx context.Context, o Offer) (done func()) {
 	if offer, ok := ctx.Value(offerKey{}).(func(Offer) func()); ok {
 		return offer(o)
@@ -38,18 +38,18 @@ func opensPages(req *mcp.CallToolRequest) bool {
 	return caps != nil && caps.Elicitation != nil && caps.Elicitation.URL != nil
 }
 
-// offering runs a call of a client that opens pages.
+// offering runs a call of a client that can open pages.
 //
-// Before 2026-07-28 the server asks the client while the call waits. From then on a
-// server asks in its answers alone: the answer to the call is the offer, the call
-// itself goes on, and the client comes back for its answer with the key it was given.
+// Before 2026-07-28 the server asks the client while the call waits. From then on a server
+// can ask only in its answers: the answer to the call is the offer, the call itself
+// continues, and the client sends the key from the offer to get its answer.
 func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run func(context.Context) (*mcp.CallToolResult, error)) (*mcp.CallToolResult, error) {
 	if p := req.Session.InitializeParams(); p != nil && p.ProtocolVersion < firstStateless {
 		return run(context.WithValue(ctx, offerKey{}, func(o Offer) func() { return ask(ctx, req.Session, o) }))
 	}
 	h := &heldCall{over: make(chan struct{})}
 	offers := make(chan Offer, 1)
-	// The call outlives this request if it has to. Until then it ends with it.
+	// The call may outlive this request. Until the offer is made it ends with it.
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unbind := context.AfterFunc(ctx, cancel)
 	h.cancel = cancel
@@ -83,13 +83,13 @@ func (s *Server) offering(ctx context.Context, req *mcp.CallToolRequest, run fun
 	return h.res, h.err
 }
 
-// ask offers a page by a request of the server's own.
+// ask offers a page with a request from the server.
 func ask(ctx context.Context, session *mcp.ServerSession, o Offer) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		// Whether the user opens the page or not decides nothing.
+		// The call doesn't depend on whether the user opens the page.
 		_, _ = session.Elicit(ctx, o.params())
 	}()
 	return func() {
@@ -99,7 +99,7 @@ func ask(ctx context.Context, session *mcp.ServerSession, o Offer) (done func())
 	}
 }
 
-// heldCall is a call whose client was sent to a page and comes back for the answer.
+// heldCall is a call whose client was sent to a page and returns for the answer.
 type heldCall struct {
 	cancel context.CancelFunc
 	over   chan struct{} // closed when it has ended
@@ -109,18 +109,18 @@ type heldCall struct {
 
 const (
 	maxHeld = 64
-	// heldFor is how long an answer is kept for a client that may come back.
+	// heldFor is how long an answer is kept for a client that may return.
 	heldFor = 10 * time.Minute
 	endHeld = 200 * time.Millisecond
 )
 
-// heldCalls are those calls, by a key that only their client knows.
+// heldCalls has those calls by a key that only their client knows.
 type heldCalls struct {
 	mu    sync.Mutex
 	calls map[string]*heldCall // guarded by mu
 }
 
-// add keeps a call and returns its key; "" if too many are kept.
+// add stores a call and returns its key; "" if too many are stored.
 func (l *heldCalls) add(h *heldCall) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *heldCalls) take(key string) *heldCall {
 	return h
 }
 
-// resume gives a client that came back the answer to its call.
+// resume gives a returning client the answer to its call.
 func (l *heldCalls) resume(ctx context.Context, key string) (*mcp.CallToolResult, error) {
 	h := l.take(key)
 	if h == nil {
@@ -155,8 +155,8 @@ func (l *heldCalls) resume(ctx context.Context, key string) (*mcp.CallToolResult
 	return h.res, h.err
 }
 
-// end cancels the calls that nobody will ask for again, and waits a moment for them:
-// one that waits for a person ends at once.
+// end cancels the calls that will not be asked for again, and waits a moment for them: a
+// call that waits for a person ends at once.
 func (l *heldCalls) end() {
 	l.mu.Lock()
 	calls := l.calls

@@ -10,8 +10,8 @@ import (
 	"quarry/tool"
 )
 
-// progressEvery is the least time between two reports of one call: a person
-// can't read faster, and a search passes thousands of files in it.
+// progressEvery is the minimal time between two reports of one call: people can't read
+// faster, and a search handles thousands of files in it.
 const progressEvery = 50 * time.Millisecond
 
 // progress sends the reports of one call.
@@ -20,20 +20,20 @@ type progress struct {
 
 	mu   sync.Mutex
 	last time.Time // guarded by mu
-	done int64     // guarded by mu: the protocol wants it to grow
+	done int64     // guarded by mu: the protocol requires it to increase
 	some bool      // guarded by mu: a report was sent
 	over bool      // guarded by mu
 }
 
-// withProgress gives a call that asked for it a place to report to, until the
-// returned function is called.
+// withProgress lets a call report progress if the client asked for it, until the returned
+// function is called.
 func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Context, func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return ctx, func() {}
 	}
 	p := &progress{send: func(done, total int64, message string) {
-		// A client that is gone is noticed by the answer, not here.
+		// A disconnected client is noticed by the answer, not here.
 		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: token, Progress: float64(done), Total: float64(total), Message: message,
 		})
@@ -41,8 +41,7 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Contex
 	return tool.WithProgress(ctx, p.report), p.end
 }
 
-// report limits the rate of reports. The last one, with nothing left to do, is
-// always sent.
+// report limits the rate of reports. The last one, when all is done, is always sent.
 func (p *progress) report(done, total int64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,8 +52,8 @@ func (p *progress) report(done, total int64, message string) {
 	p.send(done, total, message)
 }
 
-// end drops the reports of a goroutine that outlives the call: after the
-// answer they would be a protocol error.
+// end drops the reports of a goroutine that outlives the call: after the answer they would
+// be a protocol error.
 func (p *progress) end() {
 	p.mu.Lock()
 	p.over = true

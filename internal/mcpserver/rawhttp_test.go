@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// What no client library sends: lengths that contradict each other, spellings of the
-// Host, upgrades, requests behind others on one connection. The first answer has the
-// status, or the connection is closed without one.
+// Requests that no client library sends: contradicting lengths, spellings of the Host,
+// upgrades, pipelined requests. The first answer has the status, or the connection is
+// closed without one.
 func TestRawHTTP(t *testing.T) {
 	ln, token := serving(t)
 	port := ln.Addr().(*net.TCPAddr).Port
@@ -92,7 +92,7 @@ func TestRawHTTP(t *testing.T) {
 		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = io.WriteString(conn, c.send) }() // the answer may come before all is read
+		go func() { _, _ = io.WriteString(conn, c.send) }() // the answer may arrive before everything is read
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		got := 0
 		if err == nil {
@@ -110,7 +110,7 @@ func TestRawHTTP(t *testing.T) {
 	t.Logf("%d let in, %d refused", let, refused)
 }
 
-// A request without a token behind one that has it is refused.
+// A request without a token is refused after one with a token on the same connection.
 func TestPipelinedWithoutToken(t *testing.T) {
 	ln, token := serving(t)
 	conn, err := net.Dial("tcp", ln.Addr().String())

@@ -1,10 +1,9 @@
 // Package mcpserver speaks the Model Context Protocol for a tool.Registry, over
 // stdio and over HTTP. It is the only importer of the MCP SDK.
 //
-// It knows tools and files through small interfaces and never sees a
-// workspace. Nothing a client sends ends the process: a garbage line, a huge
-// one, an unknown method and a panicking handler are all answers, and the next
-// request is served.
+// It knows tools and files through small interfaces and never sees a workspace. No input
+// from a client ends the process: a garbage line, a huge one, an unknown method and a
+// panicking handler are all answered, and the next request is served.
 package mcpserver
 
 import (
@@ -25,43 +24,41 @@ import (
 	"quarry/tool"
 )
 
-// maxMessage bounds one message, a line of stdio or a body of HTTP. A file
-// that write_file is given travels in one; the SDK's own limit for a line is
-// the same.
+// maxMessage limits one message, a line of stdio or a body of HTTP. It must hold a file
+// given to write_file. The SDK's own limit for a line is the same.
 const maxMessage = 16 << 20
 
-// maxCalls bounds the calls a server works on at once. More are refused with an
-// error and not queued, so that memory is bounded and the client knows.
+// maxCalls limits the concurrent calls of a server. Further calls are refused with an
+// error rather than queued, so that memory is bounded and the client is told.
 const maxCalls = 512
 
-// DefaultGrace is a second for calls to be answered, and 600 ms for those that are
-// cancelled then to end. With what is left of two seconds the process closes what it
-// uses.
+// DefaultGrace is one second for calls to be answered, and 600 ms for cancelled ones to
+// end. In the rest of two seconds the process closes its resources.
 const DefaultGrace = 1600 * time.Millisecond
 
 // Options of New; nil is the zero value.
 type Options struct {
 	Version string // of the program
-	// Instructions tell a model which tool is for what, and the policy.
+	// Instructions tell a model the purpose of each tool, and the policy.
 	Instructions string
-	// Structured gives every result its structured form beside the text, and
-	// every tool the schema of it. Some clients (Claude Code, Copilot, VS Code,
-	// Codex) show the model nothing else then, so the text should be the same.
+	// Structured adds the structured form to every result's text, and its schema to
+	// every tool. Some clients (Claude Code, Copilot, VS Code, Codex) then show the model only
+	// that form, so both should say the same.
 	Structured bool
 	// Connected is called when a client has said who it is, and Called for each call
 	// of a tool, before it is answered; nil is fine.
 	Connected func(tool.Client)
 	Called    func(tool.Client, *tool.Tool)
-	// Answered is called for each call that was answered; nil is fine.
+	// Answered is called for each answered call; it may be nil.
 	Answered func(Answer)
-	// Logger gets messages about failures; nil logs nothing.
+	// Logger receives messages about failures; nil logs nothing.
 	Logger *slog.Logger
-	// Grace is how long calls under way may take to end once the server is
-	// told to stop; 0 is DefaultGrace.
+	// Grace is how long running calls may take to end once the server is stopped; 0
+	// means DefaultGrace.
 	Grace time.Duration
 }
 
-// Answer is a call of a tool that was answered.
+// Answer describes an answered tool call.
 type Answer struct {
 	Client    tool.Client
 	Tool      *tool.Tool
@@ -71,7 +68,7 @@ type Answer struct {
 	Code      fault.Code // of an error; "" if it succeeded
 }
 
-// Server serves one set of tools to any number of clients.
+// Server offers one set of tools to any number of clients.
 type Server struct {
 	tools      *tool.Registry
 	sdk        *mcp.Server
@@ -86,10 +83,10 @@ type Server struct {
 	held       heldCalls
 }
 
-// New makes a server of the tools of a registry.
+// New makes a server for the tools of a registry.
 func New(tools *tool.Registry, opts *Options) (*Server, error) { return newServer(tools, opts, nil) }
 
-// newServer lets the conformance test change what the SDK is told.
+// newServer lets the conformance test change the SDK's options.
 func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptions)) (*Server, error) {
 	opts = cmp.Or(opts, &Options{})
 	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, connected: opts.Connected, called: opts.Called, answered: opts.Answered}
@@ -103,8 +100,8 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		// Answers depend on the owner's policy, so they must not be cached by
 		// others.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
-		// The lists of a server don't change while it runs, and it doesn't send
-		// logs, so neither capability is announced.
+		// The lists of a server don't change while it runs, and it doesn't send logs, so
+		// neither capability is announced.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	}
 	if change != nil {
@@ -122,14 +119,14 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	return s, nil
 }
 
-// definition is a tool as the protocol describes it.
+// definition describes a tool for the protocol.
 func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	no, destructive := false, t.Hints.Destructive
 	d := &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.Hints.ReadOnly, IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no},
 	}
-	if !t.Hints.ReadOnly { // the hint has no meaning otherwise, and takes room in every conversation
+	if !t.Hints.ReadOnly { // otherwise the hint has no meaning, and costs tokens in every conversation
 		d.Annotations.DestructiveHint = &destructive
 	}
 	if t.OutputSchema == nil {
@@ -145,10 +142,9 @@ func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	return d, nil
 }
 
-// orError makes a schema that an error result satisfies too. Clients differ:
-// the TypeScript SDK checks the structure of error results like any other, so
-// the schema has to allow it. What the schema defines moves to the top, where
-// its references look for it.
+// orError makes a schema that also accepts an error result. Clients differ: the
+// TypeScript SDK validates error results like any other, so the schema must allow them. The
+// schema's definitions move to the top, where its references expect them.
 func orError(schema json.RawMessage) (json.RawMessage, error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(schema, &parts); err != nil {
@@ -178,9 +174,8 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(whole)
 }
 
-// clientInfo is the name that the client gave. If it gave one at the start of the
-// session, a call can't change it, because otherwise a client could avoid the
-// review of its changes.
+// clientInfo returns the client's name. If the client gave one at the start of the
+// session, a call can't change it: otherwise a client could avoid the review of its changes.
 func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	if req.Session != nil {
 		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
@@ -190,7 +185,7 @@ func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	return req.ClientInfo()
 }
 
-// call runs a tool, or goes on with a call whose client was sent to a page.
+// call runs a tool, or continues a call whose client was sent to a page.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if key := req.Params.RequestState; key != "" {
 		return s.held.resume(ctx, key)
@@ -214,7 +209,7 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	}
 	if info := clientInfo(req); info != nil {
 		client := tool.Client{Name: info.Name, Version: info.Version}
-		if session := tool.SessionOf(ctx); session != nil { // over stateless HTTP each request is one
+		if session := tool.SessionOf(ctx); session != nil { // over stateless HTTP each request has its own
 			client.Session = session.ID
 		}
 		ctx = tool.WithClient(ctx, client)
@@ -244,8 +239,8 @@ func (s *Server) run(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTo
 	return out, nil
 }
 
-// guard is called before every handler. It turns a panic into an error, answers
-// what the SDK has no hook for, and suggests a tool for an unknown name.
+// guard is called before every handler. It turns a panic into an error, answers requests
+// that the SDK has no hook for, and suggests a tool for an unknown name.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -264,7 +259,7 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// greet tells that a client is there.
+// greet reports a new client.
 func (s *Server) greet(req mcp.Request) {
 	from, ok := req.(interface{ ClientInfo() *mcp.Implementation })
 	if s.connected == nil || !ok {
@@ -281,7 +276,7 @@ func (s *Server) greet(req mcp.Request) {
 	s.connected(c)
 }
 
-// clearer names the tool that an unknown one most likely means.
+// clearer suggests the tool that an unknown name most likely means.
 func (s *Server) clearer(err error, req mcp.Request) error {
 	var wire *jsonrpc.Error
 	if call, ok := req.(*mcp.CallToolRequest); ok && errors.As(err, &wire) && s.tools.Lookup(call.Params.Name) == nil {
@@ -291,12 +286,12 @@ func (s *Server) clearer(err error, req mcp.Request) error {
 	return err
 }
 
-// maxError is how many bytes of an error are sent. It names what was not found, and
-// that can be as long as a message.
+// maxError is how many bytes of an error are sent. An error quotes the missing name, which
+// can be as long as a message.
 const maxError = 2000
 
-// short cuts an error. Data that is not JSON is left out: the SDK quotes an address as
-// Go does, and could not send the answer at all.
+// short cuts an error. Data that is not JSON is omitted: the SDK quotes a URI as Go does,
+// and then could not send the answer at all.
 func short(err error) error {
 	var wire *jsonrpc.Error
 	if !errors.As(err, &wire) {
@@ -322,8 +317,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:maxError], "") + "…"
 }
 
-// atLeast is a log handler that drops less important messages: the SDK writes a
-// line for every connection.
+// atLeast is a log handler that drops less important messages: the SDK writes a line for
+// every connection.
 type atLeast struct {
 	slog.Handler
 	level slog.Level

@@ -15,7 +15,7 @@ import (
 	"quarry/tool"
 )
 
-// A tool arrives with its exact schema, its title and honest annotations.
+// Clients receive a tool's exact schema, its title and correct annotations.
 func TestToolsList(t *testing.T) {
 	p := serve(t, newTestServer(t, &Options{Version: "v9", Instructions: "Search first.", Structured: true}))
 	hello := p.initialize()
@@ -51,7 +51,7 @@ func TestToolsList(t *testing.T) {
 		}
 		hints := fmt.Sprintf(`{"destructiveHint":%v,"idempotentHint":%v,"openWorldHint":false,"readOnlyHint":%v`,
 			want.Hints.Destructive, want.Hints.Idempotent, want.Hints.ReadOnly)
-		if want.Hints.ReadOnly { // then the other hint is left out
+		if want.Hints.ReadOnly { // then the other hint is omitted
 			hints = strings.Replace(hints, `"destructiveHint":false,`, "", 1)
 		}
 		if !strings.HasPrefix(string(tl.Annotations), hints) {
@@ -63,14 +63,14 @@ func TestToolsList(t *testing.T) {
 	}
 }
 
-// Text and structure of results, error results, panics, unknown tools.
+// Text and structured form of results, error results, panics, unknown tools.
 func TestCall(t *testing.T) {
 	for _, structured := range []bool{true, false} {
 		t.Run(fmt.Sprintf("structured=%v", structured), func(t *testing.T) { testCall(t, structured) })
 	}
 }
 
-// structure is a result's structured form, which only clients that want it get.
+// structure matches a result's structured form, which only some clients request.
 var structure = regexp.MustCompile(`,"structuredContent":(\{"error":\{.*?\}\}|\{.*?\})`)
 
 func testCall(t *testing.T, structured bool) {
@@ -112,7 +112,7 @@ func testCall(t *testing.T, structured bool) {
 	}
 }
 
-// The newest protocol needs no handshake, and lives beside the old one.
+// The newest protocol needs no handshake, and works beside the old one.
 func TestStatelessStdio(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
@@ -126,8 +126,7 @@ func TestStatelessStdio(t *testing.T) {
 	}
 }
 
-// A call ends with its cancellation, at the cost of 50 ms of processor time at
-// most, and others go on meanwhile.
+// A cancelled call ends, using at most 50 ms of processor time, and others continue.
 func TestCancel(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -150,7 +149,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Progress goes to those who ask for it, growing, thinned out, before the answer.
+// Progress is sent only if requested: increasing, rate-limited, before the answer.
 func TestProgress(t *testing.T) {
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
@@ -179,11 +178,11 @@ func TestProgress(t *testing.T) {
 	}
 	p.write(call(2, "tools/call", `{"name":"count"}`))
 	if m := p.read(); m.Method != "" {
-		t.Errorf("nobody asked for progress, but here is %s", m.Params)
+		t.Errorf("unrequested progress: %s", m.Params)
 	}
 }
 
-// Reports of a goroutine that outlives its call go nowhere.
+// Reports of a goroutine that outlives its call are dropped.
 func TestProgressEnds(t *testing.T) {
 	n := 0
 	p := &progress{send: func(int64, int64, string) { n++ }}
@@ -195,7 +194,7 @@ func TestProgressEnds(t *testing.T) {
 	}
 }
 
-// Shutting down: the end of input and a signal both let calls be answered.
+// On shutdown, by the end of input or by a signal, calls are answered.
 func TestShutdown(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("end of input", func(t *testing.T) {
@@ -218,7 +217,7 @@ func TestShutdown(t *testing.T) {
 		waitEnd(t, p, nil)
 	})
 	t.Run("a call that waits is cancelled after the grace", func(t *testing.T) {
-		// After the grace the call has as long again to end: 20 ms are too little on a busy machine.
+		// After the grace the call has the same time again to end: 20 ms are too few on a busy machine.
 		p := serve(t, newTestServer(t, &Options{Grace: time.Second}))
 		p.initialize()
 		p.write(call(1, "tools/call", `{"name":"wait"}`))
@@ -300,8 +299,7 @@ func TestFileAddresses(t *testing.T) {
 // wsDir is an absolute path of the system.
 var wsDir, _ = filepath.Abs("/ws")
 
-// Calls of one connection have one session, which is not that of another
-// connection.
+// The calls of one connection share a session, which differs from other connections'.
 func TestSessions(t *testing.T) {
 	seen := make(chan tool.Client, 1)
 	reg, err := tool.NewRegistry(&tool.Tool{Name: "who", Description: "Tells who calls.", Run: func(ctx context.Context, _ tool.Args) (*tool.Result, error) {

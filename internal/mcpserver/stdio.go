@@ -19,12 +19,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServeStdio serves one client that writes messages to in and reads them from
-// out, one a line, until in ends or ctx is done. Calls under way are then given
-// the grace period to end and be answered.
+// ServeStdio serves one client that writes messages to in and reads them from out, one
+// per line, until in ends or ctx is done. Running calls are then given the grace period to
+// end and be answered.
 //
-// A read from in can't be interrupted: the goroutine that waits in it lives on
-// until in ends.
+// A read from in can't be interrupted: the goroutine blocked in it exits only when in
+// ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer s.held.end()
 	conn := newLineConn(in, out, s.grace)
@@ -47,71 +47,70 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		case err := <-ended:
 			return err
 		case <-unread:
-			over, unread = time.After(s.grace*3/8), nil // for the calls that are cancelled now
+			over, unread = time.After(s.grace*3/8), nil // for the calls cancelled now
 		case <-over:
 			return ErrUnended
 		}
 	}
 }
 
-// ErrUnended says that the grace period was over before a call under way has ended.
-// What it uses can't be closed; the process should end.
+// ErrUnended reports that the grace period was over before a running call ended. Its
+// resources can't be closed; the process should exit.
 var ErrUnended = errors.New("a call under way did not end in time")
 
-// lineTransport hands the SDK a connection that exists already.
+// lineTransport gives the SDK an existing connection.
 type lineTransport struct{ conn *lineConn }
 
 func (t lineTransport) Connect(context.Context) (mcp.Connection, error) { return t.conn, nil }
 
-// lineConn is a connection of one message a line. The SDK's own ends the
-// session at the first line that isn't one, and forgets the calls under way
-// when its input ends.
+// lineConn is a connection with one message per line. The SDK's own connection ends the
+// session at the first invalid line, and forgets the running calls when its input ends.
 type lineConn struct {
 	lines <-chan line
 	grace time.Duration
 	queue []jsonrpc.Message // rest of a batch; only Read touches it
 
-	stop, closed         chan struct{} // no more input wanted; the connection is over
+	stop, closed         chan struct{} // no more input wanted; connection closed
 	stopOnce, closedOnce sync.Once
 	inputOver            chan struct{} // closed at the end of the input
-	unread               chan struct{} // closed after it, if the client doesn't read either
+	unread               chan struct{} // closed later, if the client doesn't read either
 	answered             chan struct{} // has room for one: a call ended
 
-	// A client that doesn't read its answers blocks writing for ever. Read takes no part
-	// in writing, so that it sees the end of the input nevertheless.
+	// A client that doesn't read its answers blocks writing forever. Read never writes,
+	// so it sees the end of the input nevertheless.
 	writing  sync.Mutex
 	out      io.Writer // guarded by writing
 	refusals chan []byte
-	deaf     bool // the client took none for refusalWait; only Read touches it
+	deaf     bool // the client read nothing for refusalWait; used only by Read
 
 	mu    sync.Mutex
 	calls map[jsonrpc.ID]underWay // guarded by mu
-	held  int                     // guarded by mu: bytes of calls whose answers are not written
-	room  int                     // maxWaiting; less in a test
-	// What is not written yet; guarded by mu.
+	held  int                     // guarded by mu: bytes of calls whose answers are not yet written
+	room  int                     // maxWaiting, or less in a test
+	// Not yet written; guarded by mu.
 	answers, refused int
-	blocked          time.Time // guarded by mu: since when a piece is being written; zero if none is
+	blocked          time.Time // guarded by mu: when the current write began; zero if there is none
 	notes, cancels   int       // guarded by mu: notifications since a message was last written
 	noteBytes        int       // guarded by mu: their bytes
 }
 
-// underWay is a call that is not answered yet.
+// underWay is a call without an answer so far.
 type underWay struct {
-	batch *batch // nil if it came alone
+	batch *batch // nil if it is not in a batch
 	size  int    // bytes of its message
 }
 
-// line is one line of input: its text, or why there is none.
+// line is one line of input: its text, or an error.
 type line struct {
 	text []byte
 	err  error
 }
 
-// errLong is a line over the limit. Its text is discarded while it is read.
+// errLong is for a line over the limit. Its text is discarded while it is read.
 var errLong = fmt.Errorf("a message is over %d MB", maxMessage>>20)
 
-// batch collects the answers to requests that came as an array, as protocol
-// versions before 2025-06-18 allow.
+// batch collects the answers to requests that arrived as an array, which protocol versions
+// before 2025-06-18 allow.
 type batch struct {
 	open    int
 	answers []json.RawMessage
@@ -128,7 +127,7 @@ func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
 	return c
 }
 
-// readLines reads ahead by one line, so that Read can give up waiting.
+// readLines reads ahead by one line, so that Read can stop waiting.
 func (c *lineConn) readLines(in io.Reader, lines chan<- line) {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
@@ -144,8 +143,8 @@ func (c *lineConn) readLines(in io.Reader, lines chan<- line) {
 	}
 }
 
-// readLine reads a line of up to maxMessage bytes. A longer one is skipped
-// without being kept.
+// readLine reads a line of up to maxMessage bytes. A longer line is skipped without being
+// stored.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	long := false
@@ -161,14 +160,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		case long && err == nil:
 			return nil, errLong
 		case err == io.EOF && len(bytes.TrimSpace(text)) > 0:
-			return text, nil // the end shows at the next read
+			return text, nil // the next read reports the end
 		default:
 			return text, err
 		}
 	}
 }
 
-// Read returns the next message. What isn't one is answered here and skipped.
+// Read returns the next message. Invalid ones are answered here and skipped.
 func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		if len(c.queue) > 0 {
@@ -198,7 +197,7 @@ func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// accept puts the messages of a line on the queue.
+// accept queues the messages of a line.
 func (c *lineConn) accept(text []byte) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
@@ -243,7 +242,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	if !ok || !req.IsCall() {
-		if c.takesNote(ok && req.Method == "notifications/cancelled", len(text)) {
+		if c.admitsNotification(ok && req.Method == "notifications/cancelled", len(text)) {
 			c.queue = append(c.queue, msg)
 		}
 		return
@@ -258,7 +257,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	}
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
-	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // answers that nobody reads take room, too
+	full := len(c.calls) >= maxCalls || c.answers >= maxCalls // unread answers take memory, too
 	large := c.held > 0 && c.held+len(text) > c.room
 	if !twice && !full && !large {
 		c.calls[req.ID] = underWay{b, len(text)}
@@ -280,22 +279,21 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 	}
 }
 
-// maxWaiting bounds the bytes of the calls under way, as bodyMemory does over HTTP. One
-// call alone is never refused for its size.
+// maxWaiting limits the bytes of the running calls, as bodyMemory does over HTTP. A single
+// call is never refused for its size.
 const maxWaiting = bodyMemory
 
-// maxNotes is how many notifications the SDK gets between two messages that are
-// written. It keeps what it gets in a list without a bound while it waits for a client
-// that doesn't read. maxNoteBytes bounds their bytes; one that the protocol knows has
-// a few hundred.
+// maxNotes is how many notifications the SDK gets between two written messages. While it
+// waits for a client that doesn't read, it keeps them in an unbounded list. maxNoteBytes
+// limits their bytes; those of the protocol have a few hundred.
 const (
 	maxNotes     = 1000
 	maxNoteBytes = 8 << 20
 )
 
-// takesNote counts a notification, or an answer of the client, and reports whether the
-// SDK is to get it. Those that cancel a call have room of their own.
-func (c *lineConn) takesNote(cancels bool, size int) bool {
+// admitsNotification counts a notification, or an answer of the client, and reports whether to pass
+// it to the SDK. Those that cancel a call have their own limit.
+func (c *lineConn) admitsNotification(cancels bool, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if cancels {
@@ -307,10 +305,10 @@ func (c *lineConn) takesNote(cancels bool, size int) bool {
 	return c.notes <= maxNotes && c.noteBytes <= maxNoteBytes
 }
 
-// codeBusy is of the range JSON-RPC leaves to servers.
+// codeBusy is in the range that JSON-RPC reserves for servers.
 const codeBusy = -32000
 
-// idOf finds the id of a message that is otherwise wrong.
+// idOf finds the id of an otherwise invalid message.
 func idOf(text []byte) json.RawMessage {
 	var m struct {
 		ID json.RawMessage `json:"id"`
@@ -321,14 +319,14 @@ func idOf(text []byte) json.RawMessage {
 	return m.ID
 }
 
-// exactID reports an id that an answer can carry: a string of whole characters, or a
-// number that stays the same. The SDK keeps numbers as
-// integers made of floats: 1.5 would be answered as 1, the call of another, and
-// 2^53+1 as 2^53. From 2^53 on, floats don't tell neighbours apart.
+// exactID reports whether an answer can repeat an id: a valid string, or a number that
+// stays the same. The SDK converts numbers through floats to integers: 1.5 would be
+// answered as 1, another call's id, and 2^53+1 as 2^53. From 2^53 on, neighbouring integers
+// are equal as floats.
 func exactID(id json.RawMessage) bool {
 	if len(id) > 0 && id[0] == '"' {
 		var text string
-		return !halves(id) || json.Unmarshal(id, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
+		return !mayHaveLoneSurrogate(id) || json.Unmarshal(id, &text) == nil && !strings.ContainsRune(text, utf8.RuneError)
 	}
 	if len(id) == 0 || string(id) == "null" {
 		return true
@@ -337,28 +335,28 @@ func exactID(id json.RawMessage) bool {
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
 
-// halves reports whether a JSON text may have half of a character, of which decoding
-// makes U+FFFD.
-func halves(text []byte) bool {
+// mayHaveLoneSurrogate reports whether a JSON text may contain a lone surrogate, which decoding replaces
+// with U+FFFD.
+func mayHaveLoneSurrogate(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
-// nullID is why a request whose id is null is refused: nobody could tell its answer
-// from that to another.
+// nullID refuses a request whose id is null: its answer could not be told from the answer
+// to another one.
 const nullID = "the id is null: leave it out for a notification, or give a string or a number"
 
-// sameID is why a batch is refused.
+// sameID refuses a batch.
 const sameID = "two requests of the batch have the same id: their answers could not be told apart"
 
-// notUTF8 is why a message is refused: decoding would make U+FFFD of each such byte,
-// and so another path or text.
+// notUTF8 refuses a message: decoding would replace each invalid byte with U+FFFD, and so
+// change a path or text.
 const notUTF8 = "the message is not valid UTF-8"
 
-// inexact is why such an id is refused.
+// inexact refuses an id that exactID rejects.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
 
-// maxRefusals is how many wait for a client that doesn't read them. After refusalWait
-// further ones are dropped.
+// maxRefusals is how many refusals wait for a client that doesn't read them. After
+// refusalWait further ones are dropped.
 const (
 	maxRefusals = 1024
 	refusalWait = 100 * time.Millisecond
@@ -385,7 +383,7 @@ func (c *lineConn) refuse(id json.RawMessage, code int64, why string) {
 	c.count(&c.refused, -1)
 }
 
-// count changes a counter or a size of what is not written yet.
+// count changes a counter or size of unwritten data.
 func (c *lineConn) count(what *int, n int) {
 	c.mu.Lock()
 	*what += n
@@ -400,7 +398,7 @@ func (c *lineConn) writeRefusals() {
 		select {
 		case data := <-c.refusals:
 			c.writing.Lock()
-			_ = c.write(data) // the next answer will notice
+			_ = c.write(data) // the next answer will report the error
 			c.writing.Unlock()
 			c.count(&c.refused, -1)
 		case <-c.closed:
@@ -409,16 +407,16 @@ func (c *lineConn) writeRefusals() {
 	}
 }
 
-// refusal is the answer to such a message.
+// refusal makes the answer to a refused message.
 func refusal(id json.RawMessage, code int64, why string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	const most = 300 // an error quotes what it is about
+	const most = 300 // an error quotes its subject
 	if len(why) > most {
 		why = why[:most] + "…"
 	}
-	data, _ := json.Marshal(map[string]any{ // can't fail: id is of a text that was read
+	data, _ := json.Marshal(map[string]any{ // can't fail: the id was parsed before
 		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
 	})
 	return data
@@ -428,7 +426,7 @@ func refusal(id json.RawMessage, code int64, why string) []byte {
 func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	data, err := encode(msg)
 	resp, ok := msg.(*jsonrpc.Response)
-	if err != nil && ok { // an error returned from here would end the session
+	if err != nil && ok { // an error returned here would end the session
 		id, _ := json.Marshal(resp.ID.Raw()) // can't fail: a string or a number
 		data, err = refusal(id, jsonrpc.CodeInternalError, "the answer could not be written: "+err.Error()), nil
 	}
@@ -453,8 +451,8 @@ func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// write writes in pieces of what a pipe holds, so that a client that reads slowly is
-// told from one that doesn't. The caller holds writing.
+// write writes in pieces of the size of a pipe's buffer, to tell a client that reads slowly
+// from one that doesn't. The caller holds writing.
 func (c *lineConn) write(data []byte) error {
 	const piece = 64 << 10
 	for len(data) > 0 {
@@ -474,8 +472,8 @@ func (c *lineConn) block(since time.Time) {
 	c.mu.Unlock()
 }
 
-// end ends a call and returns what is to be written, its answer, or those of its whole
-// batch if it is the last of one, or nil; and the size of its message.
+// end ends a call. It returns the data to write and the size of the call's message. The
+// data is its answer, all answers of its batch if it is the batch's last, or nil.
 func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, size int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -495,9 +493,9 @@ func (c *lineConn) end(id jsonrpc.ID, data []byte) (out []byte, size int, err er
 	return out, call.size, nil
 }
 
-// encode is jsonrpc.EncodeMessage. That reads the text of a result once more to
-// check it, a quarter of what the protocol costs for a 20 KB answer; results are
-// JSON on one line already.
+// encode is jsonrpc.EncodeMessage, but does not parse the result again to check it. That
+// was a quarter of the protocol's cost for a 20 KB answer, and results already are JSON on
+// one line.
 func encode(msg jsonrpc.Message) ([]byte, error) {
 	resp, ok := msg.(*jsonrpc.Response)
 	if !ok || resp.Error != nil || len(resp.Result) == 0 || bytes.IndexByte(resp.Result, '\n') >= 0 {
@@ -520,9 +518,9 @@ func (c *lineConn) noteAnswered() {
 	}
 }
 
-// drain waits until the calls under way are answered, or five eighths of the grace are
-// over, half of that if the client takes nothing. The rest is for those that are
-// cancelled then.
+// drain waits until the running calls are answered, or five eighths of the grace are over,
+// half of that if the client reads nothing. The rest is for calls that are then
+// cancelled.
 func (c *lineConn) drain() {
 	close(c.inputOver) // Read is not called again
 	began, tooLate := time.Now(), time.After(c.grace*5/8)
@@ -550,14 +548,14 @@ func (c *lineConn) drain() {
 	}
 }
 
-// endInput makes Read behave as if the input had ended.
+// endInput makes Read return as at the end of the input.
 func (c *lineConn) endInput() { c.stopOnce.Do(func() { close(c.stop) }) }
 
-// Close ends the connection. The streams stay open: they are the caller's.
+// Close ends the connection. The streams belong to the caller and stay open.
 func (c *lineConn) Close() error {
 	c.closedOnce.Do(func() { close(c.closed) })
 	return nil
 }
 
-// SessionID is empty: a stream is one session.
+// SessionID is empty: a stream is a single session.
 func (c *lineConn) SessionID() string { return "" }

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/strangers"
 )
 
-// serving is a server over HTTP, by its listener, and its token.
+// serving starts a server over HTTP and returns its listener and its token.
 func serving(t *testing.T) (ln net.Listener, token string) {
 	t.Helper()
 	token = "a-token-of-enough-length"
@@ -31,9 +31,9 @@ func serving(t *testing.T) (ln net.Listener, token string) {
 	return ln, token
 }
 
-// Connections without a token don't shut out those with one: they are closed after
-// their answer, and of those that send nothing only the newest are kept.
-func TestStrangersShutNobodyOut(t *testing.T) {
+// Connections without a token don't block those with one: they are closed after their
+// answer, and of the silent ones only the newest are kept.
+func TestUnauthenticatedDontBlockOthers(t *testing.T) {
 	ln, token := serving(t)
 	var silent []net.Conn
 	for range 3 * strangers.Max {
@@ -44,7 +44,7 @@ func TestStrangersShutNobodyOut(t *testing.T) {
 		defer c.Close()
 		silent = append(silent, c)
 	}
-	// Each that asks without a token is told so, and the connection ends.
+	// A request without a token is refused, and its connection closed.
 	for range 20 {
 		c, err := net.Dial("tcp", ln.Addr().String())
 		if err != nil {
@@ -69,7 +69,7 @@ func TestStrangersShutNobodyOut(t *testing.T) {
 			t.Fatalf("the connection stays open: %v", err)
 		}
 	}
-	// Who has the token is served, and keeps the connection.
+	// A client with the token is served, and keeps its connection.
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, Timeout: 10 * time.Second}

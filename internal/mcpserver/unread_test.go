@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// startUnread makes a call, ends the input and returns the reading end of a pipe without
-// a buffer, where the answers come. The call's has that many bytes.
+// startUnread makes a call whose answer has that many bytes, ends the input and returns
+// the reading end of an unbuffered pipe for the answers.
 func startUnread(t *testing.T, grace time.Duration, answer int) (out *io.PipeReader, ended <-chan error) {
 	t.Helper()
 	s := newTestServer(t, &Options{Grace: grace})
@@ -34,13 +34,12 @@ func startUnread(t *testing.T, grace time.Duration, answer int) (out *io.PipeRea
 	return r, end
 }
 
-// A client that has closed its side and reads nothing is not waited for as long as
-// one that reads: the process has to be gone after two seconds, also where timers
-// are late.
-func TestNobodyReads(t *testing.T) {
+// A client that has closed its side and reads nothing gets less time than one that reads:
+// the process must exit within two seconds, also where timers are late.
+func TestClientThatReadsNothing(t *testing.T) {
 	const grace = 800 * time.Millisecond
 	least := time.Hour
-	for range 5 { // on a busy machine some take longer; without the mend each takes the grace
+	for range 5 { // on a busy machine some take longer; without the fix each takes the grace
 		began := time.Now()
 		_, ended := startUnread(t, grace, 100)
 		if err := <-ended; !errors.Is(err, ErrUnended) {
@@ -61,7 +60,7 @@ func TestSlowReaderIsWaitedFor(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		buf := make([]byte, 64<<10)
-		for { // 1.8 s for all: a reader that takes nothing is given 1.25
+		for { // 1.8 s in all: a client that reads nothing gets 1.25
 			time.Sleep(200 * time.Millisecond)
 			n, err := out.Read(buf)
 			if n > 0 {

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// hereDocument is the line of a shell that hands a patch to a program.
+	// hereDocument matches a shell line that passes a patch to a program.
 	hereDocument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?\s*$`) })
 	searchLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(<{5,9}|-{5,9}) SEARCH>?\s*$`) })
 	divideLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^={5,9}\s*$`) })
 	replaceLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(>{5,9}|\+{5,9}) REPLACE>?\s*$`) })
 )
 
-// unwrap takes off what models put around a patch: a here-document, and the fence
-// of a code block.
+// unwrap removes text that models put around a patch: a here-document, and the fence of a
+// code block.
 func unwrap(lines []string) []string {
 	for {
 		first, last := 0, len(lines)-1
@@ -38,7 +38,7 @@ func unwrap(lines []string) []string {
 		case word != nil && tail == word[1], strings.HasPrefix(head, "```") && tail == "```":
 			lines = lines[first+1 : last]
 		case word != nil:
-			return lines[first+1:] // its end was lost
+			return lines[first+1:] // its end is missing
 		default:
 			return lines
 		}
@@ -50,9 +50,8 @@ func (p *parser) hasBlocks() bool {
 	return slices.ContainsFunc(p.lines, func(l string) bool { return searchLine().MatchString(l) })
 }
 
-// blocks reads SEARCH/REPLACE blocks. The path stands on a line of its own before
-// the first block of a file. A block is a hunk of whole lines without context; an
-// empty SEARCH makes a new file.
+// blocks parses SEARCH/REPLACE blocks. The path is on its own line before the first block of
+// a file. A block is a hunk of whole lines without context; an empty SEARCH creates a file.
 func (p *parser) blocks() ([]change.Op, error) {
 	path := ""
 	for ; p.more(); p.at++ {
@@ -106,8 +105,8 @@ func (p *parser) blocks() ([]change.Op, error) {
 	return p.ops, nil
 }
 
-// looseHunk reads a hunk by its lines alone: one whose header has no numbers, or
-// wrong counts. Blank lines at its end are not part of it.
+// looseHunk parses a hunk by its lines alone, if its header has no numbers or wrong counts.
+// Trailing blank lines are not part of it.
 func (p *parser) looseHunk() (change.Edit, error) {
 	head := p.at
 	start, _, _, numbered := hunkHeader(p.line())

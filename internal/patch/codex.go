@@ -18,8 +18,8 @@ const (
 	endOfFile  = "*** End of File"
 )
 
-// codex reads an envelope. The lines that begin with *** may have spaces around
-// them, as Codex lets them.
+// codex parses an envelope. Lines that begin with *** may have spaces around them, as in
+// Codex.
 func (p *parser) codex() ([]change.Op, error) {
 	for strings.TrimSpace(p.line()) != beginPatch {
 		p.at++
@@ -74,8 +74,8 @@ func (p *parser) codexAdd(path string) error {
 	return nil
 }
 
-// codexUpdate reads the hunks of one file. Each is an edit of its own, so that
-// all that don't fit are reported.
+// codexUpdate parses the hunks of one file. Each is a separate edit, so that all that don't
+// match are reported.
 func (p *parser) codexUpdate(path string) error {
 	start := p.at
 	op := change.Op{Verb: change.EditFile, Path: strings.TrimSpace(path), Origin: "update file"}
@@ -87,7 +87,7 @@ func (p *parser) codexUpdate(path string) error {
 	}
 	for p.more() && !strings.HasPrefix(strings.TrimSpace(p.line()), "*** ") {
 		if strings.TrimSpace(p.line()) == "" && len(op.Edits) > 0 {
-			p.at++ // Codex lets blank lines stand between hunks
+			p.at++ // Codex allows blank lines between hunks
 			continue
 		}
 		e, err := p.codexHunk(len(op.Edits) == 0)
@@ -104,13 +104,13 @@ func (p *parser) codexUpdate(path string) error {
 	return nil
 }
 
-// codexHunk reads one hunk: anchors, then its lines, then perhaps the mark that
-// it ends the file.
+// codexHunk parses one hunk: anchors, then its lines, then possibly the mark that it ends the
+// file.
 func (p *parser) codexHunk(first bool) (change.Edit, error) {
 	e := change.Edit{Verb: change.ApplyHunk, Loose: true}
 	for p.more() && strings.HasPrefix(p.line(), "@@") {
 		if anchor := strings.TrimSpace(strings.TrimPrefix(p.line(), "@@")); anchor != "" {
-			e.Anchor = anchor // of several the innermost, which is the last
+			e.Anchor = anchor // the innermost of several, which is the last
 		}
 		first = true
 		p.at++

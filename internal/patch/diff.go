@@ -9,7 +9,7 @@ import (
 	"quarry/fault"
 )
 
-// fileDiff is what a diff says of one file.
+// fileDiff is the diff of one file.
 type fileDiff struct {
 	git                  bool
 	oldName, newName     string // of --- and +++, or of "diff --git"; "" is /dev/null
@@ -24,8 +24,8 @@ type fileDiff struct {
 	byHand               bool // its hunks have no numbers, or wrong counts
 }
 
-// diffs reads unified and git diffs. Text before a header is passed over, as
-// mails and "git show" have it.
+// diffs parses unified and git diffs. It skips text before a header, as in mails and the
+// output of "git show".
 func (p *parser) diffs() ([]change.Op, error) {
 	var f *fileDiff
 	var files []*fileDiff
@@ -54,7 +54,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 			var e change.Edit
 			at := p.at
 			if e, err = p.hunk(); err != nil && f.blob == "" {
-				// Written by hand: the lines are trusted, not the counts in the header.
+				// Handwritten: the lines count, not the counts in the header.
 				p.at, f.byHand = at, true
 				e, err = p.looseHunk()
 			}
@@ -88,7 +88,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 	return p.ops, nil
 }
 
-// names reads the two lines that name the file.
+// names parses the two lines that name the file.
 func (p *parser) names(f *fileDiff) {
 	read := func(s string) (string, bool) {
 		name := diffName(s)
@@ -100,7 +100,7 @@ func (p *parser) names(f *fileDiff) {
 	p.at += 2
 }
 
-// header reads a line of git's extended header.
+// header parses a line of git's extended header.
 func (p *parser) header(f *fileDiff) error {
 	line := strings.TrimSuffix(p.line(), "\r")
 	value := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
@@ -127,7 +127,7 @@ func (p *parser) header(f *fileDiff) error {
 	return nil
 }
 
-// hunk reads "@@ -a,b +c,d @@" and the lines that belong to it.
+// hunk parses "@@ -a,b +c,d @@" and its lines.
 func (p *parser) hunk() (change.Edit, error) {
 	start, old, added, ok := hunkHeader(p.line())
 	if !ok {
@@ -178,9 +178,8 @@ func (p *parser) hunk() (change.Edit, error) {
 	return change.Edit{Verb: change.ApplyHunk, Hunk: b.String(), First: start}, nil
 }
 
-// continues reports whether the line after a hunk would belong to it, were it not
-// for the header's counts. A file's header and the line before a mail's
-// signature don't.
+// continues reports whether the line after a hunk could belong to it, regardless of the
+// header's counts. A file's header and the line before a mail's signature can't.
 func (p *parser) continues() bool {
 	line := p.line()
 	switch {
@@ -192,7 +191,7 @@ func (p *parser) continues() bool {
 	return line[0] == ' ' || line[0] == '+' || line[0] == '-'
 }
 
-// hunkHeader reads a hunk's header: the first old line, and how many there are.
+// hunkHeader parses a hunk's header: the first old line, and the numbers of lines.
 func hunkHeader(line string) (start, old, added int, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || fields[1][0] != '-' || fields[2][0] != '+' {
@@ -215,7 +214,7 @@ func hunkHeader(line string) (start, old, added int, ok bool) {
 	return start, old, added, ok
 }
 
-// opOf is the operation of one file.
+// opOf returns the operation on one file.
 func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	p.at = min(p.at, len(p.lines))
 	fail := func(problem, next string) (*change.Op, error) {
@@ -258,7 +257,7 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	case f.from != "" && f.from != f.to:
 		return &change.Op{Verb: change.MovePath, Path: oldPath, To: newPath, Edits: f.hunks, Blob: f.blob, Executable: executable, Origin: "renamed file"}, nil
 	case len(f.hunks) == 0 && executable == nil:
-		return nil, nil // a header that says nothing
+		return nil, nil // a header without a change
 	}
 	path := newPath
 	if !f.git && f.oldName != f.newName && strings.HasSuffix(f.newName, ".orig") {
@@ -267,7 +266,7 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	return &change.Op{Verb: change.EditFile, Path: path, Edits: f.hunks, Blob: f.blob, Executable: executable, Origin: "changed file"}, nil
 }
 
-// wholeFile is the content that hunks give to a new file, or take from one.
+// wholeFile returns the content that hunks give to a new file, or take from one.
 func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
 	content := []byte{}
 	for _, h := range hunks {
@@ -285,7 +284,7 @@ func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
 	return content, nil
 }
 
-// stripped is a name without the leading ones.
+// stripped removes the leading names of a path.
 func (p *parser) stripped(name string, f *fileDiff) string {
 	if p.strip >= 0 {
 		for range p.strip {
@@ -304,8 +303,7 @@ func (p *parser) stripped(name string, f *fileDiff) string {
 	return name
 }
 
-// diffName reads a name after --- or +++: quoted, or up to a tab, after which a
-// time may stand.
+// diffName parses a name after --- or +++: quoted, or up to a tab, which may precede a time.
 func diffName(s string) string {
 	s = strings.TrimSuffix(s, "\r")
 	if strings.HasPrefix(s, `"`) {
@@ -315,8 +313,8 @@ func diffName(s string) string {
 	return name
 }
 
-// gitNames reads the two names of "diff --git". Unquoted ones are the same but
-// for a/ and b/, unless a rename says otherwise further down.
+// gitNames parses the two names of "diff --git". Unquoted ones are equal except for a/ and
+// b/, unless a later rename says otherwise.
 func gitNames(s string) (before, after string) {
 	if strings.HasPrefix(s, `"`) {
 		if i := closingQuote(s); i > 0 && i+2 <= len(s) {
@@ -346,8 +344,7 @@ func closingQuote(s string) int {
 	return -1
 }
 
-// unquote reads a name as git writes one: in quotes with C's escapes where it
-// has bytes that need them.
+// unquote parses a name as git writes it: in quotes with C's escapes if necessary.
 func unquote(s string) string {
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
 		return s

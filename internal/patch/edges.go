@@ -6,11 +6,11 @@ import (
 	"quarry/change"
 )
 
-// usualContext is the number of context lines that diff prints by default.
+// usualContext is the default number of context lines in a diff.
 const usualContext = 3
 
-// contextWidth is how many lines of context the diffs have on either side, at most
-// the usual number: diff -W has more on one side.
+// contextWidth returns how many context lines the diffs have on either side, at most the
+// usual number: diff -W has more on one side.
 func contextWidth(files []*fileDiff) int {
 	width := 0
 	for _, f := range files {
@@ -25,7 +25,7 @@ func contextWidth(files []*fileDiff) int {
 	return min(width, usualContext)
 }
 
-// contextOf counts the context lines at the beginning and at the end of a hunk.
+// contextOf counts the context lines at the start and at the end of a hunk.
 func contextOf(h change.Edit) (before, after int) {
 	changed := false
 	for line := range strings.Lines(h.Hunk) {
@@ -33,7 +33,7 @@ func contextOf(h change.Edit) (before, after int) {
 		case '\\':
 		case '+', '-':
 			changed, after = true, 0
-		default: // also a blank line whose space was lost
+		default: // also a blank line whose leading space was lost
 			if !changed {
 				before++
 			}
@@ -43,11 +43,10 @@ func contextOf(h change.Edit) (before, after int) {
 	return before, after
 }
 
-// edges notes which hunks say that the file begins or ends with them: those with
-// fewer lines of context there than the patch has elsewhere. git and GNU patch
-// read it so. A diff without git's index line may be written by hand, with as many
-// lines as the writer liked; there the line number counts as well. Where it is
-// certain that nobody has counted, the context says nothing of the kind.
+// edges marks hunks at the start or end of the file: those with fewer context lines there
+// than elsewhere in the patch, as interpreted by git and GNU patch. A diff without git's
+// index line may be handwritten, with any number of context lines; then the line number
+// must agree. If the numbers are certainly not counted, the context is not used.
 func (f *fileDiff) edges(width int) {
 	for i := range f.hunks {
 		h := &f.hunks[i]

@@ -13,7 +13,7 @@ import (
 	"quarry/fault"
 )
 
-// Error is a patch that can't be read.
+// Error reports an invalid patch.
 type Error struct {
 	Line    int // of the patch, from 1
 	Problem string
@@ -33,9 +33,8 @@ func (e *Error) Unwrap() error { return fault.InvalidArgument }
 // Hint says what to do.
 func (e *Error) Hint() string { return e.Next }
 
-// Parse reads a patch; its format is recognized. Paths of a unified or git diff
-// lose strip leading names, as with patch -p; less than 0 takes off git's a/
-// and b/ where both are there.
+// Parse parses a patch; its format is recognized. Paths of a unified or git diff lose strip
+// leading names, as with patch -p; a negative value removes git's a/ and b/ if both are there.
 func Parse(text string, strip int) ([]change.Op, error) {
 	p := &parser{lines: unwrap(splitLines(text)), strip: strip}
 	for _, l := range p.lines {
@@ -53,7 +52,7 @@ func Parse(text string, strip int) ([]change.Op, error) {
 	return p.diffs()
 }
 
-// splitLines takes the line feeds off; a last empty line is none.
+// splitLines removes the line feeds; an empty last line doesn't count.
 func splitLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	if n := len(lines); lines[n-1] == "" {
@@ -62,7 +61,7 @@ func splitLines(text string) []string {
 	return lines
 }
 
-// parser goes through a patch line by line.
+// parser parses a patch line by line.
 type parser struct {
 	lines []string
 	at    int

@@ -10,7 +10,7 @@ import (
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name, patch string
-		want        string // one line for each operation
+		want        string // one line per operation
 	}{
 		{"codex", "*** Begin Patch\n*** Add File: a/b.txt\n+x\n+\n*** Delete File: c\n*** Update File: d e.go\n*** Move to: f.go\n@@ func g() {\n a\n-b\n+c\n*** End of File\n*** End Patch\n",
 			"2 a/b.txt  \"x\\n\\n\"\n3 c  \"\"\n4 d e.go f.go \"\" hunk 0 \"func g() {\" end \" a\\n-b\\n+c\\n\"\n"},

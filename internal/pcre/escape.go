@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// escape reads an escape outside of a class.
+// escape parses an escape outside of a class.
 func (r *reader) escape() error {
 	if r.at+1 >= len(r.s) {
 		return Refused(`\`, "nothing follows it")
@@ -45,7 +45,7 @@ func (r *reader) escape() error {
 		}
 		r.at += 2 + end + 2
 		if m, _ := repeat(r.rest()); m > 0 {
-			return Refused(`\Q…\E`, "write what is repeated by itself")
+			return Refused(`\Q…\E`, "write the repeated part separately")
 		}
 		return nil
 	case 'k', 'g':
@@ -70,7 +70,7 @@ func (r *reader) escape() error {
 	return nil
 }
 
-// namedEscape reads \k<name> and its like, \g1, \g{1}, \g{-1} and \g{name}.
+// namedEscape parses \k<name> and similar, \g1, \g{1}, \g{-1} and \g{name}.
 func (r *reader) namedEscape() error {
 	text := r.rest()
 	n := 3
@@ -81,7 +81,7 @@ func (r *reader) namedEscape() error {
 	if closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}[text[2]]; closing != "" {
 		end := strings.Index(text[3:], closing)
 		if end < 0 || text[1] == 'g' && closing != "}" {
-			return Refused(text[:3], "there is no recursion; of a group it is \\g{1} or \\k<name>")
+			return Refused(text[:3], "JavaScript has no recursion; write a reference as \\g{1} or \\k<name>")
 		}
 		name, n = text[3:3+end], 3+end+1
 	} else if text[1] == 'g' {
@@ -100,8 +100,8 @@ func (r *reader) namedEscape() error {
 	return r.reference(group, text[:n])
 }
 
-// unit reads an escape that is a character or a class, in a class or outside. class
-// is written so that it can stand in both: a class in a class is not wrapped.
+// unit parses an escape for a character or a class, inside or outside of a class. class is in
+// a form valid in both: a class in a class is not wrapped.
 func (r *reader) unit() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	bad := func(why string) (rune, string, int, error) {
@@ -164,7 +164,7 @@ func (r *reader) unit() (ch rune, class string, n int, err error) {
 	return ch, "", 1 + size, nil
 }
 
-// hex reads \xHH and \x{H…}.
+// hex parses \xHH and \x{H…}.
 func (r *reader) hex() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	digits, n := "", 2
@@ -183,10 +183,10 @@ func (r *reader) hex() (ch rune, class string, n int, err error) {
 	return rune(v), "", n, nil
 }
 
-// pcreCategories are the properties that mean the same in both.
+// pcreCategories are the properties with the same meaning in both.
 const pcreCategories = " C Cc Cf Cn Co L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs "
 
-// property reads \pL, \p{Lu}, \p{^Lu} and \P.
+// property parses \pL, \p{Lu}, \p{^Lu} and \P.
 func (r *reader) property() (ch rune, class string, n int, err error) {
 	text := r.rest()
 	name, n := "", 3
@@ -217,12 +217,12 @@ func (r *reader) property() (ch rune, class string, n int, err error) {
 	return 0, fmt.Sprintf(`\%c{%s}`, kind, name), n, nil
 }
 
-// posixClasses are those that mean the same in Unicode in all versions.
+// posixClasses are those with the same meaning in Unicode in all versions.
 var posixClasses = map[string]string{
 	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": space, "blank": blank, "word": Word, "cntrl": `\p{Cc}`,
 }
 
-// class reads [...].
+// class parses [...].
 func (r *reader) class() (string, error) {
 	var b strings.Builder
 	begin := r.at
@@ -268,7 +268,7 @@ func (r *reader) class() (string, error) {
 			return "", err
 		}
 		if set != "" || hi < lo {
-			return "", Refused(r.s[begin:r.at], "it is no range")
+			return "", Refused(r.s[begin:r.at], "it is not a valid range")
 		}
 		b.WriteString(single(lo) + "-" + single(hi))
 	}
@@ -276,7 +276,7 @@ func (r *reader) class() (string, error) {
 	return b.String(), nil
 }
 
-// member reads one character of a class, or a class in it, without brackets.
+// member parses one character of a class, or a nested class, without brackets.
 func (r *reader) member(negated bool) (ch rune, set string, err error) {
 	if r.has("[:") {
 		if end := strings.Index(r.rest(), ":]"); end > 0 {
@@ -316,7 +316,7 @@ func (r *reader) member(negated bool) (ch rune, set string, err error) {
 		return ch, "", nil
 	}
 	if strings.HasPrefix(class, "[^") {
-		// A negated class can't stand in another without its brackets, but these two can.
+		// A negated class in another one needs its brackets, except for these.
 		for _, c := range []struct{ from, to string }{{`[^\p{Nd}]`, `\P{Nd}`}} {
 			if class == c.from {
 				return 0, c.to, nil

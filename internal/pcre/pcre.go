@@ -14,9 +14,9 @@ import (
 	"quarry/match"
 )
 
-// What PCRE2's classes are in Unicode.
+// PCRE2's classes in Unicode.
 const (
-	// Word is what \w matches, for use in brackets.
+	// Word is the set of \w, for use in brackets.
 	Word     = `\p{L}\p{N}\p{Mn}\p{Pc}`
 	space    = `\p{Z}\t\n\v\f\r\x85`
 	blank    = `\t \xA0\u1680\u180E\u2000-\u200A\u202F\u205F\u3000`
@@ -28,21 +28,21 @@ func Refused(part, why string) error {
 	return fmt.Errorf("PCRE2's %s is not supported: %s", part, why)
 }
 
-// frame is a group that is open.
+// frame is an open group.
 type frame struct {
-	begin   int          // where it begins in what is written
-	flags   flags        // in force before it
+	begin   int          // its start in the output
+	flags   flags        // flags before it
 	inner   int          // groups (?i: opened in it, to be closed with each alternative
 	group   int          // its number; 0 if it doesn't capture
-	set     map[int]bool // groups that are surely set behind what was read of it
+	set     map[int]bool // groups that are certainly set after the part parsed so far
 	several bool         // it has alternatives
 	atomic  bool
-	forgets bool // what is set in it does not hold after it: look-around
+	forgets bool // groups set in it don't count as set after it: look-around
 	behind  bool // look-behind
 	starts  int  // number of groups before it
 }
 
-// flags are those that a pattern can change: i and s.
+// flags are the ones that a pattern can change: i and s.
 type flags struct{ fold, dotAll bool }
 
 // reader translates one pattern.
@@ -56,25 +56,25 @@ type reader struct {
 	flags
 	Options
 	refers bool // there is a backreference
-	atomic int  // groups that JavaScript's pattern has more
-	// nested says that a group which captures is repeated. Where an iteration does not
-	// set it, PCRE2 keeps the text of the one before, and JavaScript does not.
+	atomic int  // additional groups in JavaScript's pattern
+	// nested says that a capturing group is repeated. If an iteration does not set it,
+	// PCRE2 keeps the text of the previous one, and JavaScript does not.
 	nested bool
 }
 
-// Text is a pattern of PCRE2 in JavaScript's syntax.
+// Text is a PCRE2 pattern in JavaScript's syntax.
 type Text struct {
 	JavaScript string
-	Nested     bool // a group's text or number may not be PCRE2's
+	Nested     bool // a group's text or number may differ from PCRE2's
 	Refers     bool // there is a backreference
 }
 
-// Options say how a pattern is read.
+// Options define how a pattern is parsed.
 type Options struct {
-	Fold   bool // letters match in any case
+	Fold   bool // ignore case
 	DotAll bool // . matches a line feed
 	ByLine bool // the pattern sees one line at a time
-	CRLF   bool // \r and \r\n end a line as \n does
+	CRLF   bool // \r and \r\n end a line, like \n
 }
 
 // Translate translates a pattern.
@@ -98,7 +98,7 @@ func Translate(pattern string, o Options) (Text, error) {
 	return Text{js, r.nested || r.atomic > 0, r.refers || r.atomic > 0}, nil
 }
 
-// lineEnd is what ends a line, for use in brackets.
+// lineEnd returns the line terminators, for use in brackets.
 func (r *reader) lineEnd() string {
 	if r.CRLF {
 		return `\r\n`
@@ -110,7 +110,7 @@ func (r *reader) rest() string      { return r.s[r.at:] }
 func (r *reader) top() *frame       { return &r.frames[len(r.frames)-1] }
 func (r *reader) has(p string) bool { return strings.HasPrefix(r.rest(), p) }
 
-// item reads one part with its quantifier.
+// item parses one part with its quantifier.
 func (r *reader) item() error {
 	groups, from, start, once := r.groups, r.at, r.out.Len(), false
 	switch c := r.s[r.at]; c {
@@ -169,7 +169,7 @@ func (r *reader) item() error {
 	return r.quantifier(groups, start)
 }
 
-// foldGroup begins a group with the case comparison in force.
+// foldGroup opens a group with the current case sensitivity.
 func (r *reader) foldGroup() string {
 	if r.fold {
 		return "(?i:"
@@ -181,8 +181,8 @@ func (r *reader) behind() bool {
 	return slices.ContainsFunc(r.frames, func(f frame) bool { return f.behind })
 }
 
-// matchesLineFeed reports a part of a pattern that matches a line feed; assertions and
-// references are none.
+// matchesLineFeed reports whether a part of a pattern matches a line feed; assertions and
+// references don't.
 func matchesLineFeed(part string) bool {
 	if !strings.HasPrefix(part, "[") && !strings.HasPrefix(part, `\`) && part != "\n" {
 		return false
@@ -200,7 +200,7 @@ func (r *reader) emit(text string, n int) {
 	r.at += n
 }
 
-// jsLiteral writes a character that stands for itself.
+// jsLiteral writes a literal character.
 func jsLiteral(ch rune) string {
 	if strings.ContainsRune(`^$\.*+?()[]{}|/`, ch) {
 		return `\` + string(ch)
@@ -208,8 +208,8 @@ func jsLiteral(ch rune) string {
 	return string(ch)
 }
 
-// quantifier reads what repeats the part before it, which is written from an offset on
-// and in which the groups after the first so many were opened.
+// quantifier parses the quantifier of the preceding part, whose output begins at from and
+// whose groups are those after the first groups.
 func (r *reader) quantifier(groups, from int) error {
 	n, text := repeat(r.rest())
 	if n == 0 {
@@ -249,8 +249,8 @@ func (r *reader) quantifier(groups, from int) error {
 	return nil
 }
 
-// keep makes what is written from an offset on, repeated, a part that gives nothing
-// back: JavaScript has no atomic groups, but its look-ahead is one.
+// keep makes the output after from, with its quantifier, atomic: JavaScript has no atomic
+// groups, but its look-ahead is one.
 func (r *reader) keep(from int, repeated string) error {
 	if r.behind() {
 		return Refused("atomic group", "not in look-behind")
@@ -266,8 +266,8 @@ func (r *reader) keep(from int, repeated string) error {
 	return nil
 }
 
-// repeat returns the length of a quantifier at the start of s, 0 for none, and
-// the same in JavaScript; "" if versions of PCRE2 read it differently.
+// repeat returns the length of a quantifier at the start of s, 0 if there is none, and its form
+// in JavaScript; "" if versions of PCRE2 treat it differently.
 func repeat(s string) (n int, js string) {
 	if s == "" {
 		return 0, ""
@@ -289,7 +289,7 @@ func repeat(s string) (n int, js string) {
 	return end + 1, s[:end+1]
 }
 
-// open reads a group's beginning.
+// open parses the start of a group.
 func (r *reader) open() error {
 	f := frame{set: map[int]bool{}, starts: r.groups, begin: r.out.Len(), flags: r.flags}
 	for g := range r.top().set {
@@ -304,7 +304,7 @@ func (r *reader) open() error {
 		r.at += end + 1
 		return nil
 	case r.has("(*"):
-		return Refused("(*", "there are no verbs")
+		return Refused("(*", "JavaScript has no verbs")
 	case r.has("(?:"):
 		r.emit("(?:", 3)
 	case r.has("(?="), r.has("(?!"):
@@ -340,8 +340,8 @@ func (r *reader) open() error {
 	return nil
 }
 
-// change reads the flags of (?i) or (?i:, and reports whether they are for the rest of
-// the group around.
+// change parses the flags of (?i) or (?i:, and reports whether they apply to the rest of the
+// enclosing group.
 func (r *reader) change() (n int, closed bool, err error) {
 	refused := Refused(r.rest()[:min(len(r.rest()), 4)], "of the groups with ? there are (?:, (?>, look-around, names and the flags i, m and s")
 	on := true
@@ -351,7 +351,7 @@ func (r *reader) change() (n int, closed bool, err error) {
 			r.fold = on
 		case c == 's':
 			r.dotAll = on
-		case c == 'm' && on: // it always is
+		case c == 'm' && on: // always set
 		case c == '-' && on:
 			on = false
 		case c == ':' || c == ')':
@@ -384,7 +384,7 @@ func (r *reader) named(f frame) error {
 func (r *reader) namedReference() error {
 	end := strings.IndexByte(r.rest(), ')')
 	if end < 0 || !r.has("(?P=") {
-		return Refused("(?P>", "there is no recursion")
+		return Refused("(?P>", "JavaScript has no recursion")
 	}
 	name := r.rest()[4:end]
 	groups, from := r.groups, r.out.Len()
@@ -394,7 +394,7 @@ func (r *reader) namedReference() error {
 	return r.quantifier(groups, from)
 }
 
-// close reads a group's end and what repeats it.
+// close parses a group's end and its quantifier.
 func (r *reader) close() error {
 	if len(r.frames) == 1 {
 		return Refused(")", "it closes nothing")
@@ -417,8 +417,8 @@ func (r *reader) close() error {
 	return r.quantifier(f.starts, f.begin)
 }
 
-// reference writes a backreference, which means the same only to a group that is
-// surely set: an unset one matches nothing in PCRE2 and the empty text in JavaScript.
+// reference writes a backreference. It means the same only for a group that is certainly set:
+// an unset one matches nothing in PCRE2 and the empty text in JavaScript.
 func (r *reader) reference(group int, text string) error {
 	if r.behind() {
 		return Refused(text, "no backreference in look-behind")

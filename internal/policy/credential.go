@@ -6,27 +6,26 @@ import (
 	"strings"
 )
 
-// MaxJudged is the largest file whose content is judged; a larger one counts as a
-// secret.
+// MaxJudged is the largest file whose content is judged; a larger one counts as a secret.
 const MaxJudged = 1 << 20
 
-// IsSecretText reports whether the content of a file that is judged by it is a secret.
+// IsSecretText reports whether the content of a file judged by content is a secret.
 func IsSecretText(text []byte) bool { return len(text) > MaxJudged || HoldsCredential(text) }
 
-// HoldsCredential reports whether a line of a settings file looks like a credential:
-// a token, key or password with a value, the token of a known service, an address with
-// a password in it, or a private key. A value that is taken from elsewhere (${TOKEN}, $(pass show x),
-// <your token>) is none.
+// HoldsCredential reports whether a line of a settings file looks like a credential: a token,
+// key or password with a value, the token of a known service, an address with a password in
+// it, or a private key. A reference or placeholder (${TOKEN}, $(pass show x), <your token>) is
+// not a value.
 func HoldsCredential(text []byte) bool {
 	if bytes.IndexByte(text, 0) >= 0 { // UTF-16, as some editors on Windows write it
 		text = bytes.ReplaceAll(text, []byte{0}, nil)
 	}
-	waits := false // the value of a credential may come on the next lines, as in ini
+	waits := false // the value of a credential may be on the next lines, as in ini
 	for l := range bytes.Lines(text) {
 		line := string(l)
 		words := strings.Fields(line)
 		switch {
-		case len(words) == 0 || strings.ContainsRune("#;", rune(words[0][0])): // in between
+		case len(words) == 0 || strings.ContainsRune("#;", rune(words[0][0])): // skip
 		case waits && strings.ContainsRune(" \t", rune(line[0])) && isValue(words[0]):
 			return true
 		default:
@@ -41,8 +40,8 @@ func HoldsCredential(text []byte) bool {
 	return false
 }
 
-// lineHolds judges one line. open says that it ends with the name of a credential and
-// no value.
+// lineHolds judges one line. open reports that it ends with the name of a credential and no
+// value.
 func lineHolds(line string) (holds, open bool) {
 	if strings.Contains(line, "-----BEGIN") && strings.Contains(line, "PRIVATE KEY") {
 		return true, false
@@ -79,7 +78,7 @@ func lineHolds(line string) (holds, open bool) {
 	}
 }
 
-// namesCredential reports whether one of the words of a key says what it is.
+// namesCredential reports whether a word of a key names a credential.
 func namesCredential(key string) bool {
 	word := ""
 	for i := 0; i <= len(key); i++ {
@@ -110,7 +109,7 @@ func isCredentialWord(word string) bool {
 	return slices.ContainsFunc([]string{"token", "secret", "password", "passwd"}, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
-// isValue is false for what stands for a value: a reference, a placeholder, a switch.
+// isValue returns false for a reference, a placeholder or a switch.
 func isValue(v string) bool {
 	v = strings.TrimSpace(strings.Trim(v, `"'`+"`"))
 	if v == "" || isPlaceholder(v) {
@@ -133,7 +132,7 @@ func isValue(v string) bool {
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 func isPlaceholder(v string) bool {
-	rest := v // ghp_xxx is one too
+	rest := v // ghp_xxx is a placeholder too
 	for _, p := range issuedPrefixes {
 		rest = strings.TrimPrefix(rest, p)
 	}
@@ -146,9 +145,9 @@ func isPlaceholder(v string) bool {
 	return slices.ContainsFunc([]string{"your", "xxx", "***", "...", "…"}, func(p string) bool { return strings.HasPrefix(rest, p) })
 }
 
-// isReference is for a text that begins with a dollar sign: $NAME, ${NAME}, $(command)
-// are references, also with a path after them. The default in ${NAME:-default} is a
-// value, and so is a hash as $2b$12$….
+// isReference judges a text that begins with a dollar sign: $NAME, ${NAME}, $(command) are
+// references, also with a path after them. The default in ${NAME:-default} is a value, and so
+// is a hash such as $2b$12$….
 func isReference(v string) bool {
 	switch rest := v[1:]; {
 	case strings.HasPrefix(rest, "("):
@@ -170,20 +169,20 @@ func isReference(v string) bool {
 	}
 }
 
-// isSecretTail reports whether text after a reference makes it no reference: the
+// isSecretTail reports whether the text after a possible reference rules that out: the
 // password $tr0ng!pass begins like one.
 func isSecretTail(after string) bool {
 	return len(after) > 3 && !strings.ContainsRune("/.:-_@$,;&|", rune(after[0]))
 }
 
-// issuedPrefixes begin tokens of services, whatever name they are given.
+// issuedPrefixes are the prefixes of services' tokens, whatever the key's name.
 var issuedPrefixes = [...]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-", "npm_", "pypi-",
 	"sk_live_", "sk-ant-", "sk-proj-", "AKIA", "ASIA", "AIza", "eyJ", "hf_", "dop_v1_", "SG."}
 
-// minIssued is the least length of such a token after its prefix.
+// minIssued is the minimal length of such a token after its prefix.
 const minIssued = 12
 
-// looksIssued reports whether a value is the token of a service by its shape.
+// looksIssued reports whether a value has the shape of a service's token.
 func looksIssued(v string) bool {
 	v = strings.Trim(v, `"'`+"`,")
 	for _, p := range issuedPrefixes {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// class is what a single name says about itself, before the owner's rules.
+// class is the class of a single name, before the owner's rules.
 type class uint8
 
 const (
@@ -17,37 +17,37 @@ const (
 	protectedName
 )
 
-// Version changes with the names below: an index has marks for them.
+// Version must change with the names below: an index stores marks for them.
 const Version = 3
 
-// The names of files that hold credentials, folded. docs/MCP.md lists them for
-// users; TestDocumentedNames compares.
+// The names of files that contain credentials, folded. docs/MCP.md lists them for users;
+// TestDocumentedNames compares.
 var (
 	secretPrefixes   = [...]string{"id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"}
 	secretExtensions = [...]string{".pem", ".key", ".p12", ".pfx", ".ppk", ".jks", ".kdbx"}
 	secretNames      = [...]string{".env", ".netrc", "_netrc", ".pgpass", ".git-credentials", ".vault-token"}
-	// Of .env.* these are open: they are made to be copied.
+	// These .env.* are open, because they are meant to be copied.
 	openExtensions = [...]string{".example", ".sample", ".template", ".dist"}
-	// Files that every project has, and that hold credentials in some.
+	// Files in every project, which contain credentials in some.
 	suspectNames     = [...]string{".npmrc", ".pypirc", ".envrc"}
 	suspectExtension = ".env"
-	// A backup of a secret is one.
+	// A backup of a secret is a secret.
 	backupExtensions = [...]string{"~", ".bak", ".old", ".orig", ".save", ".swp"}
-	// Files whose names say nothing without their folder.
+	// Files whose names are meaningful only with their folder.
 	secretInFolder = [...][2]string{{".aws", "credentials"}, {".kube", "config"}, {".docker", "config.json"}}
 )
 
-// classify judges one name. It does not allocate, and costs about 10 ns for an
-// ordinary name, because a walker asks it for every entry.
+// classify judges one name. It does not allocate, and costs about 10 ns for an ordinary name,
+// because a walker calls it for every entry.
 //
 // Protected are the names of protected.txt in every spelling under which some file system
-// opens the same folder, also where ours would not: a synced or mounted
-// workspace is seen by several systems. Secret names are judged likewise.
+// opens the same folder, even if ours would not: a synced or mounted workspace is used by
+// several systems. Secret names are judged likewise.
 //   - any case, with Unicode's simple folding (ſ is s, K is k) and ı, İ as i;
-//   - with ignorable code points inside, as HFS+ drops them (.g\u200cit);
+//   - with ignorable code points inside, which HFS+ drops (.g\u200cit);
 //   - full-width letters (．ｇｉｔ);
-//   - trailing dots and spaces, and what follows a colon, as Windows drops
-//     them (".git. ", ".git::$INDEX_ALLOCATION");
+//   - trailing dots and spaces, and the text after a colon, which Windows drops
+//     (".git. ", ".git::$INDEX_ALLOCATION");
 //   - 8.3 short names (GIT~1, any digit).
 func classify(name string) class {
 	if isPlain(name) {
@@ -64,9 +64,9 @@ func classify(name string) class {
 	return secretClass(folded)
 }
 
-// isPlain is true for most names that are not special: those that start with
-// neither a dot, an underscore, a dollar sign nor an i, are ASCII without a tilde or a colon, and
-// whose last three letters end no special name.
+// isPlain returns true for most ordinary names: those that start with neither a dot, an
+// underscore, a dollar sign nor an i, are ASCII without a tilde or a colon, and don't end in
+// the last three letters of a special name.
 func isPlain(name string) bool {
 	n := len(name)
 	if n == 0 {
@@ -84,8 +84,8 @@ func isPlain(name string) bool {
 	return n < 4 || !endsLikeSecret(name) && name[n-1] != '.' && name[n-1] != ' '
 }
 
-// endsLikeSecret reports whether the last letters may be those of a secret's
-// extension or of a backup's.
+// endsLikeSecret reports whether the last letters may belong to the extension of a secret or
+// a backup.
 func endsLikeSecret[T string | []byte](name T) bool {
 	n := len(name)
 	if n < 4 {
@@ -101,12 +101,12 @@ func endsLikeSecret[T string | []byte](name T) bool {
 	return name[n-1] == '~'
 }
 
-// longestFolded bounds the folded form, a byte for a character: no file system
-// has longer names.
+// longestFolded limits the folded form, one byte per character: no file system has longer
+// names.
 const longestFolded = 256
 
-// foldName appends the folded form of name to dst, as far as dst can hold it: lower
-// case ASCII where possible, ignorable code points dropped, Windows' tail cut.
+// foldName appends the folded form of name to dst, up to its capacity: lower case ASCII where
+// possible, ignorable code points dropped, Windows' tail cut.
 func foldName(dst []byte, name string) []byte {
 	for i := 0; i < len(name); {
 		c := name[i]
@@ -137,8 +137,8 @@ func foldName(dst []byte, name string) []byte {
 	return dst
 }
 
-// foldRune maps a non-ASCII rune to the ASCII letter it folds to, or to a byte
-// that equals nothing.
+// foldRune maps a non-ASCII rune to the ASCII letter it folds to, or to a byte that equals
+// nothing.
 func foldRune(r rune) byte {
 	switch {
 	case r == 'ı' || r == 'İ':
@@ -158,8 +158,8 @@ func foldRune(r rune) byte {
 	return 0xFF
 }
 
-// ignorable lists the code points without a shape of their own that some file
-// system or display drops.
+// ignorable reports code points without a visible shape that some file system or display
+// drops.
 func ignorable(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
@@ -197,8 +197,8 @@ func specialFolder(folded []byte) class {
 	return plainName
 }
 
-// protectedFolder names the protected folder that name spells, with its slash,
-// as messages show it.
+// protectedFolder returns the protected folder that name spells, with its slash, for
+// messages.
 func protectedFolder(name string) string {
 	var buf [longestFolded]byte
 	folded := foldName(buf[:0], name)
@@ -210,7 +210,7 @@ func protectedFolder(name string) string {
 	return name
 }
 
-// secretClass decides whether a folded name is a secret's.
+// secretClass classifies a folded name as secret or suspect.
 func secretClass(folded []byte) class {
 	if len(folded) == 0 {
 		return plainName
@@ -258,14 +258,14 @@ func secretClass(folded []byte) class {
 	return plainName
 }
 
-// The name of a copy that keeps another program's content has ConflictInfix and
-// ConflictHex digits before its extension.
+// Conflict copies, which keep another program's content, have ConflictInfix and ConflictHex
+// digits before their extension.
 const (
 	ConflictInfix = ".conflict-"
 	ConflictHex   = 8
 )
 
-// original is the folded name of the file whose backup or conflict copy has this folded
+// original returns the folded name of the file whose backup or conflict copy has this folded
 // name.
 func original(folded []byte) []byte {
 	for again := true; again; {
@@ -282,8 +282,8 @@ func original(folded []byte) []byte {
 	return folded
 }
 
-// isSecretIn reports whether a file is a secret because of the folder it is in. An
-// item of a trash may come from any folder.
+// isSecretIn reports whether a file is a secret because of its folder. An item of a trash may
+// come from any folder.
 func isSecretIn(dir, name string) bool {
 	above, parent := dir[:max(strings.LastIndexByte(dir, '/'), 0)], dir[strings.LastIndexByte(dir, '/')+1:]
 	trashed := InTrash(dir)
@@ -309,7 +309,7 @@ func isSecretIn(dir, name string) bool {
 	return false
 }
 
-// mayHoldSecrets is false for most folders whose files are judged by their own names.
+// mayHoldSecrets returns false for most folders whose files are judged only by name.
 func mayHoldSecrets(dir string) bool {
 	return len(dir) > 1 && (dir[0] == '.' || dir[0] >= utf8.RuneSelf)
 }
@@ -317,5 +317,5 @@ func mayHoldSecrets(dir string) bool {
 func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
 func hasSuffix(b []byte, p string) bool { return len(b) >= len(p) && string(b[len(b)-len(p):]) == p }
 
-// TempPrefix starts the name of every temporary file that rootfs makes.
+// TempPrefix is the prefix of every temporary file of rootfs.
 const TempPrefix = ".quarry-tmp-"

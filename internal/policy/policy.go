@@ -13,32 +13,32 @@ import (
 	"quarry/internal/glob"
 )
 
-// Rules are what the server's owner adds to the built-in policy. No tool call
-// can change them.
+// Rules are the server owner's additions to the built-in policy. Tool calls can't change
+// them.
 type Rules struct {
-	// Deny lists gitignore-style globs of what nobody may touch, with
-	// everything beneath. They match in any case. Deny wins over Allow.
+	// Deny lists gitignore-style globs of files that are closed, with everything below them.
+	// They ignore case. Deny wins over Allow.
 	Deny []string
-	// Allow lists gitignore-style globs of secret-shaped files that may be
-	// used after all. Protected folders can't be allowed.
+	// Allow lists gitignore-style globs of secret-shaped files that may be used
+	// nevertheless. Protected folders can't be allowed.
 	Allow []string
-	// AllowSecrets lifts the rule on secret-shaped names altogether.
+	// AllowSecrets disables the rule on secret-shaped names.
 	AllowSecrets bool
 }
 
-// Verdict is what the policy says about an entry.
+// Verdict is the policy's decision about an entry.
 type Verdict uint8
 
 const (
 	Allowed Verdict = iota
-	// Unlisted entries exist for those who name them, but no listing or search
-	// shows them: trashes and our own temporary files.
+	// Unlisted entries can be opened by name, but listings and searches don't show them:
+	// trashes and our own temporary files.
 	Unlisted
-	// Secret is a file whose name says it holds credentials.
+	// Secret is a file whose name says that it contains credentials.
 	Secret
-	// Denied is the owner's decision.
+	// Denied is closed by the owner.
 	Denied
-	// Protected is a protected folder or something in one.
+	// Protected is a protected folder or inside one.
 	Protected
 )
 
@@ -49,14 +49,14 @@ func (v Verdict) String() string {
 	return [...]string{"allowed", "unlisted", "secret", "denied", "protected"}[v]
 }
 
-// Policy decides, by name and path only, what may be touched. It is immutable.
-// A nil Policy allows everything.
+// Policy decides, by name and path only, which files may be used. It is immutable. A nil
+// Policy allows everything.
 type Policy struct {
 	deny, denyFolded, allow []*glob.Glob
 	allowSecrets            bool
 }
 
-// New compiles the owner's rules on top of the built-in ones.
+// New compiles the owner's rules in addition to the built-in ones.
 func New(rules Rules) (*Policy, error) {
 	p := &Policy{allowSecrets: rules.AllowSecrets}
 	for _, s := range rules.Deny {
@@ -81,7 +81,7 @@ func New(rules Rules) (*Policy, error) {
 }
 
 func compileRule(list, s string) (*glob.Glob, error) {
-	trimmed := strings.TrimSuffix(s, "/") // a rule for a folder covers what is in it anyway
+	trimmed := strings.TrimSuffix(s, "/") // a rule for a folder covers its contents anyway
 	if strings.TrimSpace(trimmed) == "" {
 		return nil, fmt.Errorf("%s rule %q is empty", list, s)
 	}
@@ -95,8 +95,8 @@ func compileRule(list, s string) (*glob.Glob, error) {
 	return g, nil
 }
 
-// Name judges a name alone, without the owner's globs. It does not allocate.
-// Secret applies to files only: the caller knows the type.
+// Name judges a name alone, without the owner's globs. It does not allocate. Secret applies
+// only to files: the caller knows the type.
 func (p *Policy) Name(name string) Verdict {
 	if p == nil {
 		return Allowed
@@ -114,8 +114,8 @@ func (p *Policy) Name(name string) Verdict {
 	return Allowed
 }
 
-// Entry judges an entry of a listing of dir, which itself passed; "" and "." are
-// the root. Without owner's globs it does not allocate.
+// Entry judges an entry of the folder dir, which itself passed; "" and "." are the root.
+// Without owner's globs it does not allocate.
 func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	v := p.in(dir, name)
 	if v == Protected || p == nil {
@@ -140,9 +140,9 @@ func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	return v
 }
 
-// Path judges a whole path, component by component; the verdict is the worst
-// of them. "" and "." are the root, which is allowed. isDir says whether the
-// last component is, or will be, a folder.
+// Path judges a whole path, component by component, and returns the worst verdict. "" and "."
+// are the root, which is allowed. isDir says whether the last component is, or will be, a
+// folder.
 func (p *Policy) Path(path string, isDir bool) Verdict {
 	if p == nil || path == "." {
 		return Allowed
@@ -169,8 +169,7 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 	return worst
 }
 
-// in judges a name in a folder. In a trash, the name that the entry had before
-// counts too.
+// in judges a name in a folder. In a trash, the entry's former name counts too.
 func (p *Policy) in(dir, name string) Verdict {
 	v := p.Name(name)
 	if p == nil || v >= Secret {
@@ -185,9 +184,9 @@ func (p *Policy) in(dir, name string) Verdict {
 	return v
 }
 
-// ClosesTrash reports whether a path that a caller named lies in a trash while the
-// owner's globs deny something. An entry of a trash has lost its path, so no glob
-// can tell whether it came from a denied folder.
+// ClosesTrash reports whether a path given by a caller is in a trash while the owner's globs
+// deny something. An entry of a trash has lost its path, so no glob can tell whether it came
+// from a denied folder.
 func (p *Policy) ClosesTrash(path string) bool {
 	if p == nil || len(p.deny) == 0 {
 		return false
@@ -196,8 +195,8 @@ func (p *Policy) ClosesTrash(path string) bool {
 	return p.Name(first) == Unlisted || InTrash(path)
 }
 
-// ByPlace reports whether the verdict on an entry may depend on the folder it
-// is in, which only the owner's globs do.
+// ByPlace reports whether the verdict on an entry may depend on its folder, which is so only
+// with owner's globs.
 func (p *Policy) ByPlace() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }
 
 func (p *Policy) denied(path string) bool {
@@ -217,8 +216,8 @@ func (p *Policy) allowed(path string) bool {
 	return slices.ContainsFunc(p.allow, func(g *glob.Glob) bool { return g.Match(path) })
 }
 
-// ProtectedFolder names the first protected folder on a path, with its slash, as
-// messages show it; "" if there is none.
+// ProtectedFolder returns the first protected folder on a path, with its slash, for messages;
+// "" if there is none.
 func ProtectedFolder(path string) string {
 	for name := range strings.SplitSeq(path, "/") {
 		if classify(name) == protectedName {
@@ -228,13 +227,13 @@ func ProtectedFolder(path string) string {
 	return ""
 }
 
-// IsSecret reports whether a file's path says that it holds credentials.
+// IsSecret reports whether a file's path says that it contains credentials.
 func IsSecret(path string) bool { return classAt(path) == secretName }
 
-// IsSuspect reports whether a file's path says that it may hold credentials.
+// IsSuspect reports whether a file's path says that it may contain credentials.
 func IsSuspect(path string) bool { return classAt(path) == suspectName }
 
-// classAt is the class of a file by its whole path.
+// classAt returns the class of a file by its whole path.
 func classAt(path string) class {
 	slash := strings.LastIndexByte(path, '/')
 	dir, name := path[:max(slash, 0)], path[slash+1:]
@@ -248,13 +247,13 @@ func classAt(path string) class {
 	return c
 }
 
-// ByContent reports whether a file is a secret if, and only if, HoldsCredential is
-// true for its content.
+// ByContent reports whether a file is a secret if, and only if, HoldsCredential is true for
+// its content.
 func (p *Policy) ByContent(path string) bool {
 	return p != nil && !p.allowSecrets && IsSuspect(path) && !p.allowed(path)
 }
 
-// AllowRule is the rule that allows one secret file and no other.
+// AllowRule returns the rule that allows one secret file and no other.
 func AllowRule(path string) string {
 	return "/" + strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(path)
 }

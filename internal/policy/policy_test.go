@@ -78,7 +78,7 @@ func TestOwnersRules(t *testing.T) {
 		if dir := p.Path(folder, true); !dir.Refused() {
 			want := c.want
 			if dir == Unlisted {
-				want = Allowed // the folder's verdict is the walker's to carry down
+				want = Allowed // the walker applies the folder's verdict to its contents
 			}
 			if got := p.Entry(folder, base, false); got != want {
 				t.Errorf("Entry(%q, %q) = %v, want %v", folder, base, got, want)

@@ -2,13 +2,13 @@ package policy
 
 import "testing"
 
-// An entry of a trash has the policy of the path that it had.
+// An entry of a trash is judged like its former path.
 func TestTrash(t *testing.T) {
 	p, err := New(Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How programs name what they put in a trash: N is the stem and X the extension.
+	// Naming schemes of programs for items in a trash: N is the stem and X the extension.
 	had := []struct{ name, stem, ext string }{
 		{".env", ".env", ""}, {".env.local", ".env", ".local"}, {"server.pem", "server", ".pem"}, {"a.pem.bak", "a.pem", ".bak"},
 		{".netrc", ".netrc", ""}, {"id_rsa", "id_rsa", ""}, {".env~", ".env~", ""},

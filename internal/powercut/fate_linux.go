@@ -2,13 +2,13 @@ package powercut
 
 import "math/rand/v2"
 
-// plain is a fate that treats all folders alike, and all files.
+// plain is a fate that treats all folders and all files alike.
 type plain struct {
 	name  string
 	names bool
 	size  bool
-	from  int // of 4 quarters of a file, the first that has its new data
-	to    int // and the first that hasn't
+	from  int // of 4 quarters of a file, the first with its new data
+	to    int // and the first without
 }
 
 func part(all bool, n int) int {
@@ -27,7 +27,7 @@ func (p plain) Sector(sector, sectors, n int) int {
 
 func (p plain) String() string { return p.name }
 
-// Fates are the plain ones.
+// Fates returns the plain fates.
 func Fates() []Fate {
 	return []Fate{
 		plain{"nothing came", false, false, 0, 0},
@@ -40,7 +40,7 @@ func Fates() []Fate {
 	}
 }
 
-// Random is a fate that decides about each thing by itself.
+// Random returns a fate that decides each case at random.
 func Random(rng *rand.Rand) Fate { return random{rng} }
 
 type random struct{ rng *rand.Rand }

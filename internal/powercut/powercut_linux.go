@@ -30,13 +30,13 @@ type node struct {
 // event is one change of a node, or a sync of it.
 type event struct {
 	layer.Event
-	file, dir, to int // nodes; -1 for none
+	file, dir, to int // nodes; -1 if none
 	entry         int // the node that is renamed, linked or unlinked
-	other         int // the one it is exchanged with
+	other         int // the node it is exchanged with
 }
 
-// Disk records what is done beneath some folders. It is a rootfs.Layer's
-// listener; give Layer to every Root that is opened there.
+// Disk records the operations below some folders. It listens to a rootfs.Layer; pass Layer to
+// every Root that is opened there.
 type Disk struct {
 	mu     sync.Mutex
 	nodes  []*node
@@ -45,11 +45,11 @@ type Disk struct {
 	top    []int // nodes of tops
 	events []event
 	err    error
-	live   []map[string]int // entries of folders now, by node
+	live   []map[string]int // current entries of folders, by node
 }
 
-// New starts a recording of the folders, which are on one file system. All that
-// is in them counts as synced.
+// New starts a recording of the folders, which must be on one file system. Their initial
+// contents count as synced.
 func New(dirs ...string) (*Disk, error) {
 	d := &Disk{byIno: map[uint64]int{}}
 	for _, dir := range dirs {
@@ -73,7 +73,7 @@ func inoOf(info fs.FileInfo) uint64 {
 	return 0
 }
 
-// take notes what is there at the start.
+// take records the initial state.
 func (d *Disk) take(path string, info fs.FileInfo) (int, error) {
 	if id, ok := d.byIno[inoOf(info)]; ok {
 		return id, nil // a second name
@@ -117,19 +117,18 @@ func (d *Disk) add(ino uint64, mode fs.FileMode) *node {
 	return n
 }
 
-// Layer returns the layer for the roots beneath the folders. Their temporary
-// files look as if they were made before the machine was started again.
+// Layer returns the layer for the roots below the folders. Their temporary files look as if
+// they were made before a reboot.
 func (d *Disk) Layer() *rootfs.Layer { return &rootfs.Layer{After: d.record, Boot: "0badb007"} }
 
-// Now is the number of events so far: a moment to cut at.
+// Now returns the number of events so far: a moment for a cut.
 func (d *Disk) Now() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.events)
 }
 
-// Err tells of a call that was seen and not understood: then the recording is
-// worth nothing.
+// Err reports an unknown call, which makes the recording invalid.
 func (d *Disk) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,8 +171,7 @@ func (d *Disk) known(call string, ino uint64) int {
 	return id
 }
 
-// follow keeps the entries of folders as they are now, to learn which nodes an
-// event is about.
+// follow maintains the current entries of folders, to identify the nodes of an event.
 func (d *Disk) follow(e *event) {
 	if e.dir < 0 {
 		return
@@ -202,7 +200,7 @@ func (d *Disk) follow(e *event) {
 	}
 }
 
-// apply makes the event in the folder called id.
+// apply applies the event to the folder called id.
 func (e *event) apply(id int, names map[string]int) {
 	switch e.Call {
 	case "create", "mkdir", "symlink":
@@ -243,7 +241,7 @@ func (e event) String() string {
 	return s
 }
 
-// Story lists the events before a moment, from another on.
+// Story lists the events between two moments.
 func (d *Disk) Story(from, to int) string {
 	var b strings.Builder
 	for i, e := range d.events[from:to] {

@@ -50,7 +50,7 @@ func on(t *testing.T, s *State, name string) (text string, exists bool) {
 	return string(data), err == nil
 }
 
-// What was synced is on every disk; the rest is as the fate wants it.
+// Synced data is on every disk; the fate decides about the rest.
 func TestCutOfALog(t *testing.T) {
 	r, d := recorded(t, nil)
 	log, err := r.OpenLog(known(t, r, "log"), true) // syncs the name
@@ -86,8 +86,8 @@ func TestCutOfALog(t *testing.T) {
 	}
 }
 
-// A rename between folders is on the disk in both or in none, whichever of them
-// was synced.
+// A rename between folders is on the disk in both or in neither, whichever of them was
+// synced.
 func TestCutOfARename(t *testing.T) {
 	r, d := recorded(t, map[string]string{"a/f": "text", "b/g": "other"})
 	must(t, r.Rename(known(t, r, "a/f"), known(t, r, "b/f")))

@@ -12,18 +12,18 @@ import (
 	"slices"
 )
 
-// Fate decides what becomes of what was not synced.
+// Fate decides about unsynced changes.
 type Fate interface {
-	// Names says how many of the last n changes of a folder are on the disk.
+	// Names returns how many of the last n changes of a folder are on the disk.
 	Names(n int) int
-	// Size says how many of the n writes to a file since its sync its length
-	// shows, and Sector how many have reached one of its sectors.
+	// Size returns how many of the n writes to a file since its sync its length reflects,
+	// and Sector how many have reached one of its sectors.
 	Size(n int) int
 	Sector(sector, sectors, n int) int
 }
 
-// sectorSize is what the disk writes at once. Real ones have 512 bytes or more;
-// with less, small records can be torn.
+// sectorSize is the size of an atomic write. Real disks have 512 bytes or more; with less,
+// small records can be torn.
 const sectorSize = 64
 
 // State is a disk after a power cut.
@@ -34,10 +34,10 @@ type State struct {
 	names   map[int]map[string]int // of folders
 	data    map[int][]byte         // of files
 	mode    map[int]fs.FileMode
-	written map[uint64]uint64 // inode on the written disk to that of the recording
+	written map[uint64]uint64 // inode on the written disk to recorded inode
 }
 
-// Cut makes the disk that is left when the power fails before event number at.
+// Cut returns the disk if the power fails before event number at.
 func (d *Disk) Cut(at int, fate Fate) *State {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,11 +47,11 @@ func (d *Disk) Cut(at int, fate Fate) *State {
 	return s
 }
 
-// cutNames decides for each folder how many of its changes are there. A rename
-// between two folders pulls one after the other.
+// cutNames decides for each folder how many of its changes survive. A rename between two
+// folders makes them depend on each other.
 func (d *Disk) cutNames(s *State, at int, fate Fate) {
-	changes := map[int][]int{} // of each folder, numbers of events
-	synced := map[int]int{}    // how many of them for certain
+	changes := map[int][]int{} // event numbers of each folder
+	synced := map[int]int{}    // how many of them certainly survive
 	for i := range d.events[:at] {
 		e := &d.events[i]
 		if e.Call == "fsyncdir" {
@@ -99,8 +99,8 @@ func (d *Disk) cutNames(s *State, at int, fate Fate) {
 	}
 }
 
-// cutData decides for each file how much of the data written since its last
-// sync has survived.
+// cutData decides for each file how much of the data written since its last sync has
+// survived.
 func (d *Disk) cutData(s *State, at int, fate Fate) {
 	pending := map[int][]*event{} // of each file, since its sync
 	for _, n := range d.nodes {
@@ -124,7 +124,7 @@ func (d *Disk) cutData(s *State, at int, fate Fate) {
 	}
 }
 
-// mix makes a content of which each sector has seen some of the writes.
+// mix makes a content in which each sector has some of the writes.
 func mix(data []byte, writes []*event, fate Fate) []byte {
 	versions := [][]byte{data}
 	longest := len(data)
@@ -147,7 +147,7 @@ func mix(data []byte, writes []*event, fate Fate) []byte {
 	return out
 }
 
-// write returns the content after the event. It leaves the one before alone.
+// write returns the content after the event, without modifying the old one.
 func (e *event) write(data []byte) []byte {
 	size := int(e.Size)
 	if e.Call == "write" {
@@ -159,7 +159,7 @@ func (e *event) write(data []byte) []byte {
 	return out
 }
 
-// Sum tells states apart.
+// Sum identifies the state.
 func (s *State) Sum() [32]byte {
 	h := sha256.New()
 	seen := map[int]bool{}
@@ -187,8 +187,8 @@ func (s *State) Sum() [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// WriteTo writes the disk out: each recorded folder becomes one of the same base
-// name in dir. What was written since has the time of now.
+// WriteTo writes the disk out: each recorded folder becomes a folder with the same base name
+// in dir. Files written since have the current time.
 func (s *State) WriteTo(dir string) error {
 	s.written = map[uint64]uint64{}
 	made := map[int]string{}
@@ -204,7 +204,7 @@ func (s *State) write(path string, id int, made map[int]string) error {
 	n := s.nodes[id]
 	if first, ok := made[id]; ok {
 		if n.typ == fs.ModeDir {
-			return nil // a folder can't have two names; the first it is
+			return nil // a folder can't have two names; the first one wins
 		}
 		return os.Link(first, path)
 	}
@@ -239,7 +239,7 @@ func (s *State) write(path string, id int, made map[int]string) error {
 	return nil
 }
 
-// Ino gives the number a file had during the recording, for rootfs.Layer.
+// Ino returns the recorded inode of a file, for rootfs.Layer.
 func (s *State) Ino(ino uint64) uint64 {
 	if was, ok := s.written[ino]; ok {
 		return was

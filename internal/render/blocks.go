@@ -10,30 +10,28 @@ import (
 type Shown struct {
 	// Files are those shown, with the lines shown.
 	Files []search.FileMatch
-	// Results counts the blocks, files or lines shown, whichever the text is
-	// made of.
+	// Results counts the blocks, files or lines shown, depending on the form of the text.
 	Results int
-	// CutPath and CutLine are set if the last result is not whole: where it
-	// goes on.
+	// CutPath and CutLine are set if the last result is incomplete: they say where it
+	// continues.
 	CutPath string
 	CutLine int
 }
 
-// Limits bound a text.
+// Limits limit a text.
 type Limits struct {
-	Budget int // bytes of the whole text; 0 is no bound
+	Budget int // bytes of the whole text; 0 means no limit
 	Line   int // characters of one line
 }
 
-// Full reports a text that is longer than allowed.
+// Full reports whether a text of n bytes is too long.
 func (l Limits) Full(n int) bool { return l.Budget > 0 && n > l.Budget }
 
-// BlockLine is the longest line of a block, by default.
+// BlockLine is the default maximal length of a line in a block.
 const BlockLine = 500
 
-// Blocks appends matches in Roo's form: files with "# path", blocks of numbered
-// lines between "----". gap is the largest difference of line numbers within a
-// block.
+// Blocks appends matches in Roo's form: files with "# path", blocks of numbered lines between
+// "----". gap is the largest difference of line numbers within a block.
 func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
@@ -52,7 +50,7 @@ func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, 
 			var fit int
 			dst, fit = appendBlock(dst, f.Lines[at:end], lim)
 			if fit < end-at && shown.Results > 0 {
-				// It comes whole in the next answer.
+				// The next answer contains it as a whole.
 				return dst[:mark], shown
 			}
 			shown.add(f, at, at+fit)
@@ -68,8 +66,8 @@ func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, 
 	return dst, shown
 }
 
-// Around names the definition that a matching line is in, with its container; "" is
-// none.
+// Around returns the name of the definition around a matching line, with its container; ""
+// if there is none.
 func Around(l *search.Line) string {
 	switch s := l.Symbol; {
 	case s == nil:
@@ -81,9 +79,9 @@ func Around(l *search.Line) string {
 	}
 }
 
-// appendAround appends "@@ name" before lines whose first match is in a definition
-// that neither they show nor the lines before were in. This costs 2.5 % of the text
-// of a search for a name, over 30 names.
+// appendAround appends "@@ name" before lines whose first match is in a definition, unless
+// they show it or the previous lines were in it. This costs 2.5 % of the text of a search
+// for a name, measured over 30 names.
 func appendAround(dst []byte, lines []search.Line, before string) ([]byte, string) {
 	for i := range lines {
 		if !lines[i].Hit {
@@ -99,7 +97,7 @@ func appendAround(dst []byte, lines []search.Line, before string) ([]byte, strin
 	return dst, before
 }
 
-// add notes that lines from to to of f are shown.
+// add records that lines from to to of f are shown.
 func (s *Shown) add(f *search.FileMatch, from, to int) {
 	if n := len(s.Files); n > 0 && s.Files[n-1].Path == f.Path {
 		last := &s.Files[n-1]
@@ -123,13 +121,13 @@ func hits(lines []search.Line) int {
 	return n
 }
 
-// blockEnd is where the block that begins at line at ends.
+// blockEnd returns the end of the block that begins at line at.
 func blockEnd(lines []search.Line, at, gap int) int {
 	last := 0
 	for i := at; i < len(lines); i++ {
 		l := &lines[i]
 		if i > at && l.Number != lines[i-1].Number+1 {
-			return i // lines are missing, so the contexts don't touch
+			return i // lines between them are missing, so the contexts don't touch
 		}
 		if !l.Hit {
 			continue
@@ -142,8 +140,7 @@ func blockEnd(lines []search.Line, at, gap int) int {
 	return len(lines)
 }
 
-// appendBlock appends the lines of a block, as many as fit, and says how many
-// those are.
+// appendBlock appends the lines of a block, as many as fit, and returns their number.
 func appendBlock(dst []byte, lines []search.Line, lim Limits) ([]byte, int) {
 	for i := range lines {
 		mark := len(dst)

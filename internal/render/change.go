@@ -1,8 +1,8 @@
 // Package render puts the results of the library into sentences, for answers of tools
 // and for the command line.
 //
-// It is pure: a value comes in, text goes out, and names in the text can't
-// forge a line or steer a terminal.
+// It is pure: a value comes in, text goes out, and names in the text can't forge a line or
+// control a terminal.
 package render
 
 import (
@@ -14,8 +14,8 @@ import (
 	"quarry/fault"
 )
 
-// Quote puts a name in quotes; one that holds control characters, or can't be
-// shown as it is, with escapes.
+// Quote quotes a name. If it contains control characters or can't be shown literally, it is
+// escaped.
 func Quote(name string) string {
 	q := strconv.QuoteToGraphic(name)
 	if len(q) == len(name)+2 {
@@ -27,14 +27,14 @@ func Quote(name string) string {
 	return q
 }
 
-// onlyQuotes reports whether quoting changed nothing but quotes and
-// backslashes, which need no escape to be read.
+// onlyQuotes reports whether quoting changed only quotes and backslashes, which are readable
+// without escapes.
 func onlyQuotes(name, quoted string) bool {
 	plain := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
 	return quoted == `"`+plain+`"`
 }
 
-// Plain is Quote without the quotes where none are needed.
+// Plain is Quote without unnecessary quotes.
 func Plain(name string) string {
 	if q := Quote(name); q == `"`+name+`"` {
 		return name
@@ -43,7 +43,7 @@ func Plain(name string) string {
 	}
 }
 
-// Size writes a number of bytes: 156 bytes, 2.3 KB, 1.0 MB.
+// Size formats a number of bytes: 156 bytes, 2.3 KB, 1.0 MB.
 func Size(n int64) string {
 	switch {
 	case n == 1:
@@ -86,7 +86,7 @@ func Edited(c *change.Change) string {
 	return fmt.Sprintf("Replaced %s in %s.", fault.Count(e.Count, "occurrence"), name)
 }
 
-// Remaining says which occurrences an edit left alone; "" when none.
+// Remaining says which occurrences an edit left unchanged; "" if none.
 func Remaining(c *change.Change) string {
 	if len(c.Edits) != 1 || c.Edits[0].Remaining == 0 {
 		return ""
@@ -136,7 +136,7 @@ func Moved(c *change.Change) string {
 	return fmt.Sprintf("Moved %s to %s.", Quote(c.Paths[0]), Quote(c.Paths[1]))
 }
 
-// Links says what a move did to links; "" when nothing.
+// Links says what a move did to links; "" if nothing.
 func Links(c *change.Change) string {
 	if c.Links == nil {
 		return ""
@@ -192,13 +192,12 @@ func Undone(c *change.Change) string {
 		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, fault.Count(len(c.Paths), "path"))
 	}
 	if c.Undoes == "" {
-		return Sentence(c.Summary) + "." // back to a point
+		return Sentence(c.Summary) + "." // an undo to a point
 	}
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 
-// Reviewed is the answer to a change that a person accepted in part, whatever
-// tool made it.
+// Reviewed is the answer to a change that a person accepted in part, made by any tool.
 func Reviewed(r *change.Reviewed) string {
 	n := len(r.Written)
 	s := fmt.Sprintf("Accepted in part: %d of %s.\nWritten: %s\nRefused, not written: %s",
@@ -212,7 +211,7 @@ func Reviewed(r *change.Reviewed) string {
 	return s
 }
 
-// Set is the answer to a set of changes: a line for each file.
+// Set is the answer to a set of changes: one line per file.
 func Set(c *change.Change) string {
 	var b strings.Builder
 	switch {
@@ -239,22 +238,22 @@ func Set(c *change.Change) string {
 const (
 	// maxSetFiles is how many files an answer names.
 	maxSetFiles = 200
-	// maxVersions is of how many files it gives the versions: after a change of
-	// many files the next one is rarely about their lines.
+	// maxVersions is for how many files it gives the versions: after a change of many
+	// files the next one is rarely about their lines.
 	maxVersions = 3
 )
 
-// Version is a version as answers show it: its first 12 digits, which every tool
-// takes for the whole.
+// Version shortens a version for answers: to its first 12 digits, which every tool accepts
+// instead of the whole.
 func Version(v string) string { return v[:min(len(v), 12)] }
 
-// setVerbs names in one word what a set did to a file.
+// setVerbs describes in one word what a set did to a file.
 var setVerbs = map[change.Verb]string{
 	change.Edited: "edited", change.Created: "created", change.Overwrote: "overwrote", change.Deleted: "deleted", change.Moved: "moved",
 	change.SetMode: "changed",
 }
 
-// SetFile is what a set did to one file.
+// SetFile describes what a set did to one file.
 func SetFile(f change.File) string {
 	s := setVerbs[f.Did] + " " + Path(f.Path)
 	if f.To != "" {

@@ -14,11 +14,11 @@ import (
 	"quarry/internal/splice"
 )
 
-// HunkBytes is how much of a change an answer shows: about 60 lines.
+// HunkBytes limits how much of a change an answer shows: about 60 lines.
 const HunkBytes = 3 << 10
 
-// Hunks shows what changed in a file, with one line of context, each hunk under
-// "@@" and its first line's number. It is "" if that takes more than most bytes.
+// Hunks shows the changes in a file, with one line of context, each hunk under "@@" and its
+// first line's number. It returns "" if that takes more than most bytes.
 func Hunks(d *change.PathDiff, most int) string {
 	if d.Cut != (change.Cut{}) {
 		return ""
@@ -43,7 +43,7 @@ func Hunks(d *change.PathDiff, most int) string {
 	return b.String()
 }
 
-// newLine reads the number of a hunk's first line in the new file.
+// newLine parses the number of a hunk's first line in the new file.
 func newLine(header string) int {
 	_, rest, _ := strings.Cut(header, "+")
 	n, _ := strconv.Atoi(rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return r < '0' || r > '9' })])
@@ -74,9 +74,8 @@ func appendHunk(b *strings.Builder, lines []string, number int) {
 	}
 }
 
-// ChangedLines shows a change after the sentence that says it: of each file its hunks,
-// as far as all of them fit, else nothing. New files are not shown, since the
-// caller has just written them.
+// ChangedLines shows a change after its sentence: the hunks of each file if all of them fit,
+// else nothing. New files are not shown, since the caller has just written them.
 func ChangedLines(c *change.Change, named bool) string {
 	left := HunkBytes
 	var b strings.Builder
@@ -100,8 +99,8 @@ func ChangedLines(c *change.Change, named bool) string {
 	return b.String()
 }
 
-// Extent says which lines of a file a change has made or joined, and how many came and went:
-// " Lines 14-16, 30: +4 -2." It is "" if that is not known.
+// Extent says which lines of a file a change has made or joined, and how many were added and
+// removed: " Lines 14-16, 30: +4 -2." It is "" if that is unknown.
 func Extent(c *change.Change) string {
 	if len(c.Diffs) != 1 || c.Diffs[0].Kind != change.DiffContent || c.Diffs[0].Cut.Hunks > 0 {
 		return ""
@@ -153,28 +152,28 @@ func Extent(c *change.Change) string {
 // maxRanges is how many ranges of lines a sentence names.
 const maxRanges = 8
 
-// maxRewrites is how many different rewrites a dry run lists, and someRewrites how
-// many if there are more, or if not all are known: a pattern with groups makes another
-// of each line.
+// maxRewrites is how many different rewrites a dry run lists, and someRewrites how many if
+// there are more, or if not all are known: a pattern with groups makes a different one from
+// each line.
 const maxRewrites, someRewrites = 20, 4
 
-// sampleRewrites is how many of them, the most frequent, have a line shown, and
-// sampleLine how many characters of it.
+// sampleRewrites is for how many of the most frequent ones a line is shown, and sampleLine how
+// many characters of it.
 const sampleRewrites, sampleLine = 2, 160
 
-// shortLine is a line that says little without the one above it.
+// shortLine is the length of a line that is unclear without the one above it.
 const shortLine = 8
 
-// Rewrites lists what a change rewrites, each different rewrite once with how
-// often it is made, most often first, and one line of it as it was and will be. It
-// is "" if lines come and go instead.
+// Rewrites lists a change's rewrites, each different one once with its count, most frequent
+// first, and one line of it before and after. It is "" if lines are added or removed
+// instead.
 func Rewrites(c *change.Change) string {
 	count := map[[2]string]int{}
 	sample := map[[2]string]string{}
 	lines := 0
 	for i := range c.Diffs {
 		var removed, added []string
-		before := "" // the line above, which tells what an empty item of a list belongs to
+		before := "" // the line above, which shows the context of an empty list item
 		end := func() bool {
 			ok := len(removed) == len(added)
 			for k := range min(len(removed), len(added)) {
@@ -240,7 +239,7 @@ func Rewrites(c *change.Change) string {
 			break
 		}
 		b.WriteByte('\n')
-		if !cut && c.Links == nil { // links are counted below, without what was renamed
+		if !cut && c.Links == nil { // links are counted below, without the renamed path
 			fmt.Fprintf(&b, "%d× ", r.n)
 		}
 		fmt.Fprintf(&b, "%s → %s", clipped(r.of[0]), clipped(r.of[1]))
@@ -251,8 +250,8 @@ func Rewrites(c *change.Change) string {
 	return b.String()
 }
 
-// partial reports a change of which the diffs don't show every line. A change has all
-// its paths, and diffs only up to a number of lines.
+// partial reports whether the diffs of a change don't show every line. A change has all its
+// paths, and diffs only up to a number of lines.
 func partial(c *change.Change) bool {
 	shown := map[string]bool{}
 	for _, d := range c.Diffs {
@@ -264,7 +263,7 @@ func partial(c *change.Change) bool {
 	return slices.ContainsFunc(c.Paths, func(p string) bool { return !shown[p] })
 }
 
-// differing is what of a line differs from another, as whole words.
+// differing returns the differing parts of two lines, extended to whole words.
 func differing(old, text string) [2]string {
 	start, end := splice.Ends(old, text)
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
@@ -285,7 +284,7 @@ func differing(old, text string) [2]string {
 	return [2]string{old[start : len(old)-end], text[start : len(text)-end]}
 }
 
-// clipped is a text in quotes, cut after 80 characters.
+// clipped quotes a text, cut after 80 characters.
 func clipped(s string) string {
 	return Quote(fault.Clip(s, 80))
 }

@@ -33,7 +33,7 @@ func TestRewrites(t *testing.T) {
 	if got := render.Rewrites(c); got != want {
 		t.Errorf("Rewrites:%s\nwant%s", got, want)
 	}
-	// Diffs of the first files alone are examples, whatever else the change says.
+	// Diffs of only the first files are examples, whatever else the change reports.
 	for name, part := range map[string]*change.Change{
 		"a file without a diff": {Diffs: c.Diffs, Paths: []string{"a", "b", "c"}},
 		"a diff that is cut":    {Diffs: []change.PathDiff{c.Diffs[0], {Old: "b", New: "b", Hunks: c.Diffs[1].Hunks, Cut: change.Cut{Removed: 1}}}, Paths: []string{"a", "b"}},

@@ -11,21 +11,21 @@ import (
 // window is the part of a line that is shown.
 type window struct {
 	text          []byte
-	before, after bool // something is missing there
+	before, after bool // text is missing there
 }
 
-// lead is the part of a window, in eighths, that lies before the match when the
-// window had to move.
+// lead is the part of a window, in eighths, before the match if the window does not begin at
+// the start of the line.
 const lead = 2
 
-// cut takes at most so many characters of a line, see bounds.
+// cut takes at most most characters of a line, see bounds.
 func cut(l *search.Line, text []byte, most int) window {
 	a, b := bounds(l, text, most)
 	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}
 }
 
-// bounds returns the shown part of a line. It is the beginning, or a part
-// further on if the first match would not be visible otherwise.
+// bounds returns the shown part of a line. It is the start, or a later part if the first match
+// would not be visible otherwise.
 func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	total := utf8.RuneCount(text)
 	if total <= most {
@@ -38,7 +38,7 @@ func bounds(l *search.Line, text []byte, most int) (from, to int) {
 		to := from + utf8.RuneCount(text[min(s.Start, len(text)):min(s.End, len(text))])
 		if to > most {
 			start = from - most*lead/8
-			if to-start > most { // a long match: from its start
+			if to-start > most { // a long match: show its start
 				start = from
 			}
 		}
@@ -48,14 +48,14 @@ func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	return a, a + skip(text[a:], most)
 }
 
-// Window is the part of a matching line that an answer shows, of at most so many
-// characters, and the bytes of the line that are missing before and after it.
+// Window returns the part of a matching line that an answer shows, of at most most characters,
+// and the numbers of bytes missing before and after it.
 func Window(l *search.Line, most int) (text []byte, before, after int) {
 	at, end := bounds(l, l.Text, most)
 	return l.Text[at:end], l.CutBefore + at, l.CutAfter + len(l.Text) - end
 }
 
-// skip returns where character n of text begins.
+// skip returns the offset of character n of text.
 func skip(text []byte, n int) int {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {
@@ -67,7 +67,7 @@ func skip(text []byte, n int) int {
 
 func trimRight(text []byte) []byte { return bytes.TrimRight(text, " \t\r\v\f") }
 
-// appendTotal appends a total; one that is not exact has a plus.
+// appendTotal appends a total, with a plus if it is not exact.
 func appendTotal(dst []byte, t Total) []byte {
 	dst = strconv.AppendInt(dst, int64(t.N), 10)
 	if t.More {
@@ -82,5 +82,5 @@ type Total struct {
 	More bool
 }
 
-// String is the number as it is printed.
+// String formats the number for printing.
 func (t Total) String() string { return string(appendTotal(nil, t)) }

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendName appends a path so that it can't forge a line or steer a terminal:
-// control and bidirectional characters and bytes that aren't UTF-8 become
-// escapes.
+// AppendName appends a path so that it can't forge a line or control a terminal: control and
+// bidirectional characters and bytes that aren't UTF-8 become escapes.
 func AppendName(dst []byte, path string) []byte {
 	if plainName(path) {
 		return append(dst, path...)
@@ -55,19 +54,19 @@ func plainName(path string) bool {
 	return true
 }
 
-// tricky reports characters that change how text around them is shown: C1
-// controls, line separators, bidirectional marks, tags and the byte order mark.
+// tricky reports characters that change the display of text around them: C1 controls, line
+// separators, bidirectional marks, tags and the byte order mark.
 func tricky(r rune) bool {
 	return 0x80 <= r && r < 0xa0 ||
 		r == 0x61c || 0x200e <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e ||
 		0x2066 <= r && r <= 0x2069 || 0xe0000 <= r && r <= 0xe007f || r == 0xfeff
 }
 
-// base64Prefix marks a path that is given as base64.
+// base64Prefix marks a path encoded as base64.
 const base64Prefix = "base64:"
 
-// Path returns a path as a tool's answer shows it: as it is, or as base64 if it
-// can't be printed. No two paths are shown alike, and ParseName reads each back.
+// Path returns a path for a tool's answer: literally, or as base64 if it can't be printed. No
+// two paths have the same form, and ParseName decodes each.
 func Path(path string) string {
 	if encoded := EncodedName(path); encoded != "" {
 		return encoded
@@ -75,11 +74,11 @@ func Path(path string) string {
 	return path
 }
 
-// AppendPath appends what Path returns.
+// AppendPath appends the result of Path.
 func AppendPath(dst []byte, path string) []byte { return append(dst, Path(path)...) }
 
-// EncodedName returns the path as base64 if its printed form is not the path
-// itself or would be read as another path, and "" otherwise. ParseName reads it back.
+// EncodedName returns the path as base64 if its printed form differs from it or would be
+// decoded as another path, and "" otherwise. ParseName decodes it.
 func EncodedName(path string) string {
 	if plainName(path) && ParseName(path) == path {
 		return ""
@@ -87,7 +86,7 @@ func EncodedName(path string) string {
 	return base64Prefix + base64.StdEncoding.EncodeToString([]byte(path))
 }
 
-// ParseName reads a path that EncodedName wrote; any other it returns as it is.
+// ParseName decodes a path from EncodedName; any other is returned unchanged.
 func ParseName(s string) string {
 	rest, ok := strings.CutPrefix(s, base64Prefix)
 	if !ok {
@@ -95,17 +94,17 @@ func ParseName(s string) string {
 	}
 	b, err := base64.StdEncoding.DecodeString(rest)
 	if err != nil || EncodedName(string(b)) != s {
-		return s // a file may be called so
+		return s // a file may have that name
 	}
 	return string(b)
 }
 
-// namedSecrets and secretRoom bound the names of closed files in an answer.
+// namedSecrets and secretRoom limit the names of closed files in an answer.
 const namedSecrets, secretRoom = 3, 120
 
-// Protected counts files that the policy closed, and names the first that are
-// closed for having the name of a secret, so that a reader knows whether they
-// matter: "3 protected: a.key, b.pem, …".
+// Protected counts files that the policy closed, and names the first ones that are closed for
+// having the name of a secret, so that a reader can tell whether they matter:
+// "3 protected: a.key, b.pem, …".
 func Protected(n int, secrets []string) string {
 	text := strconv.Itoa(n) + " protected"
 	if len(secrets) == 0 {

@@ -7,11 +7,11 @@ import (
 	"quarry/internal/notebook"
 )
 
-// Notes appends notes with their excerpts or content, and says how many fit and
-// of how many the content was left out for want of room.
+// Notes appends notes with their excerpts or content. It returns how many fit, and for how
+// many the content was omitted for lack of space.
 //
-// With numbered, each line of a note has its number, so that no line of a note can
-// be taken for one of ours.
+// With numbered, each line of a note has its number, so that a note's text can't imitate the
+// rest of the answer.
 func Notes(dst []byte, notes []notebook.Found, content, numbered bool, lim Limits) (out []byte, fit, short int) {
 	for i := range notes {
 		n := &notes[i]

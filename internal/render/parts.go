@@ -10,7 +10,7 @@ import (
 	"quarry/internal/notebook"
 )
 
-// printable makes names of a note fit a line: in YAML they can contain line breaks.
+// printable makes names of a note fit on a line: in YAML they can contain line breaks.
 func printable(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
@@ -19,8 +19,8 @@ func printable(names []string) []string {
 	return out
 }
 
-// Outline words the parts of a note: its lines, what it has before the text, and
-// the headings with the lines of their sections.
+// Outline describes the parts of a note: its lines, its front matter, and the headings with
+// the lines of their sections.
 func Outline(dst []byte, o *notebook.Outline) []byte {
 	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), fault.Count(o.Lines, "line"))
 	if len(o.Properties) > 0 {
@@ -64,8 +64,7 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	return dst
 }
 
-// PathList lists paths, those in one folder below it. total is how many there are with
-// those that are not given.
+// PathList lists paths, grouped by folder. total is their number including omitted ones.
 func PathList(dst []byte, paths []string, total int, one, many string, l Limits) []byte {
 	if total == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
@@ -78,10 +77,9 @@ func PathList(dst []byte, paths []string, total int, one, many string, l Limits)
 	return dst
 }
 
-// Paths appends a line for each path, with a count where there are counts, and returns
-// how many fit. Where three or more paths in a row are in one folder, a line has the
-// folder, and their names come below it: in a vault the folder is often longer than
-// all the rest.
+// Paths appends a line for each path, with its count if there are counts, and returns how many
+// fit. If three or more consecutive paths are in one folder, the folder gets a line, and their
+// names follow below: in a vault the folder is often longer than all the rest.
 func Paths(dst []byte, paths []string, l Limits, counts []int) (out []byte, fit int) {
 	folderOf := func(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
 	folder, until := "", 0
@@ -112,18 +110,18 @@ func Paths(dst []byte, paths []string, l Limits, counts []int) (out []byte, fit 
 	return dst, len(paths)
 }
 
-// NoteLinks words links, by their source; of one note's own links it shows where
-// they lead. It returns how many fit. all are those of all pages.
+// NoteLinks lists links by their source; for one note's own links it shows their targets. It
+// returns how many fit. all are the links of all pages.
 func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) ([]byte, int) {
 	if len(all) == 0 {
 		return append(dst, "No links."...), 0
 	}
 	dst = append(linkCount(dst, all, targets), ':')
-	var before notebook.Link // the last one that is shown
+	var before notebook.Link // the last one shown
 	only, same := false, false
 	for i, link := range links {
 		if i > 0 && !targets && link.Line > 0 && link.Source == before.Source && link.Line == before.Line && link.Text == before.Text {
-			continue // another link of the line
+			continue // another link of the same line
 		}
 		line, where := "", ""
 		if link.Line > 0 {
@@ -161,8 +159,8 @@ func NoteLinks(dst []byte, links, all []notebook.Link, targets bool, l Limits) (
 	return dst, len(links)
 }
 
-// aloneInSource reports whether the links that begin a list are on one line of their
-// note and the note has no others.
+// aloneInSource reports whether the first links of a list are on one line of their note and
+// the note has no others.
 func aloneInSource(links []notebook.Link) bool {
 	for _, l := range links[1:] {
 		if l.Source != links[0].Source {
@@ -175,7 +173,7 @@ func aloneInSource(links []notebook.Link) bool {
 	return true
 }
 
-// linkCount is "30 links in 25 notes"; that a note's own links are in one note is no news.
+// linkCount is "30 links in 25 notes"; for a note's own links it omits the notes.
 func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
 	dst = append(dst, fault.Count(len(links), "link")...)
 	if own {
@@ -185,8 +183,8 @@ func linkCount(dst []byte, links []notebook.Link, own bool) []byte {
 	return fmt.Appendf(dst, " in %s", fault.Count(len(sources), "note"))
 }
 
-// LinkSources lists the notes that have links, and how many each has. The links of a
-// note stand together.
+// LinkSources lists the notes with links, and the number of each note's links. The links of a
+// note must be adjacent.
 func LinkSources(links []notebook.Link) (sources []string, counts []int) {
 	for i := range links {
 		if i == 0 || links[i].Source != links[i-1].Source {
@@ -197,7 +195,7 @@ func LinkSources(links []notebook.Link) (sources []string, counts []int) {
 	return sources, counts
 }
 
-// LinkCounts words how many links there are, and how many each of these notes has.
+// LinkCounts says how many links there are, and how many each of these notes has.
 func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []int, l Limits) []byte {
 	if len(links) == 0 {
 		return append(dst, "No links."...)
@@ -210,8 +208,8 @@ func LinkCounts(dst []byte, links []notebook.Link, sources []string, counts []in
 	return dst
 }
 
-// NoteTable words a table: a line for each row, its path first, below the value that
-// it is grouped by. It returns how many rows fit.
+// NoteTable formats a table: a line for each row, starting with its path, below the value by
+// which it is grouped. It returns how many rows fit.
 func NoteTable(dst []byte, t *notebook.Table, l Limits) ([]byte, int) {
 	if len(t.Rows) == 0 {
 		return append(dst, "No notes."...), 0
@@ -240,7 +238,7 @@ func NoteTable(dst []byte, t *notebook.Table, l Limits) ([]byte, int) {
 	return dst, len(t.Rows)
 }
 
-// Attached says how many attachments moved with a note; "" for none.
+// Attached says how many attachments moved with a note; "" if none.
 func Attached(n int) string {
 	if n == 0 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"quarry/fault"
 )
 
-// Recording words the state of the recording of other programs' changes.
+// Recording describes the state of the recording of other programs' changes.
 func Recording(st *change.Recording) string {
 	var b strings.Builder
 	switch {

@@ -34,7 +34,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A name can't forge a line or steer a terminal.
+// A name can't forge a line or control a terminal.
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"a b.md":     `"a b.md"`,

@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// ShellQuote writes a word so that a POSIX shell reads it back.
+// ShellQuote quotes a word for a POSIX shell.
 func ShellQuote(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -7,8 +7,8 @@ import (
 	"quarry/search"
 )
 
-// A long line shows its beginning, unless the match is further on; a cut falls
-// between characters.
+// A long line shows its start, unless the match is further on; it is cut between
+// characters.
 func TestCut(t *testing.T) {
 	text := strings.Repeat("ä", 30) + "MATCH" + strings.Repeat("ö", 30)
 	at := func(s string) search.Span {
@@ -45,7 +45,7 @@ func TestName(t *testing.T) {
 		"a\u202eb":         `a\u{202e}b`,
 		"bad\xffname":      `bad\xffname`,
 		"real \ufffd":      "real \ufffd",
-		"👩\u200d💻.md":      "👩\u200d💻.md", // a joined emoji is one picture
+		"👩\u200d💻.md":      "👩\u200d💻.md", // a joined emoji is a single image
 	} {
 		if got := Name(path); got != want {
 			t.Errorf("Name(%q) = %q, want %q", path, got, want)
@@ -58,7 +58,7 @@ func TestName(t *testing.T) {
 			t.Errorf("ParseName(%q) = %q, want %q", encoded, ParseName(encoded), path)
 		}
 	}
-	// A file may be called as another one is shown.
+	// A file's name may equal the encoded form of another.
 	shown := EncodedName("a\nb")
 	if twice := EncodedName(shown); Path(shown) != twice || ParseName(twice) != shown || ParseName(shown) != "a\nb" {
 		t.Errorf("a file called %q is shown as %q", shown, Path(shown))

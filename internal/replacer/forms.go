@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Sample is a match and what comes in its place, both cut to maxSample bytes, for
-// all matches of its form.
+// Sample is a match and its replacement, both cut to maxSample bytes, which represents all
+// matches of its form.
 type Sample struct {
 	Old, New string
 	Count    int
@@ -16,13 +16,13 @@ type Sample struct {
 
 const (
 	maxSample = 500
-	// maxForms is how many forms are told apart. All have a sample if they are at most
-	// fewForms, else someForms of them.
+	// maxForms is how many forms are distinguished. Up to fewForms all have a sample,
+	// otherwise someForms of them.
 	maxForms, fewForms, someForms = 500, 6, 4
 )
 
-// forms are the different forms of matches, each by its first match. Who turns round
-// the arguments of 118 calls wants to see the four that look otherwise.
+// forms are the different forms of matches, each with its first match. After swapping the
+// arguments of 118 calls, one wants to see the four that look different.
 type forms struct {
 	byForm map[string]*Sample
 	order  []*Sample
@@ -44,7 +44,7 @@ func (f *forms) add(old, new string) {
 	s.Count++
 }
 
-// samples are all forms if they are few, else the most frequent one and the rarest.
+// samples returns all forms if they are few, else the most frequent one and the rarest.
 func (f *forms) samples() (out []Sample) {
 	list := slices.Clone(f.order)
 	slices.SortStableFunc(list, func(a, b *Sample) int { return cmp.Compare(b.Count, a.Count) })
@@ -67,7 +67,7 @@ func cut(text string) string {
 	return text[:end]
 }
 
-// formOf is a text with each word, string and white space as one character.
+// formOf replaces each word, string and white space of a text by one character.
 func formOf(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -102,8 +102,8 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= utf8.RuneSelf
 }
 
-// Unquoted is a text in which every string is empty: calls that differ in their
-// messages alone have it in common.
+// Unquoted empties every string in a text: calls that differ only in their messages become
+// equal.
 func Unquoted(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -120,7 +120,7 @@ func Unquoted(text string) string {
 	return b.String()
 }
 
-// endOfString is where the string that begins at from ends, or 0.
+// endOfString returns where the string that begins at from ends, or 0.
 func endOfString(text string, from int) int {
 	for i := from + 1; i < len(text); i++ {
 		switch text[i] {

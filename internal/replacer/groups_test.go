@@ -7,13 +7,13 @@ import (
 	"quarry/match"
 )
 
-// A group that the pattern does not have would be empty, and what was meant
-// would be lost.
+// A group that the pattern doesn't have would be replaced by nothing, and text would be
+// lost.
 func TestUnknownGroups(t *testing.T) {
 	for _, c := range []struct {
 		pattern, text string
 		literal       bool
-		group, fix    string // "" is accepted
+		group, fix    string // "" if accepted
 	}{
 		{`def (\w+)`, "def $1_x", false, "$1_x", "${1}_x"},
 		{`def (\w+)`, "def ${1}_x", false, "", ""},

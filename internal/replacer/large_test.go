@@ -18,7 +18,7 @@ import (
 	"quarry/search"
 )
 
-// replaced is what Find and Apply make of a file.
+// replaced applies the result of Find to a file.
 func replaced(t *testing.T, text, pattern, with string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -49,8 +49,8 @@ func replaced(t *testing.T, text, pattern, with string) string {
 	return string(got)
 }
 
-// Matches that are one edit, because there are so many, leave what stands between
-// them as it is: line endings of either kind, too.
+// Matches joined into one edit, because there are so many, leave the text between them
+// unchanged, including both kinds of line endings.
 func TestJoinedMatches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 1))
 	var b strings.Builder
@@ -59,15 +59,15 @@ func TestJoinedMatches(t *testing.T) {
 	}
 	text := b.String()
 	if got := replaced(t, text, "x", "yy"); got != strings.ReplaceAll(text, "x", "yy") {
-		t.Error("the outcome is not that of strings.ReplaceAll")
+		t.Error("the result differs from strings.ReplaceAll")
 	}
 	lf := strings.ReplaceAll(text, "\r", "")
 	if got := replaced(t, lf, "x", "y\nz"); got != strings.ReplaceAll(lf, "x", "y\nz") {
-		t.Error("with line breaks the outcome is not that of strings.ReplaceAll")
+		t.Error("with line breaks the result differs from strings.ReplaceAll")
 	}
 }
 
-// Millions of matches cost some times the file, not 650 bytes each.
+// Millions of matches cost a few times the file's size, not 650 bytes each.
 func TestManyMatchesAreCheap(t *testing.T) {
 	files := &fake{text: strings.Repeat("0123456789abcdef\n", 60_000)}
 	q := replacer.Query{Replacement: "z"}
@@ -84,7 +84,7 @@ func TestManyMatchesAreCheap(t *testing.T) {
 	}
 }
 
-// The new text of all files is bounded, not only that of each.
+// The new text of all files together is limited, not only each file's.
 func TestTooMuch(t *testing.T) {
 	files := &fake{text: "K\n", paths: make([]string, 60)}
 	for i := range files.paths {
@@ -97,7 +97,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// What could not be searched is no reason to say that all matches were replaced.
+// Unsearched files prevent a claim that all matches were replaced.
 func TestIncomplete(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -1,9 +1,9 @@
-// Package replacer replaces what a search finds: it says which edits that is,
-// as a set of operations, and changes nothing itself.
+// Package replacer replaces the matches of a search: it returns the edits as a set of
+// operations, and changes nothing itself.
 //
-// A file's new text is what "rg --passthru --replace" prints for it, line
-// endings of the replacement aside, which are the file's. Every operation names
-// the version it was worked out from.
+// A file's new text equals the output of "rg --passthru --replace", except for line endings of
+// the replacement, which are the file's. Every operation names the version that it is based
+// on.
 package replacer
 
 import (
@@ -23,23 +23,23 @@ import (
 	"quarry/search"
 )
 
-// Template is what a match is replaced by. It is for one goroutine.
+// Template is the replacement of matches. It must not be used concurrently.
 type Template struct {
 	text    string
-	literal bool // there is nothing to fill in
-	asGiven bool // nobody meant a group
+	literal bool // it has no groups
+	asGiven bool // no group was meant
 	m       *match.Matcher
 	slots   []int
 }
 
-// NewTemplate makes a template for the matches of m. In one that is not literal
-// $1, ${1}, $name and ${name} stand for groups, and $$ for a dollar sign.
+// NewTemplate makes a template for the matches of m. Unless literal, $1, ${1}, $name and
+// ${name} are replaced by groups, and $$ by a dollar sign.
 func NewTemplate(text string, literal bool, m *match.Matcher) *Template {
 	return &Template{text: text, asGiven: literal, literal: literal || !strings.Contains(text, "$"), m: m}
 }
 
-// Append appends what the match [start, end) of text is replaced by. A group
-// that is not there is empty.
+// Append appends the replacement of the match [start, end) of text. An unset group is
+// empty.
 func (t *Template) Append(out, text []byte, start, end int) []byte {
 	if t.literal {
 		return append(out, t.text...)
@@ -49,7 +49,7 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 		t.slots = slots
 	}
 	if !ok || slots[0] != start || slots[1] != end {
-		// A match that looked at lines outside the text has only itself.
+		// A match that depended on lines outside the text has no groups here.
 		slots = []int{start, end}
 	}
 	for rest := t.text; rest != ""; {
@@ -75,12 +75,12 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 	return out
 }
 
-// GroupError refuses a replacement that names a group the pattern does not have:
-// it would be empty, and text would be lost.
+// GroupError refuses a replacement with a group that the pattern doesn't have: it would be
+// empty, and text would be lost.
 type GroupError struct {
-	Group string // as it stands in the replacement
-	Fix   string // what was probably meant; "" if that is not known
-	Have  int    // groups of the pattern
+	Group string // as written in the replacement
+	Fix   string // what was probably meant; "" if unknown
+	Have  int    // number of groups in the pattern
 }
 
 func (e *GroupError) Error() string {
@@ -100,7 +100,7 @@ func (e *GroupError) Error() string {
 // Unwrap gives the code.
 func (e *GroupError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says how to write what was meant.
+// Hint says how to write the intended replacement.
 func (e *GroupError) Hint() string {
 	switch {
 	case strings.HasPrefix(e.Group, `\`):
@@ -111,7 +111,7 @@ func (e *GroupError) Hint() string {
 	return "$$ is a dollar sign"
 }
 
-// check refuses groups that the pattern does not have, and \1.
+// check refuses groups that the pattern doesn't have, and \1.
 func (t *Template) check() error {
 	have := len(t.m.Pattern().GroupNames()) - 1
 	if !t.asGiven {
@@ -141,7 +141,7 @@ func (t *Template) check() error {
 	}
 }
 
-// fix is the group that the beginning of a name may mean: $1_x is ${1}_x.
+// fix returns the group that the start of a name may mean: $1_x is ${1}_x.
 func (t *Template) fix(name string) string {
 	for n := len(name) - 1; n > 0; n-- {
 		if t.group(name[:n]) >= 0 {
@@ -151,7 +151,7 @@ func (t *Template) fix(name string) string {
 	return ""
 }
 
-// groupName reads $name or ${name} at the start of s.
+// groupName parses $name or ${name} at the start of s.
 func groupName(s string) (name string, size int) {
 	if strings.HasPrefix(s, "${") {
 		if i := strings.IndexByte(s, '}'); i > 0 {
@@ -185,45 +185,45 @@ func (t *Template) group(name string) int {
 	return -1
 }
 
-// Files is where to search and read.
+// Files is the workspace to search and read.
 type Files interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 }
 
-// Query says what to replace. Limits and details of the search don't count: all
-// matches of all files are replaced.
+// Query defines a replacement. Limits and details of the search are ignored: all matches of
+// all files are replaced.
 type Query struct {
 	search.Query
 	Replacement string
 	Literal     bool // no groups in the replacement
-	// Expected, unless it is 0, is the number of matches there must be.
+	// Expected, unless it is 0, is the required number of matches.
 	Expected int
 }
 
-// Found is what is to be replaced.
+// Found describes a replacement to be made.
 type Found struct {
 	Ops     []change.Op
 	Matches int
 	Counts  []FileCount // of each of Ops
-	Each    []int       // of several replacements, how many matches each has
+	Each    []int       // of several replacements, the number of matches of each
 	Samples []Sample    // if the replacement has groups: some of its forms
-	Forms   int         // how many there are
+	Forms   int         // the number of forms
 	Summary *search.Summary
 
-	// Refused counts the places of a structure that are not replaced, by the
-	// reason; Places are the first of them.
+	// Refused counts the places of a structure that are not replaced, by the reason;
+	// Places are the first of them.
 	Refused map[string]int
 	Places  []Place
 }
 
-// CountError refuses a replacement because of the number of its matches.
+// CountError refuses a replacement because of its number of matches.
 type CountError struct {
 	Want, Have int
 	Files      []FileCount
 }
 
-// FileCount is how many matches a file has.
+// FileCount is the number of matches in a file.
 type FileCount struct {
 	Path    string
 	Matches int
@@ -241,17 +241,16 @@ func (e *CountError) Hint() string {
 	return "look at the matches with a search or a dry run, then correct the pattern or the number"
 }
 
-// ErrNone is for a pattern that matches nowhere.
+// ErrNone reports a pattern without matches.
 var ErrNone = fault.New(fault.NotFound, "nothing matches, so nothing was changed", "")
 
-// ErrTooMuch is for a replacement with more new text than a set of changes may
-// bring.
+// ErrTooMuch reports a replacement with more new text than a set of changes may have.
 var ErrTooMuch = fault.New(fault.TooLarge, fmt.Sprintf("the new text is over %d MB in all, so nothing was changed", maxText>>20), "replace in fewer files at once: name a folder, or give a glob")
 
-// IncompleteError refuses a replacement because not all files could be searched:
-// "every match" would not be true of it.
+// IncompleteError refuses a replacement because not all files could be searched: it would not
+// replace every match.
 type IncompleteError struct {
-	Skipped []search.Skip // what could not be searched, the first of them
+	Skipped []search.Skip // the first files that could not be searched
 	Count   int
 	Stopped search.Stop // the limit that ended the search
 }
@@ -274,7 +273,7 @@ func (e *IncompleteError) Error() string {
 	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
 }
 
-// Unwrap gives the code: Permission, or that of a search that took too long.
+// Unwrap gives the code: Permission, or the one for a search that took too long.
 func (e *IncompleteError) Unwrap() error {
 	if e.Count == 0 {
 		return fault.Timeout
@@ -293,17 +292,17 @@ func (e *IncompleteError) Hint() string {
 const (
 	// maxFile is the largest file that is changed.
 	maxFile = 1 << 30
-	// maxText is the most new text of all files.
+	// maxText limits the new text of all files together.
 	maxText = 256 << 20
-	// The first maxEdits matches of a file are an edit each. After that a match joins
-	// the edit before it, with the text between them, if that is at most joinGap bytes
-	// and the edit at most joinSize: an edit costs some 650 bytes until it is made.
+	// The first maxEdits matches of a file are separate edits. After that a match joins the
+	// previous edit, with the text between them, if that is at most joinGap bytes and the edit
+	// at most joinSize: an edit costs some 650 bytes until it is made.
 	maxEdits = 4096
 	joinGap  = 128
 	joinSize = 32 << 10
 )
 
-// Find works out the edits that replace every match.
+// Find computes the edits that replace every match.
 func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if q.Structure != "" {
 		return findShapes(ctx, files, q)
@@ -336,7 +335,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(q.Expected)
 }
 
-// add notes the operation on a file, and how many matches it replaces.
+// add records the operation on a file, and how many matches it replaces.
 func (f *Found) add(op change.Op, matches int) {
 	if matches > 0 {
 		f.Ops, f.Matches = append(f.Ops, op), f.Matches+matches
@@ -344,7 +343,7 @@ func (f *Found) add(op change.Op, matches int) {
 	}
 }
 
-// asExpected refuses a number of matches that is not the one expected.
+// asExpected refuses a number of matches other than the expected one.
 func (f *Found) asExpected(want int) error {
 	switch {
 	case f.Matches == 0 && len(f.Refused) > 0:
@@ -357,8 +356,8 @@ func (f *Found) asExpected(want int) error {
 	return nil
 }
 
-// search lists the files that match, and those with lines that are too long for a
-// search to look at. What can't be read at all is an error.
+// search lists the matching files, and those with lines that are too long to search.
+// Unreadable files are an error.
 func (f *Found) search(ctx context.Context, files Files, q Query) (paths []string, err error) {
 	each := q.Query
 	each.Detail, each.Limits, each.Offset, each.Order = search.Files, search.Limits{}, 0, search.ByPath
@@ -377,9 +376,9 @@ func (f *Found) search(ctx context.Context, files Files, q Query) (paths []strin
 	return slices.Compact(paths), nil
 }
 
-// Missed returns an IncompleteError if a search did not look at all files. Those with
-// a line that is too long to search can be read: they are long, unless the files were
-// to lack something.
+// Missed returns an IncompleteError if a search skipped files. Files with a line that is too
+// long to search can still be read: they are returned in long, unless the query lists files
+// without a match (lacking).
 func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 	missed := &IncompleteError{Stopped: sum.Stopped}
 	for why, n := range sum.SkippedCount {
@@ -392,7 +391,7 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 		case search.Unreadable, search.Loop:
 			missed.Skipped = append(missed.Skipped, k)
 		case search.TooLarge:
-			if lacking { // nobody knows whether it has what it should lack
+			if lacking { // it is unknown whether it has a match
 				missed.Skipped = append(missed.Skipped, k)
 				continue
 			}
@@ -406,7 +405,7 @@ func Missed(sum *search.Summary, lacking bool) (long []string, err error) {
 	return long, nil
 }
 
-// replacing works out what replaces the matches of files, one after another.
+// replacing computes the replacements in files, one after the other.
 type replacing struct {
 	m        *match.Matcher
 	template *Template
@@ -415,13 +414,13 @@ type replacing struct {
 	// Of the file: the line ending of text up to to.
 	eol textfile.Ending
 	to  int
-	// The line in hand is text[from:end], the one after it begins at next.
+	// The current line is text[from:end], the next one begins at next.
 	from, end, next int
-	// literal is the template's text with either line ending, once it is needed.
+	// literal is the template's text with either line ending, once needed.
 	literal [2]string
 }
 
-// newReplacing is for the matches of a query. They end with ctx; done lets it go.
+// newReplacing prepares the replacement of a query's matches. It ends with ctx; done releases it.
 func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
 	pattern, err := match.NewCompiler(ctx, q.Match).Any(append([]string{q.Pattern}, q.Patterns...))
 	if err != nil {
@@ -436,8 +435,8 @@ func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err
 	return r, matching.StopWith(ctx), nil
 }
 
-// textOf reads a file in which the search found matches. It returns nil without an
-// error if the file has become binary since.
+// textOf reads a file in which the search found matches. It returns nil without an error if
+// the file has become binary since.
 func textOf(ctx context.Context, files Files, path string) (*textfile.Document, error) {
 	data, err := files.ReadBytes(ctx, path, maxFile)
 	if err != nil {
@@ -475,7 +474,7 @@ func (r *replacing) file(ctx context.Context, files Files, path string, out *edi
 	return op, n, nil
 }
 
-// each gives the matches of a text and what replaces each, until f returns false.
+// each calls f with the matches of a text and their replacements, until f returns false.
 func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 	r.to, r.next = 0, 0
 	r.m.Each(text, func(start, end int) bool {
@@ -487,7 +486,7 @@ func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 	})
 }
 
-// editing makes edits of replaced matches, which come in order.
+// editing makes edits from replaced matches, which come in order.
 type editing struct {
 	size  int           // of the new text of all files so far
 	edits []change.Edit // of the file
@@ -514,7 +513,7 @@ func (e *editing) add(text []byte, start, end int, new string) {
 	e.edits = append(e.edits, change.Edit{Verb: change.ReplaceSpan, Start: start, End: end, New: new, Verbatim: true})
 }
 
-// flush ends the edit that others may join.
+// flush ends the edit that more matches may join.
 func (e *editing) flush() {
 	if e.buf != nil {
 		e.edits[len(e.edits)-1].New = string(e.buf)
@@ -530,8 +529,8 @@ func (e *editing) take() []change.Edit {
 	return edits
 }
 
-// lineOf returns the text that a match was found in, and where it begins: the line
-// without its ending, since a pattern may ask where that is, or with -U all.
+// lineOf returns the text in which a match was found, and its offset: the line without its
+// ending, since a pattern may assert that, or with -U the whole text.
 func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	if r.m.Pattern().Mode() != match.Lines {
 		return text, 0
@@ -549,8 +548,8 @@ func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	return text[r.from:r.end], r.from
 }
 
-// newText is what a match is replaced by, with the line endings of its place. What
-// is the same everywhere is not copied.
+// newText returns the replacement of a match, with the line endings of its place. A constant
+// replacement is not copied.
 func (r *replacing) newText(text []byte, start, end int) string {
 	new := r.template.text
 	if !r.template.literal {

@@ -18,7 +18,7 @@ import (
 	"quarry/match"
 )
 
-// A file's new text is what ripgrep prints with --passthru --replace.
+// A file's new text equals ripgrep's output with --passthru --replace.
 func TestEqualsRipgrep(t *testing.T) {
 	stress.SkipShort(t)
 	rg := os.Getenv("QUARRY_RG")
@@ -98,15 +98,15 @@ func TestEqualsRipgrep(t *testing.T) {
 		}
 		for name := range files {
 			if c.pattern == "x*" && name == "unicode.txt" || (c.pattern == "x*" || c.pattern == "$") && name == "open.txt" {
-				// ripgrep puts empty matches between the bytes of a character, and
-				// none at the end of a last line without line break.
+				// ripgrep finds empty matches between the bytes of a character, and none at the end of a
+				// last line without a line break.
 				continue
 			}
 			got, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// ripgrep ends a last line that has no line break with one.
+			// ripgrep ends a last line without a line break with one.
 			if string(got) != want[name] && string(got)+"\n" != want[name] && string(got)+"\r\n" != want[name] {
 				t.Errorf("%s by %s in %s:\n%q, ripgrep has\n%q", c.pattern, c.with, name, short(string(got)), short(want[name]))
 			}
@@ -118,7 +118,7 @@ func TestEqualsRipgrep(t *testing.T) {
 
 func short(s string) string { return s[:min(len(s), 300)] }
 
-// The number of matches that is expected is held to, and nothing matches is said.
+// The expected number of matches is enforced, and a lack of matches is reported.
 func TestExpected(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x x\nx\n"), 0o644); err != nil {
@@ -140,7 +140,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// A file with a line too long to search is not changed if it has what it should lack.
+// A file with a line too long to search is not changed by a query for files without a match.
 func TestLackingOfLongLines(t *testing.T) {
 	dir := t.TempDir()
 	long := append(bytes.Repeat([]byte("x"), scan.MaxLine+1), "\nold unless\n"...)

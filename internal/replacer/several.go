@@ -11,10 +11,10 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// FindAll works out the edits of several replacements as one set, none of them of a
-// structure unless it is the only one. Each is of the files as they are, not as another
-// one leaves them. Expected of the first counts the matches of all. A replacement that
-// matches nothing is left out, if another one does; Each tells.
+// FindAll computes the edits of several replacements as one set; a structure must be the only
+// one. Each refers to the current files, not to the result of another one. Expected of the
+// first counts the matches of all. A replacement without matches is skipped if another one
+// has some; Each shows it.
 func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 	if len(list) == 1 {
 		return Find(ctx, files, list[0])
@@ -92,7 +92,7 @@ func (f *Found) file(ctx context.Context, files Files, path string, list []Query
 	}
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	for i, s := range spots {
-		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // the same text, or the same place
+		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // the same text, or the same position
 			a, b := min(s.of, spots[i-1].of), max(s.of, spots[i-1].of)
 			return &OverlapError{Path: path, A: list[a].Pattern, B: list[b].Pattern}
 		}
@@ -103,8 +103,7 @@ func (f *Found) file(ctx context.Context, files Files, path string, list []Query
 	return nil
 }
 
-// OverlapError refuses replacements of which two want the same text, or the same place
-// between two characters.
+// OverlapError refuses replacements that overlap, or that insert at the same position.
 type OverlapError struct{ Path, A, B string }
 
 func (e *OverlapError) Error() string {

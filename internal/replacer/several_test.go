@@ -18,8 +18,8 @@ import (
 	"quarry/match"
 )
 
-// Several replacements are made of the text as it is, or refused if two want the same
-// part of it: compared with Go's regexp and a mark on every byte.
+// Several replacements are made in the original text, or refused if two overlap: compared
+// with Go's regexp and a mark on every byte.
 func TestSeveralAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
@@ -78,7 +78,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// severally replaces line by line what each pattern matches in the text as it is.
+// severally replaces line by line the matches of each pattern in the original text.
 func severally(text string, list []replacer.Query) (out string, overlap bool, matches int) {
 	type span struct {
 		from, to int
@@ -109,7 +109,7 @@ func severally(text string, list []replacer.Query) (out string, overlap bool, ma
 	return b.String() + text[at:], false, len(all)
 }
 
-// Matches that are one edit, because there are so many, leave what is between them to
+// Matches joined into one edit, because there are so many, leave the text between them to
 // another replacement.
 func TestSeveralOfMany(t *testing.T) {
 	dir := t.TempDir()

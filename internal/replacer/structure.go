@@ -24,8 +24,7 @@ type Place struct {
 // maxPlaces is how many places are named.
 const maxPlaces = 20
 
-// RefusedError says that a structure was found, but nowhere so that it could be
-// replaced.
+// RefusedError reports that a structure has matches, but none of them can be replaced.
 type RefusedError struct {
 	Places []Place
 	Counts map[string]int
@@ -38,7 +37,7 @@ func (e *RefusedError) Error() string {
 // Code is Conflict.
 func (e *RefusedError) Code() fault.Code { return fault.Conflict }
 
-// Is makes errors.Is find the code.
+// Is lets errors.Is find the code.
 func (e *RefusedError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
@@ -46,8 +45,8 @@ func (e *RefusedError) Hint() string {
 	return "write more of the code around the holes, or edit these places one by one"
 }
 
-// RefusedText counts places that were not replaced by their reason, and names the
-// first of them; "" if there are none.
+// RefusedText counts the places that were not replaced by reason, and names the first of
+// them; "" if there are none.
 func RefusedText(counts map[string]int, places []Place) string {
 	if len(counts) == 0 {
 		return ""
@@ -71,7 +70,7 @@ func RefusedText(counts map[string]int, places []Place) string {
 	return text
 }
 
-// findShapes works out the edits that replace every match of a structure.
+// findShapes computes the edits that replace every match of a structure.
 func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 	var sign rune
 	for _, sign = range q.Hole {
@@ -106,7 +105,7 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, found.asExpected(q.Expected)
 }
 
-// errUnread is for a file whose code takes too long to match, or to write anew.
+// errUnread is for a file whose code takes too long to match or to rewrite.
 var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "write holes less often in the replacement, or leave the file out by a glob")
 
 // shapes replaces the matches of one file.

@@ -13,7 +13,7 @@ import (
 	"quarry/toolset"
 )
 
-// works is a call of each changing tool that would change something.
+// works has arguments for each changing tool with which it changes something.
 var works = map[string]map[string]any{
 	"edit_file":        {"path": "a.txt", "old_text": "15\n", "new_text": "fifteen\n"},
 	"write_file":       {"path": "a.txt", "content": "x\n"},
@@ -31,8 +31,8 @@ var works = map[string]map[string]any{
 	"tags":             {"tag": "old", "new_name": "newer"},
 }
 
-// working gives arguments with which a changing tool has something to do; last is
-// the change that undo_change is about, which is not the client's own.
+// working returns arguments with which a changing tool has an effect. last is the
+// change that undo_change names; another client made it.
 func working(t testing.TB, name, last string) map[string]any {
 	t.Helper()
 	if name == "undo_change" {
@@ -45,15 +45,15 @@ func working(t testing.TB, name, last string) map[string]any {
 	return maps.Clone(args)
 }
 
-// TestOneClientIsHeld reviews one client only: each changing tool of each profile
-// waits when that client calls it, however it spells its name, and when a client
-// has none; what another client does is done at once.
+// TestOneClientIsHeld reviews one client only. Each changing tool of each profile
+// waits when that client calls it, however the client spells its name, and when the
+// client has no name. The changes of another client are made at once.
 func TestOneClientIsHeld(t *testing.T) {
 	stress.SkipTiny(t)
-	for _, profile := range []string{"quarry", "notes"} { // all changing tools are in these
+	for _, profile := range []string{"quarry", "notes"} { // these contain all changing tools
 		for name, held := range map[string]bool{"rev": true, "REV": true, "": true, "other": false} {
 			if profile == "quarry" && (name == "REV" || name == "") {
-				continue // one profile shows it
+				continue // only in one profile
 			}
 			t.Run(profile+" "+name, func(t *testing.T) { oneClient(t, profile, name, held) })
 		}

@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// Files are the contents of the workspace.
+// Files reads the contents of the workspace.
 type Files interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
@@ -19,36 +19,36 @@ type Files interface {
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
-// Changes carry out what was accepted.
+// Changes applies accepted proposals.
 type Changes interface {
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
 	Changes(ctx context.Context, limit int) (*change.Log, error)
 }
 
-// Workspace is what decisions are carried out on.
+// Workspace is where decisions are carried out.
 type Workspace interface {
 	Files
 	Changes
 }
 
-// Decision is what a person decided.
+// Decision is a person's decision about a proposal.
 type Decision struct {
 	By string // page or shell
-	// Hunks has a verdict for each hunk of each file, in order; nil is Rest for
-	// all.
+	// Hunks has a verdict for each hunk of each file, in order. If it is nil, Rest
+	// applies to all.
 	Hunks [][]Verdict
-	// Rest is for hunks without a verdict; Undecided refuses the decision.
+	// Rest applies to hunks without a verdict; Undecided refuses the decision.
 	Rest Verdict
-	// Comment goes to the client, and Comments for each hunk.
+	// Comment is sent to the client, and Comments are those on single hunks.
 	Comment  string
 	Comments [][]string
-	// Confirm applies a proposal whose client has gone.
+	// Confirm allows applying a proposal whose client has gone.
 	Confirm bool
 }
 
-// Decide carries out a decision. What is accepted is applied as one change, on the
-// versions that the proposal was made on, or beneath what changed since.
+// Decide carries out a decision. The accepted parts are applied as one change to the
+// versions that the proposal is based on, or merged with later changes.
 func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -58,7 +58,7 @@ func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision)
 		}
 		out = p
 		if p.State == Applying {
-			// Its process has ended, otherwise it would hold the lock.
+			// Its process has ended; otherwise it would hold the lock.
 			if version, err = s.settle(ctx, ws, p, version); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 	if stale := s.fit(ctx, ws, p); len(stale) > 0 {
 		return &StaleError{p.ID, stale}
 	}
-	// From here on the person's decision is recorded, whatever happens.
+	// From here on the decision is recorded, even if applying fails.
 	log, err := ws.Changes(ctx, 1)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 	}
 	c, err := apply(ctx, ws, p)
 	if err != nil {
-		// Nothing was changed: it waits for another decision.
+		// Nothing was changed, so the proposal waits for another decision.
 		p.State, p.Problem, p.Decided = p.Was, err.Error(), p.Made
 		clearVerdicts(p)
 		return errors.Join(err, s.write(p, version))
@@ -135,7 +135,7 @@ func (s *Store) versionOf(p *Proposal) (rootfs.Version, error) {
 	return version, err
 }
 
-// take writes the verdicts of a decision into a proposal.
+// take stores the verdicts of a decision in a proposal.
 func take(p *Proposal, d *Decision) error {
 	p.By, p.Comment = d.By, d.Comment
 	if len(d.Hunks) > len(p.Files) {
@@ -163,7 +163,7 @@ func take(p *Proposal, d *Decision) error {
 	return nil
 }
 
-// apply makes the change of what was accepted.
+// apply applies the accepted parts.
 func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
 	if p.Undo != "" {
 		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool, Proposal: p.ID, Parts: p.Parts})
@@ -171,8 +171,8 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 	return ws.Apply(ctx, p.accepted())
 }
 
-// accepted is the set of the accepted parts, bound to the versions. If
-// everything was accepted and no file changed since, it is the planned set.
+// accepted returns the accepted operations, bound to file versions. If everything
+// was accepted and no file changed since, it is the planned set.
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
@@ -195,7 +195,7 @@ func (p *Proposal) accepted() change.Set {
 		case accepted == 0:
 		case f.Placed != "":
 			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: f.text, Version: f.on})
-		case accepted < len(f.Hunks): // only text files have several
+		case accepted < len(f.Hunks): // only text files have several hunks
 			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: merge(f.Old, f.Hunks), Version: f.Before})
 		default:
 			for _, k := range f.Ops {
@@ -215,8 +215,8 @@ func bind(ops []change.Op, f File) {
 	}
 }
 
-// settle finds out what a process that was killed while applying has left. The
-// journal has made the files old or new, whole, and knows which.
+// settle finds out whether a proposal was applied whose process was killed while
+// applying it. The journal has restored or completed the files and knows which.
 func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version rootfs.Version) (rootfs.Version, error) {
 	id, err := p.entry(ctx, ws)
 	if err != nil {
@@ -241,9 +241,9 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 	return s.versionOf(p)
 }
 
-// entry finds the change that was made of a proposal, "" if there is none. The
-// journal records the proposal. Numbers begin again in a store that was emptied, so
-// the change is newer than the last one before.
+// entry finds the change made from a proposal, "" if there is none. The journal
+// records the proposal. Numbers start again in an emptied store, so the change must be
+// newer than the newest one before applying.
 func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {

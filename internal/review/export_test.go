@@ -2,7 +2,7 @@ package review
 
 import "quarry/change"
 
-// Merge is the old text with the hunks that have the verdict Yes.
+// Merge applies the hunks with the verdict Yes to the old text.
 func Merge(old []byte, hunks []Hunk, verdicts []Verdict) string {
 	list := append([]Hunk{}, hunks...)
 	for i := range list {
@@ -11,5 +11,5 @@ func Merge(old []byte, hunks []Hunk, verdicts []Verdict) string {
 	return string(merge(old, list))
 }
 
-// Reviewed lists what was written and what was refused.
+// Reviewed lists the written and the refused parts.
 func (p *Proposal) Reviewed() *change.Reviewed { return p.reviewed() }

@@ -15,72 +15,72 @@ import (
 	"quarry/internal/backend"
 )
 
-// DefaultWait is how long a call waits for the decision: most clients give up
-// after 60 seconds.
+// DefaultWait is how long a call waits for the decision. Most clients give up after
+// 60 seconds.
 const DefaultWait = 45 * time.Second
 
 const (
-	pollEvery     = 100 * time.Millisecond // how often a waiting call looks
+	pollEvery     = 100 * time.Millisecond // interval at which a waiting call checks
 	progressEvery = 10 * time.Second
 )
 
-// Gate is a backend whose changes become proposals. Reads are answered by the
-// backend behind it, which is not embedded: each way to change a file has a method
-// here, or the gate does not compile as a backend.
+// Gate is a backend whose changes become proposals. The wrapped backend answers
+// reads. It is not embedded, so the gate compiles as a backend only if it has its own
+// method for each way to change a file.
 type Gate struct {
 	backend.Reader
 	backend.History
-	behind backend.Backend
+	inner backend.Backend
 
 	Store *Store
-	// Wait is how long a change waits for its decision; 0 is DefaultWait, less
-	// than 0 does not wait.
+	// Wait is how long a change waits for its decision. 0 means DefaultWait; a
+	// negative value doesn't wait.
 	Wait time.Duration
-	// Stays says that the process goes on when a wait is over, as a server does. A
-	// proposal of it is abandoned once it has ended; of another process only if it
-	// ends while it waits.
+	// Stays says that the process outlives a wait, as a server does. Its proposals
+	// are then abandoned when it ends. Without Stays, a proposal is abandoned only if
+	// the process ends during the wait.
 	Stays bool
-	// Clients are held back; none means all. Clients choose their own names, so
-	// letter case is ignored, and a client without a name is held back too.
+	// Clients are the clients to hold back; an empty list means all. Clients choose
+	// their own names, so case is ignored and a client without a name is held back too.
 	Clients []string
-	// Rules are those of the owner now, as text; nil is none. OnlyRules says that what
-	// no rule fits is made, and not held back.
+	// Rules returns the owner's current rules as text; nil means none. With OnlyRules,
+	// a change that matches no rule is made at once.
 	Rules     func() ([]string, error)
 	OnlyRules bool
-	// Progress is called while a call waits; nil is fine.
+	// Progress is called while a call waits; it may be nil.
 	Progress func(ctx context.Context, id string, waited time.Duration)
-	// Offer is called when a change waits and a page runs that shows it, with the
-	// address of the proposal there; done is called when the wait is over. nil is fine.
+	// Offer is called when a change waits and a page is running that shows it, with
+	// the proposal's address there. done is called when the wait ends. Offer may be nil.
 	Offer func(ctx context.Context, id, address string) (done func())
-	// OnEnd runs f once the connection of a call has ended; nil if nobody knows.
+	// OnEnd runs f once the connection of a call has ended. It is nil if that is unknown.
 	OnEnd func(ctx context.Context, f func())
 }
 
 var _ backend.Backend = (*Gate)(nil)
 
-// Guard puts the gate in front of a backend.
+// Guard wraps a backend in the gate.
 func (g *Gate) Guard(b backend.Backend) *Gate {
-	g.Reader, g.History, g.behind = b, b, b
+	g.Reader, g.History, g.inner = b, b, b
 	return g
 }
 
-// keepsBack reports whether a client's changes wait for a decision.
-func (g *Gate) keepsBack(c change.Client) bool {
+// holdsBack reports whether a client's changes wait for a decision.
+func (g *Gate) holdsBack(c change.Client) bool {
 	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
 // Close releases the store and the backend.
-func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.behind.Close()) }
+func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.inner.Close()) }
 
 var errBack = fault.New(fault.ReadOnly, "changes are reviewed, and a person goes back to a point: quarry undo --to, or the page", "undo changes by their ids; each is a proposal")
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
-// Restore is refused, because a person can't see it in a proposal. Where only rules
-// hold changes back, it is refused if they don't accept what it brings back.
+// Restore is refused, because a proposal can't show it. If only rules hold changes
+// back, it is refused unless they accept the restored files.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if o.DryRun {
-		return g.behind.Restore(ctx, what, to, o)
+		return g.inner.Restore(ctx, what, to, o)
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise != Accept {
@@ -89,7 +89,7 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 	if len(rules.list) > 0 {
 		dry := o
 		dry.DryRun = true
-		plan, err := g.behind.Restore(ctx, what, to, dry)
+		plan, err := g.inner.Restore(ctx, what, to, dry)
 		if err != nil {
 			return nil, err
 		}
@@ -97,31 +97,30 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 			return nil, &RuledOutError{r.Rule, r.Path}
 		}
 	}
-	return g.behind.Restore(ctx, what, to, o)
+	return g.inner.Restore(ctx, what, to, o)
 }
 
 // EmptyTrash is refused.
 func (g *Gate) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	if g.OnlyRules {
-		return g.behind.EmptyTrash(ctx, before)
+		return g.inner.EmptyTrash(ctx, before)
 	}
 	return 0, errHeld
 }
 
-// Clean removes temporary files of interrupted changes; it touches no file of the user.
-func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.behind.Clean(ctx) }
+// Clean removes temporary files of interrupted changes. It touches no user files.
+func (g *Gate) Clean(ctx context.Context) (*change.Cleaned, error) { return g.inner.Clean(ctx) }
 
-// Log lists proposals that wait for a decision before the changes that were
-// made.
+// Log lists waiting proposals, then the changes made.
 func (g *Gate) Log(limit int) (*change.Log, error) {
-	log, err := g.behind.Log(limit)
+	log, err := g.inner.Log(limit)
 	if err != nil {
 		return nil, err
 	}
 	if lines, err := g.ruleLines(); g.OnlyRules && err == nil && len(lines) == 0 {
 		return log, nil
 	}
-	list, _ := g.Store.Pending() // one that can't be read keeps nothing back
+	list, _ := g.Store.Pending() // unreadable proposals are skipped
 	var waiting []change.Change
 	for _, p := range list {
 		seen := g.Store.Seen(context.Background(), g, p)
@@ -138,16 +137,16 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	return log, nil
 }
 
-// maxJudged is how often a set is judged anew because files changed meanwhile.
+// maxJudged is how often a set is judged again because files changed meanwhile.
 const maxJudged = 4
 
-// Apply makes a set that the rules accept, or proposes it and waits for the decision.
+// Apply makes a set that the rules accept; otherwise it proposes the set and waits for the decision.
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
 	rules, otherwise := g.rules(set.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.behind.Apply(ctx, set)
+		return g.inner.Apply(ctx, set)
 	}
-	set.Rule = "" // only a rule says so
+	set.Rule = "" // only the rules set it
 	for try := 1; ; try++ {
 		if try > 1 && set.Again != nil {
 			again, err := set.Again(ctx)
@@ -173,10 +172,10 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 		case Refuse:
 			return nil, &RuledOutError{r.Rule, r.Path}
 		case Accept:
-			// Exactly what was judged: a link may lead elsewhere by now.
+			// Bind to the judged files: a link may have another target by now.
 			bound := set
 			bound.Rule, bound.Digest = r.Rule, firstText(plan.Digest, set.Digest)
-			c, err := g.behind.Apply(ctx, bound)
+			c, err := g.inner.Apply(ctx, bound)
 			if fault.CodeOf(err) == fault.Conflict && try < maxJudged {
 				continue
 			}
@@ -188,7 +187,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 	}
 }
 
-// Undo proposes to undo a change, or withdraws a proposal.
+// Undo proposes undoing a change, or withdraws a proposal.
 func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if o.To != nil && !o.DryRun {
 		return nil, errBack
@@ -198,12 +197,12 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	}
 	rules, otherwise := g.rules(o.Client)
 	if otherwise == Accept && len(rules.list) == 0 {
-		return g.behind.Undo(ctx, id, o)
+		return g.inner.Undo(ctx, id, o)
 	}
 	dry := o
 	dry.DryRun, dry.SkipConflicts, dry.Rule = true, false, ""
 	dry.FullDiff = dry.FullDiff || !o.DryRun
-	plan, err := g.behind.Undo(ctx, id, dry)
+	plan, err := g.inner.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err
 	}
@@ -213,7 +212,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return nil, &RuledOutError{r.Rule, r.Path}
 	case Accept:
 		o.Rule, o.SkipConflicts = r.Rule, false
-		return g.behind.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
+		return g.inner.Undo(ctx, firstText(plan.Undoes, plan.PartOf, id), o)
 	}
 	return g.propose(ctx, &Proposal{
 		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, plan.PartOf, id), Parts: o.Parts, Files: g.files(ctx, &change.Set{}, plan), Rule: r.Rule,
@@ -232,7 +231,7 @@ func (g *Gate) withdraw(id string, o change.Options) (*change.Change, error) {
 	return &change.Change{Tool: firstText(o.Tool, "undo"), Client: o.Client, Paths: p.Paths(), Did: did, Summary: did.String(), Unchanged: true}, nil
 }
 
-// keyOf is the same for the same request of the same client.
+// keyOf returns the same key for equal requests of one client.
 func keyOf(p *Proposal) (string, error) {
 	set := p.Set
 	set.Client, set.Digest = change.Client{}, ""
@@ -244,7 +243,7 @@ func keyOf(p *Proposal) (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// propose stores a proposal, or finds the same one, and waits.
+// propose stores a proposal, or finds an equal one, and waits.
 func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*change.Change, error) {
 	var err error
 	if p.Key, err = keyOf(p); err != nil {
@@ -264,7 +263,7 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	}
 	decided, err := g.await(ctx, id, wait, until)
 	if _, waits := errors.AsType[*PendingError](err); waits && g.OnEnd != nil {
-		// If it fails, the client counts as there: the proposal waits for longer.
+		// If this fails, the client counts as connected and the proposal waits longer.
 		g.OnEnd(ctx, func() { _ = g.Store.abandon(id, until) })
 	}
 	if err != nil {
@@ -273,10 +272,9 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 	return g.result(decided, plan)
 }
 
-// enter stores a proposal. The same one of the same client is not stored twice,
-// and a file has one proposal at a time whose client is still there. One that was
-// abandoned keeps nobody from proposing something else: it is stale once that is
-// accepted.
+// enter stores a proposal, unless the client already has an equal one. A file has at
+// most one proposal whose client is still connected. An abandoned proposal doesn't block
+// others: it becomes stale once another one is accepted.
 func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	err = s.locked(func() error {
 		list, err := s.Pending()
@@ -316,7 +314,7 @@ func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	return id, err
 }
 
-// touches reports whether two paths are the same or one lies in the other.
+// touches reports whether two paths are equal or one contains the other.
 func touches(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
@@ -329,7 +327,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	reported, stamp := start, ""
 	offered := func() {}
 	defer func() { offered() }()
-	offer := g.Offer != nil && wait > 0 // is still to be made
+	offer := g.Offer != nil && wait > 0 // not made yet
 	for {
 		if now, err := g.Store.Stamp(); err != nil || now != stamp || stamp == "" {
 			stamp = now
@@ -362,8 +360,8 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration, until t
 	}
 }
 
-// waited notes that a call is over and its process may end. If that fails, the
-// proposal is called abandoned later, and accepting it asks once more.
+// waited records that a call has returned and its process may end. If that fails, the
+// proposal counts as abandoned later, and accepting it asks for confirmation.
 func (g *Gate) waited(id string) {
 	if g.Stays {
 		return
@@ -375,8 +373,8 @@ func (g *Gate) waited(id string) {
 	})
 }
 
-// result is the answer to a call after the decision. If all of it was accepted,
-// it is the planned change, since it was applied to the same versions.
+// result is the answer to a call after the decision. If everything was accepted, it
+// is the planned change, since that was applied to the same versions.
 func (g *Gate) result(p *Proposal, plan *change.Change) (*change.Change, error) {
 	if err := g.Store.told(p.ID); err != nil {
 		return nil, err

@@ -22,8 +22,7 @@ import (
 	"quarry/toolset"
 )
 
-// bench is a workspace behind a gate, and the same one for the person who
-// decides.
+// bench is a workspace behind a gate, and the same workspace for the reviewer.
 type bench struct {
 	t              testing.TB
 	dir            string
@@ -65,8 +64,8 @@ func (b *bench) open(r *quarry.ReviewOptions) *quarry.Workspace {
 	return ws
 }
 
-// sameTick gives the folder of proposals a fixed time, as if the clock of the file
-// system had not gone on.
+// sameTick gives the folder of proposals a fixed time, as if the file system's clock
+// had not advanced.
 func (b *bench) sameTick() {
 	b.t.Helper()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -84,7 +83,7 @@ func (b *bench) read(name string) string {
 	return string(data)
 }
 
-// tree is everything below the workspace: names, modes, contents.
+// tree describes everything in the workspace: names, modes, contents.
 func (b *bench) tree() string {
 	b.t.Helper()
 	var out strings.Builder
@@ -113,7 +112,7 @@ func (b *bench) tree() string {
 	return out.String()
 }
 
-// only returns the one proposal that waits, once it is there.
+// only returns the one waiting proposal, once it exists.
 func (b *bench) only() *review.Proposal {
 	b.t.Helper()
 	var open *review.Proposal
@@ -138,14 +137,14 @@ const (
 	agentish = "agent"
 )
 
-// three edits of ten, far enough apart to be three hunks.
+// three returns three edits, far enough apart to be three hunks.
 func three() []change.Edit {
 	return []change.Edit{{Old: "2\n3", New: "two\n3"}, {Old: "15\n", New: "15\nfifteen and a half\n"}, {Old: "28\n", New: ""}}
 }
 
 var as = &change.Options{Client: change.Client{Name: agentish}, Tool: "edit_file"}
 
-// TestOneHunkOfThree accepts each subset of three hunks and finds exactly that.
+// TestOneHunkOfThree accepts each subset of three hunks and expects exactly that subset.
 func TestOneHunkOfThree(t *testing.T) {
 	stress.SkipTiny(t)
 	parts := []struct{ old, new string }{{"2\n3", "two\n3"}, {"15\n", "15\nfifteen and a half\n"}, {"28\n", ""}}
@@ -196,8 +195,8 @@ func TestOneHunkOfThree(t *testing.T) {
 	}
 }
 
-// TestPending: the wait ends, the proposal stays, the same change finds it
-// again, another one of the same file is told of it, and it can be withdrawn.
+// TestPending: the wait ends and the proposal stays. The same change finds it again,
+// another change of the same file is told of it, and it can be withdrawn.
 func TestPending(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten, "b.txt": "b\n"}, -1)
 	edit := func(new string, o *change.Options) error {
@@ -216,7 +215,7 @@ func TestPending(t *testing.T) {
 	if err := edit("FIVE\n", as); !errors.As(err, &busy) || busy.ID != id || fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("another = %v", err)
 	}
-	// Another client can't withdraw it: it is told who can.
+	// Another client can't withdraw it, and is told who can.
 	if err := edit("FIVE\n", &change.Options{Client: change.Client{Name: "another"}}); !errors.As(err, &busy) || !strings.Contains(err.Error(), "proposal "+id+" of "+agentish) ||
 		strings.Contains(busy.Hint(), "undo_change") || !strings.Contains(busy.Hint(), agentish+" can withdraw it") {
 		t.Errorf("another client's = %v", err)
@@ -240,7 +239,7 @@ func TestPending(t *testing.T) {
 	if b.read("a.txt") != ten {
 		t.Error("something was written")
 	}
-	// Restart: the proposals are there, and can be accepted.
+	// After a restart the proposals exist and can be accepted.
 	again, err := review.Open(b.reviews)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +249,7 @@ func TestPending(t *testing.T) {
 	if err != nil || p.State != review.Accepted || !strings.Contains(b.read("a.txt"), "FIVE\n") {
 		t.Fatalf("decided after a restart: %+v, %v", p, err)
 	}
-	// The client hears of it once.
+	// The client is told once.
 	news, err := again.News(change.Client{Name: agentish})
 	if err != nil || len(news) != 1 || news[0].ID != p.ID {
 		t.Errorf("news = %v, %v", news, err)
@@ -260,7 +259,7 @@ func TestPending(t *testing.T) {
 	}
 }
 
-// TestStale: what meets later changes of the file is not applied.
+// TestStale: hunks that conflict with later changes of the file are not applied.
 func TestStale(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	_, _ = b.agent.Edit(t.Context(), "a.txt", three(), as)
@@ -283,7 +282,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestAbandoned: a client that goes leaves its proposal, which needs a
+// TestAbandoned: the proposal of a disconnected client stays and needs a
 // confirmation.
 func TestAbandoned(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, time.Minute)
@@ -309,10 +308,10 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestAbandonedBlocksNothing: a client that has gone can't withdraw its proposal, so
-// others may propose changes of the same file, and once one is accepted, what was
-// abandoned is stale. The end of a connection abandons what it proposed, unless a
-// later call has sent the same again.
+// TestAbandonedBlocksNothing: a disconnected client can't withdraw its proposal, so
+// others may propose changes of the same file. Once one is accepted, the abandoned
+// proposal is stale. The end of a connection abandons its proposals, unless a later call
+// has sent the same change again.
 func TestAbandonedBlocksNothing(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	var ends []func()
@@ -354,12 +353,12 @@ func TestAbandonedBlocksNothing(t *testing.T) {
 		t.Errorf("the abandoned one: %v", err)
 	}
 	if !strings.Contains(b.read("a.txt"), "FIVE\n") {
-		t.Error("the file is not what was accepted")
+		t.Error("the file differs from the accepted text")
 	}
 }
 
-// TestTwoPeople: of many decisions at once exactly one counts, and the files
-// are what that one said.
+// TestTwoPeople: of many concurrent decisions exactly one counts, and the files
+// match it.
 func TestTwoPeople(t *testing.T) {
 	for range 5 {
 		b := newBench(t, map[string]string{"a.txt": ten}, -1)
@@ -395,7 +394,7 @@ func TestTwoPeople(t *testing.T) {
 	}
 }
 
-// TestUndoIsProposed: undo of an applied change waits too.
+// TestUndoIsProposed: undoing an applied change waits too.
 func TestUndoIsProposed(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": ten}, -1)
 	c, err := b.person.Write(t.Context(), "a.txt", []byte("new\n"), nil)
@@ -423,9 +422,8 @@ func hostileValues(r *rand.Rand) any {
 	return list[r.IntN(len(list))]
 }
 
-// TestNoByteBeforeADecision calls every changing tool with hostile arguments,
-// also while the folders of the state are gone: the workspace stays as it is, to
-// the byte and the time of each file.
+// TestNoByteBeforeADecision calls every changing tool with hostile arguments, also
+// while the state folders are missing. The bytes and times of all files stay the same.
 func TestNoByteBeforeADecision(t *testing.T) {
 	stress.SkipShort(t)
 	for _, fault := range []string{"", "reviews", "state"} {
@@ -454,8 +452,8 @@ func TestNoByteBeforeADecision(t *testing.T) {
 	}
 }
 
-// attack calls every changing tool 200 times, half of them with arguments that
-// would work but for some hostile ones, and refuses what is proposed.
+// attack calls every changing tool 200 times, half of them with mostly valid
+// arguments, and refuses what they propose.
 func (b *bench) attack(r *rand.Rand, last string, refuse bool) (called, proposed int) {
 	b.t.Helper()
 	tools, err := toolset.New(b.agent, nil)
@@ -492,7 +490,7 @@ func (b *bench) attack(r *rand.Rand, last string, refuse bool) (called, proposed
 		if !refuse {
 			continue
 		}
-		// What waits would keep the next tool from being tried.
+		// Waiting proposals would block the next tool.
 		list, _ := b.store.List()
 		for _, p := range list {
 			if p.State.Open() {

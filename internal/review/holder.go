@@ -10,18 +10,18 @@ import (
 	"quarry/fault"
 )
 
-// A process that waits for decisions holds the lock of a file of its own beside
-// the proposals, and they name the file. If the lock is free or the file is gone,
-// the process has ended, in whatever way.
+// A process that waits for decisions holds the lock of its own file beside the
+// proposals, and they name that file. If the lock is free or the file is gone, the
+// process has ended, normally or not.
 
 const holderPrefix = "waits-"
 
-// holderAge is the age from which a file whose lock can be had is removed
-// unasked: a process makes the file a moment before it takes the lock.
+// holderAge is how old an unlocked file must be before it is removed: a process
+// creates the file a moment before it locks it.
 const holderAge = 10 * time.Second
 
-// hold names the file of this process. Without one the end of the process is not
-// noticed, which keeps no change from being proposed.
+// hold returns the name of this process's file. If it can't be created, the end of the
+// process goes unnoticed, but changes can still be proposed.
 func (s *Store) hold() string {
 	s.holding.Lock()
 	defer s.holding.Unlock()
@@ -37,7 +37,7 @@ func (s *Store) hold() string {
 	return name
 }
 
-// release ends what hold and ShowAt began.
+// release undoes hold and ShowAt.
 func (s *Store) release() error {
 	s.holding.Lock()
 	defer s.holding.Unlock()
@@ -45,14 +45,14 @@ func (s *Store) release() error {
 	if s.holder == nil {
 		return hidden
 	}
-	_ = s.root.Remove(s.root.Own(s.holderName)) // whoever reads a proposal does it otherwise
+	_ = s.root.Remove(s.root.Own(s.holderName)) // otherwise the next reader of a proposal removes it
 	err := s.holder.Close()
 	s.holder, s.holderName = nil, ""
 	return errors.Join(err, hidden)
 }
 
-// ended reports whether the process with a file has ended. The file is removed,
-// which changes the stamp of the store.
+// ended reports whether the process that owns a file has ended. It then removes the
+// file, which changes the store's stamp.
 func (s *Store) ended(name string) bool {
 	path := s.root.Own(name)
 	log, err := s.root.OpenLog(path, false)
@@ -67,8 +67,8 @@ func (s *Store) ended(name string) bool {
 	return true
 }
 
-// Sweep looks for processes that ended while they waited, and for pages that ended;
-// the stamp changes with each. It reads no proposal.
+// Sweep looks for waiting processes and pages that have ended; the stamp changes with
+// each. It reads no proposals.
 func (s *Store) Sweep() {
 	names, err := s.names()
 	if err != nil {

@@ -31,9 +31,9 @@ func proposeAsVictim(args []string) error {
 	return err
 }
 
-// A process that is killed while it waits can tell nobody. Its proposal is
-// abandoned all the same, accepting it asks once more, and the same change sent
-// again waits again.
+// A killed process can't abandon its proposal itself. The proposal is abandoned
+// nevertheless, accepting it asks for confirmation, and sending the same change again
+// waits again.
 func TestKilledWhileWaiting(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "old\n"}, time.Hour)
 	cmd := exec.Command(os.Args[0])
@@ -79,8 +79,8 @@ func TestKilledWhileWaiting(t *testing.T) {
 	}
 }
 
-// When a wait is over, the call is too: a program may end then and leave its
-// proposal. A server stays, so what it proposed is abandoned once it has ended.
+// When a wait ends, the call returns. A program may end then and leave its proposal.
+// A server stays, so its proposals are abandoned once it has ended.
 func TestEndAfterTheWait(t *testing.T) {
 	for _, c := range []struct {
 		stays bool
@@ -114,8 +114,8 @@ func TestEndAfterTheWait(t *testing.T) {
 	}
 }
 
-// Sweep finds the end of a process without reading proposals; what was made a
-// moment ago may not be locked yet.
+// Sweep detects the end of a process without reading proposals. A file made a moment
+// ago may not be locked yet.
 func TestSweep(t *testing.T) {
 	b := newBench(t, nil, -1)
 	old, fresh := filepath.Join(b.reviews, "waits-1-1"), filepath.Join(b.reviews, "waits-1-2")

@@ -10,20 +10,20 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Hunk is a part of a file's change that can be decided on its own. A change
-// that can't be split is one hunk.
+// Hunk is a part of a file's change that can be decided separately. A change that
+// can't be split is one hunk.
 type Hunk struct {
 	OldStart int `json:"old_start"`
 	OldCount int `json:"old_count"`
 	NewStart int `json:"new_start"`
 	NewCount int `json:"new_count"`
-	// Text are its lines as in a unified diff, without the head.
+	// Text has the lines as in a unified diff, without the header.
 	Text    string  `json:"text"`
 	Verdict Verdict `json:"verdict,omitempty"`
 	Comment string  `json:"comment,omitempty"`
 }
 
-// Head is the line before the text.
+// Head returns the header line, which precedes the text.
 func (h *Hunk) Head() string {
 	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
 }
@@ -31,14 +31,13 @@ func (h *Hunk) Head() string {
 // maxSplit is the largest file that can be accepted in parts.
 const maxSplit = 1 << 20
 
-// splittable reports whether a content is text that a diff can split into
-// lines.
+// splittable reports whether data is text that a diff can split into lines.
 func splittable(data []byte) bool {
 	return len(data) <= maxSplit && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
 }
 
-// hunksOf cuts the way from one text to another into hunks. Its lines are the
-// bytes of the texts, so that merge can put any of them together again.
+// hunksOf splits the difference between two texts into hunks. Their lines are the
+// exact bytes of the texts, so that merge can apply any subset.
 func hunksOf(before, after []byte) []Hunk {
 	return parseHunks(textedit.DiffTexts(before, after, &textedit.DiffOptions{MaxLine: -1, MaxLines: -1}))
 }
@@ -48,7 +47,7 @@ func hunksOf(before, after []byte) []Hunk {
 func parseHunks(text string) []Hunk {
 	var list []Hunk
 	old, now := 0, 0
-	start, at := 0, 0 // of the last hunk's lines, and after this line
+	start, at := 0, 0 // start is the first line of the last hunk; at is after this line
 	for line := range strings.Lines(text) {
 		at += len(line)
 		switch {
@@ -87,12 +86,12 @@ func span(s string) (start, count int) {
 	return start, count
 }
 
-// merge is the old text with the hunks that were accepted. All of them give the
-// new text, none the old one, byte for byte.
+// merge applies the accepted hunks to the old text. With all of them it returns the
+// new text, with none the old one, byte for byte.
 func merge(old []byte, hunks []Hunk) []byte {
 	lines := splitAfter(old)
 	var out []byte
-	at := 0 // lines of the old text that are done
+	at := 0 // lines of the old text already copied
 	for _, h := range hunks {
 		start := h.OldStart - 1
 		if h.OldCount == 0 {
@@ -113,10 +112,10 @@ func merge(old []byte, hunks []Hunk) []byte {
 	return out
 }
 
-// newText is the text a hunk leaves: its context and what it adds.
+// newText returns a hunk's context and added lines.
 func (h *Hunk) newText() []byte {
 	var out []byte
-	added := false // the last line of the hunk is one of the new text
+	added := false // whether the hunk's last line belongs to the new text
 	for line := range strings.Lines(h.Text) {
 		switch line[0] {
 		case '\\':

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMerge: whatever is accepted, the result is made of the old and the new
-// text; all hunks give the new one, none the old one, one exactly that one.
+// TestMerge: any accepted subset gives a mix of the old and the new text; all hunks
+// give the new one, none the old one, and one hunk only its own change.
 func TestMerge(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	endings := []string{"\n", "\r\n", ""}
@@ -57,7 +57,7 @@ func TestMerge(t *testing.T) {
 				}
 				return No
 			}))
-			// What is left to do is the other hunks.
+			// The remaining difference is the other hunks.
 			rest := merge(old, decide(func(i int) Verdict {
 				if i == k {
 					return No

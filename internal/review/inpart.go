@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// madeInPart is the answer to a call of which a part was accepted, or that was placed
-// beneath what changed since: what was written, from the journal, and both parts by path and line.
+// madeInPart is the answer to a call that was accepted in part or merged with later
+// changes: the written changes, from the journal, and both parts by path and line.
 func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	c := &change.Change{
 		ID: p.Change, Time: p.Decided, Tool: p.Tool, Client: p.Client, Summary: p.partSummary(),
@@ -33,7 +33,7 @@ func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	if len(c.Files) == 1 {
 		c.Version = c.Files[0].Version
 	}
-	shown, err := g.behind.Diff(p.Change, nil)
+	shown, err := g.inner.Diff(p.Change, nil)
 	if err != nil {
 		c.Warnings = append(slices.Clone(c.Warnings), "no diff: "+err.Error())
 		return c
@@ -42,7 +42,7 @@ func (g *Gate) madeInPart(p *Proposal, plan *change.Change) *change.Change {
 	return c
 }
 
-// partSummary is what the journal says of a change of which a part was accepted.
+// partSummary is the journal's summary of a change accepted in part.
 func (p *Proposal) partSummary() string {
 	all, yes, _ := p.Counts()
 	if yes == all {
@@ -63,7 +63,7 @@ func (f *File) accepted() int {
 	return n
 }
 
-// did is what a proposal does to a file.
+// did returns the verb for a proposal's effect on a file.
 func (f *File) did() change.Verb {
 	switch f.Op {
 	case change.DeletePath:
@@ -79,7 +79,7 @@ func (f *File) did() change.Verb {
 	return change.Edited
 }
 
-// made is what was accepted of a file, as the report of a set.
+// made returns the accepted part of a file's change, for the report.
 func (f *File) made() change.File {
 	out := change.File{Path: f.Path, To: f.To, Did: f.did()}
 	for _, part := range f.parts(Yes) {
@@ -99,7 +99,7 @@ func (f *File) made() change.File {
 	return out
 }
 
-// reviewed lists what was written and what was refused.
+// reviewed lists the written and the refused parts.
 func (p *Proposal) reviewed() *change.Reviewed {
 	r := &change.Reviewed{Proposal: p.ID, Comments: p.Comments()}
 	for i := range p.Files {
@@ -109,7 +109,7 @@ func (p *Proposal) reviewed() *change.Reviewed {
 	return r
 }
 
-// parts are the hunks of a file with a verdict.
+// parts lists the hunks of a file with a verdict.
 func (f *File) parts(v Verdict) []change.Part {
 	var list []change.Part
 	lines := f.lines()
@@ -127,14 +127,14 @@ func (f *File) parts(v Verdict) []change.Part {
 	return list
 }
 
-// lines has the first line that each hunk changes, in the file as the decision leaves
-// it; 0 if the hunk creates, moves or deletes the file as a whole.
+// lines returns the first changed line of each hunk, counted in the file after the
+// decision; 0 if the hunk creates, moves or deletes the whole file.
 func (f *File) lines() []int {
 	list := make([]int, len(f.Hunks))
 	if f.did() != change.Edited {
 		return list
 	}
-	shift := 0 // by which the hunks accepted so far move what follows
+	shift := 0 // lines by which the hunks accepted so far move the following ones
 	for i := range f.Hunks {
 		h := &f.Hunks[i]
 		if h.Text != "" {
@@ -151,8 +151,8 @@ func (f *File) lines() []int {
 	return list
 }
 
-// firstChanged is the line, in the old text, of the first line that a hunk removes,
-// or before which it adds one.
+// firstChanged is the line of the old text that a hunk removes first, or before which
+// it first adds one.
 func (h *Hunk) firstChanged() int {
 	line := h.OldStart
 	if h.OldCount == 0 {

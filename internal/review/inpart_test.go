@@ -37,7 +37,7 @@ func numbered(lines int, word string) string {
 	return b.String()
 }
 
-// inPart are calls of tools whose changes have several hunks.
+// inPart has tool calls whose changes have several hunks.
 var inPart = []struct {
 	profile, tool string
 	args          map[string]any
@@ -58,11 +58,10 @@ var inPart = []struct {
 	{"notes", "tags", map[string]any{"tag": "draft", "new_name": "final"}},
 }
 
-// TestAcceptedInPart accepts random parts of what each tool proposes, and judges
-// the answer by the disk with git: what it calls written is the difference between
-// the files before and now, and what it calls refused is the difference between now
-// and the files as they would be if all had been accepted, by path, line and number
-// of lines.
+// TestAcceptedInPart accepts random parts of each tool's proposal, and checks the
+// answer against the disk with git: the parts called written are the difference between
+// the old and the current files, and those called refused the difference between the
+// current files and the fully accepted ones, by path, line and number of lines.
 func TestAcceptedInPart(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -132,8 +131,8 @@ func TestAcceptedInPart(t *testing.T) {
 }
 
 // TestCommentsNameTheLine: a comment on a hunk names the first line that the hunk
-// changes, in the file as the decision leaves it, and not the line at which the hunk's
-// context begins. A comment on a whole file names no line.
+// changes, counted in the file after the decision, and not the first line of its context.
+// A comment on a whole file names no line.
 func TestCommentsNameTheLine(t *testing.T) {
 	lines := 0
 	for subset := range 8 {
@@ -179,7 +178,7 @@ func TestCommentsNameTheLine(t *testing.T) {
 	t.Logf("%d comments compared", lines)
 }
 
-// somewhat accepts a random part of a proposal, at least one hunk and not all.
+// somewhat accepts a random part of a proposal: at least one hunk, but not all.
 func somewhat(r *rand.Rand, p *review.Proposal) [][]review.Verdict {
 	for {
 		yes, no := 0, 0
@@ -201,7 +200,7 @@ func somewhat(r *rand.Rand, p *review.Proposal) [][]review.Verdict {
 	}
 }
 
-// files are the contents of the workspace, without what is deleted.
+// files returns the contents of the workspace without deleted files.
 func (b *bench) files() map[string]string {
 	b.t.Helper()
 	list := map[string]string{}
@@ -243,8 +242,8 @@ func listed(t testing.TB, text, head string) []string {
 
 var hunkHead = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// differences lists how two trees differ, by git, in the words of an answer. Lines
-// are those of the new tree or of the old one.
+// differences lists how two trees differ according to git, in the words of an answer.
+// Lines are counted in the new tree or in the old one.
 func differences(t testing.TB, git string, old, new map[string]string, byNew bool) []string {
 	t.Helper()
 	var list []string

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// Part is the proposals of one of several roots, and the workspace on which
-// decisions are carried out.
+// Part has the proposals of one of several roots, and the workspace in which decisions
+// are carried out.
 type Part struct {
 	Name      string
 	Store     *Store
 	Workspace Workspace
 }
 
-// Joint is the proposals of several roots as one list. Ids and paths begin with
-// the name of their root, as those of changes in joined workspaces do.
+// Joint lists the proposals of several roots together. Ids and paths begin with the
+// name of their root, as in joined workspaces.
 type Joint struct{ parts []Part }
 
-// Join makes one list of several.
+// Join combines several lists.
 func Join(parts ...Part) *Joint { return &Joint{parts} }
 
-// in gives a proposal the name of its root.
+// in prefixes a proposal with the name of its root.
 func (r *Part) in(p *Proposal) *Proposal {
 	named := *p
 	for _, id := range []*string{&named.ID, &named.Change, &named.Undo} {
@@ -41,7 +41,7 @@ func (r *Part) in(p *Proposal) *Proposal {
 	return &named
 }
 
-// part finds the root an id names, and the id in it.
+// part returns the root that an id names, and the id within it.
 func (j *Joint) part(id string) (*Part, string, error) {
 	name, rest, _ := strings.Cut(id, "/")
 	for i := range j.parts {
@@ -52,7 +52,7 @@ func (j *Joint) part(id string) (*Part, string, error) {
 	return nil, "", errUnknown
 }
 
-// each asks every root; the newest proposals come first.
+// each queries every root; the newest proposals come first.
 func (j *Joint) each(ask func(*Store) ([]*Proposal, error)) ([]*Proposal, error) {
 	var all []*Proposal
 	var problems []error
@@ -67,10 +67,10 @@ func (j *Joint) each(ask func(*Store) ([]*Proposal, error)) ([]*Proposal, error)
 	return all, errors.Join(problems...)
 }
 
-// List returns all proposals, as the List of one store.
+// List returns all proposals, as Store.List does.
 func (j *Joint) List() ([]*Proposal, error) { return j.each((*Store).List) }
 
-// Pending returns those that wait for a decision.
+// Pending returns the waiting proposals.
 func (j *Joint) Pending() ([]*Proposal, error) { return j.each((*Store).Pending) }
 
 // Get returns a proposal.
@@ -99,15 +99,15 @@ func (j *Joint) Stamp() (string, error) {
 	return strings.Join(all, "/"), nil
 }
 
-// Sweep looks for processes that ended while they waited.
+// Sweep looks for waiting processes that have ended.
 func (j *Joint) Sweep() {
 	for i := range j.parts {
 		j.parts[i].Store.Sweep()
 	}
 }
 
-// Stale names the files that changed since a proposal was made. The argument is
-// ignored, because each root has its own files.
+// Stale names the files that changed since a proposal was made. The Files argument
+// is ignored, because each root has its own.
 func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []Drift {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
@@ -124,7 +124,7 @@ func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []Drift {
 	return list
 }
 
-// Whole is a file with all lines, as the Whole of one store.
+// Whole returns a file with all lines, as Store.Whole does.
 func (j *Joint) Whole(ctx context.Context, _ Workspace, p *Proposal, file int) (*File, error) {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (j *Joint) Whole(ctx context.Context, _ Workspace, p *Proposal, file int) (
 	return &r.in(&Proposal{ID: rest, Files: []File{*f}}).Files[0], nil
 }
 
-// Seen is a proposal as its root may show it.
+// Seen returns the parts of a proposal that its root may show.
 func (j *Joint) Seen(ctx context.Context, _ Files, p *Proposal) *Proposal {
 	r, rest, err := j.part(p.ID)
 	if err != nil {

@@ -57,9 +57,9 @@ func decideAsVictim(args []string) error {
 	return err
 }
 
-// TestKilledWhileApplying kills the process that applies a proposal of many
-// files at any moment: afterwards the files are all old or all new, and the
-// proposal says which.
+// TestKilledWhileApplying kills a process at a random moment while it applies a
+// proposal of many files. Afterwards the files are all old or all new, and the proposal
+// says which.
 func TestKilledWhileApplying(t *testing.T) {
 	run := stress.Start(t, "kill -9 while a proposal is applied", 4, 200)
 	for seed := range run.Cases() {
@@ -95,7 +95,7 @@ func killOnce(t *testing.T, run *stress.Run, seed uint64) {
 	if _, err := out.Read(ready); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Duration(stress.Rand(seed).IntN(30_000)) * time.Microsecond) // the moment is the test
+	time.Sleep(time.Duration(stress.Rand(seed).IntN(30_000)) * time.Microsecond) // the random moment is the point of the test
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 

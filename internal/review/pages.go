@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// A page that shows the proposals has a file of its own beside them, with its address,
-// and holds the file's lock. So a server finds the page that runs, and none that has
-// ended. The address has no secret: it shows something only in a browser in which the
-// page is open.
+// A page that shows proposals keeps its address in its own file beside them and holds
+// the file's lock. So a server finds the running page, and never one that has ended. The
+// address is not secret: it shows something only in a browser in which the page is
+// already open.
 
 const (
 	pagePrefix = "page-"
 	maxAddress = 1000
 )
 
-// ShowAt notes that a page shows the proposals, until the store is closed. What follows
-// the address is the id of a proposal.
+// ShowAt records that a page shows the proposals, until the store is closed. A
+// proposal's id is appended to the address.
 func (s *Store) ShowAt(address string) error {
 	s.holding.Lock()
 	defer s.holding.Unlock()
@@ -39,8 +39,8 @@ func (s *Store) ShowAt(address string) error {
 	return nil
 }
 
-// Page is the address of a proposal on the page that was started last; "" if no page
-// runs.
+// Page returns the address of a proposal on the page started last; "" if no page is
+// running.
 func (s *Store) Page(id string) string {
 	names, err := s.names()
 	if err != nil {
@@ -61,12 +61,12 @@ func (s *Store) Page(id string) string {
 	return ""
 }
 
-// hide ends what ShowAt began. The caller holds holding.
+// hide undoes ShowAt. The caller holds holding.
 func (s *Store) hide() error {
 	if s.page == nil {
 		return nil
 	}
-	_ = s.root.Remove(s.root.Own(s.pageName)) // Sweep does it otherwise
+	_ = s.root.Remove(s.root.Own(s.pageName)) // otherwise Sweep removes it
 	err := s.page.Close()
 	s.page, s.pageName = nil, ""
 	return err

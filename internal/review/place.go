@@ -12,18 +12,18 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Drift is a file that changed since it was proposed to change it.
+// Drift is a file that changed since its proposal was made.
 type Drift struct {
 	Path string
-	// Blocked are the hunks that can't be accepted any more: what changed since meets
-	// them. The others are placed as an undo is placed beneath later changes.
+	// Blocked are the hunks that can't be accepted any more, because later changes
+	// overlap them. The others are merged as undo merges with later changes.
 	Blocked []int
 
 	now   []byte
-	edits [][]rootfs.Edit // of each hunk, in the content now; nil if it is blocked
+	edits [][]rootfs.Edit // the edits of each hunk in the current content; nil if it is blocked
 }
 
-// BlockedPaths are the files that can't be accepted as a whole.
+// BlockedPaths lists the files that can't be accepted as a whole.
 func BlockedPaths(list []Drift) []string {
 	var paths []string
 	for _, d := range list {
@@ -34,12 +34,12 @@ func BlockedPaths(list []Drift) []string {
 	return paths
 }
 
-// drift compares a file with the version the proposal was made on; nil if it is the same.
+// drift compares a file with the version that the proposal is based on; nil if equal.
 func (f *File) drift(ctx context.Context, ws Files) *Drift {
 	if f.Op == change.MakeFolder || f.Before == unknownVersion {
-		return nil // Apply finds out
+		return nil // Apply reports it
 	}
-	// What is closed to this workspace is not known to have changed.
+	// For a closed file this workspace can't tell whether it changed.
 	state := stateNow(ctx, ws, f.Path)
 	if state == f.Before || state == unknownVersion {
 		return nil
@@ -58,11 +58,11 @@ func (f *File) drift(ctx context.Context, ws Files) *Drift {
 	return d
 }
 
-// place finds where the hunks of a file are in its content now. The content with all
-// hunks is the text whose changes back to the old content are followed.
+// place finds the positions of a file's hunks in its current content. It takes the text
+// with all hunks applied, and follows the changes back to the old content.
 func (d *Drift) place(f *File, now []byte) {
 	var spans []lineage.Edit
-	var hunk []int // that each is part of
+	var hunk []int // the hunk of each edit
 	shift := int64(0)
 	for j, list := range f.edits() {
 		for _, e := range list {
@@ -89,7 +89,7 @@ func (d *Drift) place(f *File, now []byte) {
 	}
 }
 
-// edits are the edits of each hunk in the old content.
+// edits returns the edits of each hunk in the old content.
 func (f *File) edits() [][]lineage.Edit {
 	lines, at, off := splitAfter(f.Old), 0, int64(0)
 	out := make([][]lineage.Edit, len(f.Hunks))
@@ -134,7 +134,7 @@ func (f *File) edits() [][]lineage.Edit {
 	return out
 }
 
-// take puts the accepted hunks in the content now, and notes where all of them are.
+// take applies the accepted hunks to the current content, and records the positions of all.
 func (f *File) take(d *Drift) {
 	at := 0
 	f.At, f.text = make([]int, len(f.Hunks)), []byte{}
@@ -153,7 +153,7 @@ func (f *File) take(d *Drift) {
 	f.on, f.Placed = version.Of(d.now).String(), version.Of(f.text).String()
 }
 
-// drifts are the files that changed since the proposal was made.
+// drifts lists the files that changed since the proposal was made.
 func (s *Store) drifts(ctx context.Context, ws Files, p *Proposal) []*Drift {
 	list := make([]*Drift, len(p.Files))
 	for i := range p.Files {
@@ -162,7 +162,7 @@ func (s *Store) drifts(ctx context.Context, ws Files, p *Proposal) []*Drift {
 	return list
 }
 
-// fit puts the accepted hunks in the files that changed since. It returns the files
+// fit applies the accepted hunks to the files that changed since. It returns the files
 // where that is impossible.
 func (s *Store) fit(ctx context.Context, ws Files, p *Proposal) (blocked []string) {
 	for i, d := range s.drifts(ctx, ws, p) {

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// lines are n lines with some text of which many are the same.
+// manyLines returns n lines, many of them equal.
 func manyLines(rng *rand.Rand, n int) []string {
 	list := make([]string, n)
 	for i := range list {
@@ -50,8 +50,8 @@ func edited(rng *rand.Rand, list []string, mark string, edits int) []string {
 func joined(list []string) string { return strings.Join(list, "\n") + "\n" }
 
 // TestAcceptsBeneathOtherEdits accepts random hunks of a proposal whose file was changed
-// meanwhile. Accepted is what git merges without a conflict, byte for byte, or it is
-// refused and nothing is written; what isn't accepted is not in the file.
+// meanwhile. The result equals git's conflict-free merge byte for byte, or it is refused
+// and nothing is written. Hunks that were not accepted are not in the file.
 func TestAcceptsBeneathOtherEdits(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -128,7 +128,7 @@ func TestAcceptsBeneathOtherEdits(t *testing.T) {
 			counts["placed as git does"]++
 			for _, part := range got.Reviewed().Written {
 				if at := strings.Split(after, "\n"); part.Added > 0 && part.Removed == 0 && (part.Line > len(at) || !strings.HasPrefix(at[part.Line-1], "proposed")) {
-					run.Violation(seed, "line %d is not what was written:\n%s", part.Line, after)
+					run.Violation(seed, "line %d differs from the written text:\n%s", part.Line, after)
 				}
 			}
 		}
@@ -139,8 +139,8 @@ func TestAcceptsBeneathOtherEdits(t *testing.T) {
 	}
 }
 
-// The agent is told where what was accepted is, in the file with the later changes.
-func TestAgentHearsWhereItWasPlaced(t *testing.T) {
+// The agent is told the positions of the accepted hunks in the file with the later changes.
+func TestAgentIsToldPositions(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"}, 0)
 	type answer struct {
 		c   *change.Change

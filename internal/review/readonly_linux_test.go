@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A store that can't be written shows what it has, and says why it can't decide.
+// A store that can't be written shows its proposals, and says why it can't decide.
 func TestReadOnlyStore(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.propose(change.Op{Verb: change.CreateFile, Path: "a.txt", Content: []byte("x\n")})

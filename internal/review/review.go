@@ -1,16 +1,15 @@
 // Package review holds changes back until a person decides.
 //
-// The invariant: a change that comes to a Gate writes no byte of the workspace.
-// It becomes a proposal in a Store, bound to the versions of the files it was
-// made on, and is applied, whole or in part, by the process of the person who
-// accepts it. Nothing that a client of the gate can call accepts a proposal.
+// The invariant: a change sent to a Gate writes no byte of the workspace. It becomes a
+// proposal in a Store, bound to the file versions it is based on. The process of the
+// person who accepts it applies it, whole or in part. No call available to a client of
+// the gate accepts a proposal.
 //
-// A proposal is one file in the state folder, replaced whole and durably at each
-// step, so it survives restarts. Whoever changes one holds the store's lock: of
-// two people who decide at once, the second hears what the first decided. A
-// process that is killed while it applies leaves the state Applying; the next
-// one compares the files with the versions before and after and says which of
-// the two they are.
+// A proposal is one file in the state folder, replaced atomically and durably at each
+// step, so it survives restarts. Changing one requires the store's lock: if two people
+// decide at once, the second is told the first decision. A process killed while applying
+// leaves the state Applying; the next process compares the files with the versions before
+// and after to find out whether it was applied.
 package review
 
 import (
@@ -24,23 +23,23 @@ import (
 	"quarry/fault"
 )
 
-// State is what became of a proposal.
+// State is the state of a proposal.
 type State string
 
 const (
 	Waiting   State = "waiting"
-	Abandoned State = "abandoned" // the client has gone; it can still be accepted
-	Applying  State = "applying"  // accepted, under way
+	Abandoned State = "abandoned" // the client has disconnected; can still be accepted
+	Applying  State = "applying"  // accepted, being applied
 	Accepted  State = "accepted"
 	Partly    State = "partly" // some hunks were accepted
 	Refused   State = "refused"
 	Withdrawn State = "withdrawn" // by the client itself
 )
 
-// Open reports whether a decision is still to be made.
+// Open reports whether the proposal is undecided.
 func (s State) Open() bool { return s == Waiting || s == Abandoned || s == Applying }
 
-// Proposal is a change that waits for a decision, or had one.
+// Proposal is a change that waits for a decision or has been decided.
 type Proposal struct {
 	ID      string        `json:"id"`
 	Made    time.Time     `json:"made"`
@@ -48,78 +47,78 @@ type Proposal struct {
 	Tool    string        `json:"tool"`
 	Summary string        `json:"summary"`
 	State   State         `json:"state"`
-	// Until is how long the client waits for the decision, and Waits names what the
-	// process that waits holds: see hold.
+	// Until is how long the client waits for the decision, and Waits names the file
+	// that the waiting process holds: see hold.
 	Until time.Time `json:"until,omitzero"`
 	Waits string    `json:"waits,omitempty"`
 
-	// Set is what the client asked for, and Digest identifies the plan made
-	// from it. For an undo, Undo is the change to undo instead.
+	// Set is the client's request, and Digest identifies the plan made from it. To
+	// undo a change, Undo names it instead.
 	Set    change.Set `json:"set"`
 	Digest string     `json:"digest,omitempty"`
 	Undo   string     `json:"undo,omitempty"`
-	// Parts are the parts of the change to undo; none is all of it.
+	// Parts are the parts of the change to undo; empty means all.
 	Parts []change.UndoPart `json:"parts,omitempty"`
 	Files []File            `json:"files"`
 
-	// Rule is the rule that asks; "" is the gate itself.
+	// Rule is the rule that asks; "" means the gate itself.
 	Rule string `json:"rule,omitempty"`
 
 	Decided time.Time `json:"decided,omitzero"`
 	By      string    `json:"by,omitempty"` // page or shell
 	Comment string    `json:"comment,omitempty"`
-	// Change is the entry of the journal that was made of it.
+	// Change is the id of the resulting journal entry.
 	Change string `json:"change,omitempty"`
 	// Problem says why applying failed; the proposal then waits again.
 	Problem string `json:"problem,omitempty"`
-	// Was is the state before Applying, and Last the newest change there was then.
+	// Was is the state before Applying, and Last the newest change at that time.
 	Was  State  `json:"was,omitempty"`
 	Last string `json:"last,omitempty"`
-	// Told says that the client was told the decision.
+	// Told says that the client has been told the decision.
 	Told bool `json:"told,omitempty"`
 
-	// Key is the same for the same set of the same client.
+	// Key is equal for equal sets of one client.
 	Key string `json:"key"`
 }
 
-// File is what a proposal does to one file.
+// File is a proposal's effect on one file.
 type File struct {
 	Path string        `json:"path"`
-	To   string        `json:"to,omitempty"` // where a move puts it
+	To   string        `json:"to,omitempty"` // the target of a move
 	Op   change.OpVerb `json:"op"`
-	// Ops are the operations of the set that are about this file.
+	// Ops are the operations of the set for this file.
 	Ops []int `json:"ops,omitempty"`
-	// Before and After are the versions; "" is a file that is not there. For a
-	// folder and a large file they are marks of how it is.
+	// Before and After are the versions; "" means no file. For folders and large
+	// files they are digests of the properties.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// Old is the content before, if the file can be accepted in parts.
+	// Old is the previous content, if the file can be accepted in parts.
 	Old   []byte `json:"old,omitempty"`
 	Split bool   `json:"split,omitempty"`
 	Hunks []Hunk `json:"hunks"`
-	Note  string `json:"note,omitempty"` // what it does beside content
-	// Cut are the lines it adds and removes that the hunks don't show.
+	Note  string `json:"note,omitempty"` // effects other than content
+	// Cut counts the added and removed lines that the hunks don't show.
 	Cut Lines `json:"cut,omitzero"`
-	// Placed is the version written if the file was not Before any more, and At the line
-	// of each hunk in the file as it was then.
+	// Placed is the version written if the file was no longer Before, and At has the
+	// line of each hunk in the file at that time.
 	Placed string `json:"placed,omitempty"`
 	At     []int  `json:"at,omitempty"`
-	text   []byte // the content to write
+	text   []byte // new content to write
 	on     string // the version it replaces
 }
 
-// placed reports whether hunks were placed in files that changed since.
+// placed reports whether hunks were merged into files that changed since.
 func (p *Proposal) placed() bool {
 	return slices.ContainsFunc(p.Files, func(f File) bool { return f.Placed != "" })
 }
 
-// Lines are lines that are added and removed.
+// Lines counts added and removed lines.
 type Lines struct {
 	Added   int `json:"added"`
 	Removed int `json:"removed"`
 }
 
-// Lines are those a file's change adds and removes, shown or not.
+// Lines counts the lines a file's change adds and removes, shown or not.
 func (f *File) Lines() Lines {
 	added, removed := linesOf(f.Hunks)
 	return Lines{added + f.Cut.Added, removed + f.Cut.Removed}
@@ -134,7 +133,7 @@ const (
 	No        Verdict = "refuse"
 )
 
-// Counts are the hunks, and of them those accepted and refused.
+// Counts returns the number of all, accepted and refused hunks.
 func (p *Proposal) Counts() (all, yes, no int) {
 	for _, f := range p.Files {
 		for _, h := range f.Hunks {
@@ -150,7 +149,7 @@ func (p *Proposal) Counts() (all, yes, no int) {
 	return all, yes, no
 }
 
-// Lines are the lines it would add and remove.
+// Lines returns how many lines it would add and remove.
 func (p *Proposal) Lines() (added, removed int) {
 	for i := range p.Files {
 		l := p.Files[i].Lines()
@@ -173,7 +172,7 @@ func linesOf(hunks []Hunk) (added, removed int) {
 	return added, removed
 }
 
-// Does counts what a proposal does. It does not use the summary, which the
+// Does counts the effects of a proposal. It does not use the summary, which the
 // agent wrote.
 func (p *Proposal) Does() string {
 	var edited, made, moved, deleted int
@@ -201,7 +200,7 @@ func (p *Proposal) Does() string {
 	return strings.Join(list, ", ")
 }
 
-// Comments are what the person wrote, with the places that they are about.
+// Comments returns the person's comments with the places they are about.
 func (p *Proposal) Comments() []string {
 	var list []string
 	if p.Comment != "" {
@@ -223,7 +222,7 @@ func (p *Proposal) Comments() []string {
 	return list
 }
 
-// Verdict is the decision in one line.
+// Verdict describes the decision in one line.
 func (p *Proposal) Verdict() string {
 	all, yes, _ := p.Counts()
 	var b strings.Builder
@@ -261,10 +260,10 @@ func (p *Proposal) applied() string {
 	return " as change " + p.Change
 }
 
-// Whole reports a proposal that is accepted or refused as one.
+// Whole reports whether the proposal must be accepted or refused as a whole.
 func (p *Proposal) Whole() bool { return p.Undo != "" || len(p.Set.Ops) == 0 }
 
-// Paths are all paths a proposal touches.
+// Paths returns all paths a proposal touches.
 func (p *Proposal) Paths() []string {
 	var list []string
 	for _, f := range p.Files {
@@ -295,13 +294,13 @@ func (e *RefusedError) Hint() string {
 	return "ask the user what to do instead"
 }
 
-// BusyError refuses a change of a file that another proposal is about, whose
-// client is still there.
+// BusyError refuses a change of a file for which another proposal is open whose client
+// is still connected.
 type BusyError struct {
 	ID     string
 	Path   string
-	Client string // that made it
-	Own    bool   // it is the client that is refused
+	Client string // that made the other proposal
+	Own    bool   // the refused client made it itself
 }
 
 func (e *BusyError) Error() string {
@@ -327,7 +326,7 @@ func (e *BusyError) Hint() string {
 	return fmt.Sprintf("wait for the decision; the user can decide it now (quarry review show %s), or %s can withdraw it", e.ID, who)
 }
 
-// StaleError says that files of a proposal changed since it was made.
+// StaleError reports that files of a proposal changed since it was made.
 type StaleError struct {
 	ID    string
 	Paths []string
@@ -347,7 +346,7 @@ func (e *StaleError) Unwrap() error { return fault.Conflict }
 // Hint says how to go on.
 func (e *StaleError) Hint() string { return "refuse it, so that the agent reads the file again" }
 
-// DecidedError says that somebody was faster.
+// DecidedError reports that the proposal was decided meanwhile.
 type DecidedError struct{ Proposal *Proposal }
 
 func (e *DecidedError) Error() string { return "decided already: " + e.Proposal.Verdict() }
@@ -363,5 +362,5 @@ var (
 	errNotText   = fault.New(fault.InvalidArgument, "a change with text that is not UTF-8 can't be reviewed", "")
 )
 
-// ErrUnknown is for an id that no proposal has.
+// ErrUnknown returns the error for an id without a proposal.
 func ErrUnknown() error { return errUnknown }

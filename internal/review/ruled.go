@@ -14,7 +14,7 @@ import (
 	"quarry/search"
 )
 
-// RuledOutError refuses a change by a rule of the owner.
+// RuledOutError reports that an owner's rule refused a change.
 type RuledOutError struct{ Rule, Path string }
 
 func (e *RuledOutError) Error() string {
@@ -27,11 +27,11 @@ func (e *RuledOutError) Unwrap() error { return fault.Conflict }
 // Hint says how to go on.
 func (e *RuledOutError) Hint() string { return "leave the file as it is, or ask the user" }
 
-// rules are those of the owner now. If they can't be read, nothing is accepted: a
-// person decides.
+// rules returns the owner's current rules. If they can't be read, nothing is accepted
+// by rule and a person decides.
 func (g *Gate) rules(c change.Client) (*Rules, Action) {
 	otherwise := Accept
-	if !g.OnlyRules && g.keepsBack(c) {
+	if !g.OnlyRules && g.holdsBack(c) {
 		otherwise = Ask
 	}
 	lines, err := g.ruleLines()
@@ -55,9 +55,9 @@ func (g *Gate) ruleLines() ([]string, error) {
 func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *change.Set, plan *change.Change, c change.Client) Ruling {
 	a := Asked{Tool: plan.Tool, Client: c, Parts: g.ruleParts(ctx, r, set, plan)}
 	if r.sized() {
-		if log, err := g.behind.Log(0); err == nil {
+		if log, err := g.inner.Log(0); err == nil {
 			h := &history{log: log.Changes, diff: func(id string) ([]change.PathDiff, error) {
-				c, err := g.behind.Diff(id, nil)
+				c, err := g.inner.Diff(id, nil)
 				if err != nil {
 					return nil, err
 				}
@@ -74,12 +74,11 @@ func (g *Gate) ruling(ctx context.Context, r *Rules, otherwise Action, set *chan
 	return r.Judge(a, otherwise)
 }
 
-// unknownLines is the size of what can't be counted: more than any rule allows.
+// unknownLines is the size of an uncountable change: more than any rule allows.
 const unknownLines = 1 << 30
 
-// ruleParts are all paths that a plan touches, as they are resolved: those of its
-// files, of links it rewrites, of folders it makes, and everything in a folder that it
-// moves or deletes.
+// ruleParts lists all resolved paths that a plan touches: its files, rewritten links,
+// created folders, and everything in a folder that it moves or deletes.
 func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *change.Change) []RulePart {
 	if len(r.list) == 0 {
 		return nil
@@ -124,8 +123,8 @@ func (g *Gate) ruleParts(ctx context.Context, r *Rules, set *change.Set, plan *c
 	return parts.list()
 }
 
-// whole adds what is in a folder that is moved or deleted, and the lines of a file
-// that is deleted.
+// whole adds the contents of a moved or deleted folder, and the lines of a deleted
+// file.
 func (g *Gate) whole(ctx context.Context, r *Rules, parts *ruleParts, f File) {
 	info, err := g.Stat(ctx, f.Path)
 	if err != nil {
@@ -166,7 +165,7 @@ func (g *Gate) lineCount(ctx context.Context, p string) int {
 }
 
 // changedLines counts the lines that a diff adds and removes. A file that is or
-// becomes binary has no lines that a rule could allow.
+// becomes binary counts as larger than any rule allows.
 func changedLines(d change.PathDiff) int {
 	if d.Kind == change.DiffBinary || d.Kind == change.DiffNotKept {
 		return unknownLines
@@ -175,7 +174,7 @@ func changedLines(d change.PathDiff) int {
 	return added + removed
 }
 
-// ruleParts collects paths in the order they come, with the most lines of each.
+// ruleParts collects paths in the order they are added, with the largest line count of each.
 type ruleParts struct {
 	order []string
 	lines map[string]int
@@ -208,16 +207,16 @@ func (p *ruleParts) list() []RulePart {
 	return list
 }
 
-// history counts what clients changed in a file. A large change that is split into
-// small ones is as large as before, whatever connection each came over.
+// history counts the lines that clients changed in a file. A large change split into
+// small ones counts as a whole, over however many connections.
 type history struct {
 	log  []change.Change // newest first
 	diff func(id string) ([]change.PathDiff, error)
 	had  map[string][]change.PathDiff
 }
 
-// lines counts those of a path that clients changed, from an entry of the log back to
-// the last change of it that a person accepted. A file that was moved is followed.
+// lines counts the lines of a path that clients changed, from a log entry back to the
+// last change of it that a person accepted. It follows moves.
 func (h *history) lines(p string, from int) int {
 	names, total := map[string]bool{p: true}, 0
 	for i := from; i < len(h.log) && total < unknownLines; i++ {
@@ -267,23 +266,23 @@ func (h *history) diffs(id string) ([]change.PathDiff, error) {
 	return d, err
 }
 
-// Tried is a change of the log, and what rules would have done with it.
+// Tried is a change of the log, and how rules would have judged it.
 type Tried struct {
 	Change change.Change
 	Ruling
-	// Unknown says that the change moved or deleted a folder: the gate judges what is in
-	// it, which the log does not have.
+	// Unknown says that the change moved or deleted a folder. The gate also judges
+	// the folder's contents, which are not in the log.
 	Unknown bool
 }
 
-// TrialFiles are the log, and the files as they are now.
+// TrialFiles has the log and the current files.
 type TrialFiles interface {
 	Changes(ctx context.Context, limit int) (*change.Log, error)
 	Diff(ctx context.Context, id string, o *change.Options) (*change.Change, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 }
 
-// tookFolder reports a diff that moved or deleted a folder, or may have.
+// tookFolder reports whether a diff moved or deleted a folder, or may have.
 func tookFolder(ctx context.Context, ws TrialFiles, d change.PathDiff) bool {
 	switch d.Kind {
 	case change.DiffTrashed, change.DiffDeleted:
@@ -295,8 +294,8 @@ func tookFolder(ctx context.Context, ws TrialFiles, d change.PathDiff) bool {
 	return false
 }
 
-// Try says what rules would have done with the last changes of clients, newest first.
-// It changes nothing. otherwise says what becomes of a change that no rule fits.
+// Try reports how rules would have judged the last changes of clients, newest first.
+// It changes nothing. otherwise returns the action for a change that matches no rule.
 func Try(ctx context.Context, ws TrialFiles, r *Rules, otherwise func(c *change.Change) Action, most int) ([]Tried, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {

@@ -25,8 +25,8 @@ func fixed(rules ...string) func() ([]string, error) {
 	return func() ([]string, error) { return rules, nil }
 }
 
-// judged compares what the gate did with a change with what the twin says, and decides
-// what waits. It counts.
+// judged compares the gate's decisions with those of the twin, decides waiting
+// proposals, and counts.
 type judged struct {
 	made, asked, refused, parts, hostile, spelled int
 }
@@ -49,7 +49,7 @@ func (j *judged) note(set *change.Set, touched map[string]int, action review.Act
 	*[]*int{&j.made, &j.asked, &j.refused}[action]++
 }
 
-// report fails if one kind hardly occurred.
+// report fails if one kind was too rare.
 func (j *judged) report(t *testing.T) {
 	t.Helper()
 	t.Logf("%d made, %d asked, %d refused; %d parts, %d of files with hostile names; %d paths in another spelling", j.made, j.asked, j.refused, j.parts, j.hostile, j.spelled)
@@ -59,8 +59,8 @@ func (j *judged) report(t *testing.T) {
 	}
 }
 
-// TestRulesInTheGate compares what the gate does with random changes under random
-// rules with the twin: what is made, asked and refused, and that nothing is written
+// TestRulesInTheGate compares the gate with the twin on random changes under random
+// rules: which changes are made, asked about and refused, and that nothing is written
 // before a decision.
 func TestRulesInTheGate(t *testing.T) {
 	run := stress.Start(t, "rules in the gate", 120, 200)
@@ -103,8 +103,8 @@ func TestRulesInTheGate(t *testing.T) {
 	count.report(t)
 }
 
-// actionOf is what became of a change, with the id of its proposal; false if it failed
-// for another reason.
+// actionOf returns the action taken on a change, with the id of its proposal; false
+// if it failed for another reason.
 func actionOf(err error) (a review.Action, id string, ok bool) {
 	if pending, is := errors.AsType[*review.PendingError](err); is {
 		return review.Ask, pending.ID, true
@@ -115,8 +115,8 @@ func actionOf(err error) (a review.Action, id string, ok bool) {
 	return review.Accept, "", err == nil
 }
 
-// decides has a person decide what was asked, half of it with yes, and says whether the
-// change is made now and whether a person looked at it.
+// decides has a person decide a proposal, accepting half of them, and reports whether
+// the change is now made and whether a person looked at it.
 func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, person bool) {
 	b.t.Helper()
 	if was != review.Ask {
@@ -132,8 +132,8 @@ func (b *bench) decides(rng *rand.Rand, was review.Action, id string) (made, per
 	return verdict == review.Yes, true
 }
 
-// What a rule let through is marked, an undo is judged too, and a change that is split
-// into small ones is as large as before, over however many connections.
+// Changes that a rule accepted are marked, an undo is judged too, and a change split
+// into small ones counts as a whole, over however many connections.
 func TestRulesSeeSplitChanges(t *testing.T) {
 	b := newBench(t, hisFiles, -1)
 	agent := b.ruled(fixed("accept docs/**", "ask lines>10"), false)
@@ -171,7 +171,7 @@ func TestRulesSeeSplitChanges(t *testing.T) {
 	if _, err := agent.Write(t.Context(), "docs/new.md", []byte(text+"one more\n"), &change.Options{Client: change.Client{Name: "x"}}); !waits(err) {
 		t.Errorf("after a move = %v", err)
 	}
-	// A person who accepts begins anew.
+	// A person's acceptance resets the count.
 	if list, _ = b.store.Pending(); len(list) == 0 {
 		t.Fatal("nothing waits")
 	}
@@ -183,8 +183,8 @@ func TestRulesSeeSplitChanges(t *testing.T) {
 	}
 }
 
-// Everything in a folder that is moved or deleted is judged, and rules that can't be
-// read accept nothing.
+// Everything in a moved or deleted folder is judged, and unreadable rules accept
+// nothing.
 func TestRulesOfFolders(t *testing.T) {
 	b := newBench(t, hisFiles, -1)
 	agent := b.ruled(fixed("accept docs/**", "accept other/**", "accept docs", "accept other", "refuse *.lock"), false)
@@ -213,8 +213,8 @@ func TestRulesOfFolders(t *testing.T) {
 	}
 }
 
-// A file that is or becomes binary is larger than any rule allows, by whatever tool it
-// is changed, also where many files are changed at once.
+// A file that is or becomes binary is larger than any rule allows, whichever tool
+// changes it, also where many files are changed at once.
 func TestRulesSeeBinaryFiles(t *testing.T) {
 	text, blob := strings.Repeat("line\n", 100), strings.Repeat("line\n", 100)+"\x00"
 	waits := func(err error) bool { var p *review.PendingError; return errors.As(err, &p) }

@@ -12,29 +12,28 @@ import (
 	"quarry/match"
 )
 
-// Action is what becomes of a change, from the mildest to the strictest.
+// Action is the treatment of a change, from the mildest to the strictest.
 type Action uint8
 
 const (
-	Accept Action = iota // it is made
+	Accept Action = iota // the change is made
 	Ask                  // a person decides
-	Refuse               // it is not made, and nobody is asked
+	Refuse               // the change is not made, without asking
 )
 
 func (a Action) String() string { return [...]string{"accept", "ask", "refuse"}[a] }
 
 // Rules say which changes are made, which a person decides and which are refused.
-// They are the owner's: nothing that a client can call makes, changes or tries one.
+// They belong to the owner: no call available to a client creates, changes or tries one.
 //
-// Of the rules that fit a part of a change the strictest counts, in whatever order
-// they stand, and of the parts of a change the strictest. So a change is accepted by
-// rule only if every part of it is. Paths are those of the plan, with links resolved.
-// A client's name is only its own word: a rule with one may ask or refuse, and never
-// accept.
+// Of all rules that match a part of a change the strictest applies, in any order, and the
+// strictest part decides. So a change is accepted by rule only if every part of it is.
+// Paths are the plan's, with links resolved. A client's name is only its own claim, so a
+// rule with a client may ask or refuse, and never accept.
 type Rules struct{ list []Rule }
 
-// Rule is one of them, as a line of text: an action, then what has to fit. Of several
-// globs one has to.
+// Rule is one line of text: an action, then its conditions. If it has several globs,
+// one must match.
 //
 //	accept docs/**
 //	refuse *.lock
@@ -44,15 +43,15 @@ type Rule struct {
 	Text   string
 	Action Action
 
-	globs, folded []*glob.Glob // the same; folded is for names in any letter case
+	globs, folded []*glob.Glob // the same globs, folded ones for case-insensitive matching
 	tool, client  string
 	over, atMost  int // changed lines; -1 is none
 }
 
-// maxRules bounds the rules of a workspace.
+// maxRules limits the rules of a workspace.
 const maxRules = 200
 
-// ParseRules reads rules, one a line.
+// ParseRules reads rules, one per line.
 func ParseRules(lines []string) (*Rules, error) {
 	if len(lines) > maxRules {
 		return nil, fmt.Errorf("there are %d rules: %d are possible", len(lines), maxRules)
@@ -85,7 +84,7 @@ func parseRule(text string) (Rule, error) {
 	case "refuse":
 		rule.Action = Refuse
 	default:
-		return rule, fmt.Errorf("%q is no action: it begins with accept, ask or refuse", words[0].text)
+		return rule, fmt.Errorf("invalid action %q: a rule begins with accept, ask or refuse", words[0].text)
 	}
 	if len(words) == 1 {
 		return rule, errors.New("it fits every change: name a path glob (** for all), tool:NAME, client:NAME or lines>N")
@@ -101,7 +100,7 @@ func parseRule(text string) (Rule, error) {
 	return rule, nil
 }
 
-// take reads one condition.
+// take parses one condition.
 func (r *Rule) take(w word) error {
 	kind, value, named := strings.Cut(w.text, ":")
 	switch {
@@ -117,7 +116,7 @@ func (r *Rule) take(w word) error {
 	case strings.HasPrefix(w.text, "lines"):
 		return fmt.Errorf("invalid size %q: write lines>200 or lines<=20", w.text)
 	}
-	pattern := strings.TrimSuffix(w.text, "/") // what is in a folder is covered anyway
+	pattern := strings.TrimSuffix(w.text, "/") // the contents of a folder are covered anyway
 	if pattern == "" || strings.HasPrefix(pattern, "!") {
 		return fmt.Errorf("invalid path glob %q: negation is not possible, write a rule that is stricter", w.text)
 	}
@@ -151,7 +150,7 @@ func (r *Rule) size(into *int, text string) error {
 	return nil
 }
 
-// word is a part of a rule. A quoted one is a path glob, whatever it says.
+// word is a part of a rule. A quoted one is always a path glob.
 type word struct {
 	text   string
 	quoted bool
@@ -181,7 +180,7 @@ func splitRule(text string) ([]word, error) {
 	return list, nil
 }
 
-// Texts are the rules as text.
+// Texts returns the rules as text.
 func (r *Rules) Texts() []string {
 	list := []string{}
 	if r != nil {
@@ -192,7 +191,7 @@ func (r *Rules) Texts() []string {
 	return list
 }
 
-// sized reports whether a rule asks for the size of changes.
+// sized reports whether a rule has a condition on the size of changes.
 func (r *Rules) sized() bool {
 	for i := range r.list {
 		if r.list[i].over >= 0 || r.list[i].atMost >= 0 {
@@ -202,13 +201,13 @@ func (r *Rules) sized() bool {
 	return false
 }
 
-// Asked is a change that rules judge.
+// Asked is a change to be judged.
 type Asked struct {
 	Tool   string
 	Client change.Client
 	Parts  []RulePart
 	// Before counts the lines of a path that clients changed since a person last
-	// looked; nil is none.
+	// looked; nil means none.
 	Before func(path string) int
 }
 
@@ -218,14 +217,14 @@ type RulePart struct {
 	Lines int
 }
 
-// Ruling is what rules say of a change, and why.
+// Ruling is the action for a change, and the reason.
 type Ruling struct {
 	Action Action
-	Rule   string // the rule that decided; "" is none
+	Rule   string // the rule that decided; "" if none
 	Path   string // the part it decided about
 }
 
-// Judge says what becomes of a change; otherwise is for parts that no rule fits.
+// Judge returns the ruling on a change. otherwise applies to parts that match no rule.
 func (r *Rules) Judge(a Asked, otherwise Action) Ruling {
 	out := Ruling{Action: otherwise}
 	for i, p := range a.Parts {
@@ -258,8 +257,8 @@ func (r *Rules) part(a Asked, p RulePart, otherwise Action) Ruling {
 	return out
 }
 
-// fits reports whether a rule is about a part. Where it tightens, a name in another
-// letter case or spelling fits too, and so does a client without a name.
+// fits reports whether a rule matches a part. If that is stricter, a name in another
+// case or spelling also matches, and so does a client without a name.
 func (r *Rule) fits(a Asked, p string, size func() int) bool {
 	tightens := r.Action != Accept
 	if r.tool != "" && !strings.EqualFold(r.tool, a.Tool) {
@@ -274,7 +273,7 @@ func (r *Rule) fits(a Asked, p string, size func() int) bool {
 	return (r.over < 0 || size() > r.over) && (r.atMost < 0 || size() <= r.atMost)
 }
 
-// covers reports whether a glob matches a path or a folder that it is in.
+// covers reports whether a glob matches a path or one of its folders.
 func covers(globs []*glob.Glob, p string) bool {
 	for ; p != "." && p != "/"; p = path.Dir(p) {
 		for _, g := range globs {
@@ -286,7 +285,7 @@ func covers(globs []*glob.Glob, p string) bool {
 	return false
 }
 
-// fold is a path as systems see it that ignore letter case, and dots and spaces at
+// fold returns a path as file systems see it that ignore case, and dots and spaces at
 // the end of a name.
 func fold(p string) string {
 	parts := strings.Split(strings.Map(match.FoldRune, p), "/")

@@ -12,9 +12,9 @@ func TestParseRules(t *testing.T) {
 		{"accept docs/**", ""}, {"refuse *.lock", ""}, {"ask lines>200", ""}, {"ask client:cursor src/**", ""}, {`accept "my notes/**" lines<=20`, ""}, {"  ask\ttool:delete_file ", ""},
 		{`refuse "tool:x"`, ""}, // a path, since it is quoted
 		{`accept "ends in a space\\ "`, ""},
-		{"accept client:claude-code", "its own word"}, {"accept docs/** client:x", "its own word"}, {"allow docs/**", "no action"}, {"", "empty"}, {"accept", "every change"},
+		{"accept client:claude-code", "its own word"}, {"accept docs/** client:x", "its own word"}, {"allow docs/**", "invalid action"}, {"", "empty"}, {"accept", "every change"},
 		{"ask lines>many", "number of lines"}, {"ask lines=3", "invalid size"}, {"ask lines>1 lines>2", "number of lines"}, {"refuse !x", "negation"}, {"refuse tool:", "one name"},
-		{"refuse tool:a tool:b", "one name"}, {`refuse "x`, "no end"}, {"refuse [z-", "glob"}, {"Accept docs/**", "no action"},
+		{"refuse tool:a tool:b", "one name"}, {`refuse "x`, "no end"}, {"refuse [z-", "glob"}, {"Accept docs/**", "invalid action"},
 	} {
 		_, err := ParseRules([]string{c.rule})
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {
@@ -47,11 +47,11 @@ func TestJudge(t *testing.T) {
 		{"a mixed set asks", "edit_file", "x", []RulePart{part("docs/a.md", 1), part("main.go", 1)}, 0, Ask, ""},
 		{"a mixed set is refused", "edit_file", "x", []RulePart{part("docs/a.md", 1), part("go.lock", 1)}, 0, Refuse, rules[1]},
 		{"too large", "edit_file", "x", []RulePart{part("docs/a.md", 11)}, 0, Ask, rules[3]},
-		{"large with what was before", "edit_file", "x", []RulePart{part("docs/a.md", 1)}, 10, Ask, rules[3]},
+		{"large together with earlier changes", "edit_file", "x", []RulePart{part("docs/a.md", 1)}, 10, Ask, rules[3]},
 		{"the letter case does not help", "edit_file", "x", []RulePart{part("docs/YARN.LOCK", 1)}, 0, Refuse, rules[1]},
 		{"a letter that folds to another does not help", "edit_file", "x", []RulePart{part("docs/\u017fecret/a.md", 1)}, 0, Ask, rules[2]},
 		{"a dot at the end does not help", "edit_file", "x", []RulePart{part("docs/yarn.lock. .", 1)}, 0, Refuse, rules[1]},
-		{"the letter case is no way in", "edit_file", "x", []RulePart{part("DOCS/a.md", 1)}, 0, Ask, ""},
+		{"another case does not bypass a rule", "edit_file", "x", []RulePart{part("DOCS/a.md", 1)}, 0, Ask, ""},
 		{"a name that begins so", "edit_file", "x", []RulePart{part("docs2/a.md", 1)}, 0, Ask, ""},
 		{"its tool", "write_file", "x", []RulePart{part("src/gen/a.go", 1)}, 0, Accept, rules[4]},
 		{"another tool", "edit_file", "x", []RulePart{part("src/gen/a.go", 1)}, 0, Ask, ""},

@@ -22,18 +22,18 @@ var hisFiles = map[string]string{
 	"yarn.lock": "l\n", "docs/in.lock": "l\n", "my notes/n.txt": "n\n", "top.txt": "t\n",
 }
 
-// hostileFiles have names that mean something in a rule or a glob, that other file
-// systems take for the name of another file, or that no terminal shows as they are.
+// hostileFiles have names with a meaning in a rule or a glob, names equal to others on
+// some file systems, and names that terminals don't show literally.
 var hostileFiles = map[string]string{
 	"docs/[a].md": "1\n", "docs/-r.md": "2\n", "docs/{a,b}.md": "3\n", "docs/ü.md": "4\n", "docs/accept.md": "5\n", "src/a&b.go": "6\n", "\u017frc/long.go": "7\n", // ſrc
 }
 
-// unixFiles have names that Windows refuses, or takes for those of other files.
+// unixFiles have names that Windows refuses or maps to other files.
 var unixFiles = map[string]string{
 	"docs/*.md": "1\n", "docs/tool:x.md": "2\n", "docs/lines>3.md": "3\n", "docs/a\nb.md": "4\n", "docs/\\*.md": "5\n", "docs/x.lock. ": "6\n", "docs./y.md": "7\n", "DOCS/a.md": "8\n", "docs/\"q\".md": "9\n",
 }
 
-// ground is a workspace for rules: its texts, and how paths may be spelled there.
+// ground is a workspace for rules: its texts, and other spellings of its paths.
 type ground struct {
 	*bench
 	texts map[string]string
@@ -61,8 +61,8 @@ func newGround(t testing.TB) *ground {
 	return g
 }
 
-// spelled is another spelling of a path, or a link to it. What is not there yet keeps
-// the letter case of its name.
+// spelled returns another spelling of a path, or a link to it. The name of a new file
+// keeps its case.
 func (g *ground) spelled(rng *rand.Rand, p string, there bool) string {
 	switch rng.IntN(8) {
 	case 0:
@@ -93,7 +93,7 @@ func (g *ground) spelled(rng *rand.Rand, p string, there bool) string {
 	return p
 }
 
-// upper changes the letters of ASCII only: to Windows ſ is no s.
+// upper changes only ASCII letters: on Windows ſ is not s.
 func upper(p string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {
@@ -103,9 +103,8 @@ func upper(p string) string {
 	}, p)
 }
 
-// twin says what the rules come to, in the plainest way: it knows the files by name,
-// keeps its own list of what was changed, and matches the few kinds of globs that it
-// makes up itself.
+// twin implements rules in the simplest way: it knows the files by name, keeps its own
+// list of changes, and matches only the few kinds of globs that it generates.
 type twin struct {
 	rules  []plainRule
 	only   bool
@@ -115,9 +114,9 @@ type twin struct {
 // plainRule is a rule before it is text.
 type plainRule struct {
 	verb         review.Action
-	glob         string // **, *.ext, dir/** or a path, as it is and not escaped; "" is none
+	glob         string // **, *.ext, dir/** or a path, unescaped; "" means none
 	tool, client string
-	over, atMost int // lines; -1 is none
+	over, atMost int // lines; -1 means none
 }
 
 // text is the rule as a person writes it.
@@ -156,11 +155,11 @@ func (w *twin) texts() []string {
 	return list
 }
 
-// event is a change that was made.
+// event is a past change.
 type event struct {
 	lines  map[string]int
 	from   map[string]string // new name: old name
-	person bool              // somebody looked at it
+	person bool              // a person looked at it
 }
 
 // before counts the lines of a file that were changed since a person looked.
@@ -192,8 +191,8 @@ func (w *twin) before(name string) int {
 	return total
 }
 
-// plainMatch knows **, *.ext, dir/** and plain paths. In any case, names that differ in
-// letter case, and in dots and spaces at their end, are the same.
+// plainMatch matches **, *.ext, dir/** and plain paths. With anyCase, names that differ
+// in case, or in dots and spaces at the end, are equal.
 func plainMatch(glob, name string, anyCase bool) bool {
 	same := func(a, b string) bool {
 		return a == b || anyCase && strings.EqualFold(strings.TrimRight(a, ". "), strings.TrimRight(b, ". "))
@@ -231,7 +230,7 @@ func (r *plainRule) fits(tool, client, name string, lines int) bool {
 		(r.over < 0 || lines > r.over) && (r.atMost < 0 || lines <= r.atMost) && (r.glob == "" || plainMatch(r.glob, name, r.verb != review.Accept))
 }
 
-// action is that of a change with these lines in these files.
+// action returns the action for a change with these lines in these files.
 func (w *twin) action(tool, client string, lines map[string]int) review.Action {
 	worst := review.Accept
 	for name, n := range lines {
@@ -250,7 +249,7 @@ func (w *twin) action(tool, client string, lines map[string]int) review.Action {
 	return worst
 }
 
-// someRules makes up rules about the files of a ground and about tools.
+// someRules generates rules about the files of a ground and about tools.
 func someRules(rng *rand.Rand, texts map[string]string, tools []string) (rules []plainRule) {
 	globs := []string{"**", "docs/**", "src/**", "*.lock", "**", "*.md", "my notes/**", "src/gen/**", "DOCS/**", "Src/Gen/**", "*.LOCK"}
 	for range 4 { // plain paths, some of them hostile
@@ -282,8 +281,8 @@ func someRules(rng *rand.Rand, texts map[string]string, tools []string) (rules [
 	return rules
 }
 
-// someChange makes up a set of one to three operations on different files, with the
-// lines that each changes, the new names, and the texts afterwards.
+// someChange generates a set of one to three operations on different files, with the
+// lines each changes, the new names, and the resulting texts.
 func (g *ground) someChange(rng *rand.Rand, mark string) (set change.Set, lines map[string]int, from, after map[string]string) {
 	lines, from, after = map[string]int{}, map[string]string{}, map[string]string{}
 	names := []string{}

@@ -16,10 +16,9 @@ import (
 	"quarry/search"
 )
 
-// files is what a person is shown of a plan, one for each file. Nothing that the
-// plan does is left out: each diff is part of one file, a deletion says so, and
-// what is too long to be shown is counted. Paths are those of the plan, not as the
-// client spelled them.
+// files returns the files of a plan as shown to a person. Nothing that the plan does is
+// omitted: each diff belongs to one file, a deletion says so, and lines too long to show
+// are counted. Paths are the plan's, not the client's spelling.
 func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) []File {
 	files := filesOf(set, plan)
 	rest := slices.Clone(plan.Diffs)
@@ -35,7 +34,7 @@ func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) 
 		})
 		g.fill(ctx, set, plan, f, own)
 	}
-	// What no operation names is due to a move: links that it rewrites.
+	// A file that no operation names is due to a move, which rewrites links.
 	if i := slices.IndexFunc(files, func(f File) bool { return f.Op == change.MovePath }); i >= 0 && len(set.Ops) > 0 {
 		files[i].rewrites(rest)
 		return files
@@ -51,14 +50,14 @@ func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) 
 	return files
 }
 
-// filesOf are the files that a plan reports, and the operations that it does not
-// report because they change no content.
+// filesOf returns the files that a plan reports, and the operations it does not report
+// because they change no content.
 func filesOf(set *change.Set, plan *change.Change) []File {
 	var files []File
 	reported := map[int]bool{}
 	for _, pf := range plan.Files {
 		f := File{Path: pf.Path, To: pf.To, Op: verbs[pf.Did]}
-		if len(set.Ops) > 0 { // otherwise the operations are those of the stored plan
+		if len(set.Ops) > 0 { // otherwise the stored plan has the operations
 			f.Ops = pf.Ops
 		}
 		for _, k := range f.Ops {
@@ -78,7 +77,7 @@ var verbs = map[change.Verb]change.OpVerb{
 	change.Created: change.CreateFile, change.Overwrote: change.WriteFile, change.Deleted: change.DeletePath, change.Moved: change.MovePath,
 }
 
-// fileOf is a file of which only the diff is known.
+// fileOf makes a File from a diff alone.
 func (g *Gate) fileOf(ctx context.Context, d change.PathDiff) File {
 	f := File{Path: firstText(d.Old, d.New), After: unknownVersion, Hunks: whole(d.Hunks)}
 	switch {
@@ -112,7 +111,7 @@ func cutNote(lines int) string {
 	return fmt.Sprintf("too long to be shown at once: %d of the changed lines are left out here", lines)
 }
 
-// rewrites adds the diffs of other files to the one whose move causes them.
+// rewrites adds the diffs of other files to the file whose move causes them.
 func (f *File) rewrites(diffs []change.PathDiff) {
 	var text strings.Builder
 	var hidden Lines
@@ -133,7 +132,7 @@ func (f *File) rewrites(diffs []change.PathDiff) {
 	}
 }
 
-// textOf puts hunks together as one diff.
+// textOf joins hunks into one diff.
 func textOf(hunks []Hunk) string {
 	var b strings.Builder
 	for _, h := range hunks {
@@ -144,7 +143,7 @@ func textOf(hunks []Hunk) string {
 	return b.String()
 }
 
-// fill reads a file and cuts its change into hunks.
+// fill reads a file and splits its change into hunks.
 func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f *File, diffs []change.PathDiff) {
 	var text strings.Builder
 	for _, d := range diffs {
@@ -159,7 +158,7 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 	if isVersion(f.Before) {
 		old, err = g.ReadBytes(ctx, f.Path, 0)
 	}
-	var lines Lines // that the change adds and removes
+	var lines Lines // added and removed by the change
 	for _, pf := range plan.Files {
 		if pf.Path == f.Path && pf.To == f.To {
 			f.After, lines = firstText(pf.Version, unknownVersion), Lines{pf.Added, pf.Removed}
@@ -210,14 +209,14 @@ func (g *Gate) deletes(ctx context.Context, set *change.Set, f *File, old []byte
 	}
 }
 
-// maxNames is how many names of a folder are shown, and maxNoted in how many
-// characters each.
+// maxNames is how many names of a folder are shown, and maxNoted how many characters
+// of each.
 const (
 	maxNames = 200
 	maxNoted = 400
 )
 
-// holds lists what is in a folder that is moved or deleted.
+// holds lists the contents of a folder that is moved or deleted.
 func (g *Gate) holds(ctx context.Context, f *File, does string) {
 	if !strings.HasPrefix(f.Before, folderMark) {
 		return
@@ -241,7 +240,7 @@ func (g *Gate) holds(ctx context.Context, f *File, does string) {
 	}
 }
 
-// below lists everything in a folder.
+// below lists everything in a folder, recursively.
 func below(ctx context.Context, ws Files, dir string) ([]search.Entry, error) {
 	r, err := ws.Find(ctx, search.FindQuery{
 		Scope: search.Scope{Paths: []string{dir}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true},
@@ -253,7 +252,7 @@ func below(ctx context.Context, ws Files, dir string) ([]search.Entry, error) {
 	return r.Entries, nil
 }
 
-// isLink reports a symlink, which is moved and deleted as such.
+// isLink reports whether the path is a symlink, which is itself moved or deleted.
 func (g *Gate) isLink(ctx context.Context, p string) bool {
 	r, err := g.Find(ctx, search.FindQuery{
 		Scope: search.Scope{Paths: []string{path.Dir(p)}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true, MaxDepth: 1},
@@ -271,7 +270,7 @@ func firstText(list ...string) string {
 	return ""
 }
 
-// whole is a change that is decided as one.
+// whole makes one hunk of a change that can't be split.
 func whole(text string) []Hunk {
 	all := Hunk{}
 	var b strings.Builder
@@ -302,8 +301,8 @@ func noteOf(d change.PathDiff) string {
 	return strings.TrimSpace(d.Header())
 }
 
-// contentAfter works out what an edit or a write leaves. It is only for cutting
-// the change into hunks: what is written is worked out again by Apply.
+// contentAfter computes the content after an edit or a write. It is only used to split
+// the change into hunks: Apply computes the written content again.
 func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, bool) {
 	if len(f.Ops) == 0 || readErr != nil {
 		return nil, false
@@ -327,7 +326,7 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 	var edits []change.Edit
 	for _, k := range f.Ops {
 		if set.Ops[k].Executable != nil {
-			return nil, false // a mode goes with the whole
+			return nil, false // a change of mode can't be split
 		}
 		edits = append(edits, set.Ops[k].Edits...)
 	}
@@ -338,9 +337,9 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 	return c.Bytes(), true
 }
 
-// The state of a path is the version of a small file, "" if nothing is there, and
-// otherwise a mark made of its properties. It is only compared, and never used as
-// a version.
+// The state of a path is the version of a small file, "" if nothing exists, and
+// otherwise a digest of its properties. States are only compared, never used as
+// versions.
 const (
 	unknownVersion = "?"
 	folderMark     = "folder:"
@@ -352,7 +351,7 @@ func isVersion(state string) bool {
 	return state != "" && state != unknownVersion && !strings.Contains(state, ":")
 }
 
-// stateNow is the state of a path.
+// stateNow returns the state of a path.
 func stateNow(ctx context.Context, ws Files, p string) string {
 	info, err := ws.Stat(ctx, p)
 	switch {
@@ -375,7 +374,7 @@ func stateNow(ctx context.Context, ws Files, p string) string {
 	return unknownVersion
 }
 
-// folderState changes if a name, size or time in a folder changes.
+// folderState changes when a name, size or time in a folder changes.
 func folderState(ctx context.Context, ws Files, dir string) string {
 	entries, err := below(ctx, ws, dir)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"quarry/internal/review"
 )
 
-// Whatever happens to a proposal is seen in the stamp, also when the clock of the
-// file system stands still.
+// Every change of a proposal changes the stamp, even if the file system's clock does
+// not advance.
 func TestStampWithinATick(t *testing.T) {
 	b := newBench(t, map[string]string{"a.txt": "old\n"}, -1)
 	seen := map[string]string{}

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	keepDecided = 200                // decided proposals that are kept
-	keepFor     = 7 * 24 * time.Hour // and how long
-	maxProposal = 64 << 20           // bytes of one
+	keepDecided = 200                // decided proposals to keep
+	keepFor     = 7 * 24 * time.Hour // and for how long
+	maxProposal = 64 << 20           // maximal bytes of one proposal
 	newsFor     = 24 * time.Hour     // how long a client is told of a decision
 
-	// A proposal that is decided, and whose client knows, is moved to a name of its
-	// own. It is not read to find those that wait: 1,200 decisions in a row took 26 s
-	// for reading the earlier ones. A failed move only takes time.
+	// A decided proposal whose client knows the decision is renamed, so that it is
+	// not read when waiting ones are searched: 1,200 decisions in a row took 26 s for reading
+	// the earlier ones. A failed rename only costs time.
 	unsettledName = ".json"
 	settledName   = ".settled.json"
 
 	lockName = "lock" // its length counts replacements
 )
 
-// Store keeps the proposals of one workspace in a folder of the state folder,
-// private to its user. It is safe for concurrent use, also by several processes.
+// Store keeps the proposals of one workspace in a folder of the state folder, private
+// to its user. It is safe for concurrent use, also by several processes.
 type Store struct {
 	root *rootfs.Root
 	now  func() time.Time
@@ -43,19 +43,19 @@ type Store struct {
 	mu   sync.Mutex // guards the lock file: locks don't exclude other goroutines of the same process
 	lock *rootfs.Log
 
-	closed error // why nothing can be written; nil is a store that can
+	closed error // why nothing can be written; nil if the store is writable
 
 	holding    sync.Mutex
-	holder     *rootfs.Log // its lock says that this process runs; guarded by holding
+	holder     *rootfs.Log // its lock shows that this process runs; guarded by holding
 	holderName string      // guarded by holding
-	page       *rootfs.Log // of a page that this process serves, see ShowAt; guarded by holding
+	page       *rootfs.Log // of the page that this process serves, see ShowAt; guarded by holding
 	pageName   string      // guarded by holding
 }
 
 // Open opens the store in dir, which must exist.
 func Open(dir string) (*Store, error) { return OpenLayered(dir, nil) }
 
-// OpenLayered is Open with a layer before the system's calls, for tests.
+// OpenLayered is Open with a layer above the system calls, for tests.
 func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: layer})
 	if err != nil {
@@ -64,7 +64,7 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	s := &Store{root: root, now: time.Now}
 	s.lock, err = root.OpenLog(root.Own(lockName), true)
 	if errors.Is(err, fault.ReadOnly) || errors.Is(err, fault.Permission) {
-		// It can be read all the same.
+		// It can still be read.
 		s.closed, err = fmt.Errorf("the folder of proposals can't be written: %w", err), nil
 	}
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Store) Close() error {
 	return errors.Join(s.release(), s.lock.Close(), s.root.Close())
 }
 
-// locked runs f while no other process or goroutine changes the store. The lock is
-// given back even if f panics: a face that answers a panic with an error goes on.
+// locked runs f while no other process or goroutine changes the store. It releases the
+// lock even if f panics, because callers may recover and go on.
 func (s *Store) locked(f func() error) (err error) {
 	if s.closed != nil {
 		return s.closed
@@ -96,13 +96,13 @@ func (s *Store) locked(f func() error) (err error) {
 	return f()
 }
 
-// number reads the id of a proposal; the prefix "p-" is optional.
+// number parses the id of a proposal; the prefix "p-" is optional.
 func number(id string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "p-"))
 	return n, err == nil && n > 0
 }
 
-// IsID reports whether a text is the id of a proposal, and not of a change.
+// IsID reports whether a text is the id of a proposal rather than of a change.
 func IsID(id string) bool {
 	_, ok := number(id)
 	return ok && strings.HasPrefix(strings.ToLower(strings.TrimSpace(id)), "p-")
@@ -118,8 +118,8 @@ func (s *Store) path(id, name string) (rootfs.Path, error) {
 	return s.root.Known(idOf(n) + name)
 }
 
-// content reads the file of a proposal. Only a settled one is moved, and never
-// back, so what is not under the first name is under the second.
+// content reads the file of a proposal. Settled ones are renamed, and never back, so a
+// proposal that is not under the first name is under the second.
 func (s *Store) content(id string) (data []byte, version rootfs.Version, err error) {
 	for _, name := range []string{unsettledName, settledName} {
 		path, err := s.path(id, name)
@@ -134,8 +134,8 @@ func (s *Store) content(id string) (data []byte, version rootfs.Version, err err
 	return nil, version, errUnknown
 }
 
-// read reads one proposal and the version of its file. One whose process has
-// ended while it waited is abandoned; the next write records it.
+// read reads one proposal and the version of its file. A proposal is abandoned if its
+// process ended while waiting; the next write records that.
 func (s *Store) read(id string) (*Proposal, rootfs.Version, error) {
 	data, version, err := s.content(id)
 	if err != nil {
@@ -157,8 +157,7 @@ func (s *Store) Get(id string) (*Proposal, error) {
 	return p, err
 }
 
-// write replaces a proposal that is not settled, durably. The caller holds the
-// lock.
+// write durably replaces a proposal that is not settled. The caller holds the lock.
 func (s *Store) write(p *Proposal, old rootfs.Version) error {
 	path, err := s.path(p.ID, unsettledName)
 	if err != nil {
@@ -181,22 +180,22 @@ func (s *Store) write(p *Proposal, old rootfs.Version) error {
 	return err
 }
 
-// count makes the lock file longer by a byte, for Stamp. If that fails, the time
-// of the folder tells. The caller holds the lock.
+// count appends a byte to the lock file, for Stamp. If that fails, the time of the
+// folder still changes. The caller holds the lock.
 func (s *Store) count() {
 	if size, err := s.lock.Size(); err == nil {
 		_ = s.lock.Append([]byte{'.'}, size)
 	}
 }
 
-// moveAway gives a settled proposal its name. The caller holds the lock.
+// moveAway renames a settled proposal. The caller holds the lock.
 func (s *Store) moveAway(id string) {
 	from, err := s.path(id, unsettledName)
 	if err != nil {
 		return
 	}
 	if to, err := s.path(id, settledName); err == nil {
-		_ = s.root.Rename(from, to) // next time, if not now
+		_ = s.root.Rename(from, to) // tried again later
 	}
 }
 
@@ -239,7 +238,7 @@ func sameSet(a, b *change.Set) bool {
 	return true
 }
 
-// entry is a proposal by its name alone.
+// entry is a proposal known only by its name.
 type entry struct {
 	number  int
 	settled bool
@@ -248,7 +247,7 @@ type entry struct {
 // names lists the folder.
 func (s *Store) names() ([]rootfs.Entry, error) { return s.root.List(rootfs.Path{}) }
 
-// entries lists the proposals there are, oldest first.
+// entries lists the existing proposals, oldest first.
 func (s *Store) entries() ([]entry, error) {
 	names, err := s.names()
 	if err != nil {
@@ -270,12 +269,11 @@ func (s *Store) entries() ([]entry, error) {
 	return list, nil
 }
 
-// List returns all proposals, newest first. One that can't be read is left out
-// and named in the error, which does not keep the others from being shown.
+// List returns all proposals, newest first. Unreadable ones are omitted and named in
+// the error; the others are returned nevertheless.
 func (s *Store) List() ([]*Proposal, error) { return s.list(func(entry) bool { return true }) }
 
-// Pending returns the proposals that wait for a decision, as List does. It does
-// not read those that are settled.
+// Pending returns the waiting proposals, as List does. It does not read settled ones.
 func (s *Store) Pending() ([]*Proposal, error) {
 	list, err := s.unsettled()
 	return slices.DeleteFunc(list, func(p *Proposal) bool { return !p.State.Open() }), err
@@ -308,11 +306,11 @@ func (s *Store) list(wanted func(entry) bool) ([]*Proposal, error) {
 	return list, errors.Join(problems...)
 }
 
-// Stamp changes with every change of the store. It is cheap. The time of the
-// folder alone is not enough: a second change within a tick of the file system's
-// clock leaves it as it is, 4 ms on Linux, more on a machine that is held up, 2 s
-// on FAT. So the names count too, as that of a process that waits, and how many
-// proposals were replaced.
+// Stamp changes with every change of the store. It is cheap. The time of the folder
+// alone is not enough: a second change within a tick of the file system's clock doesn't
+// change it, which is 4 ms on Linux, more on a busy machine, 2 s on FAT. So the stamp
+// includes the names, among them the files of waiting processes, and the number of
+// replacements.
 func (s *Store) Stamp() (string, error) {
 	info, err := s.root.Stat(rootfs.Path{})
 	if err != nil {
@@ -356,8 +354,8 @@ func (s *Store) add(p *Proposal) error {
 	return nil
 }
 
-// drop removes decided proposals that are old, and those beyond the newest
-// keepDecided. What fails is tried again next time.
+// drop removes decided proposals that are too old or beyond the newest keepDecided.
+// Failed removals are tried again next time.
 func (s *Store) drop(entries []entry) {
 	if len(entries) <= keepDecided/2 {
 		return
@@ -380,14 +378,14 @@ func (s *Store) drop(entries []entry) {
 			continue
 		}
 		decided++
-		// The last thing written to it is the decision, or that the client knows.
+		// The last write recorded the decision, or that the client knows it.
 		if info, err := s.root.Stat(path); decided > keepDecided || err == nil && s.now().Sub(info.ModTime) > keepFor {
 			_ = s.root.Remove(path)
 		}
 	}
 }
 
-// update changes a proposal under the lock. f returns false to leave it.
+// update changes a proposal under the lock. If f returns false, nothing is written.
 func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -405,8 +403,8 @@ func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, e
 	return out, err
 }
 
-// abandon notes that the client of a waiting proposal has gone, unless a later
-// call waits for it: until is what the call has set.
+// abandon records that the client of a waiting proposal has gone, unless a later call
+// waits for it: until is the value that the call has set.
 func (s *Store) abandon(id string, until time.Time) error {
 	_, err := s.update(id, func(p *Proposal) (bool, error) {
 		if p.State != Waiting || !p.Until.Equal(until) {
@@ -418,7 +416,7 @@ func (s *Store) abandon(id string, until time.Time) error {
 	return err
 }
 
-// Withdraw takes a proposal back; only the client that made it may.
+// Withdraw withdraws a proposal; only the client that made it may.
 func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 	return s.update(id, func(p *Proposal) (bool, error) {
 		if p.Client.Name != client.Name {
@@ -432,9 +430,8 @@ func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
 	})
 }
 
-// News returns the decisions about proposals of a client's session that it was not
-// told yet, and notes that it is told now. A later session of the same client does
-// not know the proposals.
+// News returns the decisions that a client's session has not been told yet, and marks
+// them as told. A later session of the same client doesn't know the proposals.
 func (s *Store) News(client change.Client) ([]*Proposal, error) {
 	list, err := s.unsettled()
 	if err != nil && list == nil {

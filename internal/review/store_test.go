@@ -13,14 +13,14 @@ import (
 	"quarry/internal/stress"
 )
 
-// decided makes proposals one after the other, each decided and heard of.
+// decided makes n proposals in turn, each decided and reported to its client.
 func (b *bench) decided(n int) {
 	b.t.Helper()
 	client := change.Client{Name: "agent"}
 	for i := range n {
 		o := change.Options{Client: client}
 		if _, err := b.agent.Write(b.t.Context(), fmt.Sprintf("f%d.txt", i), []byte("x\n"), &o); err == nil {
-			b.t.Fatal("a write behind the gate was made")
+			b.t.Fatal("the write did not wait for a decision")
 		}
 		p := b.only()
 		if _, err := b.store.Decide(b.t.Context(), b.person, p.ID, review.Decision{Rest: review.No, By: "shell"}); err != nil {
@@ -35,8 +35,8 @@ func (b *bench) decided(n int) {
 	}
 }
 
-// What waits is found without a look into what is settled; that is still listed,
-// found by its id, and its number isn't given again.
+// Waiting proposals are found without reading settled ones. Those are still listed and
+// found by id, and their numbers aren't reused.
 func TestSettledAreNotRead(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.decided(12)
@@ -58,7 +58,7 @@ func TestSettledAreNotRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	damage(func(string) []byte { return []byte("{") }) // whoever reads one fails
+	damage(func(string) []byte { return []byte("{") }) // reading one fails
 	for _, f := range []func() ([]*review.Proposal, error){s.Pending, func() ([]*review.Proposal, error) { return s.News(change.Client{Name: "agent"}) }} {
 		if list, err := f(); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v; want none", list, err)
@@ -77,18 +77,18 @@ func TestSettledAreNotRead(t *testing.T) {
 	}
 	o := change.Options{Client: change.Client{Name: "agent"}}
 	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
-		t.Fatal("a write behind the gate was made")
+		t.Fatal("the write did not wait for a decision")
 	}
 	if p := b.only(); p.ID != "p-0013" {
 		t.Errorf("the next one is %s, want p-0013", p.ID)
 	}
-	// Deciding a settled one again is refused, as ever.
+	// Deciding a settled one again is still refused.
 	if _, err := s.Decide(t.Context(), b.person, "p-0003", review.Decision{Rest: review.Yes, By: "shell"}); err == nil {
 		t.Error("a settled proposal was decided again")
 	}
 }
 
-// Beyond the newest 200 they go, and what waits stays whatever its age.
+// Decided proposals beyond the newest 200 are removed; waiting ones stay at any age.
 func TestOldOnesAreDropped(t *testing.T) {
 	b := newBench(t, nil, -1)
 	b.decided(1)
@@ -99,7 +99,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	for i := 2; i <= 230; i++ {
 		text := strings.ReplaceAll(string(data), "p-0001", fmt.Sprintf("p-%04d", i))
 		name := "p-%04d.settled.json"
-		if i == 3 { // one that an older program left
+		if i == 3 { // left by an older program
 			name = "p-%04d.json"
 		}
 		if err := os.WriteFile(filepath.Join(b.reviews, fmt.Sprintf(name, i)), []byte(text), 0o600); err != nil {
@@ -108,7 +108,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	}
 	o := change.Options{Client: change.Client{Name: "agent"}}
 	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
-		t.Fatal("a write behind the gate was made")
+		t.Fatal("the write did not wait for a decision")
 	}
 	if p := b.only(); p.ID != "p-0231" {
 		t.Errorf("the next one is %s, want p-0231", p.ID)
@@ -119,7 +119,7 @@ func TestOldOnesAreDropped(t *testing.T) {
 	}
 }
 
-// What an agent says is kept in one line, and counts are those of the whole change.
+// An agent's text is kept in one line, and counts cover the whole change.
 func TestLongWordsAndCounts(t *testing.T) {
 	stress.SkipShort(t)
 	b := newBench(t, nil, -1)
@@ -137,7 +137,7 @@ func TestLongWordsAndCounts(t *testing.T) {
 	if add, del := p.Lines(); add != 200_001 || del != 0 {
 		t.Errorf("+%d -%d", add, del)
 	}
-	// What is left out can be read until it is decided.
+	// The omitted lines can be read until the proposal is decided.
 	f, err := b.store.Whole(t.Context(), b.person, p, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestLongWordsAndCounts(t *testing.T) {
 	}
 }
 
-// A long edit, and the undo of it, can be read to the end; not after the file changed.
+// A long edit and its undo can be read completely, but not after the file changed.
 func TestWholeOfEditAndUndo(t *testing.T) {
 	stress.SkipShort(t)
 	b := newBench(t, map[string]string{"big.txt": strings.Repeat("a line of text\n", 100_000)}, -1)

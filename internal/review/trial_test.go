@@ -12,10 +12,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestTrialIsWhatTheGateDoes compares what a trial of random rules says of the last
-// change with what the gate did with it: of clients that are held back and of others, of
-// files with hostile names and of folders.
-func TestTrialIsWhatTheGateDoes(t *testing.T) {
+// TestTrialAgreesWithGate compares a trial of random rules on the last change with
+// the gate's decision: for clients that are held back and others, files with hostile
+// names, and folders.
+func TestTrialAgreesWithGate(t *testing.T) {
 	run := stress.Start(t, "trial of rules", 120, 200)
 	held := []string{"cursor", "claude"}
 	counts, unknown := map[review.Action]int{}, 0
@@ -63,7 +63,7 @@ func TestTrialIsWhatTheGateDoes(t *testing.T) {
 			got, id, ok := actionOf(err)
 			if !ok {
 				if folders {
-					continue // what it names may have gone with a folder
+					continue // its file may be gone with a folder
 				}
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -72,7 +72,7 @@ func TestTrialIsWhatTheGateDoes(t *testing.T) {
 				if _, err := b.store.Decide(t.Context(), b.person, id, review.Decision{Rest: review.Yes, By: "page", Confirm: true}); err != nil {
 					t.Fatal(err)
 				}
-			case review.Refuse: // it is made all the same, so that the log has it
+			case review.Refuse: // made anyway, so that it is in the log
 				if _, err := b.person.Apply(t.Context(), set); err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestTrialIsWhatTheGateDoes(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%v; of folders, of which the log does not know what was in them: %d", counts, unknown)
+	t.Logf("%v; of folders whose contents the log does not have: %d", counts, unknown)
 	if len(counts) < 3 {
 		t.Error("too few of one kind")
 	}

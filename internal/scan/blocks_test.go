@@ -12,7 +12,7 @@ import (
 	"quarry/search"
 )
 
-// split cuts the lines of a result into blocks.
+// split groups the lines of a result into blocks.
 func split(lines []search.Line) [][]search.Line {
 	var blocks [][]search.Line
 	for i, l := range lines {
@@ -24,7 +24,7 @@ func split(lines []search.Line) [][]search.Line {
 	return blocks
 }
 
-// Past the bound matching lines are counted, not reported.
+// Beyond the limit matching lines are counted, not reported.
 func TestKeepHits(t *testing.T) {
 	s := New(match.MustCompile("x", match.Options{}).NewMatcher())
 	r, err := s.Bytes([]byte(strings.Repeat("x\n-\n-\n-\n", 10)), &Request{Before: 1, After: 1, KeepHits: 3})
@@ -40,8 +40,8 @@ func TestKeepHits(t *testing.T) {
 	}
 }
 
-// With bounds the counts are the same, and what is kept is the beginning of
-// each of the first blocks.
+// With limits the counts are the same, and the kept lines are the start of each of the
+// first blocks.
 func TestBlockBounds(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(1, 2))

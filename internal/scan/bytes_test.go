@@ -7,8 +7,8 @@ import (
 	"quarry/match"
 )
 
-// A file that MaxLines ends counts as searched up to its last line, however
-// much of it a read brought in.
+// A file whose search MaxLines ends counts as searched up to its last line, however much
+// of it a read returned.
 func TestBytesOfLimitedSearch(t *testing.T) {
 	text := "a\nb\na\nc\na\n"
 	for _, c := range []struct {

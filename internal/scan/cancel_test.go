@@ -19,8 +19,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A search that is cancelled ends while lines are only shown, as with --passthru, and
-// while a text is read that is searched as a whole.
+// A cancelled search ends while it only shows lines, as with --passthru, and while it reads
+// a text that is searched as a whole.
 func TestCancelStopsShowing(t *testing.T) {
 	for _, mode := range []match.Mode{match.Lines, match.Multiline} {
 		search := match.MustCompile(`needle\n`, match.Options{Mode: match.Multiline}).NewSearch()
@@ -46,7 +46,7 @@ func TestCancelStopsShowing(t *testing.T) {
 	}
 }
 
-// A search that is cancelled doesn't read on.
+// A cancelled search stops reading.
 func TestCancelStopsReading(t *testing.T) {
 	search := match.MustCompile("needle", match.Options{}).NewSearch()
 	s := New(search.NewMatcher())

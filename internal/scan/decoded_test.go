@@ -8,8 +8,8 @@ import (
 	"quarry/match"
 )
 
-// Where a pattern says that decoding adds nothing, no line says otherwise; and
-// that it says so for the patterns that depend on it for their speed.
+// Where a pattern reports that decoding adds no matches, no line contradicts it. Patterns
+// that need it for their speed do report it.
 func TestWindows1252Adds(t *testing.T) {
 	for _, c := range []struct {
 		pattern string

@@ -6,11 +6,11 @@ import (
 	"quarry/search"
 )
 
-// emitLines is how many lines are delivered at a time. With 136 bytes each they
-// fit into the processor's cache.
+// emitLines is how many lines are delivered at a time. With 136 bytes each they fit into
+// the processor's cache.
 const emitLines = 1024
 
-// parts is the memory of lines that are handed on, used again.
+// parts is reusable memory for delivered lines.
 type parts struct {
 	lines []search.Line
 	arena []byte
@@ -30,23 +30,23 @@ func (s *Scanner) begin(req *Request) *file {
 	return f
 }
 
-// end returns what was found. The memory is kept for the next file, unless a file
-// with many matches has made it large.
+// end returns the result. The memory is kept for the next file, unless a file with many
+// matches has made it large.
 func (f *file) end() Result {
 	if f.req.Emit != nil && cap(f.arena) <= blockSize && cap(f.found) <= blockSize {
 		f.parts = parts{f.out.Lines, f.arena, f.found}
 	}
 	out := f.out
-	*f = file{} // nothing of it is referred to any more
+	*f = file{} // drop all references
 	return out
 }
 
-// emit hands the lines reported so far on.
+// emit delivers the lines reported so far.
 func (f *file) emit() {
 	if f.req.Emit == nil || len(f.out.Lines) == 0 || f.failed != nil {
 		return
 	}
-	// Lines that are only shown, as with --passthru, ask no engine whether to stop.
+	// For lines that are only shown, as with --passthru, no engine checks for cancellation.
 	if f.failed = cmp.Or(f.m.Err(), f.req.Emit(&f.out)); f.failed != nil {
 		f.done = true
 	}

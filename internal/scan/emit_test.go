@@ -19,8 +19,8 @@ import (
 	"quarry/search"
 )
 
-// differ compares two results with up to a hundred thousand lines. cmp.Diff takes
-// a hundred times as long, so it is asked only about what differs.
+// differ compares two results of up to a hundred thousand lines. cmp.Diff takes a hundred
+// times as long, so it gets only the differences.
 func differ(t *testing.T, want, got *Result) string {
 	t.Helper()
 	if n := reflect.TypeFor[search.Line]().NumField(); n != 13 {
@@ -38,7 +38,7 @@ func differ(t *testing.T, want, got *Result) string {
 	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Result{}))
 }
 
-// streamed searches with Emit and puts the parts together.
+// streamed searches with Emit and joins the parts.
 func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) {
 	var lines []search.Line
 	keep := func(part []search.Line) {
@@ -46,7 +46,7 @@ func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) 
 			l.Text, l.Spans, l.Whole = slices.Clone(l.Text), slices.Clone(l.Spans), slices.Clone(l.Whole)
 			lines = append(lines, l)
 		}
-		for i := range part { // as the next part will
+		for i := range part { // as the next part will do
 			clear(part[i].Spans)
 		}
 	}
@@ -60,7 +60,7 @@ func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) 
 	return out, err
 }
 
-// Handing lines on while a file is read gives what collecting them does.
+// Delivering lines while a file is read gives the same as collecting them.
 func TestEmitAgrees(t *testing.T) {
 	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `o\s+[fb]`, `f\n`, `bar\r?\n(?:x|foo)`}
 	run := stress.Start(t, "streaming = whole", 1000, 100_000)
@@ -81,7 +81,7 @@ func TestEmitAgrees(t *testing.T) {
 		}
 		p, err := match.Compile(patterns[rng.IntN(len(patterns))], opts)
 		if err != nil {
-			continue // a line feed, by lines
+			continue // a line feed, line by line
 		}
 		want, err := New(p.NewMatcher()).Bytes([]byte(text), &req)
 		if err != nil {
@@ -97,7 +97,7 @@ func TestEmitAgrees(t *testing.T) {
 			for _, r := range []Result{want, got} {
 				for i := range r.Lines {
 					if !r.Lines[i].Hit {
-						r.Lines[i].Block = 0 // it has none
+						r.Lines[i].Block = 0 // the reference has none
 					}
 				}
 			}
@@ -144,7 +144,7 @@ func TestEmitIsBounded(t *testing.T) {
 		}
 		most := uint64(8 << 20)
 		if c.mode == match.Multiline {
-			most = 32 << 20 // all lines adjoin, so they come in larger parts
+			most = 32 << 20 // all lines adjoin, so the parts are larger
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > most {
 			t.Errorf("%s: %d MB allocated for a file of %d MB", c.name, took>>20, size>>20)
@@ -152,7 +152,7 @@ func TestEmitIsBounded(t *testing.T) {
 	}
 }
 
-// A consumer that wants no more ends the search, also among lines of context.
+// A consumer can end the search, also between context lines.
 func TestEmitStops(t *testing.T) {
 	enough := errors.New("enough")
 	for _, mode := range []match.Mode{match.Lines, match.Multiline} {

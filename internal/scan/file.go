@@ -25,45 +25,45 @@ type file struct {
 	arena []byte        // text of the reported lines
 	found []search.Span // and their matches
 
-	base    int64 // offset of the block in hand
-	clear   int   // bytes of the block that are one line, without its end
-	line    int   // lines before position counted
+	base    int64 // offset of the current block
+	clear   int   // bytes of the block known to be one line, without its end
+	line    int   // lines counted before position counted
 	counted int
 	shown   int  // position after the last reported line
-	owed    int  // lines of context after a match still to report
-	full    bool // MaxLines is reached; only context is still owed
+	owed    int  // context lines still to report after a match
+	full    bool // MaxLines is reached; only context is still due
 	done    bool
-	blockNo int // blocks of multiline mode so far
+	blockNo int // multiline blocks so far
 
-	follow   int64 // where the line after the last match begins, with WhileMatching
+	follow   int64 // start of the line after the last match, with WhileMatching
 	searched int64 // bytes up to the line that reached MaxLines
 
 	lastHit    int // number of the last matching line, when blocks are made
-	blockStart int // lines reported before the block in hand
-	reported   int // lines so far
+	blockStart int // lines reported before the current block
+	reported   int // reported lines
 	texts      int // bytes of their text
 
-	inPlace  bool // the block may change: what is reported of it is copied, and handed on at its end
-	spanning bool // multiline mode, by a pattern whose texts can be cut
-	blockEnd int  // where the last line ends that a match in multiline mode touches; -1 is none
+	inPlace  bool // the block may change: reported lines are copied, and delivered at its end
+	spanning bool // multiline mode, with a pattern whose texts can be cut
+	blockEnd int  // end of the last line that a match in multiline mode touches; -1 if none
 
-	nulls nulls // how NUL is treated
+	nulls nulls // treatment of NUL
 
-	shapes []Shape // matches that no line shows yet, if Scanner.Shapes found them
+	shapes []Shape // matches not yet shown in a line, if Scanner.Shapes found them
 
-	failed error // of Request.Emit
+	failed error // error of Request.Emit
 
 	invalid bool // a block is not UTF-8; only with Request.Decode
 }
 
 // hit is a matching line of a block.
 type hit struct {
-	start, end int  // without its line ending
-	lossy      bool // it matches as Windows-1252 only
+	start, end int  // without the line ending
+	lossy      bool // it matches only as Windows-1252
 }
 
-// blocks searches a file block by block. A block ends with a whole line; the
-// rest, and lines the next block may show as context, move to the front.
+// blocks searches a file block by block. A block ends with a whole line; the rest, and lines
+// that the next block may show as context, move to the front.
 func (f *file) blocks(t *text) error {
 	need := blockSize
 	if 0 < t.size && t.size < blockSize {
@@ -74,7 +74,7 @@ func (f *file) blocks(t *text) error {
 	}
 	longest := f.longest(t.size)
 	buf := f.buf[:0]
-	searched := 0 // how many bytes at the front of buf were searched before
+	searched := 0 // bytes at the start of buf that were already searched
 	alone := false
 	defer func() {
 		f.raw = t.raw
@@ -86,7 +86,7 @@ func (f *file) blocks(t *text) error {
 	for {
 		var err error
 		fresh := len(buf)
-		// Also of a long line, so that what is read is still in the cache.
+		// Also for a long line, so that new data is still in the cache.
 		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+f.nulls.step(fresh))])
 		buf = f.buf[:len(buf)]
 		f.out.Bytes = t.read
@@ -105,7 +105,7 @@ func (f *file) blocks(t *text) error {
 		}
 		end := len(buf)
 		if !last {
-			end = f.lastCut(buf, fresh) // what was left of the last block can't be cut
+			end = f.lastCut(buf, fresh) // the rest of the last block can't be cut
 		}
 		if end > searched || last {
 			f.clear = fresh - searched
@@ -137,7 +137,7 @@ func (f *file) blocks(t *text) error {
 			f.buf = nil
 			buf = roomier(buf, t.size, longest)
 			f.buf = buf[:0]
-			if cap(buf)-len(buf) < 16 { // context lines fill it
+			if cap(buf)-len(buf) < 16 { // filled with context lines
 				f.out.Skip = TooLarge
 				return nil
 			}
@@ -145,14 +145,14 @@ func (f *file) blocks(t *text) error {
 	}
 }
 
-// roomier moves a line that is still incomplete to a larger buffer, up to longest
-// and a block. From 1 MB on it is 8 MB at once, in large pages: the memory that
-// isn't written to costs nothing, but each move does, and so does each small page.
+// roomier moves an incomplete line to a larger buffer, up to longest and a block. From
+// 1 MB on it is 8 MB at once, in large pages: unwritten memory costs nothing, but each move
+// does, and so does each small page.
 //
-// A text that can't be cut ends up there as a whole. While it is moved it is held
-// twice, so a large one is moved once to where all of it fits, if its size is known
-// (0 if not), and else not a last time shortly before longest. What it leaves is given
-// back at once.
+// A text that can't be cut ends up there as a whole. While it is moved it is in memory
+// twice. So a large one is moved only once if its size is known (0 if not), to a buffer
+// that holds all of it; otherwise the last move goes straight to longest. The old buffer is
+// released at once.
 func roomier(buf []byte, size int64, longest int) []byte {
 	next := 2*cap(buf) + blockSize
 	if next > 1<<20 {
@@ -178,9 +178,9 @@ func roomier(buf []byte, size int64, longest int) []byte {
 // hugePage is the size of a large page of amd64 and of most arm64.
 const hugePage = 2 << 20
 
-// rebase moves the state to a block that starts drop bytes later.
+// rebase adjusts the state to a block that starts drop bytes later.
 func (f *file) rebase(buf []byte, drop int) {
-	if f.req.Detail == Lines || f.req.Gap > 0 { // only then a number is told
+	if f.req.Detail == Lines || f.req.Gap > 0 { // only then line numbers are needed
 		f.countTo(buf, max(drop, f.counted))
 		f.counted -= drop
 	}
@@ -189,7 +189,7 @@ func (f *file) rebase(buf []byte, drop int) {
 	f.base += int64(drop)
 }
 
-// contextStart is where the lines begin that the next block may need.
+// contextStart returns the start of the lines that the next block may need.
 func (f *file) contextStart(block []byte) int {
 	start := len(block)
 	if f.req.Detail != Lines {
@@ -221,10 +221,9 @@ func (f *file) block(block []byte, from int) {
 	f.settle(block)
 }
 
-// settle ends a block: it reports pending context and detects when nothing more
-// is wanted.
+// settle ends a block: it reports pending context and detects when the search is complete.
 func (f *file) settle(block []byte) {
-	f.owe(block, len(block))
+	f.reportOwed(block, len(block))
 	if f.follow > 0 && f.follow < f.base+int64(len(block)) {
 		f.done = true
 	}
@@ -233,7 +232,7 @@ func (f *file) settle(block []byte) {
 	}
 }
 
-// plain is the usual case: nothing to count but lines.
+// plain is the common case: only lines have to be counted.
 func (f *file) plain(block []byte, from int) {
 	f.m.Unbroken(f.clear)
 	if f.req.Detail == Count && f.req.MaxLines == 0 && f.req.Gap == 0 && !f.req.WhileMatching {
@@ -246,8 +245,7 @@ func (f *file) plain(block []byte, from int) {
 	})
 }
 
-// general collects the hits of a block first, since odd lines and inversion
-// change which they are.
+// general first collects the hits of a block, because odd lines and inversion change them.
 func (f *file) general(block []byte, from int, odd bool) {
 	part := block[from:]
 	f.hits = f.hits[:0]
@@ -271,7 +269,7 @@ func (f *file) general(block []byte, from int, odd bool) {
 	}
 }
 
-// others reports the lines that aren't hits.
+// others reports the lines without a hit.
 func (f *file) others(block []byte, from int) {
 	next := 0
 	for at := from; at < len(block) && !f.done && !f.full; {
@@ -285,14 +283,14 @@ func (f *file) others(block []byte, from int) {
 	}
 }
 
-// odd reports text that isn't UTF-8.
+// odd reports whether a text isn't UTF-8.
 func (f *file) odd(part []byte) bool {
 	i := vec.IndexNonASCII(part)
 	return i >= 0 && !vec.ValidUTF8(part[i:])
 }
 
-// oddLines searches lines that aren't UTF-8 again, decoded from Windows-1252, as
-// reading and editing such a file does.
+// oddLines searches lines that aren't UTF-8 again, decoded from Windows-1252 as for
+// reading and editing such a file.
 func (f *file) oddLines(block []byte, from int) {
 	known := len(f.hits)
 	next := 0
@@ -315,8 +313,8 @@ func (f *file) oddLines(block []byte, from int) {
 	}
 }
 
-// report counts a matching line and, when lines are wanted, shows it with the
-// context before it.
+// report counts a matching line and, if lines are wanted, shows it with its preceding
+// context.
 func (f *file) report(block []byte, h hit) {
 	if f.req.WhileMatching && f.passed(block, h.start) {
 		f.done = true
@@ -333,11 +331,11 @@ func (f *file) report(block []byte, h hit) {
 	if f.req.Gap > 0 {
 		f.enterBlock(block, h.start)
 	}
-	if f.beyond() {
+	if f.onlyCounted() {
 		f.owed = 0
 		f.countTo(block, h.start)
 	} else if f.req.Detail == Lines {
-		f.owe(block, h.start)
+		f.reportOwed(block, h.start)
 		if f.before(block, h.start); f.done {
 			f.out.Matched--
 			return
@@ -358,8 +356,8 @@ func (f *file) report(block []byte, h hit) {
 	}
 }
 
-// passed reports that a line which doesn't match lies between the last match and
-// the one at a position.
+// passed reports whether a line without a match lies between the last match and the
+// one at a position.
 func (f *file) passed(block []byte, at int) bool {
 	if f.follow > 0 && f.base+int64(at) != f.follow {
 		return true
@@ -369,7 +367,7 @@ func (f *file) passed(block []byte, at int) bool {
 	return false
 }
 
-// after is how many lines are owed after a match that asks for n.
+// after returns how many context lines are due after a match, given n.
 func (f *file) after(n int) int {
 	if f.req.All {
 		return math.MaxInt
@@ -377,19 +375,19 @@ func (f *file) after(n int) int {
 	return n
 }
 
-// stop records that MaxLines is reached with the line that ends at a position.
-// Nothing after it is searched.
+// stop records that the line ending at a position reached MaxLines. Nothing after it is
+// searched.
 func (f *file) stop(after int) {
 	f.full, f.out.Stopped = true, true
 	f.searched = f.base + int64(after)
 }
 
-// enterBlock notes in which block the matching line at a position is.
+// enterBlock records the block of the matching line at a position.
 func (f *file) enterBlock(block []byte, at int) {
-	// Context before the line may still be shown, so it is not yet passed.
+	// Earlier context may still be shown, so don't count past it.
 	n := f.line + 1 + vec.CountByte(block[min(f.counted, at):at], '\n')
 	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
-		f.owe(block, at) // the context of the block before, which is over
+		f.reportOwed(block, at) // the context of the previous, finished block
 		f.out.Blocks++
 		f.blockStart = f.reported
 	}
@@ -399,15 +397,15 @@ func (f *file) enterBlock(block []byte, at int) {
 	f.out.Last = n
 }
 
-// beyond reports that the current line is only counted.
-func (f *file) beyond() bool {
+// onlyCounted reports whether the current line is only counted.
+func (f *file) onlyCounted() bool {
 	r := f.req
 	return r.KeepHits > 0 && f.out.Matched > r.KeepHits || r.Gap > 0 && (r.KeepBlocks > 0 && f.out.Blocks > r.KeepBlocks ||
 		r.BlockLines > 0 && f.reported-f.blockStart >= r.BlockLines)
 }
 
-// owe reports the context after the last match, up to position to.
-func (f *file) owe(block []byte, to int) {
+// reportOwed reports the context due after the last match, up to position to.
+func (f *file) reportOwed(block []byte, to int) {
 	for f.owed > 0 && f.shown < to && !f.done && f.failed == nil {
 		end, _ := f.lineEnd(block, f.shown)
 		f.show(block, hit{start: f.shown, end: end}, false)
@@ -415,7 +413,7 @@ func (f *file) owe(block []byte, to int) {
 	}
 }
 
-// before shows the context before position at.
+// before reports the context before position at.
 func (f *file) before(block []byte, at int) {
 	start := at
 	for range f.req.Before {
@@ -481,8 +479,8 @@ func (f *file) next() *search.Line {
 	return &f.out.Lines[n]
 }
 
-// cut puts the text of a line into the result, at most MaxText bytes of it
-// around the first match.
+// cut adds the text of a line to the result, at most MaxText bytes of it around the first
+// match.
 func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 	from, to := 0, len(text)
 	if most := f.req.MaxText; most > 0 && len(text) > most {
@@ -503,7 +501,7 @@ func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 	}
 	f.texts += to - from
 	if f.req.Emit != nil && !lossy && !f.inPlace {
-		line.Text = text[from:to:to] // it is used before the block goes
+		line.Text = text[from:to:to] // used before the block is overwritten
 		return
 	}
 	n := len(f.arena)
@@ -531,7 +529,7 @@ func (f *file) spans(line []byte) []search.Span {
 	return f.since(n)
 }
 
-// countTo counts lines up to a position that begins one.
+// countTo counts lines up to the line start to.
 func (f *file) countTo(block []byte, to int) {
 	if to > f.counted {
 		f.line += vec.CountByte(block[f.counted:to], '\n')
@@ -539,8 +537,7 @@ func (f *file) countTo(block []byte, to int) {
 	}
 }
 
-// lineEnd returns the end of the text of the line that starts at at, and where
-// the next one starts.
+// lineEnd returns the end of the text of the line at at, and the start of the next line.
 func (f *file) lineEnd(block []byte, at int) (end, after int) {
 	i := bytes.IndexByte(block[at:], '\n')
 	if i < 0 {
@@ -553,8 +550,8 @@ func (f *file) lineEnd(block []byte, at int) (end, after int) {
 	return end, after
 }
 
-// endingAt returns the ending of a line whose text ends at end, and where the
-// next one starts.
+// endingAt returns the ending of a line whose text ends at end, and the start of the next
+// line.
 func endingAt(block []byte, end int) (ending string, after int) {
 	switch {
 	case end == len(block):

@@ -2,8 +2,8 @@ package scan
 
 import "testing"
 
-// While a text that can't be cut is moved, it is held twice: the last move comes
-// before half of the longest text, and one whose size is known is moved once.
+// While a text that can't be cut is moved, it is in memory twice. So the last move is before
+// half of the longest text, and a text of known size is moved once.
 func TestRoomier(t *testing.T) {
 	const longest = 16 * MaxLine
 	for _, size := range []int64{0, 12 * MaxLine} {

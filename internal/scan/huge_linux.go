@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// huge asks for large pages behind the memory of a large text: to be given 90 MB in
-// pages of 4 KiB takes longer than to search them. It is a hint; an error means
-// that the system has none.
+// huge requests large pages for the memory of a large text: allocating 90 MB in pages of
+// 4 KiB takes longer than searching them. It is a hint; an error means that the system has
+// none.
 func huge(b []byte) {
 	b = b[:cap(b)]
 	if len(b) < 4*hugePage {

@@ -8,36 +8,36 @@ import (
 	"quarry/internal/textfile"
 )
 
-// View is a file in mapped memory, as rootfs.View has it: it may change or vanish
-// while it is looked at.
+// View is a file in mapped memory, implemented by rootfs.View. It may change or vanish
+// during the search.
 //
-// To copy a large file takes as long as to search it for a literal. So several
-// scanners look at the view of a file, which costs no copy. What one found in a block
-// counts only if the file is still the one that was opened when the block's turn
-// comes. If not, or if the memory has vanished, this block and all after it are read,
-// as those of a file without a view are. Nothing that is reported refers to the view.
+// Copying a large file takes as long as searching it for a literal. So several scanners
+// search the view of a file without copying. The result of a block counts only if, at the
+// block's turn, the file is still the one that was opened. Otherwise, or if the memory has
+// vanished, this block and all later ones are read as without a view. Reported lines never
+// refer to the view.
 type View interface {
-	io.ReaderAt // of the file as it is now
+	io.ReaderAt // of the current file
 	Bytes() []byte
-	Steady() bool      // nobody has changed the file since it was opened
-	Drop(from, to int) // this part is not needed any more
+	Steady() bool      // the file is unmodified since it was opened
+	Drop(from, to int) // this part is no longer needed
 }
 
 const (
-	// viewBlock is a block of a view: large enough that the order of the blocks costs
-	// nothing, small enough for the processor's cache.
+	// viewBlock is the size of a block of a view: large enough that ordering the blocks
+	// costs nothing, small enough for the processor's cache.
 	viewBlock = 1 << 20
 
-	// viewKept is how much of a view stays behind the block in hand. All of it would
-	// count as memory of the process.
+	// viewKept is how much of a view is kept before the current block. The whole view
+	// would count as memory of the process.
 	viewKept = 16 << 20
 
-	// denseHits is how close to each other lines that are reported may be in a view: to
-	// copy each costs more than to read them all at once.
+	// denseHits is the distance in bytes below which reported lines of a view count as
+	// dense: copying each then costs more than reading them all at once.
 	denseHits = 2 << 10
 )
 
-// cut takes the next block from the view. It reports false if it can't be relied on.
+// cut takes the next block from the view. It reports false if the view is not reliable.
 func (g *group) cut(s *Scanner, b *share) (ok bool) {
 	defer recovered(g.view, &ok)()
 	rest := g.view.Bytes()[g.base:]
@@ -67,9 +67,9 @@ func (g *group) cut(s *Scanner, b *share) (ok bool) {
 	return true
 }
 
-// looks reports whether the next block is looked at in the view. Lines are copied
-// from there, so it has to be known that they are few.
-func (g *group) looks() bool {
+// usesView reports whether the next block is searched in the view. Reported lines are copied
+// from there, so they must be known to be few.
+func (g *group) usesView() bool {
 	if g.view == nil || g.moved.Load() || g.dense.Load() || g.blocks == 0 {
 		return false
 	}
@@ -79,8 +79,8 @@ func (g *group) looks() bool {
 	return g.inPlace
 }
 
-// weigh notes how much of a block is reported.
-func (g *group) weigh(f *file, b *share) {
+// noteDensity records how much of a block is reported.
+func (g *group) noteDensity(f *file, b *share) {
 	if f.req.Detail != Lines || len(b.text) == 0 {
 		return
 	}
@@ -91,22 +91,22 @@ func (g *group) weigh(f *file, b *share) {
 	}
 }
 
-// readOn goes on without the view.
+// readOn continues without the view.
 func (g *group) readOn() {
 	g.inPlace = false
 	g.text.r, g.text.read = io.NewSectionReader(g.view, g.base, g.text.size-g.base), g.base
 	g.carry = g.carry[:0]
 }
 
-// guarded searches a block of a view. It reports false if that can't be relied on.
+// guarded searches a block of a view. It reports false if the view is not reliable.
 func (f *file) guarded(text []byte, view View) (ok bool) {
 	defer recovered(view, &ok)()
 	f.all(text)
 	return true
 }
 
-// recovered returns a function to be deferred that recovers from a fault of a view,
-// and from what an engine does if a text changes before its eyes. Then *ok is false.
+// recovered returns a function to defer. It recovers from a fault of a view, and from a
+// panic of an engine whose text changed during the search, and sets *ok to false.
 func recovered(view View, ok *bool) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -120,9 +120,9 @@ func recovered(view View, ok *bool) func() {
 	}
 }
 
-// reread replaces the text of a block by what the file has there now.
+// reread replaces the text of a block by the file's current content.
 func (g *group) reread(s *Scanner, b *share) {
-	s.m = s.m.Clone() // it may have been left in the middle of something
+	s.m = s.m.Clone() // it may be in the middle of a search
 	text := make([]byte, len(b.text))
 	n, err := g.view.ReadAt(text, b.base)
 	if b.text, b.view, b.read = text[:n], false, b.base+int64(n); err != nil && err != io.EOF {
@@ -131,7 +131,7 @@ func (g *group) reread(s *Scanner, b *share) {
 	b.clear = max(0, min(b.clear, vec.IndexByte(b.text, '\n', 0)))
 }
 
-// passed notes that a block of the view is done. Its caller has the turn.
+// passed records that a block of the view is done. The caller has the turn.
 func (g *group) passed(b *share) {
 	if end := int(b.base) + len(b.text); b.view && end-g.behind > viewKept {
 		g.view.Drop(g.behind, end)

@@ -10,7 +10,7 @@ import (
 	"quarry/match"
 )
 
-// mapped is a View of a file as it is, which is never known to be steady.
+// mapped is a View of a file that always reports possible changes.
 type mapped struct {
 	*os.File
 	data []byte
@@ -20,7 +20,7 @@ func (m *mapped) Bytes() []byte     { return m.data }
 func (m *mapped) Steady() bool      { return false }
 func (m *mapped) Drop(from, to int) {}
 
-// A file that is truncated while it is mapped is searched as far as it goes.
+// A file that is truncated while it is mapped is searched to its end.
 func TestViewOfTruncatedFile(t *testing.T) {
 	const size = 3 << 20
 	text := strings.Repeat("foo\n---\n", size/8)
@@ -44,7 +44,7 @@ func TestViewOfTruncatedFile(t *testing.T) {
 			p := match.MustCompile(pattern, match.Options{})
 			for _, detail := range []Detail{Count, Lines} {
 				req := Request{Detail: detail, Emit: func(*Result) error { return nil }}
-				// The beginning was read before it was truncated.
+				// The start was read before the file was truncated.
 				got, err := together(scanners(p, 2), strings.NewReader(text[:max(left, blockSize)]), int64(len(text)), &mapped{f, data}, &req)
 				want := max(left, blockSize) / 8
 				if err != nil || got.Matched < want-1 || got.Matched > want+1 {

@@ -12,12 +12,12 @@ import (
 	"quarry/search"
 )
 
-// memory is a View of a text that changes: Steady is true so many times, and after
+// memory is a View of a text that changes: Steady is true a given number of times; after
 // that the file has the text now.
 type memory struct {
 	text, now string
 	steady    atomic.Int64
-	read      atomic.Int64 // bytes that were read instead
+	read      atomic.Int64 // bytes read from the file
 }
 
 func (m *memory) Bytes() []byte     { return []byte(m.text) }
@@ -29,7 +29,7 @@ func (m *memory) ReadAt(b []byte, off int64) (int, error) {
 	return n, err
 }
 
-// collected searches a view by some scanners and puts the parts together.
+// collected searches a view with several scanners and joins the parts.
 func collected(all []*Scanner, view View, text string, req Request) (Result, error) {
 	var lines []search.Line
 	req.Emit = func(part *Result) error {
@@ -44,7 +44,7 @@ func collected(all []*Scanner, view View, text string, req Request) (Result, err
 	return got, err
 }
 
-// A view gives what reading gives, also if it can't be relied on from some block on
+// A view gives the same result as reading, even if it becomes unreliable at some block
 // because the file was touched.
 func TestViewAgrees(t *testing.T) {
 	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `f\n`, "(?i)FOO", "\u00e9", `\w+\s+foo`, `[a-z ]+\nfo+`}
@@ -58,7 +58,7 @@ func TestViewAgrees(t *testing.T) {
 			Detail: Detail(rng.IntN(2)), Invert: rng.IntN(4) == 0, Binary: rng.IntN(2) == 0,
 			Spans: rng.IntN(2) == 0, Matches: rng.IntN(3) == 0, MaxText: rng.IntN(2) * 5,
 		}
-		if rng.IntN(3) == 0 { // a NUL in a line that may match
+		if rng.IntN(3) == 0 { // a NUL in a possibly matching line
 			req.Binary, req.NUL = false, search.MentionNULMapped
 			if rng.IntN(2) == 0 {
 				at := textfile.SniffLen + rng.IntN(len(text)-textfile.SniffLen)
@@ -90,7 +90,7 @@ func TestViewAgrees(t *testing.T) {
 			} else if used > 0 {
 				gaveUp++
 			}
-			if want.NUL > 0 { // how much was read depends on the blocks
+			if want.NUL > 0 { // the amount read depends on the blocks
 				got.Bytes = want.Bytes
 			}
 			if diff := differ(t, &want, &got); diff != "" {
@@ -103,9 +103,9 @@ func TestViewAgrees(t *testing.T) {
 	}
 }
 
-// Of a file that is rewritten meanwhile, what is reported is in it: each line as it was
-// before or as it is after, all of the first kind before all of the second, and none
-// is omitted that matches both ways.
+// For a file that is rewritten meanwhile, all reported lines are in it: each in its old or
+// its new version, all old ones before all new ones. No line that matches in both versions is
+// omitted.
 func TestViewOfChangingFile(t *testing.T) {
 	const lines = 900_000
 	var before, after strings.Builder
@@ -152,8 +152,8 @@ func TestViewOfChangingFile(t *testing.T) {
 	}
 }
 
-// An engine that fails over a text that changes before its eyes does no harm, and one
-// that fails over a text that doesn't is not hidden.
+// A panic of an engine on a changing text is harmless, and one on an unchanged text is not
+// hidden.
 func TestViewPanics(t *testing.T) {
 	text := strings.Repeat("filler\n", 1<<20)
 	s := New(match.MustCompile("foo", match.Options{}).NewMatcher())

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// whole reads a file into memory and searches it as one text, which a pattern
-// that may span lines needs.
+// whole reads a file into memory and searches it as one text, which patterns that may
+// span lines need.
 func (f *file) whole(t *text) error {
 	defer func() { f.raw = t.raw }()
 	if t.size > MaxWhole {
@@ -50,10 +50,9 @@ func (f *file) whole(t *text) error {
 		if max(int64(len(buf)), t.size) > MaxLine && !alone {
 			large <- struct{}{}
 			alone = true
-			// Most of these are UTF-8: their size is that of the text. Where the size is
-			// unknown, more than most need is reserved: the system gives the pages that are
-			// written to. All that may come would be a gigabyte, which a process whose memory
-			// is limited can't reserve.
+			// Most texts are UTF-8 and have the size of the file. If the size is unknown, reserve
+			// more than most need, because the system allocates only written pages. Reserving the
+			// maximum of a gigabyte would fail in a process with limited memory.
 			size := t.size
 			size = cmp.Or(size, 8*MaxLine)
 			buf = f.move(buf, max(size, 2*MaxLine)+blockSize)
@@ -74,8 +73,8 @@ func (f *file) whole(t *text) error {
 	return cmp.Or(f.failed, f.m.Err())
 }
 
-// move moves a text into a buffer of that capacity. What a large text leaves is given
-// back at once, so that it is held twice only while it is copied.
+// move moves a text into a buffer of the given capacity. The memory of a large text is
+// released at once, so that it is in memory twice only during the copy.
 func (f *file) move(text []byte, capacity int64) []byte {
 	room := make([]byte, 0, capacity)
 	huge(room)
@@ -88,21 +87,21 @@ func (f *file) move(text []byte, capacity int64) []byte {
 	return text
 }
 
-// release gives the memory of a large file back at once: the next one's would
-// otherwise come on top of it, since the collector waits until the heap has doubled.
+// release frees the memory of a large file at once: otherwise the next file's would be
+// added to it, since the collector waits until the heap has doubled.
 func release(buf *[]byte) {
 	size := cap(*buf)
-	*buf = nil // not to be kept for the small ones
+	*buf = nil // don't keep it for small files
 	if size > 4*MaxLine {
 		debug.FreeOSMemory()
 	}
 }
 
-// multiline reports the lines of text[from:] that matches touch. Matches whose lines
-// overlap or adjoin are one block.
+// multiline reports the lines of text[from:] that matches touch. Matches in overlapping or
+// adjacent lines form one block.
 func (f *file) multiline(text []byte, from int) {
 	if f.nulls.seen && f.req.Detail == Lines {
-		if _, _, ok := f.m.Find(text, from); ok { // it is only mentioned
+		if _, _, ok := f.m.Find(text, from); ok { // the match is only mentioned
 			f.out.Matched, f.done = f.out.Matched+1, true
 		}
 		return
@@ -121,7 +120,7 @@ func (f *file) each(text []byte, visit func(start, end int) bool) {
 		return
 	}
 	if _, _, ok := f.m.Find(text, 0); !ok {
-		return // a match has what the pattern finds
+		return // a match is what the pattern finds
 	}
 	found, ok := f.Shapes(f.Path, text)
 	if !ok {
@@ -137,8 +136,8 @@ func (f *file) each(text []byte, visit func(start, end int) bool) {
 }
 
 func (f *file) touched(text []byte, from int) {
-	spans := f.gathered[:0] // of the block being gathered, in the text
-	first := from           // where its first line begins
+	spans := f.gathered[:0] // of the current block, as offsets in the text
+	first := from           // start of its first line
 	f.each(text[from:], func(start, end int) bool {
 		start, end = from+start, from+end
 		if start == len(text) && (start == 0 || text[start-1] == '\n') {
@@ -150,7 +149,7 @@ func (f *file) touched(text []byte, from int) {
 			return false
 		}
 		f.out.Matched++
-		if start >= f.blockEnd { // else it is in a line that another one touches
+		if start >= f.blockEnd { // otherwise it is in a line that another match touches
 			known := max(f.blockEnd, from) // a line begins here
 			line := known + vec.LastIndexByte(text[known:start], '\n') + 1
 			if line > f.blockEnd {
@@ -174,8 +173,8 @@ func (f *file) touched(text []byte, from int) {
 	f.gathered = spans[:0]
 }
 
-// blockLimit is the end of the last line a match touches. A match that ends
-// with a line feed doesn't touch the line after it.
+// blockLimit returns the end of the last line that a match touches. A match that ends with
+// a line feed doesn't touch the next line.
 func blockLimit(text []byte, start, end int) int {
 	if end > start && text[end-1] == '\n' {
 		return end
@@ -187,14 +186,14 @@ func blockLimit(text []byte, start, end int) int {
 	return end + i + 1
 }
 
-// flush shows the lines of a block, of which the first begins at start and the last
-// ends at blockEnd.
+// flush shows the lines of a block. The first line begins at start and the last one ends
+// at blockEnd.
 func (f *file) flush(text []byte, spans []search.Span, start int) {
 	if len(spans) == 0 {
 		return
 	}
 	limit := f.blockEnd
-	f.owe(text, start)
+	f.reportOwed(text, start)
 	f.before(text, start)
 	for at := start; at < limit || at == start; {
 		end, after := f.lineEnd(text, at)
@@ -210,8 +209,8 @@ func (f *file) flush(text []byte, spans []search.Span, start int) {
 	}
 }
 
-// showPart shows one line of a block with its share of the matches, and
-// returns those that reach the lines after it.
+// showPart shows one line of a block with its part of the matches, and returns the matches
+// that extend to later lines.
 func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []search.Span {
 	f.countTo(text, at)
 	line := f.next()
@@ -230,7 +229,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 				f.found[last].End = max(f.found[last].End, part.End) // matches of a structure overlap
 				continue
 			}
-			f.found = append(f.found, part) // not where only the line's ending matches
+			f.found = append(f.found, part) // not if only the line's ending matches
 		}
 	}
 	line.Spans = f.since(n)
@@ -245,7 +244,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	f.cut(line, text[at:end], false)
 	f.shown = after
 	if f.spanning && len(f.out.Lines) >= 16*emitLines {
-		f.emit() // in the middle of a block, which is a part of the file then
+		f.emit() // in the middle of a block, which may be most of the file
 	}
 	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
 		spans = spans[1:]
@@ -253,7 +252,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	return spans
 }
 
-// shape adds to a line that begins at at what is known of the next match.
+// shape adds the known data of the next match to the line that begins at at.
 func (f *file) shape(line *search.Line, at int) {
 	if len(f.shapes) == 0 {
 		return
@@ -283,10 +282,10 @@ func (f *file) since(n int) []search.Span {
 
 func clamp(v, low, high int) int { return min(max(v, low), high) }
 
-// untouched reports the lines no match touches.
+// untouched reports the lines that no match touches.
 func (f *file) untouched(text []byte, from int) {
 	f.hits = f.hits[:0]
-	known, limit := from, from // where a line begins, and up to where lines are touched
+	known, limit := from, from // start of a line, and the end of the touched lines
 	f.m.Each(text[from:], func(start, end int) bool {
 		start, end = from+start, from+end
 		if start >= limit {

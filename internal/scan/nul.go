@@ -7,19 +7,18 @@ import (
 	"quarry/search"
 )
 
-// nulls is what a file's NUL bytes have done to its search. The rules are ripgrep's,
-// to the size of its buffer: what is shown of a file with a NUL depends on it.
+// nulls is the effect of NUL bytes on the search of a file. The rules are ripgrep's, down
+// to its buffer size, because the shown lines of a file with a NUL depend on it.
 type nulls struct {
 	rule   search.NULRule
-	seen   bool // a NUL was found, and by the rule it counts
-	mapped bool // the beginning was looked at
+	seen   bool // a NUL was found that counts by the rule
+	mapped bool // the start was examined
 }
 
-// ripgrepBuffer is how much ripgrep reads at a time, what is left of the last lines
-// included.
+// ripgrepBuffer is how much ripgrep reads at a time, including the rest of the last lines.
 const ripgrepBuffer = 64 << 10
 
-// step is how many bytes the next read takes, if fresh are there.
+// step returns how many bytes to read next, after fresh bytes.
 func (n *nulls) step(fresh int) int {
 	if n.rule == search.StopAtNUL || n.rule == search.MentionNUL {
 		return max(ripgrepBuffer-fresh, ripgrepBuffer/2)
@@ -27,13 +26,12 @@ func (n *nulls) step(fresh int) int {
 	return blockSize
 }
 
-// read looks for NUL in what was read into buf[fresh:]. It reports that the search
-// is over.
+// read looks for NUL in the new data buf[fresh:]. It reports whether the search is over.
 func (f *file) read(buf []byte, fresh int) (over bool) {
 	n := &f.nulls
 	fresh = min(fresh, len(buf))
 	rule := n.rule
-	if f.m.Pattern().Mode() != match.Lines { // ripgrep has the whole file before it, too
+	if f.m.Pattern().Mode() != match.Lines { // ripgrep also reads the whole file first
 		switch rule {
 		case search.StopAtNUL:
 			rule = search.StopAtNULMapped
@@ -76,19 +74,19 @@ func (f *file) foundNUL(at int) {
 	f.out.NUL = 1 + f.base + int64(at)
 }
 
-// stopAtNUL ends the search. What is counted of such a file is nothing.
+// stopAtNUL ends the search. The counts of such a file are zero.
 func (f *file) stopAtNUL() bool {
 	f.out.AtNUL = true
 	if f.req.Detail == Count {
 		f.out.Matched, f.out.Matches = 0, 0
 	}
 	if f.out.Matched == 0 {
-		f.out.Skip = Binary // it is no file without a match
+		f.out.Skip = Binary // different from a file without a match
 	}
 	return true
 }
 
-// atNUL reports that a matching line is not shown: it has a NUL or comes after one.
+// atNUL reports whether a matching line is not shown: it has a NUL or follows one.
 func (f *file) atNUL(block []byte, h hit) bool {
 	n := &f.nulls
 	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
@@ -105,8 +103,8 @@ func (f *file) atNUL(block []byte, h hit) bool {
 	case f.req.Detail != Lines:
 		return false
 	}
-	f.owe(block, h.start)
-	if f.before(block, h.start); !f.done { // else context has ended the search
+	f.reportOwed(block, h.start)
+	if f.before(block, h.start); !f.done { // otherwise context has ended the search
 		f.out.Matched++
 		if f.req.Spans {
 			f.out.Matches += len(f.spans(f.textOf(block, h)))
@@ -116,8 +114,8 @@ func (f *file) atNUL(block []byte, h hit) bool {
 	return true
 }
 
-// contextAtNUL reports that a line of context is not shown: it has a NUL or comes
-// after one. As in ripgrep the search ends there.
+// contextAtNUL reports whether a context line is not shown: it has a NUL or follows one. As
+// in ripgrep the search ends there.
 func (f *file) contextAtNUL(block []byte, h hit) bool {
 	n := &f.nulls
 	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {

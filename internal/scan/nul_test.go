@@ -9,8 +9,8 @@ import (
 	"quarry/search"
 )
 
-// TestNULRules: what is shown of a file with a NUL depends on where ripgrep's buffers
-// of 64 KiB end, so the rules are tried on both sides of one.
+// TestNULRules: the shown lines of a file with a NUL depend on where ripgrep's buffers of
+// 64 KiB end, so the rules are tested on both sides of a boundary.
 func TestNULRules(t *testing.T) {
 	line := "word 0123456789\n" // 16 bytes: 4,096 lines fill a buffer
 	early := line + "a\x00b\n" + line
@@ -36,7 +36,7 @@ func TestNULRules(t *testing.T) {
 		{"a count is nothing", late, search.StopAtNUL, Count, 0, 0, 80002, true},
 		{"found before the NUL is", late, search.StopAtNUL, Exists, 1, 0, 0, false},
 		{"mentioned after them", late, search.MentionNUL, Lines, 4097, 4096, 80002, false},
-		{"mapped, nobody looks there", late, search.MentionNULMapped, Lines, 5001, 5001, 0, false},
+		{"mapped, the NUL is not examined", late, search.MentionNULMapped, Lines, 5001, 5001, 0, false},
 		{"mapped, in a line that matches", inHit, search.MentionNULMapped, Lines, 1, 0, 80006, false},
 		{"mapped, in a line that matches, not named", inHit, search.StopAtNULMapped, Lines, 0, 0, 80006, true},
 	} {

@@ -19,8 +19,7 @@ import (
 	"quarry/search"
 )
 
-// dribble gives at most n bytes a read, so that lines and characters are cut
-// everywhere.
+// dribble returns at most n bytes per read, so that lines and characters are cut anywhere.
 type dribble struct {
 	r io.Reader
 	n int
@@ -28,7 +27,7 @@ type dribble struct {
 
 func (d dribble) Read(b []byte) (int, error) { return d.r.Read(b[:min(len(b), d.n)]) }
 
-// reference is what Scanner promises, the plain way: split, match each line.
+// reference implements the contract of Scanner in the simplest way: split, match each line.
 func reference(text string, m *match.Matcher, req *Request) Result {
 	var out Result
 	type row struct {
@@ -84,7 +83,7 @@ func reference(text string, m *match.Matcher, req *Request) Result {
 
 func isUTF8(s string) bool { return strings.ToValidUTF8(s, "") == s }
 
-// plainResult drops what the reference doesn't compute.
+// plainResult drops fields that the reference doesn't compute.
 func plainResult(r Result) Result {
 	r.Bytes, r.Matches = 0, 0
 	for i := range r.Lines {
@@ -137,7 +136,7 @@ func TestAgainstReference(t *testing.T) {
 			}
 			back := undecode(plainResult(got), text)
 			if reflect.DeepEqual(want, back) {
-				continue // quicker than a difference
+				continue // cheaper than a diff
 			}
 			if diff := cmp.Diff(want, back, cmpopts.IgnoreUnexported(Result{})); diff != "" {
 				t.Fatalf("seed %d, %d bytes a read, %q in %q, %+v:\n%s", seed, step, p, text[:min(len(text), 600)], *req, diff)
@@ -146,7 +145,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// undecode puts the raw text of lines back that were reported decoded.
+// undecode restores the raw text of lines that were reported decoded.
 func undecode(r Result, text string) Result {
 	for i, l := range r.Lines {
 		raw := text[l.Offset:]
@@ -273,8 +272,8 @@ func TestMultiline(t *testing.T) {
 	}
 }
 
-// A block is what ripgrep prints as one match: lines that matches touch, and
-// that adjoin. The line a match begins in carries all of it.
+// A block is what ripgrep prints as one match: adjacent lines that matches touch. The line
+// in which a match begins contains all of it.
 func TestMultilineBlocks(t *testing.T) {
 	text := "foo foo\nbar\nfoo\n\nbaz foo\nx\ny\nz\nfoo foo\n"
 	for _, c := range []struct {
@@ -298,7 +297,7 @@ func TestMultilineBlocks(t *testing.T) {
 			"block 1 line 2 spans [{0 0} {1 1}] whole [{0 0} {1 1}]",
 		}},
 		{"an empty text has no line", "x*", "", Request{Spans: true}, nil},
-		{"the end of the text is no line", `\z`, text, Request{Spans: true}, nil},
+		{"the end of the text is not a line", `\z`, text, Request{Spans: true}, nil},
 	} {
 		p := match.MustCompile(c.pattern, match.Options{Mode: match.Multiline})
 		r, err := New(p.NewMatcher()).Bytes([]byte(c.text), &c.req)
@@ -315,7 +314,7 @@ func TestMultilineBlocks(t *testing.T) {
 	}
 }
 
-// A pattern over several lines is searched for in files of any size up to MaxWhole.
+// A multiline pattern is searched for in files of any size up to MaxWhole.
 func TestMultilineInLargeFile(t *testing.T) {
 	stress.SkipTiny(t)
 	text := strings.Repeat("a line of text that is long enough to fill the file\n", (MaxLine+1<<20)/51) + "begin\nend\n"

@@ -7,33 +7,33 @@ import (
 	"quarry/internal/textfile"
 )
 
-// text reads a file as UTF-8: as it is, without its byte order mark, or
-// decoded from UTF-16. Bytes that aren't UTF-8 pass through; the lines they
-// are in are looked at again (see oddLines).
+// text reads a file as UTF-8: unchanged, without its byte order mark, or decoded from
+// UTF-16. Bytes that aren't UTF-8 pass through; their lines are searched again (see
+// oddLines).
 type text struct {
 	r      io.Reader
-	size   int64 // as the file system says
+	size   int64 // according to the file system
 	binary bool  // don't stop at binary content
 	asIs   bool  // don't decode
 
 	read    int64 // bytes so far
-	nul     int64 // 1 and the offset of the first NUL; 0 for none
+	nul     int64 // 1 + the offset of the first NUL; 0 if none
 	started bool
 	ended   bool
 	enc     textfile.Encoding
 	raw     []byte // undecoded bytes of a UTF-16 file
-	pending int    // how many of raw are in use
+	pending int    // number of used bytes of raw
 }
 
-// fill appends text to dst[len(dst):cap(dst)]. At the end of the file it
-// returns io.EOF, with or without text. A binary file is errBinary.
+// fill appends text to dst[len(dst):cap(dst)]. At the end of the file it returns io.EOF,
+// with or without text. For a binary file it returns errBinary.
 func (t *text) fill(dst []byte) ([]byte, error) {
 	if t.started && !t.enc.IsUTF8() && t.enc != textfile.Windows1252 {
 		return t.fillDecoded(dst)
 	}
 	room := dst[len(dst):cap(dst)]
 	if !t.started && t.size > 0 && t.size < int64(len(room)) {
-		room = room[:t.size+1] // one byte more shows the end without another read
+		room = room[:t.size+1] // one more byte shows the end without another read
 	}
 	n, err := t.get(room)
 	if err != nil && err != io.EOF {
@@ -42,7 +42,7 @@ func (t *text) fill(dst []byte) ([]byte, error) {
 	if t.started {
 		return dst[:len(dst)+n], err
 	}
-	// The first block decides, so it has to be large enough to.
+	// The first block decides the encoding, so it must be large enough.
 	for err == nil && n < min(textfile.SniffLen, len(room)) {
 		var more int
 		more, err = t.get(room[n:])
@@ -80,7 +80,7 @@ func (t *text) start(dst, first []byte, err error) ([]byte, error) {
 	return dst[:len(dst)+len(first)], err
 }
 
-// fillDecoded decodes as much as dst is sure to hold: three bytes for two.
+// fillDecoded decodes as much as is certain to fit into dst: two bytes become up to three.
 func (t *text) fillDecoded(dst []byte) ([]byte, error) {
 	room := (cap(dst) - len(dst)) / 3 * 2
 	if room < 8 {
@@ -107,7 +107,7 @@ func (t *text) fillDecoded(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// get reads once and notices the end of the file when it can be known.
+// get reads once, and detects the end of the file if possible.
 func (t *text) get(b []byte) (int, error) {
 	if t.ended {
 		return 0, io.EOF

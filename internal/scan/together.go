@@ -15,28 +15,27 @@ import (
 	"quarry/search"
 )
 
-// minTogether is the size from which several scanners share a file: from 16
-// blocks on, waking another thread is worth it.
+// minTogether is the size from which several scanners share a file: from 16 blocks on,
+// waking another thread is worth it.
 const minTogether = 16 * blockSize
 
-// Large reports that Together shares a file of this size.
+// Large reports whether Together shares a file of this size.
 func Large(size int64) bool { return size >= minTogether }
 
-// Together returns what File of the first scanner would, but all scanners search
-// the blocks of a large file. One at a time reads a block and passes the rest
-// after its last line to the next. Results are delivered in the order of the
-// file. So reading, which takes half of the time for a literal, runs in parallel
-// with searching.
+// Together returns the same as File of the first scanner, but all scanners search the
+// blocks of a large file. One at a time reads a block and passes the rest after its last
+// line to the next. Results are delivered in the order of the file. So reading, which takes
+// half of the time for a literal, runs in parallel with searching.
 //
-// view, if there is one, has the text that r gives, in mapped memory. Blocks in it are
-// searched where they are (see mapped.go).
+// view, if not nil, has the content of r in mapped memory. Its blocks are searched in place
+// (see mapped.go).
 func Together(all []*Scanner, r io.Reader, size int64, view View, req *Request) (Result, error) {
 	if len(all) < 2 && view == nil || !Large(size) || !shares(all[0], req) {
 		return all[0].File(r, size, req)
 	}
-	if req.NUL != search.SkipBinary { // what the beginning says is for the whole file
+	if req.NUL != search.SkipBinary { // the start determines the treatment of the whole file
 		head := make([]byte, ripgrepBuffer)
-		n, _ := io.ReadFull(r, head) // an error comes again
+		n, _ := io.ReadFull(r, head) // the error recurs later
 		r = io.MultiReader(bytes.NewReader(head[:n]), r)
 		if bytes.IndexByte(head[:n], 0) >= 0 {
 			return all[0].File(r, size, req)
@@ -58,8 +57,8 @@ func together(all []*Scanner, r io.Reader, size int64, view View, req *Request) 
 	return g.out, g.err
 }
 
-// shares reports whether blocks are independent, except for the number of lines
-// and matches before them.
+// shares reports whether blocks are independent, except for the number of lines and
+// matches before them.
 func shares(s *Scanner, req *Request) bool {
 	switch {
 	case s.Shapes != nil:
@@ -76,31 +75,31 @@ func shares(s *Scanner, req *Request) bool {
 type group struct {
 	req *Request
 
-	reading sync.Mutex // what follows belongs to who reads
+	reading sync.Mutex // guards the following fields
 	text    text
-	carry   []byte // after the last line that was handed out
+	carry   []byte // data after the last distributed line
 	base    int64  // offset of carry
-	blocks  int    // handed out
+	blocks  int    // blocks distributed
 	ended   bool
-	inPlace bool // blocks are looked at in view
+	inPlace bool // blocks are searched in view
 
-	alone *Scanner // the only one that goes on, if lines are dense
+	alone *Scanner // the only scanner that continues if lines are dense
 
-	view   View        // nil where the file is read
-	moved  atomic.Bool // it can't be relied on any more
+	view   View        // nil if the file is read
+	moved  atomic.Bool // it is no longer reliable
 	sparse atomic.Bool // most of the text is not reported
-	dense  atomic.Bool // much of it is: to wait for each other costs more than to search
-	behind int         // up to where view is not needed any more; guarded by order
+	dense  atomic.Bool // much of the text is reported: waiting for each other costs more than searching
+	behind int         // the part of view before it is no longer needed; guarded by order
 
 	// wide has the one buffer for a line longer than a block, unless it is in use:
-	// a second one takes longer to be cleared by the system than it saves.
+	// clearing a second one costs the system more than it saves.
 	wide chan []byte
 
-	order  sync.Mutex // the next scanner in order takes over
+	order  sync.Mutex // held by the scanner whose turn it is
 	turned sync.Cond
 	turn   int  // the block whose results are due
-	lines  int  // before it
-	over   bool // a match was only mentioned, and nothing after it is
+	lines  int  // lines before it
+	over   bool // the match was only mentioned, and nothing after it is reported
 	out    Result
 	err    error
 
@@ -111,9 +110,9 @@ type group struct {
 // share is one block of a group.
 type share struct {
 	text  []byte
-	wide  []byte // the group's wide buffer, if text is in it
+	wide  []byte // the group's wide buffer, if it contains text
 	view  bool   // text is in the group's view
-	clear int    // as of file
+	clear int    // as in file
 	base  int64
 	no    int
 	read  int64 // bytes of the file up to here
@@ -148,7 +147,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			return b, false
 		}
 	}
-	if g.looks() && g.cut(s, &b) {
+	if g.usesView() && g.cut(s, &b) {
 		return b, true
 	}
 	if g.inPlace {
@@ -164,8 +163,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			buf = g.widen(&b, buf, longest)
 		}
 		fresh := len(buf)
-		// Also of a long line no more at a time, so that what is read is still in
-		// the cache.
+		// No more at a time, also for a long line, so that new data is still in the cache.
 		filled, err := g.text.fill(buf[:fresh:min(cap(buf), fresh+blockSize)])
 		buf = buf[:len(filled)]
 		last := err != nil
@@ -200,12 +198,12 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	}
 }
 
-// widen moves a line to the wide buffer, or that to a larger one.
+// widen moves a line to the wide buffer, or the wide buffer to a larger one.
 func (g *group) widen(b *share, line []byte, longest int) []byte {
 	var wide []byte
 	if b.wide == nil {
 		select {
-		case wide = <-g.wide: // who has it does not wait for who reads
+		case wide = <-g.wide: // its user doesn't wait for the reader
 		case <-g.broken:
 		}
 	}
@@ -219,13 +217,13 @@ func (g *group) widen(b *share, line []byte, longest int) []byte {
 	return line
 }
 
-// decided reports that only lines are counted, and that the line in hand counts
-// whatever comes. Of its text, buf[:seen] was asked about before.
+// decided reports whether only lines are counted and the current line matches, whatever
+// follows. buf[:seen] of its text was checked before.
 func (g *group) decided(s *Scanner, buf []byte, seen int) bool {
 	return g.req.Detail == Count && !g.req.Invert && !g.req.Matches && !s.decodes && s.m.Decides(buf, seen)
 }
 
-// rest passes over what is left of a decided line. The block is its beginning.
+// rest skips the rest of a decided line. The block is its start.
 func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
 	if b.wide == nil {
 		s.buf = line[:0]
@@ -259,11 +257,11 @@ func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
 	}
 }
 
-// search searches a block and delivers the result when its turn comes.
+// search searches a block, and delivers the result at its turn.
 func (g *group) search(s *Scanner, b *share) {
-	mine := false // it is the turn of this block
+	mine := false // it is this block's turn
 	defer func() {
-		if mine { // a panic: it is not the turn of the next one, see abandon
+		if mine { // after a panic the turn doesn't pass to the next one, see abandon
 			g.order.Unlock()
 		}
 	}()
@@ -292,7 +290,7 @@ func (g *group) search(s *Scanner, b *share) {
 	} else {
 		f.all(b.text)
 	}
-	g.weigh(f, b)
+	g.noteDensity(f, b)
 	f.emit()
 	if !mine {
 		g.await(b.no)
@@ -332,7 +330,7 @@ func (g *group) begin(s *Scanner, req *Request, b *share) *file {
 	return f
 }
 
-// all searches a block whose lines are counted to its end.
+// all searches a block and counts its lines to the end.
 func (f *file) all(text []byte) {
 	f.block(text, 0)
 	if f.req.Detail == Lines {
@@ -343,7 +341,7 @@ func (f *file) all(text []byte) {
 	}
 }
 
-// await waits for the turn of a block, and keeps it until order is unlocked.
+// await waits for the turn of a block, which lasts until order is unlocked.
 func (g *group) await(no int) {
 	g.order.Lock()
 	for g.turn != no && g.err != errBroken {
@@ -353,8 +351,8 @@ func (g *group) await(no int) {
 
 var errBroken = errors.New("another scanner of the file panicked")
 
-// abandon ends the search of the file after a panic. Its block will never have its
-// turn, so nobody waits for it, and nothing more is reported.
+// abandon ends the search of the file after a panic. The turn of its block never comes, so
+// the others must not wait for it, and nothing more is reported.
 func (g *group) abandon() {
 	g.breaks.Do(func() { close(g.broken) })
 	g.order.Lock()
@@ -364,14 +362,14 @@ func (g *group) abandon() {
 	g.stop()
 }
 
-// stop lets nobody read on.
+// stop ends reading.
 func (g *group) stop() {
 	g.reading.Lock()
 	g.ended = true
 	g.reading.Unlock()
 }
 
-// emit hands lines on, numbered from the start of the file. Its caller has the turn.
+// emit delivers lines, numbered from the start of the file. The caller has the turn.
 func (g *group) emit(part *Result) error {
 	if g.err != nil || g.over {
 		return g.err

@@ -23,7 +23,7 @@ func scanners(p *match.Pattern, n int) []*Scanner {
 	return all
 }
 
-// Several scanners give what one gives.
+// Several scanners give the same result as one.
 func TestTogetherAgrees(t *testing.T) {
 	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `f\n`, "(?i)FOO", "\u00e9", `\w+\s+foo`, `[a-z ]+\nfo+`}
 	run := stress.Start(t, "scanners together = one", 300, 100_000)
@@ -42,7 +42,7 @@ func TestTogetherAgrees(t *testing.T) {
 		}
 		p, err := match.Compile(patterns[rng.IntN(len(patterns))], opts)
 		if err != nil {
-			continue // a line feed, by lines
+			continue // a line feed, line by line
 		}
 		want, err := streamed(New(p.NewMatcher()), strings.NewReader(text), int64(len(text)), req)
 		if err != nil {
@@ -76,7 +76,7 @@ func TestTogetherAgrees(t *testing.T) {
 	}
 }
 
-// What ends a search ends it for all: an error of who takes the lines, one of the
+// Anything that ends a search ends it for all scanners: an error of the consumer or of the
 // file, a line that is too long, a context.
 func TestTogetherEnds(t *testing.T) {
 	stress.SkipShort(t)
@@ -119,8 +119,8 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// A panic of one scanner, wherever it was, reaches the caller; the others don't wait for
-// its block.
+// A panic of one scanner, wherever it occurs, reaches the caller; the others don't wait
+// for its block.
 func TestTogetherPanics(t *testing.T) {
 	x := match.MustCompile("x", match.Options{})
 	const size = 8 << 20

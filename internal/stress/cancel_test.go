@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// heavyTree has what takes long: 4 MB of nested code, notes of 4 MB, front matter of
-// 800 KB, many files.
+// heavyTree has files that take long: 4 MB of nested code, notes of 4 MB, front matter
+// of 800 KB, and many files.
 func heavyTree(t testing.TB) string {
 	dir := stress.FastDir(t)
 	put(t, filepath.Join(dir, "big.js"), strings.Repeat("export const needle = (\n", (4<<20)/24))
@@ -51,7 +51,7 @@ func heavyTree(t testing.TB) string {
 	return dir
 }
 
-// heavyCalls are calls of every tool of quarry that work on all of it.
+// heavyCalls has calls of every tool of quarry that work on the whole tree.
 func heavyCalls() map[string][]string {
 	patch := "--- a/big.js\n+++ b/big.js\n@@ -1,3 +1,3 @@\n-no such line\n+x\n export const needl = (\n export const needle = (\n"
 	return map[string][]string{
@@ -76,8 +76,8 @@ func heavyCalls() map[string][]string {
 
 func quoted(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-// A call that is cancelled ends: in the second after it the process takes less than
-// 100 ms of processor time.
+// A cancelled call ends: in the following second the process takes less than 100 ms of
+// processor time.
 func TestCancelEveryTool(t *testing.T) {
 	if stress.UnderWine() {
 		t.Skip("under Wine read_file with fold shows a second of processor time after it was cancelled, which nobody has explained yet")
@@ -107,7 +107,7 @@ func TestCancelEveryTool(t *testing.T) {
 				tl.Execute(ctx, json.RawMessage(args))
 			}()
 			select {
-			case <-done: // it was quicker
+			case <-done: // it finished first
 				cancel()
 				continue
 			case <-time.After(30 * time.Millisecond):

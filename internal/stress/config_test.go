@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What lies in a workspace can't open what the owner's policy closes, whatever
+// No file in a workspace can open files that the owner's policy closes, whatever
 // configuration it pretends to be.
 func TestWorkspaceCantConfigure(t *testing.T) {
 	dir, home := stress.FastDir(t), stress.FastDir(t)

@@ -6,6 +6,6 @@ import "time"
 
 var started = time.Now()
 
-// CPU is the time since the process started; where there is getrusage, the
-// processor time it has spent.
+// CPU returns the time since the process started. On systems with getrusage it is the
+// processor time.
 func CPU() time.Duration { return time.Since(started) }

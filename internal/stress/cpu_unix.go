@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// CPU is the processor time that this process has spent. A limit on what is spent
-// between two calls holds on a busy machine too, where one on the clock does not.
+// CPU returns the processor time that this process has spent. A limit on it also holds
+// on a busy machine, unlike one on wall time.
 func CPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // it fails for a bad argument only
+		panic(err) // fails only for bad arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Many calls that read definitions of a large text at once take turns: a client that
-// sends dozens must not take gigabytes.
+// Concurrent calls that read definitions of a large text take turns: a client that sends
+// dozens must not use gigabytes.
 func TestManyOutlinesAtOnce(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

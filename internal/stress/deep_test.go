@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Folders in each other, deeper than a path may be long: what would be deleted or
-// moved with them is looked at in time that grows with their number.
+// Nested folders, deeper than the maximal path length: examining the content of a folder
+// to delete or move takes time linear in their number.
 func TestDeepFolders(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.NeedsUnix(t, "3,000 folders in each other")

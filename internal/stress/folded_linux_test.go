@@ -18,9 +18,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// TestFoldedNames runs tools on file systems that take names in another case for the
-// same: ext4 with casefold, vfat, which has a second short name for each long one, and
-// exfat. Mounting them needs root, and a kernel or a program that can.
+// TestFoldedNames runs tools on case-insensitive file systems: ext4 with casefold, vfat,
+// which has a second short name for each long one, and exfat. Mounting them needs root, and
+// support by the kernel or a program.
 func TestFoldedNames(t *testing.T) {
 	if spec := os.Getenv("QUARRY_FOLDED"); spec != "" {
 		kind, dir, _ := strings.Cut(spec, ":")
@@ -89,7 +89,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 	if kind != "ext4" {
 		return
 	}
-	// The top itself can't be folded: it has lost+found.
+	// The top folder can't be casefolded: it has lost+found.
 	at := filepath.Join(dir, "ws")
 	if err := os.Mkdir(at, 0o755); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func mountFolded(t *testing.T, kind, dir string) {
 	}
 }
 
-// casefoldFlag is FS_CASEFOLD_FL of the kernel.
+// casefoldFlag is the kernel's FS_CASEFOLD_FL.
 const casefoldFlag = 0x40000000
 
 func foldedNames(t *testing.T, kind, base string) {
@@ -141,11 +141,11 @@ func foldedNames(t *testing.T, kind, base string) {
 		calls++
 		r := reg.Lookup(name).Execute(t.Context(), json.RawMessage(args))
 		if strings.Contains(r.Text, secret) {
-			t.Errorf("%s %s shows what is closed: %s", name, args, r.Text)
+			t.Errorf("%s %s shows closed content: %s", name, args, r.Text)
 		}
 		return r.Text, r.IsError
 	}
-	// What is closed stays closed, by every name that the file system takes for it.
+	// Closed files stay closed under every name that the file system accepts for them.
 	for _, path := range []string{".GIT/config", ".Git/CONFIG", "GIT~1/config", "git~1/CONFIG", ".ENV", ".Env", "ENV~1", "KEYS/ID_RSA", "keys/Id_Rsa", ".OBSIDIAN/APP.JSON", "OBSIDI~1/app.json",
 		"LONGFO~1/SERVER~1.PEM", "longfo~1/server~1.pem", "LONG FOLDER NAME/SERVER PRIVATE.PEM", "\u017feys/id_rsa", ".g\u0131t/config"} {
 		quoted := fmt.Sprintf("%q", path)
@@ -161,7 +161,7 @@ func foldedNames(t *testing.T, kind, base string) {
 			t.Errorf("%s is now %q, %v", name, text, err)
 		}
 	}
-	// Nothing is lost where a name in another case means a file that is there.
+	// Nothing is lost when a name in another case refers to an existing file.
 	content := func(name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -194,8 +194,8 @@ func foldedNames(t *testing.T, kind, base string) {
 		}
 	}
 	before := content("readme.md")
-	// A name in another case alone is given, or refused where the system says that these
-	// are two files, as FUSE does.
+	// Renaming to another case works, or is refused where the system reports two
+	// files, as FUSE does.
 	said, failed := tool("move_file", fmt.Sprintf(`{"source":%q,"destination":"README.md"}`, names()))
 	if content("readme.md") != before || failed != !strings.Contains(names(), "README.md") {
 		t.Errorf("a name in another case: %s; %q is %q", said, names(), content("readme.md"))
@@ -208,12 +208,12 @@ func foldedNames(t *testing.T, kind, base string) {
 			t.Errorf("%s %s: %s; the file is now %q", c[0], c[1], said, content("readme.md"))
 		}
 	}
-	// Searches see what others write, by whatever name.
+	// Searches find files that others write under any spelling.
 	put(t, filepath.Join(dir, "NOTES/PLAN OF THE YEAR.MD"), "[[Readme]] needle three\n")
 	if err := ws.Index().Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// By FUSE the kernel keeps a copy for each spelling, for a second.
+	// FUSE makes the kernel cache one copy per spelling, for a second.
 	now := strings.TrimSpace(strings.TrimPrefix(content("Notes/Plan of the year.md"), "[[Readme]] "))
 	if said, _ := tool("search_files", `{"regex":"needle \\w+"}`); strings.Count(said, now) != 1 || strings.Count(said, "needle t") != 1 || !strings.Contains(said, "Notes/Plan of the year.md") {
 		t.Errorf("search: %s, want %q", said, now)

@@ -24,9 +24,9 @@ import (
 // secret marks every text that no tool may show or change.
 const secret = "SECRET-7f3a"
 
-// A fortress is a workspace with things around and in it that are closed: the
-// folders beside it, protected folders, files that look like secrets. It holds
-// symlinks to all of them.
+// A fortress is a workspace with closed files around and in it: sibling folders,
+// protected folders, and files that look like secrets. It contains symlinks to all of
+// them.
 type fortress struct {
 	t     testing.TB
 	base  string // holds ws, ws-evil and outside
@@ -34,11 +34,11 @@ type fortress struct {
 	ws    *quarry.Workspace
 	tools []*tool.Tool // of every profile
 
-	around map[string]string // what must stay: everything but the open files
-	texts  []string          // of the closed files
+	around map[string]string // everything but the open files; must not change
+	texts  []string          // contents of the closed files
 }
 
-// Open are the files that tools may use; closed ones must stay as they are.
+// Tools may use the open files; the closed ones must not change.
 var (
 	openFiles = map[string]string{
 		"a.txt": "inside one\n", "notes/b.md": "inside two\n[[a]]\n", "notes/deep/c.txt": "inside three\n",
@@ -56,7 +56,7 @@ var (
 	}
 )
 
-// closedText is what a closed file holds, each something else.
+// closedText is the content of a closed file, different for each.
 func closedText(name string) string { return `{"` + secret + `": "` + name + `"}` }
 
 func put(t testing.TB, name, text string) {
@@ -96,11 +96,10 @@ func newFortress(t testing.TB, opts quarry.Options) *fortress {
 	return f
 }
 
-// refill brings back the files and the links, and takes away what tools have
-// made.
+// refill restores the files and the links, and removes everything that tools created.
 func (f *fortress) refill() {
 	f.t.Helper()
-	keep := map[string]fs.FileMode{"ws": fs.ModeDir} // what stays, if it is of this type
+	keep := map[string]fs.FileMode{"ws": fs.ModeDir} // paths to keep, if they have this type
 	for _, name := range closedFiles {
 		p := filepath.Join("ws", filepath.FromSlash(name))
 		keep[p] = 0
@@ -140,8 +139,8 @@ func (f *fortress) refill() {
 	}
 }
 
-// closed is what is around the workspace and in its closed folders, and every
-// name in the workspace that would be a closed one.
+// closed returns all files around the workspace and in its closed folders, and every
+// name in the workspace that the policy should close.
 func (f *fortress) closed() map[string]string {
 	got := map[string]string{}
 	filepath.WalkDir(f.base, func(p string, d fs.DirEntry, err error) error {
@@ -150,7 +149,7 @@ func (f *fortress) closed() map[string]string {
 		inside, in := strings.CutPrefix(rel, "ws/")
 		switch {
 		case len(p) > 3000 && in:
-			return fs.SkipDir // deeper than a path can say: only openat gets there
+			return fs.SkipDir // the path is too long for anything but openat
 		case err != nil:
 			got[rel] = err.Error()
 		case in && !isClosed(inside, d.IsDir()):
@@ -168,8 +167,8 @@ func (f *fortress) closed() map[string]string {
 	return got
 }
 
-// isClosed says what the policy closes, by other means than the policy: Unicode
-// compatibility forms, lower case, without what can't be seen.
+// isClosed decides what the policy should close, independently of its code: with Unicode
+// compatibility forms, lower case, and without invisible characters.
 func isClosed(rel string, isDir bool) bool {
 	names := strings.Split(rel, "/")
 	for i, name := range names {
@@ -194,14 +193,14 @@ func isClosed(rel string, isDir bool) bool {
 	return false
 }
 
-// breach says what a call has shown or changed that it may not; "" is nothing.
+// breach describes closed content that a call has shown or changed; "" if none.
 func (f *fortress) breach(res *tool.Result, args string) string {
 	shown := res.Text
 	if b, err := json.Marshal(res.Structured); err == nil {
 		shown += string(b)
 	}
 	if strings.Contains(shown, secret) && !strings.Contains(args, secret) {
-		return "showed what is closed: " + res.Text
+		return "showed closed content: " + res.Text
 	}
 	if strings.Contains(res.Text, "failed unexpectedly") {
 		return "panicked: " + res.Text
@@ -209,8 +208,8 @@ func (f *fortress) breach(res *tool.Result, args string) string {
 	return ""
 }
 
-// disturbed says what is different around the workspace. What is closed may
-// move with its folder, as long as it is closed at the new place, too.
+// disturbed describes changes around the workspace. Closed files may move with their
+// folder, as long as they are closed at the new place, too.
 func (f *fortress) disturbed() string {
 	now := f.closed()
 	if maps.Equal(now, f.around) {
@@ -235,12 +234,12 @@ func (f *fortress) disturbed() string {
 	return strings.Join(diff, "; ")
 }
 
-// pathShaped are the parameters that name files.
+// pathShaped has the parameters that name files.
 var pathShaped = map[string]bool{
 	"path": true, "source": true, "destination": true, "title": true, "file_pattern": true, "include": true, "pattern": true, "search": true,
 }
 
-// callsWith are the calls of a tool that put a path wherever one can stand.
+// callsWith returns the calls of a tool with a path in each place that accepts one.
 func callsWith(tl *tool.Tool, path string) []string {
 	base := map[string]any{}
 	has := map[string]bool{}
@@ -292,8 +291,8 @@ func callsWith(tl *tool.Tool, path string) []string {
 	return calls
 }
 
-// attack makes every call of every tool on a path and says how many there were
-// and what went wrong.
+// attack makes every call of every tool on a path. It returns the number of calls and
+// the breach, if any.
 func (f *fortress) attack(path string) (calls int, breach string) {
 	for _, tl := range f.tools {
 		for _, args := range callsWith(tl, path) {
@@ -306,7 +305,7 @@ func (f *fortress) attack(path string) (calls int, breach string) {
 	return calls, ""
 }
 
-// call makes one call and says what went wrong. It leaves the files as they were.
+// call makes one call and describes the breach, if any. It restores the files.
 func (f *fortress) call(tl *tool.Tool, args string) (breach string) {
 	res := tl.Execute(context.Background(), json.RawMessage(args))
 	if what := f.breach(res, args); what != "" {
@@ -316,7 +315,7 @@ func (f *fortress) call(tl *tool.Tool, args string) (breach string) {
 		return ""
 	}
 	if what := f.disturbed(); what != "" {
-		return tl.Name + " " + args + " answered " + res.Text + " and changed what is closed: " + what
+		return tl.Name + " " + args + " answered " + res.Text + " and changed closed content: " + what
 	}
 	if !res.IsError {
 		f.refill()

@@ -25,8 +25,8 @@ import (
 	"quarry/search"
 )
 
-// hostileKinds are what may stand where a program expects a small file of text.
-// Each puts it at name; outside is a folder beside the workspace with secrets.
+// hostileKinds are files of other types than the small text file that a program expects.
+// Each creates one at name; outside is a folder beside the workspace with secrets.
 var hostileKinds = []struct {
 	name string
 	put  func(t *testing.T, name, outside string) error
@@ -40,7 +40,7 @@ var hostileKinds = []struct {
 	}},
 	{"FIFO", func(_ *testing.T, name, _ string) error { return unix.Mkfifo(name, 0o666) }},
 	{"socket", func(t *testing.T, name, _ string) error {
-		dir, err := os.Open(filepath.Dir(name)) // a socket's path is short
+		dir, err := os.Open(filepath.Dir(name)) // a socket's path must be short
 		if err != nil {
 			return err
 		}
@@ -74,16 +74,16 @@ func holes(name, begin string, size int64) error {
 	return os.Truncate(name, size)
 }
 
-// gitFiles are all files and folders of git's own that some part of the program
-// opens, from the top of a checkout. * is the only one there.
+// gitFiles are all of git's own files and folders that some part of the program opens,
+// relative to a checkout. * is the only entry there.
 var gitFiles = []string{
 	".git", ".git/HEAD", ".git/config", ".git/commondir", ".git/gitdir", ".git/index", ".git/packed-refs", ".git/refs", ".git/refs/heads", ".git/refs/heads/main",
 	".git/objects", ".git/objects/info", ".git/objects/info/alternates", ".git/objects/pack", ".git/objects/pack/*.idx", ".git/objects/pack/*.pack",
 	".git/info", ".git/info/exclude", ".gitattributes", ".gitignore", ".ignore", "sub/.gitignore", ".git/objects/COMMIT", ".git/objects/TREE",
 }
 
-// gitCheckout makes a repository with loose and packed objects, and what is
-// outside of it. commit and tree are paths of its last, loose ones.
+// gitCheckout makes a repository with loose and packed objects, and a folder outside of
+// it. commit and tree are paths of its last, loose ones.
 func gitCheckout(t *testing.T, dir string) (top, outside, commit, tree string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -120,8 +120,8 @@ func gitCheckout(t *testing.T, dir string) (top, outside, commit, tree string) {
 	return top, outside, at("HEAD"), at("HEAD^{tree}")
 }
 
-// askChanged opens the workspace as the program does, with the rules from around
-// it, and searches changed files. It returns everything that was said.
+// askChanged opens the workspace as the program does, with the rules of the folders
+// above, and searches changed files. It appends all output to said.
 func askChanged(top, folder string, said *strings.Builder) {
 	logged := slog.New(slog.NewTextHandler(said, nil))
 	opts := &quarry.Options{ReadOnly: true, Logger: logged, Workers: 2}
@@ -149,13 +149,13 @@ func askChanged(top, folder string, said *strings.Builder) {
 	}
 }
 
-// TestHostileGitFolder puts each hostile kind in place of each file that is read
-// from git's folder: nothing of it or of what it leads to is quoted, every call
-// ends, and memory stays within 64 MB. It is asked in the checkout and in a folder
-// of it, to which the repository is above the root.
+// TestHostileGitFolder puts each hostile kind in place of each file that is read from
+// git's folder. Nothing of it or of a link's target is quoted, every call ends, and memory
+// stays within 64 MB. The calls run in the checkout and in one of its subfolders, where the
+// repository is above the root.
 func TestHostileGitFolder(t *testing.T) {
 	stress.SkipTiny(t)
-	dir := t.TempDir() // a disk: memory may have no room for sparse files
+	dir := t.TempDir() // on disk: memory may have no space for sparse files
 	top, outside, commit, tree := gitCheckout(t, dir)
 	cases, quoted := 0, 0
 	for _, file := range gitFiles {
@@ -184,7 +184,7 @@ func TestHostileGitFolder(t *testing.T) {
 					if took := time.Since(began); took > 15*time.Second || more > 64<<20 {
 						t.Errorf("%s as %s, root %s: %v and %d MB", file, kind.name, folder, took, more>>20)
 					}
-					// A rule file in the workspace is a file of it, and may be searched.
+					// A rule file in the workspace is an ordinary file of it, and may be searched.
 					own := (file == ".gitattributes" || file == ".gitignore" || file == ".ignore" || file == "sub/.gitignore") && kind.name == "secret text"
 					if text := said.String(); strings.Contains(text, secret) && !own {
 						quoted++
@@ -209,8 +209,8 @@ func TestHostileGitFolder(t *testing.T) {
 	t.Logf("%d kinds in %d places: %d cases, %d quoted something", len(hostileKinds), len(gitFiles), cases, quoted)
 }
 
-// TestHostileGitObjects has objects that name themselves, claim to be huge, or
-// unpack to more than they are.
+// TestHostileGitObjects has objects that refer to themselves, claim to be huge, or
+// unpack to more than their size.
 func TestHostileGitObjects(t *testing.T) {
 	stress.SkipTiny(t)
 	top, _, commit, tree := gitCheckout(t, t.TempDir())
@@ -222,7 +222,7 @@ func TestHostileGitObjects(t *testing.T) {
 			putPack(t, filepath.Join(objects, "pack", "pack-evil"), id, func(b *bytes.Buffer) { write(b, id) })
 		}
 	}
-	// packed is a text and n times another, as zlib has it.
+	// packed compresses a text followed by n copies of another with zlib.
 	packed := func(text, more string, n int) []byte {
 		var z bytes.Buffer
 		w, _ := zlib.NewWriterLevel(&z, zlib.BestSpeed)
@@ -295,7 +295,7 @@ func TestHostileGitObjects(t *testing.T) {
 	}
 }
 
-// putPack writes a pack of one object and its index.
+// putPack writes a pack with one object, and its index.
 func putPack(t *testing.T, base string, id []byte, object func(*bytes.Buffer)) {
 	t.Helper()
 	var b bytes.Buffer

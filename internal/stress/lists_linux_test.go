@@ -20,8 +20,8 @@ import (
 	"quarry/tool"
 )
 
-// Bounds of one call of 64 KB or less, whatever its arguments. The memory is that of
-// the process: it has to live in a container of 1 GB.
+// Limits of one call of 64 KB or less, whatever its arguments. The memory is the whole
+// process's, which must fit in a container of 1 GB.
 const (
 	callTime   = 2 * time.Second
 	callMemory = 1 << 30
@@ -29,7 +29,7 @@ const (
 	callBytes  = 64 << 10
 )
 
-// heavyItems are patterns, globs and shapes that cost much for their length.
+// heavyItems are patterns, globs and shapes that are expensive for their length.
 var heavyItems = []string{
 	`\pL{300}N`, `\w{400}x`, `(?i)\pL{100}\w{100}`, `[\w\d]{200}`, `[a-q][^u-z]{13}x`, `(a|b)*a(a|b){14}`, `(?:\w{50}\s?){40}`, `((((a*)*)*)*)*b`,
 	`(a{1,100}){1,100}`, `(?=\p{L}{100})x`, `(?<=a+)b(?!c{500})`, `(a+)\1{50}!`, `(?s).{1,900}x`, `\b\w+\b{start}`, `é{500}`, `[\p{L}&&\p{Greek}]{90}`,
@@ -37,13 +37,13 @@ var heavyItems = []string{
 	`$A($$B)`, `$A + $B`, `if ($A) $B; else $C;`, `a.go`, `func`, `needle`, `a`, `\`, `[`, `(?P<x`,
 }
 
-// longItems grow with their length.
+// longItems are repeated; their cost grows with the length.
 var longItems = []string{`a*`, `[\w\d]`, `\pL`, `(a)`, `(?:`, `a|`, `é`, `{a,b}`, `[`, `(?=a)`, `.*`, `x{2}`, `**/`, `$A `, `(a|`, `[^\d\s]?`, `a b `}
 
-// heavyArgs makes values for the parameters of a tool.
+// heavyArgs generates values for the parameters of a tool.
 type heavyArgs struct {
 	r    *rand.Rand
-	left int // bytes
+	left int // remaining bytes
 }
 
 func (h *heavyArgs) text() string {
@@ -54,7 +54,7 @@ func (h *heavyArgs) text() string {
 	return strings.Repeat(unit, 1+h.r.IntN(1+max(0, h.left/2/len(unit))))
 }
 
-// list calls one for each item, as long as there is room.
+// list calls one for each item, while space is left.
 func (h *heavyArgs) list(one func(size int)) {
 	n := []int{1, 3, 30, 1000, 10_000}[h.r.IntN(5)]
 	item := h.text()
@@ -104,7 +104,7 @@ func (h *heavyArgs) value(p *tool.Param) any {
 	return s
 }
 
-// item is a text that differs from the others of its list.
+// item returns a text that differs from the other items of its list.
 func (h *heavyArgs) item(i int) string { return h.text() + strconv.Itoa(i) }
 
 func (h *heavyArgs) object(fields []tool.Param) map[string]any {
@@ -117,7 +117,7 @@ func (h *heavyArgs) object(fields []tool.Param) map[string]any {
 	return out
 }
 
-// call makes arguments of at most callBytes.
+// heavyCall generates arguments of at most callBytes.
 func heavyCall(r *rand.Rand, t *tool.Tool) json.RawMessage {
 	for {
 		h := &heavyArgs{r, callBytes / 2}
@@ -136,8 +136,8 @@ func heavyCall(r *rand.Rand, t *tool.Tool) json.RawMessage {
 	}
 }
 
-// lists are calls with 1,000 equal heavy items, one for each parameter that takes a
-// list, and each item.
+// lists returns calls with 1,000 equal heavy items: one call for each list parameter and
+// each item.
 func lists(tools []*tool.Tool) (calls []listCall) {
 	for _, t := range tools {
 		for i := range t.Params {
@@ -226,9 +226,8 @@ func peak(t *testing.T) (since int64) {
 	return kb << 10
 }
 
-// Every list parameter with 1,000 heavy items, and generated calls with lists and
-// nested patterns: each answers or is refused within its bounds, and one that is
-// cancelled ends.
+// Every list parameter with 1,000 heavy items, and generated calls with lists and nested
+// patterns: each is answered or refused within the limits, and a cancelled one ends.
 func TestListsAsAttack(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Thirty roots in one server, each with an index: a search has all of them, a change
-// reaches the one that is named, undo undoes it there, and they close in time.
+// Thirty roots in one server, each with an index: a search covers all of them, a change
+// affects the named one, undo restores it there, and they close in time.
 func TestThirtyRoots(t *testing.T) {
 	stress.SkipTiny(t)
 	const n = 30

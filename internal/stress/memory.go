@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// memory is where Linux keeps files in memory. There syncing costs nothing: on a
-// disk half of the time of the tests that write is waiting for it.
+// memory is the folder of Linux's in-memory file system. Syncing costs nothing there; on
+// a disk, tests that write spend half of their time on it.
 const memory = "/dev/shm"
 
-// enough is the free memory that the largest tests of a package need at once. A
-// container often has 64 MB only.
+// enough is the free memory that the largest tests of a package need at once. Containers
+// often have only 64 MB.
 const enough = 2 << 30
 
-// InMemory puts the temporary files of a test program into memory, for what does
-// not depend on the disk: a killed process leaves the same in memory. It is for
-// TestMain. A TMPDIR that the user chose stays, and benchmarks keep the disk.
+// InMemory puts the temporary files of a test program into memory, for tests that don't
+// depend on the disk: a killed process leaves the same files there. Call it from TestMain.
+// A TMPDIR that the user chose is kept, and benchmarks use the disk.
 func InMemory() {
 	if !flag.Parsed() {
 		flag.Parse()
@@ -29,7 +29,7 @@ func InMemory() {
 	}
 }
 
-// FastDir is a temporary folder of one test in memory, by the rules of InMemory.
+// FastDir returns a temporary folder for one test, in memory if InMemory would use it.
 func FastDir(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("TMPDIR") != "" || free(memory) < enough {

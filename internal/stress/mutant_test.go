@@ -12,15 +12,15 @@ import (
 	"strings"
 )
 
-// An edit switches something off in a function. It finds its place by the names and
-// literals that the code there mentions, not by the text of the source: the code may
-// be moved to another file of the package, formatted or extended.
+// An edit disables something in a function. It locates the code by the names and
+// literals in it, not by the source text: the code may be moved to another file of the
+// package, formatted or extended.
 type edit struct {
 	kind editKind
-	// names are all mentioned, but for those after a minus, which are not. Spaces
-	// separate them, and are underscores in literals.
+	// names must all occur, except those after a minus, which must not. They are
+	// separated by spaces; spaces in literals are underscores.
 	names string
-	text  string // what replaces the place; %s in it is the source there
+	text  string // the replacement; %s in it is the replaced source
 }
 
 type editKind int
@@ -30,7 +30,7 @@ const (
 	statement                  // of a block
 	expression                 // a call, an arithmetic expression or a literal
 	clause                     // a case whose list has the names
-	body                       // the beginning of the function
+	body                       // the start of the function
 )
 
 func never(names string) edit         { return edit{condition, names, "(false && (%s))"} }
@@ -41,8 +41,8 @@ func instead(names, text string) edit { return edit{expression, names, text} }
 func without(names string) edit       { return edit{clause, names, ""} }
 func returns(value string) edit       { return edit{body, "", "\nif true {\nreturn " + value + "\n}\n"} }
 
-// mutate applies edits to a declaration: of a function, as Type.Method or Name, or of
-// a variable. It returns the file and its new text. Each edit must have exactly one place.
+// mutate applies edits to a declaration: of a function, as Type.Method or Name, or of a
+// variable. It returns the file and its new text. Each edit must match exactly one place.
 func mutate(dir, name string, edits []edit) (file, mutated string, err error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -191,7 +191,7 @@ func places(in ast.Decl, kind editKind) (list []ast.Node) {
 	return list
 }
 
-// mentions reports whether a node has all names, as identifiers or literals. Of a
+// mentions reports whether a node contains all names, as identifiers or literals. For a
 // clause only the list counts.
 func mentions(n ast.Node, kind editKind, names []string) bool {
 	had := map[string]bool{}
@@ -217,7 +217,7 @@ func mentions(n ast.Node, kind editKind, names []string) bool {
 	})
 }
 
-// innermost drops places that hold another one.
+// innermost drops places that contain another one.
 func innermost(list []place) []place {
 	slices.SortFunc(list, func(a, b place) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) })
 	list = slices.Compact(list)

@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// A mutation switches one safety mechanism off, in a function of a package, and the
-// named test must fail.
+// A mutation disables one safety mechanism in a function, and the named test must fail.
 type mutation struct {
 	mechanism string
-	in, name  string // a package and a function or variable of it
+	in, name  string // a package and its function or variable
 	edits     []edit
 	pkg, test string // the guard: a package and a test of it
 }
 
 var mutations = []mutation{
-	{"exchange verify", "internal/rootfs", "replacement.settle", // each check after the exchange makes up for another, so all are off
+	{"exchange verify", "internal/rootfs", "replacement.settle", // the checks after the exchange back each other up, so all are disabled
 		[]edit{replace("displaced InfoAt", "if true {\nreturn r.sys.SyncDir(c.at.dir)\n}\n%s")}, "./internal/rootfs", "TestForeignWriterAtEveryCall"},
 	{"folder sync", "internal/rootfs", "replacement.settle", []edit{skip("SyncDir err")}, ".", "TestPowerCut"},
 	{"policy on the resolved path", "internal/rootfs", "Root.follow", []edit{skip("check isDir p")}, "./internal/rootfs", "TestResolve"},
@@ -64,8 +63,8 @@ var mutations = []mutation{
 	{"escapes on a terminal", "internal/cli/printing", "AppendEscaped", []edit{never("r 0x20 0x7f")}, "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 
-// Every mutation still fits the source, and its guard exists. MUTATE=1 (make
-// mutate) also applies each to a copy of the tree and sees its guard fail.
+// Every mutation fits the source, and its guard exists. With MUTATE=1 (make mutate) each
+// is also applied to a copy of the tree, and its guard must fail.
 func TestMutations(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -107,9 +106,9 @@ func hasTest(t *testing.T, dir, name string) bool {
 	return false
 }
 
-// kill runs the guard, and again with the mutation in the file's place: an overlay of
-// the go command, which commands that the guard starts take part in. The tree stays as
-// it is, and what is built for it is used.
+// kill runs the guard without and with the mutation. The mutated file is an overlay of
+// the go command, which also applies to commands that the guard starts. So the tree stays
+// unchanged and its build cache is used.
 func (m *mutation) kill(t *testing.T, root string) {
 	file, text, err := mutate(filepath.Join(root, m.in), m.name, m.edits)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// NeedsUnix skips a test of symlinks, permission bits, special files or names
-// that Windows can't hold. What is the same there has tests of its own in
-// files called *_windows_test.go.
+// NeedsUnix skips a test that needs symlinks, permission bits, special files or names
+// that Windows can't store. The Windows counterparts are in files called
+// *_windows_test.go.
 func NeedsUnix(t testing.TB, what string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -17,8 +17,8 @@ func NeedsUnix(t testing.TB, what string) {
 	}
 }
 
-// CanLink reports whether symlinks can be made. Windows wants a privilege for it,
-// and Wine 8 says it has made one and hasn't.
+// CanLink reports whether symlinks can be made. Windows requires a privilege, and Wine 8
+// reports success without making one.
 func CanLink(t testing.TB) bool {
 	t.Helper()
 	probe := filepath.Join(t.TempDir(), "link")
@@ -29,8 +29,8 @@ func CanLink(t testing.TB) bool {
 	return err == nil
 }
 
-// NeedsCase skips a test with names that differ in case or Unicode form only,
-// which most volumes of Windows and macOS take for one.
+// NeedsCase skips a test with names that differ only in case or Unicode form, which are
+// equal on most volumes of Windows and macOS.
 func NeedsCase(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	oddTime   = time.Minute // a call, on a busy machine; the slowest takes about 2 s
+	oddTime   = time.Minute // per call, on a busy machine; the slowest takes about 2 s
 	oddMemory = 64 << 20
 )
 
-// oddFiles makes files that have hung or killed programs that read files.
+// oddFiles creates files that have hung or killed programs that read files.
 func oddFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	at := func(name string) string { names = append(names, name); return filepath.Join(dir, name) }
@@ -55,7 +55,7 @@ func oddFiles(t *testing.T, dir string) (names []string) {
 	t.Cleanup(func() { socket.Close() })
 	for name, minor := range map[string]uint32{"null": 3, "zero": 5, "random": 8} {
 		if err := unix.Mknod(at("dev-"+name), unix.S_IFCHR|0o666, int(unix.Mkdev(1, minor))); err != nil {
-			names = names[:len(names)-1] // only root may
+			names = names[:len(names)-1] // needs root
 		}
 	}
 	must(os.WriteFile(at("closed.txt"), []byte("needle\n"), 0))
@@ -74,15 +74,15 @@ func oddFiles(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Every tool on every odd file, and over all of them: nothing hangs, nothing
+// Every tool on every odd file, and on all of them at once: nothing hangs, nothing
 // crashes, and memory stays within 64 MB.
 func TestOddFiles(t *testing.T) {
 	stress.SkipTiny(t)
-	dir := t.TempDir() // a disk: memory has no room for devices and sparse files
+	dir := t.TempDir() // on disk: memory has no space for devices and sparse files
 	names := append(oddFiles(t, dir), ".", "growing.txt", "shrinking.txt")
 	stop := restless(t, dir)
 	defer stop()
-	// One worker: the bound is for a file, and each worker reads one.
+	// One worker: the limit is for one file, and each worker reads one.
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestOddFiles(t *testing.T) {
 		}
 		for _, tl := range reg.Tools() {
 			if tl.Name == "delete_file" || tl.Name == "move_file" || tl.Name == "organize_note" || tl.Name == "undo_change" || tl.Name == "create_folder" {
-				continue // they don't read; the files are needed for the next call
+				continue // these don't read; the next call needs the files
 			}
 			for _, name := range names {
 				for _, args := range callsWith(tl, name) {
@@ -110,7 +110,7 @@ func TestOddFiles(t *testing.T) {
 					}
 					args = strings.ReplaceAll(args, "inside|SEC[R]ET", "needle")
 					most := int64(oddMemory)
-					if !tl.Hints.ReadOnly && p == "quarry" { // shown, not done
+					if !tl.Hints.ReadOnly && p == "quarry" { // dry run
 						args = strings.TrimSuffix(args, "}") + `,"dry_run":true}`
 						most *= 2 // an edit holds the file before and after: the largest has 24 MB
 					} else if !tl.Hints.ReadOnly {
@@ -130,7 +130,7 @@ func TestOddFiles(t *testing.T) {
 		var text string
 		more := grown(func() { text = c.exec() })
 		took := time.Since(began)
-		if more > c.most { // on a busy machine the collector comes late: what a call needs, it needs twice
+		if more > c.most { // on a busy machine garbage collection is late: memory that a call needs, it needs again
 			more = min(more, grown(func() { text = c.exec() }))
 		}
 		slowest, largest = max(slowest, took), max(largest, more)
@@ -147,8 +147,8 @@ func TestOddFiles(t *testing.T) {
 	t.Logf("at most %v and %d MB", slowest, largest>>20)
 }
 
-// An index over odd files is built and kept within the same bounds, and its
-// answer is the scan's.
+// An index of odd files is built and updated within the same limits, and gives the same
+// answer as a scan.
 func TestOddFilesIndexed(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestOddFilesIndexed(t *testing.T) {
 	}
 }
 
-// restless has a file that grows and one that shrinks, again and again.
+// restless keeps a file growing and another one shrinking.
 func restless(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	line := []byte(strings.Repeat("needle bar\n", 6000))
@@ -207,7 +207,7 @@ func restless(t *testing.T, dir string) (stop func()) {
 					f.WriteAt(line, size)
 					size += int64(len(line))
 				case name == "growing.txt":
-					// Enough: read and edit hold a file in memory.
+					// Stop growing: read and edit hold a file in memory.
 					f.Truncate(0)
 					size = 0
 				case size < 1000:

@@ -16,7 +16,7 @@ import (
 	"quarry/tool"
 )
 
-// pathCorpus are paths that have opened a sandbox somewhere.
+// pathCorpus has paths that have broken a sandbox somewhere.
 func pathCorpus(dir string) []string {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	paths := []string{
@@ -28,9 +28,9 @@ func pathCorpus(dir string) []string {
 		"%2e%2e/outside/f", "%2e%2e%2foutside%2ff", "..%2foutside/f", "..%5coutside%5cf", "%252e%252e/outside/f", "..%c0%afoutside/f", "..\xc0\xafoutside/f",
 		`..\outside\f`, `notes\..\..\outside\f`, `C:\Windows\win.ini`, `C:a.txt`, `\\server\share\f`, `\\?\C:\f`, `//./pipe/x`, `back\slash.txt`,
 		"\uff0e\uff0e/outside/f", "\u2025/outside/f", "..\u2215outside\u2215f", "..\u2044outside\u2044f",
-		// NUL, newlines, controls, what can't be seen
+		// NUL, newlines, control and invisible characters
 		"a.txt\x00", "a.txt\x00.md", "../outside/f\x00.md", "\x00", "a\nb", "a\r\nb", "\x1b[2J", "\u202etxt.a", "a\u200b.txt", "\ufeffa.txt", "a\xff\xfe", "\u2028",
-		// protected, in any spelling, there and not yet
+		// protected, in any spelling, existing and not
 		".git", ".git/", ".git/config", ".GIT/config", ".Git/hooks/x", ".gIt/new", ".git./config", ".git /config", ".git\u200c/config", ".g\u200cit/config",
 		"\uff0egit/config", ".\uff47it/config", ".g\u0131t/config", ".g\u0130t/config", "GIT~1/config", "git~1", ".git::$INDEX_ALLOCATION/config", ".git:x",
 		`.git\config`, `notes\.git\config`, "notes/.git/config", "notes/.GIT", "notes/new/.git/config", "a/b/c/.git/hooks/pre-commit", "notes/../.git/config",
@@ -43,7 +43,7 @@ func pathCorpus(dir string) []string {
 		"to-outside/../a.txt", "to-git/../a.txt", "to-self/to-outside/f",
 		// long and deep
 		long(255), long(256), "notes/" + long(255) + ".md", long(4096), strings.Repeat("d/", 500) + "f", strings.Repeat("0123456789/", 400), long(70_000),
-		// odd but fine, or nothing
+		// odd but valid, or empty
 		"", " ", ".", "./", "/", "a.txt/", "a.txt/x", "-", "--", "-rf", "*", "?", "[", "[a", "{a,b", "**", "!a", "#a", "CON", "nul.txt", "COM1", "aux", "a.txt.", "a.txt ", " a.txt",
 		"caf\u00e9.md", "cafe\u0301.md", "CAF\u00c9.MD", "caf\u00e9 2.md", "NOTES/B.MD", "base64:Li4vb3V0c2lkZS9m", "base64:LmdpdC9jb25maWc=", "base64:", "base64:!!", "base64:AA==",
 		".quarry-tmp-x", ".trash", ".trash/a.txt", dir, dir + "/", dir + "/a.txt", dir + "/.git/config", strings.ToUpper(dir) + "/a.txt",
@@ -51,23 +51,23 @@ func pathCorpus(dir string) []string {
 	return append(paths, windowsCorpus(dir)...)
 }
 
-// windowsCorpus are spellings under which Windows opens something else than the
-// name says, or something outside. They must be harmless everywhere: a
-// workspace may be a share that Windows sees.
+// windowsCorpus has spellings under which Windows opens another file than the name says,
+// or one outside. They must be harmless everywhere: a workspace may be a share that Windows
+// also uses.
 func windowsCorpus(dir string) []string {
 	drive, rest := "C:", strings.ReplaceAll(dir, "/", `\`)
 	if len(rest) > 2 && rest[1] == ':' {
 		drive, rest = rest[:2], rest[2:]
 	}
 	return []string{
-		// drives, shares, devices and the system's own name space
+		// drives, shares, devices and the system's own namespace
 		drive + `..\outside\f`, drive + `outside\f`, drive + `.`, drive, drive + `\`, `D:\outside\f`, `d:f`, `1:\f`, `C:/../outside/f`,
 		`\outside\f`, `\\localhost\C$\outside\f`, `\\127.0.0.1\c$\windows\win.ini`, `//localhost/c$/outside/f`, `\\.\C:\outside\f`, `\\.\PhysicalDrive0`,
 		`\\?\` + drive + rest + `\..\outside\f`, `\\?\` + drive + rest + `-evil\f`, `\\?\UNC\localhost\C$\outside\f`, `\\?\GLOBALROOT\Device\HarddiskVolume1\f`,
 		`\\?\Volume{00000000-0000-0000-0000-000000000000}\f`, `\??\C:\outside\f`, `\Device\HarddiskVolume1\outside\f`, `\DosDevices\C:\f`, `\\.\pipe\x`, `\\.\NUL`,
 		`file:///C:/outside/f`, `file://localhost/c$/outside/f`, drive + rest + `\..\outside\f`, drive + rest + `-evil\f`, drive + rest + `\.git\config`,
 		`\\?\` + drive + rest + `\.git\config`, `\\?\` + drive + rest + `\keys\id_rsa`, drive + strings.ToUpper(rest) + `\.ENV`,
-		// up, with what Windows drops
+		// up, with characters that Windows drops
 		`.. \outside\f`, `..\ outside\f`, `...\outside\f`, `.. /outside/f`, `notes\.. \..\outside\f`, `notes/..:/../outside/f`, `..::$INDEX_ALLOCATION\outside\f`, `..\outside\f::$DATA`,
 		`notes\..\..\outside\f:stream`, "..\\outside\\f\x00.md", `..\\outside//f`, `.\..\outside\f`, `a.txt\..\..\outside\f`,
 		// devices by name
@@ -79,7 +79,7 @@ func windowsCorpus(dir string) []string {
 	}
 }
 
-// pathParts are what random paths are made of.
+// pathParts are the parts of random paths.
 var pathParts = []string{
 	"..", ".", "", "a.txt", "notes", "b.md", "deep", ".git", ".obsidian", ".smarthole", "config", ".env", "keys", "id_rsa", "to-outside", "to-git",
 	"to-self", "to-parent", "outside", "ws-evil", "ws", "f", "fine", "chain", "new", "loop", "hooks", "\u202e", "%2e%2e", "\u00e9", "e\u0301", "...", "~", "new-git", "absolute",
@@ -109,8 +109,8 @@ func randomPath(rng *rand.Rand, dir string) string {
 	return p
 }
 
-// spoil changes a path a little: letter case, full-width forms, code points
-// that file systems drop, raw bytes.
+// spoil changes a path slightly: case, full-width forms, code points that file systems
+// drop, raw bytes.
 func spoil(rng *rand.Rand, p string) string {
 	if p == "" {
 		return p
@@ -149,8 +149,8 @@ func spoil(rng *rand.Rand, p string) string {
 	return p
 }
 
-// Every tool of every profile, with every path of the corpus wherever a path
-// can stand: nothing closed is shown or changed.
+// Every tool of every profile, with every path of the corpus in each place that accepts
+// a path: nothing closed is shown or changed.
 func TestPaths(t *testing.T) {
 	f := newFortress(t, quarry.Options{Trash: change.TrashLocal})
 	run := stress.Start(t, "paths: corpus × every tool", len(pathCorpus(f.dir)), len(pathCorpus(f.dir)))
@@ -178,8 +178,8 @@ func TestRandomPaths(t *testing.T) {
 	}
 }
 
-// The guard must be able to fail: an owner who lifts the policy is seen to
-// reach what is closed.
+// The guard must be able to fail: if the owner lifts the policy, it detects access to
+// closed files.
 func TestPathsGuardWorks(t *testing.T) {
 	f := newFortress(t, quarry.Options{Trusted: true})
 	if _, breach := f.attack(".git/config"); breach == "" {
@@ -187,9 +187,9 @@ func TestPathsGuardWorks(t *testing.T) {
 	}
 }
 
-// FuzzPaths makes one call of one tool with a path, wherever a path can stand: nothing
-// closed is shown. Tools that change files make a dry run, so that the workspace, which
-// takes longer to make than any call, stays; TestPaths and TestRandomPaths make changes.
+// FuzzPaths makes one call of one tool with a path in each place that accepts one:
+// nothing closed is shown. Tools that change files make a dry run, because restoring the
+// workspace takes longer than any call; TestPaths and TestRandomPaths make changes.
 func FuzzPaths(f *testing.F) {
 	castle := newFortress(f, quarry.Options{Trash: change.TrashLocal, Workers: 1})
 	var tools []*tool.Tool

@@ -20,17 +20,16 @@ import (
 	"quarry/internal/stress"
 )
 
-// swaps are pairs of names in one folder of a fortress that attackers exchange:
-// a folder or a file against a symlink that leads out or to something closed.
+// swaps are pairs of names in one folder of a fortress that attackers exchange: a folder
+// or a file with a symlink to something outside or closed.
 var swaps = []struct{ dir, a, b string }{
 	{".", "notes", "to-outside"}, {".", "notes", "to-git"}, {".", "notes", "to-parent"}, {"notes", "deep", "up"},
 	{".", "a.txt", "to-file"}, {".", "a.txt", "to-env"}, {".", "fine", "to-outside"}, {".", "fine", "to-git"},
 }
 
-// attackers exchange names until they are stopped. They always go there and
-// back, so that the fortress is as it was, unless a tool came between. They
-// hold the folders open: by name, one attacker would follow the other's links
-// and change what is outside himself.
+// attackers exchange names until they are stopped. They always swap back, so that the
+// fortress is restored, unless a tool interfered. They hold the folders open: by name, one
+// attacker would follow another's links and change files outside.
 func (f *fortress) attackers(seed uint64) (stop func()) {
 	fds := map[string]int{}
 	for _, s := range swaps {
@@ -68,7 +67,7 @@ func (f *fortress) attackers(seed uint64) (stop func()) {
 	}
 }
 
-// naive is what people write: resolve, check the prefix, open.
+// naive is the usual wrong way: resolve, check the prefix, open.
 func (f *fortress) naive(name string) string {
 	full, err := filepath.EvalSymlinks(filepath.Join(f.dir, name))
 	if err != nil || !strings.HasPrefix(full, f.dir+"/") || strings.Contains(full, "/.git") || strings.Contains(full, ".env") {
@@ -78,9 +77,9 @@ func (f *fortress) naive(name string) string {
 	return string(b)
 }
 
-// Every tool of every profile while others swap folders, files and symlinks
-// under it: nothing closed is shown or changed. A naive reader must be seen to
-// fall for it, or the race isn't real.
+// Every tool of every profile while others swap folders, files and symlinks during the
+// call: nothing closed is shown or changed. A naive reader must fall for it, which proves
+// that the race is real.
 func TestSymlinkRaceOfEveryTool(t *testing.T) {
 	stress.SkipTiny(t)
 	for _, c := range []struct {
@@ -103,7 +102,7 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 			}
 			t.Logf("the naive reader fell for it %d times; calls that succeeded: %v", fell, answered)
 			if !stress.Thorough() {
-				return // too brief to prove what follows on any machine
+				return // too brief to prove the rest on any machine
 			}
 			if fell == 0 {
 				t.Error("the naive reader never fell for it: the race proves nothing")
@@ -119,8 +118,8 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 
 var raceTargets = []string{"a.txt", "notes/b.md", "notes/deep/c.txt", "fine/b.md", "notes/made.md", "notes", "."}
 
-// raceRound calls every tool on one target under attack and returns how often
-// the naive reader saw a secret meanwhile.
+// raceRound calls every tool on one target under attack. It returns how often the naive
+// reader saw a secret meanwhile.
 func (f *fortress) raceRound(run *stress.Run, seed uint64, answered map[string]int) (fell int) {
 	target := raceTargets[seed%uint64(len(raceTargets))]
 	stop := f.attackers(seed)
@@ -155,7 +154,7 @@ func (f *fortress) raceRound(run *stress.Run, seed uint64, answered map[string]i
 	}
 	stop()
 	if what := f.disturbed(); what != "" {
-		run.Violation(seed, "on %s changed what is closed: %s", target, what)
+		run.Violation(seed, "on %s changed closed content: %s", target, what)
 	}
 	f.refill()
 	return fell

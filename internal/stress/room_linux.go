@@ -2,7 +2,7 @@ package stress
 
 import "golang.org/x/sys/unix"
 
-// free is how many bytes a file system can still take; 0 where dir is none.
+// free returns the free bytes of a file system; 0 if dir doesn't exist.
 func free(dir string) uint64 {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {

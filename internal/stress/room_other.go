@@ -2,5 +2,5 @@
 
 package stress
 
-// free is 0: other systems have no folder in memory.
+// free returns 0: other systems have no in-memory folder.
 func free(string) uint64 { return 0 }

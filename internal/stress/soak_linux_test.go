@@ -24,11 +24,11 @@ import (
 	"quarry/search"
 )
 
-// Soak: the real program serves MCP and keeps the index, while an agent, a
-// person with the command line, other programs and git change the tree. At the
-// end of each round the tree is what it was, so what the server holds must be
-// what it held: handles, watches, threads, and in this process goroutines. The
-// memory may not keep growing, and no answer may differ from a scan.
+// Soak: the real program serves MCP and updates the index, while an agent, a person with
+// the command line, other programs and git change the tree. Each round ends with the
+// initial tree, so the server must hold the same resources: handles, watches, threads, and
+// in this process goroutines. Memory must not keep growing, and every answer must equal a
+// scan's.
 func TestSoak(t *testing.T) {
 	stress.SkipQuick(t)
 	for _, tool := range []string{"go", "git"} {
@@ -58,7 +58,7 @@ type soak struct {
 	mu      sync.Mutex // guards in and waiting
 	waiting map[int]chan string
 	next    int
-	own     *quarry.Workspace // the library, with an index of its own
+	own     *quarry.Workspace // the library, with its own index
 
 	calls, failed, compared, differences int
 	began                                time.Time
@@ -66,13 +66,13 @@ type soak struct {
 	samples                              []sample
 }
 
-// sample is what server and library hold at the end of a round.
+// sample has the resources of server and library at the end of a round.
 type sample struct {
 	at                        time.Duration
 	rss                       int64 // of the server, KB
 	handles, threads, watches int   // of the server
 	goroutines                int   // of this process
-	heap                      int64 // of this process, behind a collection, KB
+	heap                      int64 // of this process, after a collection, KB
 }
 
 func newSoak(t *testing.T) *soak {
@@ -114,7 +114,7 @@ func (s *soak) git(args ...string) {
 	s.must(cmd.CombinedOutput())
 }
 
-// repository has two branches that differ in most files and folders.
+// repository makes two branches that differ in most files and folders.
 func (s *soak) repository() {
 	files := 300
 	if stress.Long() {
@@ -236,10 +236,10 @@ func (s *soak) command(args ...string) string {
 	return string(out)
 }
 
-// round changes the tree in every way, compares, and sets it back.
+// round changes the tree in every way, compares, and resets it.
 func (s *soak) round(run *stress.Run, seed uint64) {
 	rng := stress.Rand(seed)
-	// A second agent searches all the while.
+	// A second agent searches meanwhile.
 	stop, wait := make(chan struct{}), sync.WaitGroup{}
 	wait.Go(func() {
 		own := rand.New(rand.NewPCG(seed, 2))
@@ -278,8 +278,7 @@ func (s *soak) round(run *stress.Run, seed uint64) {
 	s.compare(run, seed, rng, "going back")
 }
 
-// agent makes a change over MCP, in turn with one by the command line and one
-// by the library.
+// agent changes a file: over MCP, by the command line or by the library, in turn.
 func (s *soak) agent(rng *rand.Rand) {
 	file := fmt.Sprintf("same%d/f%d.md", rng.IntN(11), rng.IntN(300))
 	folder := fmt.Sprintf("pkg%d", rng.IntN(37))
@@ -306,7 +305,7 @@ func (s *soak) agent(rng *rand.Rand) {
 	}
 }
 
-// others change the tree as programs do that know nothing of us.
+// others changes the tree like programs unaware of us.
 func (s *soak) others(rng *rand.Rand) {
 	at := func(name string) string { return filepath.Join(s.dir, name) }
 	file := at(fmt.Sprintf("same%d/f%d.md", rng.IntN(11), rng.IntN(300)))
@@ -332,7 +331,7 @@ func (s *soak) others(rng *rand.Rand) {
 	}
 }
 
-// compare asks by index and by scan; nobody changes the tree meanwhile.
+// compare queries by index and by scan; the tree isn't changed meanwhile.
 func (s *soak) compare(run *stress.Run, seed uint64, rng *rand.Rand, when string) {
 	for range 3 {
 		word := soakWords[rng.IntN(len(soakWords))]
@@ -360,7 +359,7 @@ func (s *soak) compare(run *stress.Run, seed uint64, rng *rand.Rand, when string
 	}
 }
 
-// sample reads what the server holds from /proc.
+// sample reads the server's resources from /proc.
 func (s *soak) sample() {
 	proc := fmt.Sprintf("/proc/%d/", s.server.Process.Pid)
 	now := sample{at: time.Since(s.began), goroutines: runtime.NumGoroutine()}
@@ -399,7 +398,7 @@ func (s *soak) print(n sample) {
 		n.at.Seconds(), len(s.samples), s.calls, s.failed, s.compared, s.differences, n.rss>>10, n.handles, n.threads, n.watches, n.goroutines, n.heap>>10)
 }
 
-// judge looks at the second half of the samples: the first is warming up.
+// judge examines the second half of the samples: the first half is warm-up.
 func (s *soak) judge(run *stress.Run) {
 	s.print(s.samples[len(s.samples)-1])
 	half := s.samples[len(s.samples)/2:]
@@ -409,7 +408,7 @@ func (s *soak) judge(run *stress.Run) {
 	for _, c := range []struct {
 		name  string
 		of    func(sample) float64
-		slack float64 // how much more the last may have than the first of the half
+		slack float64 // how much the last sample may exceed the first of the half
 	}{
 		{"handles", func(n sample) float64 { return float64(n.handles) }, 6},
 		{"watches", func(n sample) float64 { return float64(n.watches) }, 2},
@@ -436,7 +435,7 @@ func median(list []sample, of func(sample) float64) float64 {
 	return v[len(v)/2]
 }
 
-// slope is the least-squares line's, a second.
+// slope returns the slope of the least-squares line per second.
 func slope(list []sample, of func(sample) float64) float64 {
 	var n, x, y, xx, xy float64
 	for _, s := range list {

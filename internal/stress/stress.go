@@ -1,9 +1,9 @@
-// Package stress says how hard the tests of docs/RELIABILITY.md try, and tells
+// Package stress determines how hard the tests of docs/RELIABILITY.md try, and reports
 // what they tried.
 //
-// A regime is one promise under one kind of attack. Its test asks for cases
-// until they run out; each case is made from its seed alone, so that a failing
-// one can be had again. The environment decides how many there are:
+// A regime is one promise under one kind of attack. Its test takes cases until none are
+// left. Each case is made from its seed alone, so that a failing one can be reproduced. The
+// environment determines how many there are:
 //
 //	(unset)           a twentieth of the short form: go test ./...; with -short a fortieth
 //	STRESS=short      the short form: make stress
@@ -11,8 +11,8 @@
 //	STRESS=20m        the full count, or as many as fit that time
 //	STRESS_SEED=17    the case of seed 17 and no other
 //
-// All but the long form always take the same seeds, a long one starts from a
-// seed of its own, which it prints. Only tests import this package.
+// All but the long form always use the same seeds. A long run starts from its own seed,
+// which it prints. Only tests import this package.
 package stress
 
 import (
@@ -26,34 +26,34 @@ import (
 	"time"
 )
 
-// Run is a regime at work. Its methods are safe for concurrent use.
+// Run is a running regime. Its methods are safe for concurrent use.
 type Run struct {
 	t      testing.TB
 	regime string
 	began  time.Time
-	ends   time.Time // zero: the count alone decides
+	ends   time.Time // zero if only the count limits it
 	first  uint64
 	count  uint64
 
 	taken    atomic.Uint64 // cases handed out
-	tried    atomic.Int64  // what was tried in them, when it is more
+	tried    atomic.Int64  // things tried in them, if more
 	violated atomic.Int64
 }
 
-// A form is how hard a regime tries, from least to most.
+// form is how hard a regime tries, from least to most.
 type form int
 
 const (
 	tiny  form = iota // go test -short
-	brief             // the same with STRESS=brief: for make race and Wine, which take no more than that
+	brief             // the same with STRESS=brief, for make race and Wine
 	quick             // go test
 	short             // STRESS=short
 	long              // STRESS=long, or a time
 )
 
-// share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... at half a minute, half of which is linking; 12 made
-// go test ./... take four, 20 three.
+// share returns n if a lesser form takes 1/n of the short form: 40 keeps
+// go test -short ./... at half a minute, half of it linking; 12 made go test ./... take
+// four minutes, 20 three.
 func (f form) share() int {
 	switch f {
 	case tiny, brief:
@@ -64,10 +64,10 @@ func (f form) share() int {
 	return 1
 }
 
-// setting is what the environment asks for.
+// setting is the request in the environment.
 type setting struct {
 	form   form
-	budget time.Duration // 0: none
+	budget time.Duration // 0 if unlimited
 	seed   uint64
 	single bool
 }
@@ -113,8 +113,8 @@ func mustRead(t testing.TB) setting {
 // Long reports whether the long form was asked for.
 func Long() bool { return asked() == long }
 
-// Thorough reports whether the short form or more was asked for. Below it a test
-// may be too brief to prove that its attack works.
+// Thorough reports whether the short form or more was asked for. Otherwise a test may
+// be too brief to prove that its attack works.
 func Thorough() bool { return asked() >= short }
 
 func asked() form {
@@ -125,7 +125,7 @@ func asked() form {
 	return s.form
 }
 
-// SkipShort leaves out a test that costs a second or more when -short is given.
+// SkipShort skips a test that costs a second or more when -short is given.
 func SkipShort(t testing.TB) {
 	t.Helper()
 	if asked() < quick {
@@ -133,8 +133,8 @@ func SkipShort(t testing.TB) {
 	}
 }
 
-// SkipTiny leaves out a test that costs a third of a second when -short is given,
-// unless STRESS=brief is set: that keeps -short at half a minute.
+// SkipTiny skips a test that costs a third of a second when -short is given, unless
+// STRESS=brief is set. That keeps -short at half a minute.
 func SkipTiny(t testing.TB) {
 	t.Helper()
 	if asked() == tiny {
@@ -142,8 +142,8 @@ func SkipTiny(t testing.TB) {
 	}
 }
 
-// SkipRace leaves out a test that bounds processor time: the race detector takes
-// ten times as much.
+// SkipRace skips a test that limits processor time: the race detector takes ten times
+// as much.
 func SkipRace(t testing.TB) {
 	t.Helper()
 	if raceDetector {
@@ -151,8 +151,8 @@ func SkipRace(t testing.TB) {
 	}
 }
 
-// SkipQuick leaves a test to make stress, where go test has another that shows
-// the better part of what it does in less time.
+// SkipQuick leaves a test to make stress, if go test has a faster one that covers most
+// of it.
 func SkipQuick(t testing.TB) {
 	t.Helper()
 	if asked() < short {
@@ -160,8 +160,8 @@ func SkipQuick(t testing.TB) {
 	}
 }
 
-// Size is how large a test makes what it tries: many in the short and the long
-// form, few below.
+// Size returns many in the short and the long form, and few otherwise. It scales a
+// test's input.
 func Size(few, many int) int {
 	if asked() < short {
 		return few
@@ -169,9 +169,9 @@ func Size(few, many int) int {
 	return many
 }
 
-// N is how many of n random cases a test takes that compares two ways to the
-// same answer: all of them in the short and the long form, an eighth in go test, a
-// twentieth with -short.
+// N returns how many of n random cases a test takes that compares two ways to the same
+// answer: all in the short and the long form, an eighth in go test, a twentieth with
+// -short.
 func N(n int) int {
 	switch asked() {
 	case tiny, brief:
@@ -182,8 +182,8 @@ func N(n int) int {
 	return n
 }
 
-// Fewer is n, and an eighth of it with -short: for random cases of which go test
-// takes all.
+// Fewer returns n, or an eighth of it with -short, for random cases that go test
+// takes in full.
 func Fewer(n int) int {
 	if asked() < quick {
 		return max(1, n/8)
@@ -191,12 +191,12 @@ func Fewer(n int) int {
 	return n
 }
 
-// Takes reports whether a regime that enumerates its cases takes the i-th: all
-// in the short and the long form, a share of them otherwise. The choice follows no
-// period: an enumeration of calls times faults gets each call and each fault.
+// Takes reports whether a regime that enumerates its cases takes the i-th: all in the
+// short and the long form, a share of them otherwise. The choice isn't periodic, so an
+// enumeration of calls times faults covers each call and each fault.
 func Takes(i int) bool { return uint32(i)*2654435769>>16%uint32(asked().share()) == 0 }
 
-// Start begins a regime of so many cases.
+// Start begins a regime with few or many cases, depending on the form.
 func Start(t testing.TB, regime string, few, many int) *Run {
 	t.Helper()
 	s := mustRead(t)
@@ -207,9 +207,8 @@ func Start(t testing.TB, regime string, few, many int) *Run {
 	return start(t, regime, s, uint64(n), s.budget)
 }
 
-// StartFor begins a regime that runs for the given time, with any number of
-// cases. Without a time in STRESS, the long form takes sixty times as long as the
-// short one.
+// StartFor begins a regime that runs for the given time, with any number of cases.
+// Unless STRESS has a time, the long form takes sixty times as long as the short one.
 func StartFor(t testing.TB, regime string, d time.Duration) *Run {
 	t.Helper()
 	s := mustRead(t)
@@ -233,15 +232,14 @@ func start(t testing.TB, regime string, s setting, count uint64, budget time.Dur
 	case s.single:
 		r.first, r.count = s.seed, 1
 	case s.form == long:
-		r.first = uint64(r.began.Unix()) << 20 // no two runs share seeds
+		r.first = uint64(r.began.Unix()) << 20 // so that no two runs share seeds
 	}
 	t.Cleanup(r.report)
 	return r
 }
 
-// Cases gives the seeds of cases, until they or the time run out or the test
-// has failed. Several goroutines may range over them at once; each case is
-// given to one.
+// Cases yields the seeds of cases, until all are taken, the time is over or the test
+// has failed. Several goroutines may range over them at once; each case is given to one.
 func (r *Run) Cases() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for !r.t.Failed() {
@@ -260,8 +258,8 @@ func (r *Run) Cases() iter.Seq[uint64] {
 	}
 }
 
-// Becomes asks until the answer is true, and reports whether it was within a minute.
-// It is for what another process or goroutine does without telling.
+// Becomes polls until is returns true, and reports whether that took less than a
+// minute. It is for effects of another process or goroutine that aren't signalled.
 func Becomes(is func() bool) bool {
 	for end := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -271,14 +269,13 @@ func Becomes(is func() bool) bool {
 	return true
 }
 
-// Rand is the source of a case's randomness.
+// Rand returns a case's source of randomness.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
 
-// Tried counts things tried within cases, for a regime whose case is more than
-// one of them.
+// Tried counts things tried within cases, for a regime that tries several per case.
 func (r *Run) Tried(n int) { r.tried.Add(int64(n)) }
 
-// Violation reports a broken promise of the case with this seed.
+// Violation reports a broken promise in the case with this seed.
 func (r *Run) Violation(seed uint64, format string, args ...any) {
 	r.t.Helper()
 	r.violated.Add(1)

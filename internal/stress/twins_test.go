@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Names that differ by their Unicode form alone are two files, and stay so under every
-// tool: what is done to one leaves the other.
+// Names that differ only in Unicode form are two files, and stay so under every tool: a
+// change of one doesn't affect the other.
 func TestTwins(t *testing.T) {
 	stress.NeedsCase(t)
 	const nfc, nfd = "caf\u00e9.md", "cafe\u0301.md"

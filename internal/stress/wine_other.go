@@ -4,12 +4,12 @@ package stress
 
 import "testing"
 
-// UnderWine reports whether Wine plays Windows.
+// UnderWine reports whether the program runs under Wine.
 func UnderWine() bool { return false }
 
-// SkipWine skips a test of something that Wine does otherwise than Windows.
+// SkipWine skips a test of something that Wine does differently from Windows.
 func SkipWine(testing.TB, string) {}
 
-// Samples reports whether a test that compares two ways to the same answer takes
-// the i-th case: under Wine not each does.
+// Samples reports whether a test that compares two ways to the same answer takes the
+// i-th case: under Wine only some are.
 func Samples(int) bool { return true }

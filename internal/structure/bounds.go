@@ -2,7 +2,7 @@ package structure
 
 import "slices"
 
-// beginsAt reports that something as loose as the pattern may begin at token i.
+// beginsAt reports whether a match of the pattern's precedence level may begin at token i.
 func (m *matching) beginsAt(i int) bool {
 	s := m.source
 	if i == 0 {
@@ -117,7 +117,7 @@ func (m *matching) beginsAt(i int) bool {
 	}
 }
 
-// ternaryColon reports that the : at p is the one of a ? b : c.
+// ternaryColon reports whether the : at p belongs to an a ? b : c.
 func (s *source) ternaryColon(p int) bool {
 	open := 1
 	for p--; p >= 0 && s.step(); p-- {
@@ -144,7 +144,7 @@ func (s *source) ternaryColon(p int) bool {
 	return false
 }
 
-// inAngle reports that token i is between < and > of type parameters.
+// inAngle reports whether token i is between < and > of type parameters.
 func (s *source) inAngle(i int) bool {
 	for k, n := i-1, 0; k >= 0 && n < 60; k, n = k-1, n+1 {
 		if s.kindAt(k) == closing && s.toks[k].mate >= 0 {
@@ -161,7 +161,7 @@ func (s *source) inAngle(i int) bool {
 	return false
 }
 
-// label reports that the : at p ends case a: or default: of a switch.
+// label reports whether the : at p ends case a: or default: of a switch.
 func (s *source) label(p int) bool {
 	for p--; p >= 0 && s.step(); p-- {
 		switch s.kindAt(p) {
@@ -180,7 +180,7 @@ func (s *source) label(p int) bool {
 	return false
 }
 
-// functionAt reports that a function x => y may begin at token i.
+// functionAt reports whether a function x => y may begin at token i.
 func (s *source) functionAt(i int) bool {
 	switch p := i - 1; s.kindAt(p) {
 	case separator, opening:
@@ -195,8 +195,8 @@ func (s *source) functionAt(i int) bool {
 	return false
 }
 
-// noExpression reports that no expression begins at token i: it is in an import of
-// Python, or for a pattern that could be a type in a type of Go.
+// noExpression reports whether no expression begins at token i: it is in a Python import,
+// or, for a pattern that could be a type, in a Go type.
 func (s *source) noExpression(i int, typed bool) bool {
 	switch {
 	case s.newlines == indented:
@@ -210,8 +210,8 @@ func (s *source) noExpression(i int, typed bool) bool {
 	return false
 }
 
-// inGoType reports that token i is part of a type: in a signature, struct, interface,
-// assertion or list of type arguments, or a pointer's after var and in a result.
+// inGoType reports whether token i is part of a type: in a signature, struct, interface,
+// assertion or list of type arguments, or of a pointer type after var and in a result.
 func (s *source) inGoType(i int) bool {
 	o := int(s.toks[i].in)
 	switch {
@@ -234,10 +234,10 @@ func (s *source) inGoType(i int) bool {
 	return false
 }
 
-// signature reports that the parenthesis at o has the parameters or results of a
-// function of Go.
+// signature reports whether the parenthesis at o has the parameters or results of a Go
+// function.
 func (s *source) signature(o int) bool {
-	for (s.closes(o-1, ')') || s.closes(o-1, ']')) && s.step() { // of results, or after type parameters
+	for (s.closes(o-1, ')') || s.closes(o-1, ']')) && s.step() { // for results, or after type parameters
 		o = int(s.toks[o-1].mate)
 	}
 	switch p := o - 1; {
@@ -251,7 +251,7 @@ func (s *source) signature(o int) bool {
 	return false
 }
 
-// loops reports that only names stand between token p and a for before it.
+// loops reports whether there are only names between token p and a for before it.
 func (s *source) loops(p int) bool {
 	for ; p >= 0 && s.step() && (s.is(p, ",") || s.kindAt(p) == word && !s.starts[s.str(p)]); p-- {
 	}
@@ -262,7 +262,7 @@ func (m *matching) hasWord(w string) bool {
 	return slices.ContainsFunc(m.elems, func(e elem) bool { return e.hole == nil && e.kind == word && e.text == w })
 }
 
-// closesAngle reports that > at i closes type arguments.
+// closesAngle reports whether > at i closes type arguments.
 func (s *source) closesAngle(i int) bool {
 	if !s.generics {
 		return false
@@ -282,7 +282,7 @@ func (s *source) closesAngle(i int) bool {
 	return false
 }
 
-// endsAt reports that what the pattern matched may end before token e.
+// endsAt reports whether a match of the pattern may end before token e.
 func (m *matching) endsAt(e int) bool {
 	s := m.source
 	if (m.ends || m.keyword && headers[m.elems[0].text]) && s.kindAt(e) == word && goesOn[s.str(e)] {
@@ -360,7 +360,7 @@ func (m *matching) endsAt(e int) bool {
 	return m.level == postfix || m.ends
 }
 
-// doubt says what tokens can't tell of a match.
+// doubt returns what tokens can't tell about a match.
 func (m *matching) doubt(i, e int) Doubt {
 	s := m.source
 	if s.chains(m.level) && m.chained(i, e) {
@@ -385,12 +385,12 @@ func (m *matching) doubt(i, e int) Doubt {
 	return ""
 }
 
-// chained reports that the tokens from i to before e have more comparisons than the
-// pattern, or stand next to one: Python's a == b == c is neither (a == b) == c nor has it
-// a == b as a part.
+// chained reports whether the tokens from i to before e have more comparisons than the
+// pattern, or are next to one: Python's a == b == c neither is (a == b) == c nor contains
+// a == b.
 func (m *matching) chained(i, e int) bool {
 	s := m.source
-	compares := func(k int) bool { // is of is not, and in of not in, but not in of for
+	compares := func(k int) bool { // the is of is not, and in of not in, but not for … in
 		return s.binary(k) == comparison && !s.is(k, "not") && !(s.is(k, "in") && s.loops(k-1))
 	}
 	if i > 0 && compares(i-1) || compares(e) {
@@ -415,7 +415,7 @@ func (m *matching) chained(i, e int) bool {
 	return n < 0
 }
 
-// statement reports that a statement begins at token i.
+// statement reports whether a statement begins at token i.
 func (s *source) statement(i int) bool {
 	return i == 0 || s.kindAt(i-1) == separator || s.opens(i-1, '{') || s.closes(i-1, '}')
 }

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Levels of precedence, loosest first. The order of the names is what counts: a
-// language uses some of them, and only compares its own. C binds &, ^ and | looser
-// than comparisons, Python tighter, so these have two names each.
+// Levels of precedence, loosest first. Only their order matters: a language uses some of
+// them and compares only its own. C binds &, ^ and | looser than comparisons, Python
+// tighter, so these have two names each.
 const (
 	level0         = iota // statements, declarations, lists
 	levelArrow            // x => y
-	assign                // =, +=; a statement's trailing if of Ruby
-	colon                 // : of c ? a : b; or and and of Ruby, which end an expression too
+	assign                // =, +=; Ruby's trailing if
+	colon                 // : of c ? a : b; Ruby's or and and, which also end an expression
 	ternary               // c ? a : b, Python's a if c else b, lambda
 	rangeOp               // a..b
 	nullish               // ??, ?:, orelse
@@ -21,60 +21,60 @@ const (
 	notWord               // Python's not
 	infixWord             // Kotlin's until, downTo, step
 	comparison            // all of Python's, Rust's and Swift's
-	looseBitOr            // | of C
-	looseBitXor           // ^ of C
-	looseBitAnd           // & of C
-	equality              // == and != of C; all comparisons of Go
-	relational            // < and > of C, instanceof, as of TypeScript
+	looseBitOr            // C's |
+	looseBitXor           // C's ^
+	looseBitAnd           // C's &
+	equality              // C's == and !=; all comparisons of Go
+	relational            // C's < and >, instanceof, TypeScript's as
 	bitOr                 // | of Python and Rust
 	bitXor                // ^
 	bitAnd                // &
 	shift                 // <<, >>
 	additive              // +, -
 	multiplicative        // *, /, %
-	power                 // ** of JavaScript
-	cast                  // as of Rust
+	power                 // JavaScript's **
+	cast                  // Rust's as
 	unary                 // -a, !a, *a
-	tightPower            // ** of Python: -a ** b is -(a ** b)
+	tightPower            // Python's **: -a ** b is -(a ** b)
 	postfix               // a.b, a(b), a[b], a++
 )
 
-// newlines says what the end of a line means.
+// newlines is the meaning of line ends.
 type newlines uint8
 
 const (
 	ignored  newlines = iota // statements end with ; or }
-	asGo                     // a line that can end a statement does
-	loose                    // unless the next line goes on
-	indented                 // as Python: blocks are indentation
+	asGo                     // a line end after a token that can end a statement does too
+	loose                    // so does a line end, unless the next line continues the statement
+	indented                 // as in Python: line ends do, and indentation makes blocks
 )
 
-// dialect is what matching knows about a language: how its lines end, how tightly
-// its operators bind, and what may stand next to what.
+// dialect describes a language for matching: how its lines end, how tightly its operators
+// bind, and which tokens may be adjacent.
 type dialect struct {
 	newlines newlines
 	ops      map[string]int // binary operators
 	words    map[string]int // words that are binary operators
 	casts    bool           // (T)x
-	macros   bool           // of C's preprocessor
-	lines    bool           // # begins a line of a preprocessor
+	macros   bool           // has C's preprocessor
+	lines    bool           // # begins a preprocessor line
 	generics bool           // F<T>
 	lists    bool           // a, b = c: the comma binds tighter than =
 	arrow    bool           // -> is member access
-	question bool           // c ? a : b
-	blocks   bool           // f(x) { may follow a call that is an expression
+	question bool           // has c ? a : b
+	blocks   bool           // f(x) { after a call that is an expression
 	tuples   bool           // (a,) is not (a)
 	closures bool           // |x| y, and if, match and blocks are expressions
 	header   bool           // T { is a literal unless it is the body of a header
 	trailing bool           // f(x) { … } passes the block
 	fresh    bool           // new T() { … }
-	keeps    bool           // ; before } matters
+	keeps    bool           // ; before } has a meaning
 	dollar   bool           // $ is part of names
 	power    bool           // ** is an operator
-	elseIf   bool           // else takes if or a block, no other statement
+	elseIf   bool           // else takes if or a block, and no other statement
 
 	starts   map[string]bool // words that begin a statement or a clause; an expression may follow
-	prefixes map[string]bool // words before an operand that belong to it
+	prefixes map[string]bool // words before an operand that are part of it
 }
 
 func table(levels ...any) map[string]int {
@@ -89,8 +89,8 @@ func table(levels ...any) map[string]int {
 
 const assigns = "= += -= *= /= %= &= |= ^= <<= &^= **= &&= ||= ??= //= :="
 
-// dialects are by language, "" for those that have no entry: brackets, words and
-// operators. They are made when first used: most commands read no structure.
+// dialects has brackets, words and operators by language; "" is for languages without an
+// entry. They are built on first use, because most commands don't need them.
 var dialects = sync.OnceValue(func() map[string]*dialect {
 	opsC := table(assign, assigns, levelArrow, "=>", ternary, "? ?:", rangeOp, "..", nullish, "??", orOp, "||", andOp, "&&",
 		looseBitOr, "|", looseBitXor, "^", looseBitAnd, "&", equality, "== != === !== <=>", relational, "< > <= >=",
@@ -173,19 +173,19 @@ var (
 	// declares are words that begin declarations.
 	declares = words("func function def fn class struct interface enum trait impl type let const var val static mod module package import use " +
 		"namespace union typedef extern export pub public private protected internal abstract final override async try catch finally fun object extends implements break continue global nonlocal macro_rules local sub defmodule where")
-	// statements are words that begin a statement and never an expression.
+	// statements are words that begin a statement but never an expression.
 	statements = words("var let const return throw raise defer go while for switch goto del assert import package type break continue with")
 	// basicTypes are the types of C and Java that are words.
 	basicTypes = words("int char long short unsigned signed float double bool byte boolean void")
-	// goesOn are words that continue the statement before them.
+	// goesOn are words that continue the previous statement.
 	goesOn = words("else catch finally elif except rescue ensure")
-	// joins are words that let a line go on.
+	// joins are words that continue a line.
 	joins = words("instanceof in of as is extends implements from where and or satisfies")
-	// headers have a condition in parentheses, after which a statement follows.
+	// headers have a condition in parentheses, followed by a statement.
 	headers = words("if while for switch catch with foreach until elsif elseif synchronized using lock")
 )
 
-// wordLevel is how tightly a word before its operand binds.
+// wordLevel returns how tightly a word binds the operand after it.
 func wordLevel(w string) int {
 	switch w {
 	case "not":
@@ -196,8 +196,8 @@ func wordLevel(w string) int {
 	return unary
 }
 
-// operators, longest first within their first byte. > is never joined to another >,
-// since two may close two type arguments.
+// operators, longest first among those with the same first byte. > is never joined with
+// another >, since they may close two type argument lists.
 var operators = strings.Fields("... ..= === !== **= <<= &&= ||= ??= &^= <=> //= == != <= >= := += -= *= /= %= &= |= ^= && || ?? ?. ?: :: -> => <- ++ -- << ** .. &^ // !! |> ~= @=")
 
 // munch returns the length of the operator at the start of s.

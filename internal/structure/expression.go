@@ -1,19 +1,19 @@
 package structure
 
-// maxNested bounds closures in closures: walk calls itself.
+// maxNested limits nested closures, because walk is recursive.
 const maxNested = 1000
 
-// walk visits the ends of the expressions that begin at token i and whose operators
-// bind at least as tightly as low. With brace a { begins something else.
+// walk visits the ends of the expressions that begin at token i and whose operators bind
+// at least as tightly as low. With brace set, a { is not part of the expression.
 func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	k, fresh := i, false
-	asked := 0 // ? without their : yet
+	asked := 0 // ? without their : so far
 	if s.nested++; s.nested > maxNested {
 		s.steps = -1
 	}
 	defer func() { s.nested-- }()
 	for {
-		// An operand is expected.
+		// Expect an operand.
 		for {
 			if !s.step() || k >= len(s.toks) {
 				return
@@ -33,7 +33,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 			return
 		}
 		k = end
-		// Then what continues it.
+		// Then its continuations.
 		for {
 			if !s.step() {
 				return
@@ -85,7 +85,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	}
 }
 
-// arrowFunction is the token after the function x => y that begins at k, or k.
+// arrowFunction returns the token after the function x => y that begins at k, or k.
 func (s *source) arrowFunction(k, low int, brace bool) int {
 	o := k
 	if s.is(o, "async") && s.kindAt(o+1) != op {
@@ -98,7 +98,7 @@ func (s *source) arrowFunction(k, low int, brace bool) int {
 		return k
 	}
 	arrow := s.next(o)
-	if s.opens(o, '(') && s.is(arrow, ":") { // with a type of the result
+	if s.opens(o, '(') && s.is(arrow, ":") { // with a result type
 		for arrow++; arrow < len(s.toks) && s.kindAt(arrow) != separator && s.kindAt(arrow) != closing && !s.is(arrow, "=>") && !s.is(arrow, ",") && !s.is(arrow, "="); arrow = s.next(arrow) {
 			s.steps--
 		}
@@ -114,8 +114,8 @@ func (s *source) arrowFunction(k, low int, brace bool) int {
 	return last
 }
 
-// primary is the token after the operand that begins at k, without what continues
-// it, or k.
+// primary returns the token after the operand that begins at k, without its
+// continuations, or k.
 func (s *source) primary(k, low int, brace bool, fresh *bool) int {
 	switch s.kindAt(k) {
 	case number:
@@ -208,7 +208,7 @@ func (s *source) wordPrimary(k, low int, brace bool) int {
 	return k + 1
 }
 
-// goType is the token after the type that begins at k.
+// goType returns the token after the type that begins at k.
 func (s *source) goType(k int) int {
 	for s.step() {
 		switch w := s.str(k); {
@@ -245,7 +245,7 @@ func (s *source) goType(k int) int {
 	return k
 }
 
-// continued is the token after one continuation of the operand that ends before k,
+// continued returns the token after one continuation of the operand that ends before k,
 // or k.
 func (s *source) continued(k int, brace, fresh bool) int {
 	switch s.kindAt(k) {
@@ -258,7 +258,7 @@ func (s *source) continued(k int, brace, fresh bool) int {
 				return k
 			}
 			return s.next(k)
-		case s.dollar && s.kindAt(k-1) == text && s.kindAt(s.next(k)) == text: // a template's expression
+		case s.dollar && s.kindAt(k-1) == text && s.kindAt(s.next(k)) == text: // an expression in a template string
 			return s.next(k) + 1
 		case brace:
 		case s.language == "Go" && s.joined(k) && (s.kindAt(k-1) == word || s.closes(k-1, ']') || s.closes(k-1, '}')):
@@ -302,8 +302,8 @@ func (s *source) continued(k int, brace, fresh bool) int {
 
 func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
-// inHeader reports that the brace at k begins the body of if, while, for and the
-// like.
+// inHeader reports whether the brace at k begins the body of an if, while, for or
+// similar statement.
 func (s *source) inHeader(k int) bool {
 	in := s.toks[k].in
 	for n := 0; k > 0 && n < 200; n++ {

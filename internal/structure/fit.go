@@ -7,9 +7,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// piece is the text of a hole as it stands in the template: in brackets if it binds
-// less tightly than what stands next to it there. before is the text before it, first
-// the first token of the match.
+// piece returns the text of a hole for the template: in brackets if it binds less tightly
+// than its neighbours there. before is the preceding text, first the first token of the
+// match.
 func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first int) (string, Doubt) {
 	if !held.read {
 		held.code, held.read = lexed(r.language, held.text), true
@@ -17,7 +17,7 @@ func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first i
 	text, s := held.text, held.code
 	switch {
 	case s != nil && r.closures && (s.is(0, "mut") || s.is(0, "'")) && !bytes.HasSuffix(bytes.TrimRight(before, " "), []byte{'&'}):
-		return "", NotExpression // of &mut a and &'a T
+		return "", NotExpression // for &mut a and &'a T
 	case slot.glued || s == nil:
 		return text, ""
 	case r.takesMany(h.Name):
@@ -49,22 +49,22 @@ func (r *rewriting) piece(h Hole, slot *slot, held *held, before []byte, first i
 	return text, ""
 }
 
-// sticks reports that two operators would become one: - before -a.
+// sticks reports whether two operators would become one: - before -a.
 func sticks(before []byte, text string) bool {
 	return len(before) > 0 && text != "" && before[len(before)-1] == text[0] && strings.IndexByte("+-&|<>*", text[0]) >= 0
 }
 
-// script reports JavaScript and TypeScript.
+// script reports whether the language is JavaScript or TypeScript.
 func (s *source) script() bool { return s.dollar && s.newlines == loose && s.language != "Scala" }
 
-// declaration reports code that is a declaration or a block at the start of a
-// statement, and an expression elsewhere.
+// declaration reports whether the code is a declaration or a block at the start of a
+// statement, but an expression elsewhere.
 func (s *source) declaration() bool {
 	return s.opens(0, '{') || s.is(0, "function") || s.is(0, "class") || s.is(0, "async") && s.is(1, "function")
 }
 
-// hasLiteral reports a T{…} in no bracket. In the header of an if the brace would begin
-// the body.
+// hasLiteral reports whether there is a T{…} outside of brackets. In the header of an if
+// its brace would begin the body.
 func (s *source) hasLiteral() bool {
 	for k := 0; k < len(s.toks); k = s.next(k) {
 		if k > 0 && s.opens(k, '{') && (s.kindAt(k-1) == word || s.closes(k-1, ']')) {
@@ -74,8 +74,8 @@ func (s *source) hasLiteral() bool {
 	return false
 }
 
-// openHeader reports that token k is in the header of an if, for or switch without
-// brackets around it.
+// openHeader reports whether token k is in the header of an if, for or switch, outside of
+// brackets.
 func (s *source) openHeader(k int) bool {
 	for in := s.toks[k].in; k > 0 && s.step(); {
 		if k--; s.kindAt(k) == closing && s.toks[k].mate >= 0 {
@@ -92,7 +92,7 @@ func (s *source) openHeader(k int) bool {
 	return false
 }
 
-// takesMany reports that a hole of the pattern is $$NAME.
+// takesMany reports whether a hole of the pattern is $$NAME.
 func (r *rewriting) takesMany(name string) bool {
 	for _, h := range r.Pattern.holes {
 		if h.name == name {
@@ -102,7 +102,7 @@ func (r *rewriting) takesMany(name string) bool {
 	return false
 }
 
-// lexed takes a piece of code apart, or returns nil if there is none.
+// lexed tokenizes a piece of code, or returns nil if it is empty.
 func lexed(language, code string) *source {
 	c := symbols.LexAs(language, []byte(code))
 	if c == nil || len(c.Tokens) == 0 {
@@ -111,16 +111,16 @@ func lexed(language, code string) *source {
 	return newSource(c, []byte(code), true)
 }
 
-// chains reports that operators of a level can't stand side by side without a change
-// of meaning: Python's a < b == c is a < b and b == c.
+// chains reports whether operators of a level change their meaning side by side: Python's
+// a < b == c is a < b and b == c.
 func (d *dialect) chains(level int) bool { return d.newlines == indented && level == comparison }
 
-// bare reports that token k is in no bracket.
+// bare reports whether token k is outside of all brackets.
 func (s *source) bare(k int) bool {
 	return k >= len(s.toks) || s.toks[k].in < 0 || s.toks[s.toks[k].in].virtual
 }
 
-// loosest is how tightly the loosest operator of some code binds.
+// loosest returns the level of the code's loosest operator.
 func (s *source) loosest() int {
 	level := postfix
 	for k := 0; k < len(s.toks); k = s.next(k) {
@@ -147,17 +147,17 @@ func (s *source) loosest() int {
 	return level
 }
 
-// spread reports a..., ...a and Python's *a, which can only be arguments.
+// spread reports whether the code is a..., ...a or Python's *a, which can only be arguments.
 func (s *source) spread() bool {
 	return s.is(0, "...") || s.is(len(s.toks)-1, "...") || s.newlines == indented && s.is(0, "*")
 }
 
-// named reports Python's **a and key=value, which can only be arguments after others.
+// named reports whether the code is Python's **a or key=value, which can only be later arguments.
 func (s *source) named() bool {
 	return s.newlines == indented && (s.is(0, "**") || s.kindAt(0) == word && s.is(1, "="))
 }
 
-// generator reports Python's a for a in b.
+// generator reports whether the code is Python's a for a in b.
 func (s *source) generator() bool {
 	for k := 0; k < len(s.toks) && !s.is(k, ","); k = s.next(k) {
 		if s.is(k, "for") {
@@ -167,7 +167,7 @@ func (s *source) generator() bool {
 	return false
 }
 
-// assigns reports an assignment of Python or (a as b), which are no expressions.
+// assigns reports a Python assignment or (a as b), which aren't expressions.
 func (s *source) assigns() bool {
 	for k := 1; s.newlines == indented && s.opens(0, '(') && k < len(s.toks); k = s.next(k) {
 		if s.is(k, "as") {
@@ -182,9 +182,9 @@ func (s *source) assigns() bool {
 	return false
 }
 
-// python reports that a piece of Python needs brackets in a slot of a template: a
-// generator that is not alone in a call, a yield, a := that is no argument, and what
-// goes over several lines where no bracket is around it.
+// python reports whether a piece of Python needs brackets in a slot of a template: a
+// generator that is not the only argument of a call, a yield, a := that is not an argument,
+// and several lines outside of brackets.
 func (s *source) python(slot *slot, bare bool) bool {
 	lines := false
 	for k := 0; k < len(s.toks); k = s.next(k) {
@@ -196,8 +196,8 @@ func (s *source) python(slot *slot, bare bool) bool {
 	return lines && bare || s.is(0, "yield") || s.generator() && slot.bracket != '('
 }
 
-// placed is the text that replaces a match, which is the tokens from first to before
-// last: in brackets if it binds less tightly than what the match stands next to.
+// placed returns the text that replaces the match of tokens first to before last: in
+// brackets if it binds less tightly than the match's neighbours.
 func (r *rewriting) placed(m *Match, first, last int, new string) (string, Doubt) {
 	if r.is(last, ";") {
 		new = strings.TrimSuffix(new, ";")
@@ -210,7 +210,7 @@ func (r *rewriting) placed(m *Match, first, last int, new string) (string, Doubt
 	switch {
 	case r.pattern.level > assign && r.target(first, last) && !s.assignable(level):
 		return "", Assigned
-	case r.form.statement && !r.pattern.keyword && !r.closures && !r.trailing && !r.stands(first, last):
+	case r.form.statement && !r.pattern.keyword && !r.closures && !r.trailing && !r.isStatement(first, last):
 		return "", Statement
 	case r.elseIf && r.is(first-1, "else") && !s.is(0, "if") && !s.opens(0, '{'):
 		return "{ " + new + " }", ""
@@ -219,12 +219,12 @@ func (r *rewriting) placed(m *Match, first, last int, new string) (string, Doubt
 		new = "(" + new + ")"
 	}
 	if c := new[0]; r.newlines == loose && r.dollar && (c == '(' || c == '[' || c == '`') && c != r.text[m.Start] && first > 0 && r.toks[first-1].kind == separator && r.toks[first-1].virtual {
-		new = ";" + new // else it would go on with the line before it
+		new = ";" + new // otherwise it would continue the previous line
 	}
 	return new, ""
 }
 
-// bound reports that token k, to the left or right of code, binds it more tightly
+// bound reports whether token k, to the left or right of code, binds it more tightly
 // than the code's own loosest operator.
 func (s *source) bound(k, level int, left bool) bool {
 	switch s.kindAt(k) {
@@ -246,7 +246,7 @@ func (s *source) bound(k, level int, left bool) bool {
 	return false
 }
 
-// target reports that the tokens from first to before last are assigned to.
+// target reports whether the tokens from first to before last are assigned to.
 func (s *source) target(first, last int) bool {
 	switch {
 	case s.is(last, "++"), s.is(last, "--"), s.is(first-1, "++") && s.prefixAt(first-1), s.is(first-1, "--") && s.prefixAt(first-1), s.is(first-1, "del"), s.newlines == indented && s.is(first-1, "as"):
@@ -261,19 +261,19 @@ func (s *source) target(first, last int) bool {
 	return s.kindAt(last) == op && s.binary(last) == assign && !s.is(last, "<-")
 }
 
-// assignable reports code that ends with a name or an index.
+// assignable reports whether the code ends with a name or an index.
 func (s *source) assignable(level int) bool {
 	n := len(s.toks) - 1
 	return level >= unary && (s.kindAt(n) == word || s.closes(n, ']'))
 }
 
-// stands reports that the tokens from first to before last are a statement.
-func (s *source) stands(first, last int) bool {
+// isStatement reports whether the tokens from first to before last are a whole statement.
+func (s *source) isStatement(first, last int) bool {
 	ends := last >= len(s.toks) || s.kindAt(last) == separator || s.closes(last, '}') || s.virtualAt(last) || s.toks[last].first
 	return s.statementAt(first) && ends && (s.bare(first) || s.opens(int(s.toks[first].in), '{'))
 }
 
-// statementAt reports that a statement may begin at token k.
+// statementAt reports whether a statement may begin at token k.
 func (s *source) statementAt(k int) bool {
 	return s.statement(k) || s.virtualAt(k-1) || s.headerEnd(k-1) || s.is(k-1, ":") || s.is(k-1, "else") || s.is(k-1, "do") || s.is(k-1, "=>")
 }

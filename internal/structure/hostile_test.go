@@ -9,9 +9,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// Texts that are made to take long, or to nest without end: a search ends within two
-// seconds of processor time, or soon after it is told to, and nothing overflows the
-// stack, which would end the whole process.
+// Hostile texts that take long or nest without end: a search ends within two seconds of
+// processor time, or soon after it is stopped. Nothing overflows the stack, which would
+// end the whole process.
 func TestHostileTexts(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)
@@ -61,7 +61,7 @@ func TestHostileTexts(t *testing.T) {
 	if tried == 0 || partly == 0 && stress.Thorough() {
 		t.Error("nothing was hard")
 	}
-	// Each star took 72 bytes of stack, and 12 MB of them the process.
+	// Each star took 72 bytes of stack, and 12 MB of stars overflowed it.
 	defer debug.SetMaxStack(debug.SetMaxStack(32 << 20))
 	if p, err := Compile("var $A $T", 0); err != nil {
 		t.Error(err)
@@ -70,8 +70,8 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// A replacement in code that nests thousands of times ends early as well, or when it is
-// told to: each match is written with all that is inside of it.
+// A replacement in code nested thousands of levels deep also ends early, or when it is
+// stopped: the text of each match includes all inner matches.
 func TestDeepReplacements(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)
@@ -103,7 +103,7 @@ func TestDeepReplacements(t *testing.T) {
 			}
 		}
 	}
-	// Code that nests thirty times is no work.
+	// Code that nests thirty levels is quick.
 	text := []byte(strings.Repeat(strings.Repeat("foo(", 30)+"1"+strings.Repeat(", 2)", 30)+";\n", 500))
 	if _, _, count, complete := r.Replace(NewText(nil, "a.js", text)); count != 15_000 || !complete {
 		t.Errorf("%d matches, complete %v", count, complete)
@@ -111,7 +111,7 @@ func TestDeepReplacements(t *testing.T) {
 }
 
 // A template that repeats a hole thousands of times ends within two seconds of
-// processor time: it was a minute and a half.
+// processor time. It took a minute and a half.
 func TestRepeatedHoles(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)
@@ -139,7 +139,7 @@ func TestRepeatedHoles(t *testing.T) {
 			t.Errorf("%s: %v, %d matches, complete %v", c.name, took, count, complete)
 		}
 	}
-	// A match in a hole that is written twice counts once.
+	// A match in a hole used twice counts once.
 	r, err := p.Template("g($X, $X)", 0)
 	if err != nil {
 		t.Fatal(err)

@@ -9,43 +9,43 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Match is a place where a pattern matches. Offsets are bytes of the text.
+// Match is an occurrence of a pattern. Offsets are bytes of the text.
 type Match struct {
 	Start, End int
-	Holes      []Hole // by the order of Pattern.Names; those of a name once
-	// Doubt says why tokens can't tell whether this is one; "" if they can.
+	Holes      []Hole // in the order of Pattern.Names; a repeated name once
+	// Doubt says why tokens can't tell whether this is a match; "" if they can.
 	Doubt Doubt
 }
 
-// Hole is what a hole holds.
+// Hole is the content of a hole.
 type Hole struct {
 	Name       string
 	Start, End int
 }
 
-// Doubt is a reason for which a match is not certain.
+// Doubt is a reason why a match is uncertain.
 type Doubt string
 
 const (
-	// Readings: the same code can be read in several ways, and the holes hold
-	// different pieces.
+	// Readings: the same code can be read in several ways, with different contents of
+	// the holes.
 	Readings Doubt = "several readings"
 	// Generic: < and > may be type arguments or comparisons.
 	Generic Doubt = "type arguments or comparison"
 	// Declares: a * b may be a product or a declaration.
 	Declares Doubt = "product or declaration"
-	// Macro: A(b) on a line of its own may be a statement without ;, or begin the one
-	// that follows.
+	// Macro: A(b) on its own line may be a statement without ;, or begin the next
+	// statement.
 	Macro Doubt = "a macro that may be a statement"
 )
 
-// Text is a text that patterns are matched against. One goroutine uses it.
+// Text is a text to match patterns against. It is not safe for concurrent use.
 type Text struct {
 	*source
 }
 
-// NewText takes a text apart; the path says its language. A stop that returns true
-// ends it early. It returns nil then, and for texts over 16 MB.
+// NewText tokenizes a text; the path determines its language. It ends early when stop
+// returns true. It then returns nil, as for texts over 16 MB.
 func NewText(stop func() bool, path string, text []byte) *Text {
 	code := symbols.Lex(stop, path, text)
 	if code == nil {
@@ -56,9 +56,9 @@ func NewText(stop func() bool, path string, text []byte) *Text {
 	return &Text{s}
 }
 
-// Find lists the matches of a pattern in the order of their starts, outer ones
-// before those inside of them. A pattern that makes no sense in the text's language
-// matches nothing. complete is false if the text took too many steps.
+// Find lists the matches of a pattern in the order of their starts, outer ones before
+// inner ones. A pattern that is invalid in the text's language matches nothing. complete is
+// false if the text took too many steps.
 func (p *Pattern) Find(t *Text) (found []Match, complete bool) {
 	c, err := p.in(t.language)
 	if err != nil {
@@ -83,11 +83,11 @@ func (p *Pattern) Find(t *Text) (found []Match, complete bool) {
 	return m.settled(), true
 }
 
-// piece is what a hole holds: tokens, or bytes of a string.
+// piece is the content of a hole: tokens, or bytes of a string.
 type piece struct {
 	held       bool
 	from, to   int // tokens
-	start, end int // bytes, if they are no tokens
+	start, end int // bytes, if it is not made of tokens
 	bytes      bool
 }
 
@@ -98,13 +98,13 @@ type matching struct {
 	start int
 	held  []piece
 	out   []Match
-	found int // readings from the start in hand
+	found int // readings from the current start
 }
 
-// maxReadings bounds the readings of one place.
+// maxReadings limits the readings of one place.
 const maxReadings = 64
 
-// from matches from token i on.
+// from finds the matches that begin at token i.
 func (m *matching) from(i int) {
 	t := &m.source.toks[i]
 	first := &m.elems[0]
@@ -121,7 +121,7 @@ func (m *matching) from(i int) {
 	m.rest(0, i)
 }
 
-// literal reports that element e is token i, as far as it has no holes.
+// literal reports whether element e matches token i, apart from its holes.
 func (m *matching) literal(e *elem, i int) bool {
 	if e == nil || i >= len(m.source.toks) {
 		return e == nil
@@ -146,8 +146,8 @@ func (m *matching) literal(e *elem, i int) bool {
 	return e.text != "<" || e.kind != op || !m.generics || (m.generic(i) > 0) == e.generic || e.generic && m.angle(i) > 0
 }
 
-// equal matches a string or comment against bytes of the text, and keeps what its
-// holes hold.
+// equal matches a string or comment against bytes of the text, and records the contents
+// of its holes.
 func (m *matching) equal(e *elem, start, end int) bool {
 	if e.inside == nil {
 		return spaced(e.text) == spaced(string(m.source.text[start:end]))
@@ -171,8 +171,8 @@ func (m *matching) equal(e *elem, start, end int) bool {
 
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// rest matches the elements from e on against the tokens from i on. It returns
-// false when enough was found.
+// rest matches the elements from e on against the tokens from i on. It returns false
+// when enough was found.
 func (m *matching) rest(e, i int) bool {
 	if !m.step() {
 		return false
@@ -216,7 +216,7 @@ func (m *matching) rest(e, i int) bool {
 	return more
 }
 
-// restLiteral matches an element that is no hole.
+// restLiteral is rest for an element that is not a hole.
 func (m *matching) restLiteral(e, i int) bool {
 	el := &m.elems[e]
 	if m.literal(el, i) && i < len(m.source.toks) {
@@ -244,7 +244,7 @@ func (m *matching) restLiteral(e, i int) bool {
 	return true
 }
 
-// without goes on at element next with nothing in the hole of element e.
+// without leaves the hole of element e empty and continues at element next.
 func (m *matching) without(e, i, next int) bool {
 	n := m.elems[e].name
 	if n < 0 {
@@ -272,7 +272,7 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 		visit(k)
 		return
 	}
-	if e > 0 && m.elems[e-1].kind == opening && next.kind == closing { // all that is in the brackets
+	if e > 0 && m.elems[e-1].kind == opening && next.kind == closing { // the whole content of the brackets
 		if o := i - 1; o >= 0 && s.kindAt(o) == opening {
 			visit(int(s.toks[o].mate))
 			return
@@ -287,7 +287,7 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 		if fits && !visit(k) {
 			return
 		}
-		// An empty list has no separator after it either.
+		// An empty list isn't followed by a separator either.
 		if k == i && next.hole == nil && (next.kind == separator || next.text == ",") && !fits {
 			if !m.without(e, i, e+2) {
 				return
@@ -303,7 +303,7 @@ func (m *matching) many(e int, next *elem, i int, visit func(end int) bool) {
 	}
 }
 
-// same reports that two pieces have the same tokens.
+// same reports whether two pieces have the same tokens.
 func (m *matching) same(a, b *piece) bool {
 	s := m.source
 	if a.bytes || b.bytes {
@@ -333,7 +333,7 @@ func (m *matching) bytes(p *piece) (start, end int) {
 	return m.span(p.from, p.to)
 }
 
-// accept takes a match that ends before token e, if it may end there.
+// accept records a match that ends before token e, if it may end there.
 func (m *matching) accept(e int) bool {
 	if e <= m.start || !m.endsAt(e) {
 		return true
@@ -359,7 +359,7 @@ func (m *matching) result(start, end int) Match {
 	return r
 }
 
-// settled orders the matches and marks those that are several readings of one place.
+// settled orders the matches and marks those with several readings of one place.
 func (m *matching) settled() []Match {
 	slices.SortStableFunc(m.out, func(a, b Match) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	for i := 1; i < len(m.out); i++ {

@@ -1,7 +1,7 @@
 package structure
 
-// binary is how tightly the operator at i binds between two operands; level0 if it
-// is none.
+// binary returns how tightly the operator at i binds between two operands; level0 if it
+// is not an operator.
 func (s *source) binary(i int) int {
 	w := s.str(i)
 	switch s.kindAt(i) {
@@ -33,14 +33,14 @@ func (s *source) memberOp(i int) bool {
 	return false
 }
 
-// after reports an operator that stands after its operand.
+// after reports whether the operator at i follows its operand.
 func (s *source) after(i int) bool {
 	if s.kindAt(i) != op {
 		return false
 	}
 	switch s.str(i) {
 	case "++", "--":
-		return s.language != "Go" // there they end a statement
+		return s.language != "Go" // in Go they end a statement
 	case "!!", "...":
 		return true
 	case "!": // of a macro, or TypeScript's
@@ -51,8 +51,8 @@ func (s *source) after(i int) bool {
 	return false
 }
 
-// prefixAt reports that the operator at i stands before its operand: what precedes
-// it can't be one.
+// prefixAt reports whether the operator at i precedes its operand, because the token
+// before it can't be one.
 func (s *source) prefixAt(i int) bool {
 	switch s.kindAt(i - 1) {
 	case 0, opening, separator:
@@ -68,17 +68,17 @@ func (s *source) prefixAt(i int) bool {
 	return false
 }
 
-// headerEnd reports that i closes the condition of if, while and the like, after
-// which a statement follows.
+// headerEnd reports whether i closes the condition of an if, while or the like, which a
+// statement follows.
 func (s *source) headerEnd(i int) bool {
 	return s.closes(i, ')') && !s.lists && s.kindAt(int(s.toks[i].mate)-1) == word && headers[s.str(int(s.toks[i].mate)-1)]
 }
 
-// castEnd reports that i closes a cast: a type in brackets where an operand would
-// begin.
+// castEnd reports whether i closes a cast: a type in brackets in the position of an
+// operand.
 func (s *source) castEnd(i int) bool { return s.castEndAfter(i, 0) }
 
-// maxCasts is how many casts of casts are looked at: (A)(B)(C)x.
+// maxCasts limits the length of chains of casts: (A)(B)(C)x.
 const maxCasts = 32
 
 func (s *source) castEndAfter(i, casts int) bool {
@@ -121,9 +121,9 @@ func (s *source) castEndAfter(i, casts int) bool {
 	return n > 0 && s.kindAt(o+1) == word && s.castOperand(o, i, n)
 }
 
-// castOperand reports that what follows the brackets from o to i, which have n words,
-// can be what is cast. (a) - b is a difference if a is one name that is not known
-// to be a type.
+// castOperand reports whether the code after the brackets from o to i, which contain n
+// words, can be the operand of a cast. (a) - b is a difference if a is a single name not
+// known to be a type.
 func (s *source) castOperand(o, i, n int) bool {
 	switch s.kindAt(i + 1) {
 	case word, number, text:
@@ -141,7 +141,7 @@ func (s *source) castOperand(o, i, n int) bool {
 	return false
 }
 
-// angle is the token after the type arguments that open at i, or 0.
+// angle returns the token after the type arguments that open at i, or 0.
 func (s *source) angle(i int) int {
 	if !s.generics || !s.is(i, "<") || s.kindAt(i-1) != word && !s.is(i-1, "::") && !s.is(i-1, ".") {
 		return 0
@@ -149,7 +149,7 @@ func (s *source) angle(i int) int {
 	return s.angleFrom(i)
 }
 
-// angleFrom is the token after the > that closes the < at i, or 0.
+// angleFrom returns the token after the > that closes the < at i, or 0.
 func (s *source) angleFrom(i int) int {
 	depth := 0
 	for k := i; k < len(s.toks) && k < i+200; k = s.next(k) {
@@ -178,8 +178,8 @@ func (s *source) angleFrom(i int) int {
 	return 0
 }
 
-// generic is the token after the type arguments that open at i, if they are some,
-// or 0.
+// generic returns the token after the type arguments that open at i, or 0 if there are
+// none.
 func (s *source) generic(i int) int {
 	e := s.angle(i)
 	if e == 0 || s.is(i-1, "::") || s.is(i-1, ".") {
@@ -199,10 +199,10 @@ func (s *source) generic(i int) int {
 	return 0
 }
 
-// rightFirst reports a level at which a op b op c is a op (b op c).
+// rightFirst reports whether a level is right-associative: a op b op c is a op (b op c).
 func rightFirst(level int) bool { return level <= ternary || level == power || level == tightPower }
 
-// endsParameters reports that | at k ends the parameters of a closure.
+// endsParameters reports whether the | at k ends the parameters of a closure.
 func (s *source) endsParameters(k int) bool {
 	if !s.closures || !s.is(k, "|") {
 		return false
@@ -220,7 +220,7 @@ func (s *source) endsParameters(k int) bool {
 	return false
 }
 
-// prefix reports an operator or word before an operand.
+// prefix reports whether token k is an operator or word before an operand.
 func (s *source) prefix(k int) bool {
 	switch s.kindAt(k) {
 	case op:

@@ -1,7 +1,7 @@
 package structure
 
-// one visits the ends of the pieces that a hole may hold from token i on, the
-// shortest first, until visit returns false.
+// one visits the ends of the pieces from token i on that a hole may hold, shortest first,
+// until visit returns false.
 func (m *matching) one(at, i int, visit func(end int) bool) {
 	s, e := m.source, &m.elems[at]
 	var next *elem
@@ -39,7 +39,7 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 	case e.right.kind == operand:
 		m.typed(i, i, visit)
 	case s.script() && s.is(i, "type") && at > 0 && m.elems[at-1].hole == nil && m.elems[at-1].text == "import" && !(s.is(i+1, "from") && s.kindAt(i+2) == text):
-		// import type a from "b" is another statement than import a from "b".
+		// import type a from "b" differs from import a from "b".
 	case e.left.kind == hard && e.right.kind == hard:
 		m.balanced(at, i, func(end int) bool {
 			if s.language == "Go" && s.is(end-2, "type") && s.closes(end-1, ')') {
@@ -68,7 +68,7 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 			low = unary // T *a = b is a declaration
 		}
 		brace := next != nil && next.hole == nil && next.kind == opening && next.text == "{"
-		if e.right.kind == edge { // as far as it goes
+		if e.right.kind == edge { // as far as possible
 			last := -1
 			s.walk(i, low, brace, func(end int) bool { last = end; return true })
 			if last > 0 {
@@ -80,9 +80,9 @@ func (m *matching) one(at, i int, visit func(end int) bool) {
 	}
 }
 
-// balanced visits ends of anything without separators that the next element may
-// follow. A statement in the piece is whole: the piece ends with its block, and not
-// before an else that belongs to it.
+// balanced visits the ends of any balanced tokens without separators that the next element
+// may follow. A piece contains whole statements: it ends with a block, and not before an
+// else that belongs to it.
 func (m *matching) balanced(at, i int, visit func(end int) bool) {
 	s := m.source
 	for k := i; k < len(s.toks); {
@@ -94,7 +94,7 @@ func (m *matching) balanced(at, i int, visit func(end int) bool) {
 			return
 		}
 		if t.kind == op && s.is(k, "<") {
-			if e := s.generic(k); e > 0 { // the comma in it separates nothing
+			if e := s.generic(k); e > 0 { // its comma is not a separator
 				k = e
 				continue
 			}
@@ -109,14 +109,14 @@ func (m *matching) balanced(at, i int, visit func(end int) bool) {
 			}
 			return
 		case brace && k < len(s.toks) && (s.toks[k].first && s.kindAt(k) == word || goesOn[s.str(k)]):
-			return // a body has ended
+			return // end of a body
 		}
 	}
 }
 
-// blockAt reports that the brace at k, in a piece that begins at token i, opens the
-// block that ends a statement: the body of if, for, a loop that is a macro or a
-// function. The braces of values and types do not: (T){1}, new T() { … }, struct { … } a.
+// blockAt reports whether the brace at k, in a piece that begins at token i, opens the
+// block that ends a statement: the body of an if, for, function or looping macro. The
+// braces of values and types do not: (T){1}, new T() { … }, struct { … } a.
 func (s *source) blockAt(i, k int) bool {
 	if !s.opens(k, '{') || s.newlines == indented {
 		return false
@@ -124,7 +124,7 @@ func (s *source) blockAt(i, k int) bool {
 	if k == i {
 		return s.statementAt(k) && !s.is(k-1, "=>")
 	}
-	if s.closures { // if, match and the like end with their block, as a statement
+	if s.closures { // if, match and the like end with their block when used as a statement
 		return s.statementAt(i) && s.kindAt(i) == word && (s.is(i, "unsafe") || s.starts[s.str(i)] && !s.is(i, "return") && !s.is(i, "break")) && !s.is(s.next(k), ".") && !s.is(s.next(k), "?")
 	}
 	if s.headerEnd(k-1) || s.is(k-1, "else") || s.is(k-1, "do") || s.is(k-1, "try") || s.is(k-1, "finally") || s.is(k-1, ":") && s.label(k-1) {
@@ -142,8 +142,8 @@ func (s *source) blockAt(i, k int) bool {
 	return true
 }
 
-// awaitsElse reports that an else after the tokens from i to before e belongs to an if
-// among them: brackets aside, they have more if than else.
+// awaitsElse reports whether an else after the tokens from i to before e belongs to an if
+// among them: outside of brackets, they have more if than else.
 func (s *source) awaitsElse(i, e int) bool {
 	open := 0
 	for k := i; k < e && s.step(); k = s.next(k) {
@@ -160,8 +160,8 @@ func (s *source) awaitsElse(i, e int) bool {
 	return open > 0
 }
 
-// partsPiece reports a token that no expression has: in Go an assignment, and the : of
-// a slice; in Python as.
+// partsPiece reports whether a token never occurs in an expression: in Go an assignment or
+// the : of a slice; in Python as.
 func (s *source) partsPiece(k int) bool {
 	switch s.language {
 	case "Go":
@@ -173,27 +173,27 @@ func (s *source) partsPiece(k int) bool {
 	return false
 }
 
-// follows reports that element e may be at token k, or left out there.
+// follows reports whether element e may be at token k, or may be omitted there.
 func (m *matching) follows(e, k int) bool {
 	return e >= len(m.elems) || m.literal(&m.elems[e], k) || m.weak(e, k) || m.optional(e, k)
 }
 
-// weak reports that element e is a closing bracket before which token k, a ; that
-// means nothing, may stand.
+// weak reports whether element e is a closing bracket that may follow token k, a ; without
+// meaning.
 func (m *matching) weak(e, k int) bool {
 	return m.elems[e].kind == closing && k+1 < len(m.source.toks) && m.source.toks[k].weak && m.literal(&m.elems[e], k+1)
 }
 
-// optional reports that element e is a separator before a $$ that may be empty, and
-// that what follows the $$ is at token k: foo($A, $$REST) is foo(1) too.
+// optional reports whether element e is a separator before an empty $$, and the element
+// after the $$ is at token k: foo($A, $$REST) also matches foo(1).
 func (m *matching) optional(e, k int) bool {
 	el := &m.elems[e]
 	return e+2 < len(m.elems) && (el.kind == separator || el.kind == op && el.text == ",") && m.elems[e+1].hole != nil && m.elems[e+1].hole.many &&
 		m.elems[e+2].kind == closing && m.literal(&m.elems[e+2], k)
 }
 
-// typed visits ends of what can be a type: names with dots, type arguments, stars
-// and empty brackets.
+// typed visits the ends of possible types: names with dots, type arguments, stars and
+// empty brackets.
 func (m *matching) typed(i, from int, visit func(end int) bool) {
 	s := m.source
 	k := from

@@ -15,8 +15,8 @@ type Edit struct {
 	New        string
 }
 
-// Refusal is a place that is not replaced, since tokens can't tell what is right or
-// the replacement can't stand there.
+// Refusal is a match that is not replaced, because tokens can't tell the right
+// replacement or the replacement is not valid there.
 type Refusal struct {
 	Start, End int
 	Why        Doubt
@@ -25,28 +25,26 @@ type Refusal struct {
 const (
 	// Overlaps: two matches share a part, and neither is inside a hole of the other.
 	Overlaps Doubt = "overlaps another match"
-	// Comment: the match has a comment that is in none of the holes that are used.
+	// Comment: the match has a comment that is in none of the used holes.
 	Comment Doubt = "a comment would be lost"
-	// Directive: the match has a line of the preprocessor that is in none of the holes
-	// that are used, or a hole has an #if without its #endif.
+	// Directive: the match has a preprocessor line that is in none of the used holes,
+	// or a hole has an #if without its #endif.
 	Directive Doubt = "a preprocessor line is inside"
-	// Unknown: the language of the file is not known.
+	// Unknown: the language of the file is unknown.
 	Unknown Doubt = "not code of a known language"
-	// Assigned: the match is assigned to, and a value can't be assigned to its
-	// replacement.
+	// Assigned: the match is assigned to, and its replacement can't be.
 	Assigned Doubt = "is assigned to"
-	// Statement: the replacement is a statement, and the match an expression or part
-	// of a header.
+	// Statement: the replacement is a statement, and the match an expression or part of
+	// a header.
 	Statement Doubt = "no statement can stand here"
-	// NotExpression: a hole holds *args, key=value, super or the body of a function,
-	// and the template has the hole where an expression must be.
+	// NotExpression: a hole holds *args, key=value, super or a function body, where the
+	// template needs an expression.
 	NotExpression Doubt = "a hole holds no expression"
 )
 
-// Replace works out what replaces every match of a text: edits in order, and the
-// places that are refused. A match inside a hole of another one is replaced there.
-// count is how many matches are replaced. complete is false if that took too many steps,
-// or was ended.
+// Replace returns the edits that replace every match of a text, in order, and the refused
+// places. A match inside a hole of another match is replaced there. count is the number of
+// replaced matches. complete is false if that took too many steps, or was stopped.
 func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
 	found, complete := t.Find(text)
 	if text.language == "" {
@@ -73,18 +71,18 @@ func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count i
 			edits = append(edits, Edit{m.Start, m.End, new})
 			continue
 		}
-		// What is inside may stand by itself.
+		// Inner matches may be replaced by themselves.
 		found = append(slices.DeleteFunc(slices.Clone(inner), func(o Match) bool { return o.Start == m.Start && o.End == m.End }), found...)
 	}
 	return edits, r.refused, r.count, complete && r.left > 0
 }
 
-// maxWritten bounds the bytes that are written and read again for one text, with four
-// times its length. Each match is written with all that is inside of it: 6,000 calls in
-// each other are 60 KB, and were minutes.
+// maxWritten limits the bytes written and read again for one text, in addition to four
+// times its length. The text of a match includes all inner matches: 6,000 nested calls are
+// 60 KB, and took minutes.
 const maxWritten = 8 << 20
 
-// spend counts work. What stop ends has none left.
+// spend counts work. After a stop none is left.
 func (r *rewriting) spend(n int) {
 	if r.left -= n; r.left > 0 && r.stop != nil && r.stop() {
 		r.left = 0
@@ -99,10 +97,10 @@ type rewriting struct {
 	form    *form
 	refused []Refusal
 	count   int
-	left    int // of the work that is allowed
+	left    int // remaining work
 }
 
-// replaced is what replaces a match and those inside of it; false if it is refused.
+// replaced returns the replacement of a match and its inner matches; false if refused.
 func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	if r.spend(m.End - m.Start + 4*len(inner)); r.left <= 0 {
 		return "", false
@@ -120,8 +118,8 @@ func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	return "", false
 }
 
-// doubted says why a match can't be replaced whatever the template is: tokens can't
-// tell, or another match reaches over its end or has only a part of a hole.
+// doubted says why a match can't be replaced by any template: tokens can't tell, or
+// another match crosses its end or overlaps a part of a hole.
 func (r *rewriting) doubted(m *Match, inner []Match) Doubt {
 	for i := range inner {
 		if o := &inner[i]; m.Doubt == "" && !inHole(m, o) && !(o.Start == m.Start && o.End == m.End) && (o.End > m.End || !nested(m, o)) {
@@ -131,7 +129,7 @@ func (r *rewriting) doubted(m *Match, inner []Match) Doubt {
 	return m.Doubt
 }
 
-// nested reports that o has no part of a hole of m without having it whole.
+// nested reports whether o is inside each hole of m that it overlaps.
 func nested(m, o *Match) bool {
 	for _, h := range m.Holes {
 		if o.Start < h.End && o.End > h.Start && !(o.Start >= h.Start && o.End <= h.End) {
@@ -145,17 +143,17 @@ func inHole(m, o *Match) bool {
 	return slices.ContainsFunc(m.Holes, func(h Hole) bool { return o.Start >= h.Start && o.End <= h.End })
 }
 
-// written is the text that replaces a match, as far as it is written.
+// written is the replacement of a match, written so far.
 type written struct {
 	text   []byte
-	line   int // where its last line begins
+	line   int // start of its last line
 	pieces map[[2]int]*held
 }
 
-// held is the text of a hole with the matches in it replaced.
+// held is the text of a hole with its inner matches replaced.
 type held struct {
 	text string
-	code *source // nil before it is asked for, and if it has no tokens
+	code *source // nil until needed, and if it has no tokens
 	read bool
 }
 
@@ -166,7 +164,7 @@ func (w *written) add(text string) {
 	w.text = append(w.text, text...)
 }
 
-// trim removes these bytes from the end.
+// trim removes trailing bytes that are in cut.
 func (w *written) trim(cut string) {
 	w.text = bytes.TrimRight(w.text, cut)
 	if w.line > len(w.text) {
@@ -174,7 +172,7 @@ func (w *written) trim(cut string) {
 	}
 }
 
-// indent is the indentation of the last line, if the first line has that of base.
+// indent returns the indentation of the last line, given that the first line has base.
 func (w *written) indent(base string) string {
 	if w.line == 0 {
 		return base
@@ -183,7 +181,7 @@ func (w *written) indent(base string) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// match is what replaces a match with those inside of it, or why nothing does.
+// match returns the replacement of a match with its inner matches, or why there is none.
 func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 	first, last := r.tokenAt(m.Start), r.endAt(m.End)
 	base := r.indentAt(m.Start)
@@ -195,7 +193,7 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 		next, slot := r.texts[i+1], &r.form.slots[i]
 		h := m.hole(name)
 		switch o, block := r.around(h, slot.bracket), r.block(h); {
-		case o >= 0: // all that is in the brackets, with white space and comments
+		case o >= 0: // the whole content of the brackets, with white space and comments
 			h.Start, h.End = int(r.toks[o].end), int(r.toks[r.toks[o].mate].start)
 			out.trim(" \t\n")
 			next = strings.TrimLeft(next, " \t\n")
@@ -217,8 +215,8 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 			kept = append(kept, h)
 		}
 		out.add(r.indented(next, base))
-		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // it is written and then lexed
-			return "", Comment // the whole is given up
+		if r.spend(2*max(len(out.text)-before, 0) + 64); r.left <= 0 { // it is written and then tokenized
+			return "", Comment // give up on the whole match
 		}
 	}
 	switch {
@@ -231,8 +229,8 @@ func (r *rewriting) match(m *Match, inner []Match) (string, Doubt) {
 	return r.placed(m, first, last, string(out.text))
 }
 
-// held is the text of a hole with the matches in it replaced, once for each match
-// around it.
+// held returns the text of a hole with its inner matches replaced. It is called once for
+// each enclosing match.
 func (r *rewriting) held(h Hole, inner []Match, out *written) *held {
 	key := [2]int{h.Start, h.End}
 	p := out.pieces[key]
@@ -250,7 +248,7 @@ func (r *rewriting) indented(text, base string) string {
 	return strings.ReplaceAll(text, "\n", "\n"+base)
 }
 
-// hole is what the hole of a name holds.
+// hole returns the content of the hole with a name.
 func (m *Match) hole(name string) Hole {
 	for _, h := range m.Holes {
 		if h.Name == name {
@@ -260,13 +258,13 @@ func (m *Match) hole(name string) Hole {
 	return Hole{Name: name}
 }
 
-// endAt is the first token at an offset or after it, also the end of a line or of a
+// endAt returns the first token at or after an offset, including the end of a line or
 // block.
 func (s *source) endAt(at int) int {
 	return sort.Search(len(s.toks), func(i int) bool { return int(s.toks[i].start) >= at })
 }
 
-// tokenAt is the first token at an offset or after it that takes bytes.
+// tokenAt returns the first non-empty token at or after an offset.
 func (s *source) tokenAt(at int) int {
 	k := s.endAt(at)
 	for k < len(s.toks) && s.toks[k].virtual {
@@ -275,8 +273,8 @@ func (s *source) tokenAt(at int) int {
 	return k
 }
 
-// around is the opening bracket around all that a hole holds if it is the one that
-// the template has around it, or -1.
+// around returns the opening bracket around the content of a hole if it is the bracket
+// that the template has there, or -1.
 func (r *rewriting) around(h Hole, bracket byte) int {
 	after := r.tokenAt(h.End)
 	if bracket == 0 || r.kindAt(after) != closing {
@@ -289,7 +287,7 @@ func (r *rewriting) around(h Hole, bracket byte) int {
 	return o
 }
 
-// block is the offset after the : before an indented block that a hole holds, or -1.
+// block returns the offset after the : before an indented block in a hole, or -1.
 func (r *rewriting) block(h Hole) int {
 	if k := r.tokenAt(h.Start); r.newlines == indented && k > 1 && r.toks[k-1].virtual && r.toks[k-1].kind == opening && r.is(k-2, ":") {
 		return int(r.toks[k-2].end)
@@ -297,8 +295,7 @@ func (r *rewriting) block(h Hole) int {
 	return -1
 }
 
-// losesComment reports a comment of a match that is in none of the pieces that are
-// kept.
+// losesComment reports whether a comment of a match is in none of the kept pieces.
 func (r *rewriting) losesComment(m *Match, kept []Hole) bool {
 	for i := sort.Search(len(r.comments), func(i int) bool { return r.comments[i][0] >= m.Start }); i < len(r.comments) && r.comments[i][0] < m.End; i++ {
 		if c := r.comments[i]; !slices.ContainsFunc(kept, func(h Hole) bool { return h.Start <= c[0] && c[1] <= h.End }) {
@@ -308,8 +305,8 @@ func (r *rewriting) losesComment(m *Match, kept []Hole) bool {
 	return false
 }
 
-// cutsDirective reports a line of the preprocessor in a match that is in none of the
-// pieces that are kept, or an #if, #else or #endif whose partners are not in the same.
+// cutsDirective reports whether a preprocessor line of a match is in none of the kept
+// pieces, or an #if, #else or #endif is separated from its partners.
 func (r *rewriting) cutsDirective(m *Match, kept []Hole) bool {
 	open := map[int]int{} // by the start of a hole
 	for at := m.Start; ; {
@@ -346,14 +343,14 @@ func (r *rewriting) cutsDirective(m *Match, kept []Hole) bool {
 	return false
 }
 
-// covered reports that an offset is inside a comment or a token.
+// covered reports whether an offset is inside a comment or a token.
 func (s *source) covered(at int) bool {
 	i := sort.Search(len(s.comments), func(i int) bool { return s.comments[i][1] > at })
 	k := sort.Search(len(s.toks), func(k int) bool { return int(s.toks[k].end) > at })
 	return i < len(s.comments) && s.comments[i][0] < at || k < len(s.toks) && int(s.toks[k].start) < at
 }
 
-// hole is the text of a hole, with the matches in it replaced.
+// hole returns the text of a hole with its inner matches replaced.
 func (r *rewriting) hole(h Hole, inner []Match) string {
 	var out strings.Builder
 	at := h.Start
@@ -377,7 +374,7 @@ func (r *rewriting) hole(h Hole, inner []Match) string {
 	return out.String()
 }
 
-// indentAt is the indentation of the line at an offset.
+// indentAt returns the indentation of the line at an offset.
 func (s *source) indentAt(at int) string {
 	start := bytes.LastIndexByte(s.text[:at], '\n') + 1
 	end := start
@@ -387,8 +384,8 @@ func (s *source) indentAt(at int) string {
 	return string(s.text[start:end])
 }
 
-// reindented is a piece whose lines have the indentation of their new place instead of
-// that of the line at an offset. Lines inside strings keep theirs.
+// reindented returns a piece with the indentation at offset at replaced by to in its
+// lines. Lines inside strings stay unchanged.
 func (r *rewriting) reindented(piece string, at int, to string) string {
 	from := r.indentAt(at)
 	if from == to || !strings.Contains(piece, "\n") {
@@ -408,7 +405,7 @@ func (r *rewriting) reindented(piece string, at int, to string) string {
 	return strings.Join(lines, "")
 }
 
-// inStrings says which offsets of a piece begin a line inside a string.
+// inStrings returns the offsets of a piece at which a line inside a string begins.
 func (r *rewriting) inStrings(piece string) map[int]bool {
 	kept := map[int]bool{}
 	code := symbols.LexAs(r.language, []byte(piece))
@@ -428,8 +425,8 @@ func (r *rewriting) inStrings(piece string) map[int]bool {
 	return kept
 }
 
-// dropComma removes the comma before a hole that holds nothing, at the end of the
-// text, or the one after it, at the start of rest: f($A, $$REST) with no rest is f(a).
+// dropComma removes the comma next to an empty hole: before it, at the end of the text, or
+// after it, at the start of rest. f($A, $$REST) with an empty REST is f(a).
 func (w *written) dropComma(rest string) string {
 	before, after := bytes.TrimRight(w.text, " \t\n"), strings.TrimLeft(rest, " \t\n")
 	switch {

@@ -29,7 +29,7 @@ func TestReplace(t *testing.T) {
 		{"a.go", `foo($A, $$B)`, `bar($A, $$B)`, "foo(1); foo(1, 2)", "bar(1); bar(1, 2)"},
 		{"a.c", `f($A);`, `g($A);`, "f(a\n#if X\n + b\n#else\n + c\n#endif\n + d);", "g(a\n#if X\n + b\n#else\n + c\n#endif\n + d);"},
 
-		// What is alone in its brackets keeps its lines and comments.
+		// A hole alone in its brackets keeps its lines and comments.
 		{"a.go", `if a { $$B }`, `f(func() { $$B })`, "{\n\tif a { // why\n\t\tx()\n\t\ty()\n\t}\n}", "{\n\tf(func() { // why\n\t\tx()\n\t\ty()\n\t})\n}"},
 		{"a.go", `if a { $$B }`, "if b {\n\t$$B\n}", "{\n\tif a {\n\t\tx()\n\t\ty()\n\t}\n}", "{\n\tif b {\n\t\tx()\n\t\ty()\n\t}\n}"},
 		{"a.go", `foo($$A)`, `bar($$A)`, "foo(\n\ta, // one\n\tb,\n)", "bar(\n\ta, // one\n\tb,\n)"},
@@ -38,7 +38,7 @@ func TestReplace(t *testing.T) {
 		{"a.py", `if not $C: $$B`, `if neg($C): $$B`, "if x:\n    if not a:  # why\n        b()\n        c()\n", "if x:\n    if neg(a):  # why\n        b()\n        c()\n"},
 		{"a.py", `if not $C: $$B`, "if x:\n    if neg($C):\n        $$B", "if not a:\n  b()\n  c()\n", "if x:\n    if neg(a):\n        b()\n        c()\n"},
 
-		// Brackets around a piece, and around the whole.
+		// Brackets around a piece, and around the whole replacement.
 		{"a.go", `foo($A)`, `$A.foo()`, "foo(a + b)", "(a + b).foo()"},
 		{"a.go", `foo($A)`, `$A.foo()`, "foo(1)", "(1).foo()"},
 		{"a.go", `foo($A)`, `$A + 1`, "foo(a) * 2", "(a + 1) * 2"},
@@ -54,12 +54,12 @@ func TestReplace(t *testing.T) {
 		{"a.py", `f($A)`, `$A.g`, "f(a\n  .b)", "(a\n  .b).g"},
 		{"a.py", `f($A)`, `$A.g`, "f(lambda: a)", "(lambda: a).g"},
 
-		// A line that begins with an operator of its own is another statement.
+		// A line that begins with its own operator is another statement.
 		{"a.go", `q($A, $B)`, `$A := $B`, "{\n\tq(f, g())\n\t*h = i\n}", "{\n\tf := g()\n\t*h = i\n}"},
 		{"a.py", `q($A)`, `return $A`, "class C:\n    def f(self):\n        q(a or b)\n\n    @property\n    def g(self): pass\n", "class C:\n    def f(self):\n        return a or b\n\n    @property\n    def g(self): pass\n"},
 		{"a.js", `$A.n`, `n($A)`, "a.n\n++b", "n(a)\n++b"},
 
-		// None where a piece stands as it stood.
+		// No brackets where a piece keeps its neighbours.
 		{"a.ts", `const $A = $B`, `let $A = $B`, "const f = (a) => b\nconst g = <T>(x: T) => x as U", "let f = (a) => b\nlet g = <T>(x: T) => x as U"},
 		{"a.rs", `let $A = $B;`, `let mut $A = $B;`, "let x = if a { b } else { c };", "let mut x = if a { b } else { c };"},
 		{"a.go", `!$A`, `-$A`, "!!a", "-(-a)"},
@@ -71,7 +71,7 @@ func TestReplace(t *testing.T) {
 		{"a.go", `for $A, $B := range $C { $$D }`, `$C.Each(func($A, $B any) { $$D })`, "for _, v := range c.d {\n\tx = append(x, v)\n}", "c.d.Each(func(_, v any) {\n\tx = append(x, v)\n})"},
 		{"a.go", `func $A($$B) { $$C }`, `func New$A($$B) { begin(); $$C }`, "func f(t *testing.T, a string) { x() }", "func Newf(t *testing.T, a string) { begin(); x() }"},
 
-		// After else Go wants a block.
+		// After else Go requires a block.
 		{"a.go", `if $A { $$B }`, `when($A, func() { $$B })`, "if a {\n\tb()\n} else if c {\n\td()\n}", "if a {\n\tb()\n} else { when(c, func() {\n\td()\n}) }"},
 		{"a.js", `if ($A) { $$B }`, `when($A, () => { $$B })`, "if (a) {} else if (c) {}", "if (a) {} else when(c, () => {})"},
 	} {
@@ -81,7 +81,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// What can't be replaced stays as it is, with the reason.
+// Matches that can't be replaced are unchanged, with a reason.
 func TestReplaceRefuses(t *testing.T) {
 	for _, c := range []struct {
 		path, pattern, new, code, want string

@@ -1,12 +1,12 @@
 package structure
 
-// A side of a hole is what stands next to it in the pattern. It decides how far the
-// piece in the hole may reach.
+// A side of a hole is its neighbour in the pattern. It determines how far the piece in
+// the hole may extend.
 type sideKind uint8
 
 const (
 	hard     sideKind = iota // a bracket, separator or keyword
-	edge                     // nothing: the pattern ends here
+	edge                     // the pattern ends here
 	operator                 // a binary operator, or on the left a unary one
 	member                   // a dot: one name
 	called                   // a bracket or dot that continues an operand
@@ -46,7 +46,7 @@ func (c *compiled) sides(s *source) {
 		s.newlines == indented && last > 0 && c.elems[last].hole != nil && c.elems[last].hole.many && c.elems[last-1].text == ":"
 }
 
-// lower lowers the level to that of element i, which is in no bracket.
+// lower lowers the level to the level of element i, which is outside of brackets.
 func (c *compiled) lower(s *source, i int) {
 	e := &c.elems[i]
 	level := postfix
@@ -70,7 +70,7 @@ func (c *compiled) lower(s *source, i int) {
 	c.level = min(c.level, level)
 }
 
-// expression reports that the brace at i may begin an operand.
+// expression reports whether the brace at i may begin an operand.
 func (c *compiled) expression(i int) bool {
 	p := &c.elems[i-1]
 	return p.kind == op || p.kind == separator || p.kind == opening
@@ -87,7 +87,7 @@ func (c *compiled) isOperand(s *source, i int) bool {
 	return e.kind == number || e.kind == text
 }
 
-// operatorLevel is how tightly the operator at i of the pattern binds.
+// operatorLevel returns how tightly the operator at i of the pattern binds.
 func (c *compiled) operatorLevel(s *source, i int) int {
 	if i == 0 || s.prefixAt(i) {
 		return unary

@@ -18,31 +18,31 @@ const (
 	separator // ends a statement: ; or the end of a line
 )
 
-// token is a piece of code as patterns see it: operators are whole, and the ends
-// of lines and of indented blocks that mean something are there as well.
+// token is a piece of code for matching: operators are whole, and significant ends of
+// lines and of indented blocks are tokens too.
 type token struct {
 	kind       kind
-	virtual    bool // takes no bytes
-	first      bool // of its line
-	weak       bool // a ; before } that means nothing
+	virtual    bool // empty
+	first      bool // first of its line
+	weak       bool // a ; before } without meaning
 	start, end int32
 	mate       int32 // of a bracket
-	in         int32 // the bracket around it, or -1
+	in         int32 // the enclosing bracket, or -1
 }
 
-// source is a text taken apart.
+// source is a tokenized text.
 type source struct {
 	*dialect
 	language string
 	text     []byte
 	toks     []token
 	comments [][2]int
-	steps    int // left
-	nested   int // expressions around the one that is walked
+	steps    int // remaining
+	nested   int // expressions around the current one
 	stop     func() bool
 }
 
-// step counts a step, and reports whether there are more. What stop ends has none.
+// step counts a step, and reports whether more are left. After a stop none are.
 func (s *source) step() bool {
 	if s.steps--; s.steps%4096 == 0 && s.stop != nil && s.stop() {
 		s.steps = -1
@@ -50,7 +50,7 @@ func (s *source) step() bool {
 	return s.steps >= 0
 }
 
-// newSource takes code apart; of a pattern what means nothing is dropped.
+// newSource tokenizes code; in a pattern, tokens without meaning are dropped.
 func newSource(code *symbols.Code, text []byte, pattern bool) *source {
 	s := &source{dialect: dialectOf(code.Language), language: code.Language, text: text, comments: code.Comments}
 	b := &builder{source: s, code: code, pattern: pattern, columns: []int{0}}
@@ -60,11 +60,11 @@ func newSource(code *symbols.Code, text []byte, pattern bool) *source {
 	for len(b.columns) > 1 {
 		b.dedent()
 	}
-	s.steps = 4*len(s.toks) + 1<<22 // real code takes two a token
+	s.steps = 4*len(s.toks) + 1<<22 // real code takes two per token
 	return s
 }
 
-// builder makes the tokens of a source.
+// builder builds the tokens of a source.
 type builder struct {
 	*source
 	code    *symbols.Code
@@ -73,7 +73,7 @@ type builder struct {
 	columns []int   // of indented blocks
 }
 
-// inBlock reports that the next token is in no bracket but braces.
+// inBlock reports whether the next token is in no brackets other than braces.
 func (b *builder) inBlock() bool {
 	n := len(b.open)
 	return n == 0 || b.toks[b.open[n-1]].virtual || b.is(int(b.open[n-1]), "{")
@@ -87,7 +87,7 @@ func (b *builder) push(k kind, virtual, first bool, start, end int) {
 	b.toks = append(b.toks, t)
 }
 
-// add takes token i, or the operator that begins there, and returns the next.
+// add adds token i, or the operator that begins there, and returns the next.
 func (b *builder) add(i int) int {
 	t := &b.code.Tokens[i]
 	if t.First {
@@ -133,8 +133,8 @@ func (b *builder) add(i int) int {
 	return i + n
 }
 
-// exponent is how many tokens after i belong to its number: 2 of 1e-9, 1 of 1. where
-// no name follows, else 0.
+// exponent returns how many tokens after i belong to its number: 2 for 1e-9, 1 for 1.
+// if no name follows, else 0.
 func (b *builder) exponent(i int) int {
 	list := b.code.Tokens
 	if list[i].Kind == symbols.Number && i+1 < len(list) && list[i+1].Start == list[i].End && b.text[list[i+1].Start] == '.' {
@@ -152,7 +152,7 @@ func (b *builder) exponent(i int) int {
 	return 2
 }
 
-// close adds a closing bracket. What stands before it and means nothing goes.
+// close adds a closing bracket and drops tokens without meaning before it.
 func (b *builder) close(t *symbols.Token) {
 	for len(b.open) > 0 && b.toks[b.open[len(b.open)-1]].virtual {
 		b.dedent()
@@ -180,12 +180,12 @@ func (b *builder) close(t *symbols.Token) {
 	b.toks[n].in = b.toks[o].in
 }
 
-// called reports that the bracket at o follows an operand.
+// called reports whether the bracket at o follows an operand.
 func (b *builder) called(o int) bool {
 	return o > 0 && (b.toks[o-1].kind == word || b.toks[o-1].kind == closing)
 }
 
-// line is called before the first token of a line: it may end a statement, and in
+// line is called before the first token of a line, which may end a statement, and in
 // Python a block.
 func (b *builder) line(i int) {
 	if len(b.toks) == 0 || b.newlines == ignored {
@@ -209,13 +209,13 @@ func (b *builder) line(i int) {
 	b.push(separator, true, false, at, at)
 }
 
-// endsDo reports that token i is the last of do … while (…).
+// endsDo reports whether token i is the last one of do … while (…).
 func (b *builder) endsDo(i int) bool {
 	k := int(b.toks[i].mate) - 1
 	return b.is(k, "while") && b.closes(k-1, '}')
 }
 
-// ends reports that a statement may end with token i.
+// ends reports whether a statement may end with token i.
 func (b *builder) ends(i int) bool {
 	t := &b.toks[i]
 	if t.kind != op {
@@ -224,8 +224,8 @@ func (b *builder) ends(i int) bool {
 	return b.is(i, "++") || b.is(i, "--") || b.newlines == loose && (b.is(i, "!") || b.is(i, "!!"))
 }
 
-// continues reports that the line which begins with token i belongs to the one
-// before it.
+// continues reports whether the line that begins with token i continues the previous
+// one.
 func (b *builder) continues(i int, prev *token) bool {
 	t := &b.code.Tokens[i]
 	w := string(b.text[t.Start:t.End])
@@ -312,7 +312,7 @@ func (s *source) str(i int) string {
 	return string(s.text[s.toks[i].start:s.toks[i].end])
 }
 
-// is reports whether token i is exactly w, and no string.
+// is reports whether token i is exactly w and not a string.
 func (s *source) is(i int, w string) bool {
 	if i < 0 || i >= len(s.toks) {
 		return false
@@ -321,7 +321,7 @@ func (s *source) is(i int, w string) bool {
 	return int(t.end-t.start) == len(w) && t.kind != text && string(s.text[t.start:t.end]) == w
 }
 
-// kindAt is the kind of token i, or 0.
+// kindAt returns the kind of token i, or 0.
 func (s *source) kindAt(i int) kind {
 	if i < 0 || i >= len(s.toks) {
 		return 0
@@ -329,17 +329,17 @@ func (s *source) kindAt(i int) kind {
 	return s.toks[i].kind
 }
 
-// opens reports whether token i is this opening bracket.
+// opens reports whether token i is the given opening bracket.
 func (s *source) opens(i int, bracket byte) bool {
 	return s.kindAt(i) == opening && !s.toks[i].virtual && s.text[s.toks[i].start] == bracket
 }
 
-// closes reports whether token i is this closing bracket.
+// closes reports whether token i is the given closing bracket.
 func (s *source) closes(i int, bracket byte) bool {
 	return s.kindAt(i) == closing && !s.toks[i].virtual && s.text[s.toks[i].start] == bracket
 }
 
-// next is the token after i, or after the group that opens there.
+// next returns the token after i, or after the group that opens there.
 func (s *source) next(i int) int {
 	if s.toks[i].kind == opening {
 		return int(s.toks[i].mate) + 1
@@ -347,13 +347,12 @@ func (s *source) next(i int) int {
 	return i + 1
 }
 
-// joined reports that nothing stands between tokens i-1 and i.
+// joined reports whether nothing separates tokens i-1 and i.
 func (s *source) joined(i int) bool {
 	return i > 0 && i < len(s.toks) && s.toks[i-1].end == s.toks[i].start
 }
 
-// span is the bytes of tokens from i to before e; what takes no bytes does not
-// count.
+// span returns the byte range of the tokens from i to before e, ignoring empty ones.
 func (s *source) span(i, e int) (start, end int) {
 	for i < e && s.toks[i].virtual {
 		i++

@@ -29,14 +29,14 @@ type Pattern struct {
 	expr  string
 	text  string // with names in place of holes
 	holes []hole
-	names []string // of holes, without the unnamed
+	names []string // of the named holes
 	needs []string
 
 	mu   sync.Mutex
 	code map[string]*compiled // by language
 }
 
-// hole is a hole as it is written.
+// hole is a hole as written.
 type hole struct {
 	name string // "" if unnamed
 	many bool
@@ -45,10 +45,10 @@ type hole struct {
 // DefaultHole begins a hole.
 const DefaultHole = '$'
 
-// mark makes names that stand for holes while a pattern is lexed.
+// mark makes the names that replace holes when a pattern is tokenized.
 const mark = "Qhole"
 
-// Error refuses a pattern.
+// Error reports an invalid pattern.
 type Error struct {
 	Expr, Problem, Advice string
 }
@@ -58,13 +58,13 @@ func (e *Error) Error() string { return fmt.Sprintf("invalid structure %q: %s", 
 // Code is InvalidPattern.
 func (e *Error) Code() fault.Code { return fault.InvalidPattern }
 
-// Is makes errors.Is find the code.
+// Is lets errors.Is find the code.
 func (e *Error) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *Error) Hint() string { return e.Advice }
 
-// Compile compiles a pattern whose holes begin with a sign: $ if it is 0.
+// Compile compiles a pattern. Its holes begin with sign; 0 means $.
 func Compile(expr string, sign rune) (*Pattern, error) {
 	if sign == 0 {
 		sign = DefaultHole
@@ -102,8 +102,8 @@ func Compile(expr string, sign rune) (*Pattern, error) {
 	return p, p.survey()
 }
 
-// survey compiles the pattern for every language: it is an error if no language can
-// read it, and the words that all of them need narrow a search.
+// survey compiles the pattern for every language. It is an error if it is invalid in all
+// of them. The words required in all languages narrow a search.
 func (p *Pattern) survey() error {
 	var needs map[string]int
 	var first error
@@ -138,8 +138,8 @@ func (p *Pattern) survey() error {
 	return nil
 }
 
-// readHole reads a hole at the start of s: $NAME, $_, $$NAME or $$; $$$ is as $$.
-// Names are upper case, so that $name stays code.
+// readHole parses a hole at the start of s: $NAME, $_, $$NAME or $$; $$$ is the same as
+// $$. Names are upper case, so that $name stays code.
 func readHole(s string, sign byte) (hole, int) {
 	n := 0
 	for n < len(s) && s[n] == sign && n < 3 {
@@ -188,7 +188,7 @@ func dedented(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// String is the pattern as it was given.
+// String returns the pattern as given.
 func (p *Pattern) String() string { return p.expr }
 
 // Names lists the names of the holes.
@@ -197,7 +197,7 @@ func (p *Pattern) Names() []string { return p.names }
 // Needs lists texts that every file with a match contains, the longest first.
 func (p *Pattern) Needs() []string { return p.needs }
 
-// in is the pattern read as code of a language.
+// in returns the pattern parsed as code of a language.
 func (p *Pattern) in(language string) (*compiled, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,12 +215,12 @@ type elem struct {
 	virtual     bool
 	text        string
 	inside      *regexp.Regexp // of a string with holes
-	insides     []int          // the names of its groups
+	insides     []int          // names of its groups
 	hole        *hole          // nil for a literal
 	name        int            // of the hole, or -1
 	left, right side
 	generic     bool // < of type arguments
-	joined      bool // { of Go's T{…}, with nothing before it
+	joined      bool // { of Go's T{…}, directly after it
 }
 
 // compiled is a pattern in one language.
@@ -230,7 +230,7 @@ type compiled struct {
 	err   error
 	elems []elem
 	level int // how tightly its loosest operator binds
-	// keyword says that it begins with a keyword, ends that it ends with a body.
+	// keyword: it begins with a keyword; ends: it ends with a body.
 	keyword, ends bool
 	comment       *elem // the pattern is a comment
 }
@@ -285,7 +285,7 @@ func (p *Pattern) compile(language string) *compiled {
 	return c
 }
 
-// holeNumber reads the name that stands for a hole.
+// holeNumber parses a name that replaces a hole.
 func holeNumber(s string) (int, bool) {
 	var n int
 	if !strings.HasPrefix(s, mark) || !strings.HasSuffix(s, "x") {
@@ -299,8 +299,8 @@ var markedHole = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(mark + `\d+x`)
 })
 
-// within lets a string or comment that has holes match others: $A is a word there
-// and $$A any text.
+// within lets a string or comment with holes match others: there, $A is a word and $$A
+// any text.
 func (c *compiled) within(e *elem) {
 	at := markedHole().FindAllStringIndex(e.text, -1)
 	if at == nil {
@@ -324,7 +324,7 @@ func (c *compiled) within(e *elem) {
 	e.inside = regexp.MustCompile(expr.String())
 }
 
-// needs lists what a text must contain to match.
+// needs lists texts that every match contains.
 func (c *compiled) needs() []string {
 	var list []string
 	add := func(s string) {

@@ -114,7 +114,7 @@ func TestFind(t *testing.T) {
 		{"a.c", `sizeof($A)`, "x > (int)sizeof(y)", []string{"sizeof(y) A=y"}},
 		{"a.c", `$A - $B`, "(a) - b; (int) - c; (T *) - d", []string{"(a) - b A=(a) B=b"}},
 		{"a.c", `if ($A) return $B;`, "if (a > 1) return f(2);", []string{"if (a > 1) return f(2); A=a > 1 B=f(2)"}},
-		// A hole ends with a block, and has a statement whole.
+		// A hole ends with a block, and contains whole statements.
 		{"a.c", `if ($A) $B;`, "if (n) { g(); } *p = 3;", nil},
 		{"a.c", `if ($A) $B;`, "if (n) { g(); } (*f)(); if (m) { h(); } ++p; if (q) { i(); } -r;", nil},
 		{"a.c", `if ($A) $B;`, "if (n) while (x) { g(); } *p = 3;", nil},

@@ -10,18 +10,17 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Template is what matches of a pattern are replaced by. It is safe for concurrent
-// use.
+// Template is the replacement for matches of a pattern. It is safe for concurrent use.
 type Template struct {
 	*Pattern
-	texts []string // around the holes: one more than there are holes
-	used  []string // the names of the holes, in their order
+	texts []string // around the holes: one more than holes
+	used  []string // names of the holes, in order
 
 	mu    sync.Mutex
 	forms map[string]*form // by language
 }
 
-// HoleError refuses a template with a hole that the pattern does not have.
+// HoleError reports a template with a hole that the pattern does not have.
 type HoleError struct {
 	Name string
 	Have []string
@@ -34,10 +33,10 @@ func (e *HoleError) Error() string {
 // Code is InvalidArgument.
 func (e *HoleError) Code() fault.Code { return fault.InvalidArgument }
 
-// Is makes errors.Is find the code.
+// Is lets errors.Is find the code.
 func (e *HoleError) Is(target error) bool { return target == e.Code() }
 
-// Hint says which holes there are.
+// Hint lists the available holes.
 func (e *HoleError) Hint() string {
 	if len(e.Have) == 0 {
 		return "the structure has no holes with a name"
@@ -45,7 +44,7 @@ func (e *HoleError) Hint() string {
 	return "the structure has " + strings.Join(e.Have, ", ") + "; another sign than $ for holes keeps $ as text"
 }
 
-// Template reads what matches are replaced by: code with the holes of the pattern.
+// Template parses a replacement: code with the holes of the pattern.
 func (p *Pattern) Template(body string, sign rune) (*Template, error) {
 	if sign == 0 {
 		sign = DefaultHole
@@ -68,29 +67,29 @@ func (p *Pattern) Template(body string, sign rune) (*Template, error) {
 	return t, nil
 }
 
-// form is a template read as code of one language.
+// form is a template parsed as code of one language.
 type form struct {
 	first, last string // tokens
-	statement   bool   // it begins with a word that begins only statements
+	statement   bool   // begins with a word that begins only statements
 	slots       []slot // of the holes
 }
 
-// slot is what stands around a hole of a template. It decides what a piece needs to
-// stand there.
+// slot describes the neighbours of a hole in a template. They decide whether a piece
+// needs brackets there.
 type slot struct {
-	left, right int  // how tightly the operators next to it bind; 0 if there are none
+	left, right int  // how tightly the adjacent operators bind; 0 without one
 	dot         bool // a . follows
 	argument    bool // between the brackets and commas of a call or list
 	last        bool // before the ) of a call
-	bracket     byte // the opening bracket in which it is alone, or 0
-	bare        bool // in no bracket
+	bracket     byte // the opening bracket if the hole is alone in it, or 0
+	bare        bool // outside of brackets
 	arrow       bool // after =>
 	start       bool // the template begins with it
 	glued       bool // part of a longer name, or in a string
-	kept        bool // it stands in the pattern as it stands here
+	kept        bool // has the same neighbours in the pattern
 }
 
-// form is the template read as code of a language.
+// form returns the template parsed as code of a language.
 func (t *Template) form(language string) *form {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +130,7 @@ func (t *Template) read(language string) *form {
 	return f
 }
 
-// slotsBefore are the slots of the pattern's holes, but for those that occur twice.
+// slotsBefore returns the slots of the pattern's holes, except repeated ones.
 func (t *Template) slotsBefore(language string) map[string]slot {
 	out := map[string]slot{}
 	code := symbols.LexAs(language, []byte(t.Pattern.text))
@@ -155,7 +154,7 @@ func (t *Template) slotsBefore(language string) map[string]slot {
 	return out
 }
 
-// slot says what stands around token k of a template.
+// slot describes the neighbours of token k of a template.
 func (s *source) slot(k int) slot {
 	return slot{
 		left: s.leftLevel(k - 1), right: s.rightLevel(k + 1), dot: s.is(k+1, "."),
@@ -164,8 +163,8 @@ func (s *source) slot(k int) slot {
 	}
 }
 
-// alone is the opening bracket at o if it closes at c, or 0. Parentheses count only if
-// they are those of a call: (a) may not be (a,).
+// alone returns the opening bracket at o if it closes at c, or 0. Parentheses count only
+// if they belong to a call: (a) may not be (a,).
 func (s *source) alone(o, c int) byte {
 	if s.kindAt(o) != opening || s.toks[o].virtual || int(s.toks[o].mate) != c {
 		return 0
@@ -177,7 +176,7 @@ func (s *source) alone(o, c int) byte {
 	return b
 }
 
-// leftLevel is how tightly the operator at k binds what follows it; 0 if it is none.
+// leftLevel returns how tightly the operator at k binds the code after it; 0 if it is not one.
 func (s *source) leftLevel(k int) int {
 	switch s.kindAt(k) {
 	case op:
@@ -199,8 +198,8 @@ func (s *source) leftLevel(k int) int {
 	return 0
 }
 
-// rightLevel is how tightly the operator or bracket at k binds what precedes it; 0 if
-// it is none.
+// rightLevel returns how tightly the operator or bracket at k binds the code before it; 0
+// if it is neither.
 func (s *source) rightLevel(k int) int {
 	switch s.kindAt(k) {
 	case op:
@@ -221,7 +220,7 @@ func (s *source) rightLevel(k int) int {
 	return 0
 }
 
-// loneBracket reports a bracket without its partner, which is read as an operator.
+// loneBracket reports whether a bracket is unpaired; it is read as an operator.
 func (s *source) loneBracket(k int) bool {
 	return s.kindAt(k) == op && strings.Contains("()[]{}", s.str(k))
 }

@@ -18,22 +18,22 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// can is one trash folder: a folder of things and one of records, in a root.
+// can is one trash folder: a folder of items and one of records, in a root.
 type can struct {
 	root  *rootfs.Root
 	files rootfs.Path
 	info  rootfs.Path
 	// plain has no records: macOS.
 	plain bool
-	// hashed records are found by a hash of the name, because in a workspace
-	// the policy judges names; others by the name itself.
+	// hashed records are named by a hash of the item's name, because in a workspace the
+	// policy checks names; others are named like the item.
 	hashed bool
-	// recycled is Windows' recycle bin: names and records of its own, in one
+	// recycled is Windows' recycle bin: items and records with special names, in one
 	// folder.
 	recycled bool
-	// base is what relative paths in records start from.
+	// base is the base of relative paths in records.
 	base string
-	// shown is the folder of things, as ids begin.
+	// shown is the folder of items, with which ids begin.
 	shown string
 	// mayCopy lets put and restore cross file systems.
 	mayCopy bool
@@ -47,7 +47,7 @@ func (c *can) close(b *Bin) {
 
 func isOtherDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }
 
-// file and record say where a thing called name and its record are.
+// file returns the path of the item called name, record that of its record.
 func (c *can) file(name string) (rootfs.Path, error) { return c.files.Child(name) }
 
 func (c *can) record(name string) (rootfs.Path, error) {
@@ -61,8 +61,8 @@ func (c *can) record(name string) (rootfs.Path, error) {
 	return c.info.Child(name + infoSuffix)
 }
 
-// maxTries bounds the search for a free name; after half of them the names are
-// unlikely ones.
+// maxTries limits the search for a free name; the second half of the candidates are
+// unlikely names.
 const maxTries = 2000
 
 // put moves the entry at p of b's workspace into the can.
@@ -82,8 +82,8 @@ func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
 	return Item{}, fmt.Errorf("no free name for %s: %w", fault.Printable(p.Base()), fault.AlreadyExists)
 }
 
-// putAs tries one name. The record comes first: it reserves the name among all
-// programs, and without it nobody would know where the thing came from.
+// putAs tries one name. The record is written first: it reserves the name among all
+// programs, and without it the item's origin would be unknown.
 func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 	to, err := c.file(name)
 	if err != nil {
@@ -128,11 +128,11 @@ func (c *can) encode(r record) []byte {
 	return r.encode()
 }
 
-// staleAfter is far longer than the moment between a record and its thing.
+// staleAfter is far longer than the time between writing a record and moving its item.
 const staleAfter = 10 * time.Minute
 
-// stale reports whether a record of our own kind stands for nothing any more,
-// as when someone emptied .trash by hand. putAs has seen that the thing is gone.
+// stale reports whether a record of our own kind has no item any more, as when someone
+// emptied .trash by hand. putAs has checked that the item is gone.
 func (c *can) stale(b *Bin, at rootfs.Path) bool {
 	if !c.hashed {
 		return false
@@ -141,7 +141,7 @@ func (c *can) stale(b *Bin, at rootfs.Path) bool {
 	return err == nil && b.opts.Now().Sub(info.ModTime) > staleAfter
 }
 
-// move renames, and copies only where that is allowed.
+// move renames, and copies only if allowed.
 func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to rootfs.Path) error {
 	if src == dst {
 		return src.Rename(from, to)
@@ -153,9 +153,9 @@ func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to root
 	return err
 }
 
-// candidate is the n-th name to try: "W.md", "W 1.md", "W 2.md", and on macOS,
-// as the Finder names them, "W.md", "W 15.04.05.md", "W 15.04.05 2.md". A name
-// must leave room for the suffix of its record.
+// candidate returns the n-th name to try: "W.md", "W 1.md", "W 2.md", and on macOS, as the
+// Finder names them, "W.md", "W 15.04.05.md", "W 15.04.05 2.md". A name must leave room for
+// the suffix of its record.
 func (c *can) candidate(base string, n int, now time.Time) string {
 	if c.recycled {
 		return recycledName(base, rand.IntN)
@@ -187,7 +187,7 @@ func (c *can) candidate(base string, n int, now time.Time) string {
 	return stem + tail
 }
 
-// recorded is what the record of p says.
+// recorded returns the path for the record of p.
 func (b *Bin) recorded(c *can, p rootfs.Path) string {
 	if c.hashed {
 		return p.String()
@@ -202,7 +202,7 @@ func (b *Bin) recorded(c *can, p rootfs.Path) string {
 	return abs
 }
 
-// original turns a recorded path into what Item.Original holds.
+// original converts a recorded path to the form of Item.Original.
 func (b *Bin) original(c *can, recorded string) string {
 	if c.hashed || path.IsAbs(recorded) || c.base == "" {
 		return recorded
@@ -210,7 +210,7 @@ func (b *Bin) original(c *can, recorded string) string {
 	return path.Join(c.base, recorded)
 }
 
-// locate tells whether an original path is a place in the workspace.
+// locate returns the path in the workspace of an original path, if it is inside.
 func (b *Bin) locate(c *can, original string) (rootfs.Path, bool) {
 	rel, ok := original, c.hashed
 	if !c.hashed {
@@ -229,7 +229,7 @@ func (b *Bin) locate(c *can, original string) (rootfs.Path, bool) {
 	return p, err == nil && !p.IsRoot()
 }
 
-// item describes the thing called name.
+// item describes the item called name.
 func (c *can) item(b *Bin, name string) (Item, error) {
 	item := Item{ID: c.shown + "/" + name, Name: strings.Clone(name)}
 	at, err := c.file(name)
@@ -290,7 +290,7 @@ func (c *can) list(b *Bin) (items []Item, skipped []error) {
 		}
 		item, err := c.item(b, e.Name)
 		if errors.Is(err, ErrNotFound) {
-			continue // gone meanwhile
+			continue // removed meanwhile
 		}
 		if err != nil {
 			skipped = append(skipped, err)
@@ -301,7 +301,7 @@ func (c *can) list(b *Bin) (items []Item, skipped []error) {
 	return items, skipped
 }
 
-// restore moves the thing called name to a place in the workspace.
+// restore moves the item called name to a path in the workspace.
 func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 	from, err := c.file(name)
 	if err != nil {
@@ -315,27 +315,27 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 	made, err := b.ws.MkdirAll(to.Dir())
 	if err == nil {
 		err = c.move(c.root, from, b.ws, to)
-		if isOtherDevice(err) { // it came here by copying
+		if isOtherDevice(err) { // it was copied into the trash
 			err = c.root.RenameTo(from, b.ws, to)
 		}
 	}
 	if err != nil {
 		if _, gone := c.root.Stat(from); errors.Is(gone, fault.NotFound) {
-			// It moved, though maybe not durably. Its record is still here, so
-			// it goes back under the same name, by which others know it.
+			// It moved, though maybe not durably. Its record is still here, so move it back to the
+			// same name, by which other programs know it.
 			err = errors.Join(err, c.move(b.ws, to, c.root, from))
 		}
 		for i := len(made) - 1; i >= 0; i-- {
-			b.ws.Remove(made[i]) // best effort: empty folders do no harm
+			b.ws.Remove(made[i]) // best effort: empty folders are harmless
 		}
 		return err
 	}
-	// It is back. A record that stays stands for nothing; Clean removes it.
+	// It is restored. A remaining record is stale; Clean removes it.
 	c.forget(name)
 	return nil
 }
 
-// forget removes the record, after the thing.
+// forget removes the record, after its item.
 func (c *can) forget(name string) error {
 	if c.plain {
 		return nil

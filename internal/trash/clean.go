@@ -9,9 +9,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Clean removes the temporary files that dead processes left in the trash:
-// records that were being written and things that were being copied. The things
-// in the trash are not looked into.
+// Clean removes the temporary files of dead processes in the trash: incomplete records and
+// copies. It does not look inside the trashed items.
 func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 	var all rootfs.Cleaned
 	var failed []error
@@ -40,9 +39,9 @@ func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 	return all, errors.Join(failed...)
 }
 
-// dropStale removes the records of the workspace's own trash that stand for
-// nothing, as after a restoration that could not remove its record, or when
-// someone emptied .trash by hand. Nobody else writes there.
+// dropStale removes the records in the workspace's own trash that have no item, as after a
+// restoration that could not remove its record, or when someone emptied .trash by hand. No
+// other program writes records there.
 func (c *can) dropStale(b *Bin) (removed int) {
 	things, err := c.names(c.files)
 	if err != nil {

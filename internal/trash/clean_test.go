@@ -10,13 +10,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Clean removes what dead processes left in a trash, and nothing else.
+// Clean removes leftovers of dead processes in a trash, and nothing else.
 func TestClean(t *testing.T) {
 	kinds(t, func(t *testing.T, d *desk) {
 		d.write("a.md", "a")
 		d.write("b.md", "b")
 		d.put("a.md")
-		record := func() string { // of the thing in the trash
+		record := func() string { // of the item in the trash
 			var found string
 			for _, dir := range []string{d.dir, d.data} {
 				filepath.WalkDir(dir, func(p string, _ os.DirEntry, _ error) error {
@@ -31,10 +31,10 @@ func TestClean(t *testing.T) {
 		if record == "" {
 			t.Skip("this trash has no records")
 		}
-		// Left by a process of another boot of the machine.
+		// Left by a process before a reboot.
 		temp := filepath.Join(filepath.Dir(record), ".quarry-tmp-w-0badb007-00000000-1-1-000000000000000000000000")
 		d.must(os.WriteFile(temp, []byte("[Trash"), 0o600))
-		old := time.Now().Add(-2 * time.Hour) // systems without a name for a boot go by age
+		old := time.Now().Add(-2 * time.Hour) // systems that can't identify boots go by age
 		d.must(os.Chtimes(temp, old, old))
 		stale := filepath.Join(filepath.Dir(record), "000000000000000000000000"+infoSuffix)
 		d.must(os.WriteFile(stale, []byte(infoHead+"\nPath=b.md\n"), 0o600))

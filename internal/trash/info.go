@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// record is what a .trashinfo file says.
+// record is the content of a .trashinfo file.
 type record struct {
-	path    string // absolute, or relative to the top of the volume
+	path    string // absolute, or relative to the root of the volume
 	deleted time.Time
-	size    int64 // of the original; only the recycle bin keeps it
+	size    int64 // of the original; only the recycle bin records it
 }
 
 const (
 	infoSuffix = ".trashinfo"
 	infoHead   = "[Trash Info]"
-	// infoTime is local time without a zone; that is the specification.
+	// infoTime is local time without a zone, as specified.
 	infoTime = "2006-01-02T15:04:05"
 	// maxInfo is far above any real record: a path of 4096 bytes, all escaped.
 	maxInfo = 64 << 10
@@ -34,9 +34,8 @@ var (
 	errNoPath = errors.New("the record has no usable path")
 )
 
-// parseRecord reads a record of any program. The first Path and DeletionDate
-// count; a date that can't be read is left out, for the thing can still be
-// restored.
+// parseRecord parses a record of any program. The first Path and DeletionDate count. An
+// unreadable date is ignored, because the item can still be restored.
 func parseRecord(data []byte) (record, error) {
 	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	if strings.TrimSpace(lines[0]) != infoHead {
@@ -46,7 +45,7 @@ func parseRecord(data []byte) (record, error) {
 	hasPath, hasDate := false, false
 	for _, line := range lines[1:] {
 		if v, ok := strings.CutPrefix(line, "Path="); ok && !hasPath {
-			p, err := url.PathUnescape(v) // some programs write non-ASCII letters as they are
+			p, err := url.PathUnescape(v) // some programs write non-ASCII letters unescaped
 			if err != nil {
 				return record{}, errNoPath
 			}
@@ -64,13 +63,13 @@ func parseRecord(data []byte) (record, error) {
 	case !hasPath, r.path == "", strings.IndexByte(r.path, 0) >= 0, clean == "/", clean == ".":
 		return record{}, errNoPath
 	case clean == "..", strings.HasPrefix(clean, "../"):
-		return record{}, errNoPath // the specification forbids to leave the volume
+		return record{}, errNoPath // the specification forbids leaving the volume
 	}
 	r.path = clean
 	return r, nil
 }
 
-// escape encodes a path as the specification asks (RFC 2396), byte by byte.
+// escape encodes a path as specified (RFC 2396), byte by byte.
 func escape(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

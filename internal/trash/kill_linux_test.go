@@ -18,7 +18,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The names under which the test binary is its own victim.
+// Names under which the test binary runs as its own victim.
 const (
 	envRole = "QUARRY_TRASH_TEST_ROLE"
 	envDirs = "QUARRY_TRASH_TEST_DIRS"
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// exitOnError stands in for a test in a child process.
+// exitOnError replaces testing.TB in a child process.
 type exitOnError struct{ testing.TB }
 
 func (exitOnError) Helper()        {}
@@ -52,7 +52,7 @@ func childDesk() (*desk, int) {
 	return newDesk(exitOnError{}, dirs[0], dirs[1] == "", Options{DataDir: dirs[1]}), seed
 }
 
-// victim trashes and restores until it is killed.
+// victim trashes and restores files until it is killed.
 func victim() {
 	d, seed := childDesk()
 	r := rand.New(rand.NewPCG(uint64(seed), 1))
@@ -70,7 +70,7 @@ func victim() {
 	}
 }
 
-// putter trashes its own files, all of one name.
+// putter trashes its own files, all with the same name.
 func putter() {
 	d, seed := childDesk()
 	for i := range 20 {
@@ -88,13 +88,13 @@ func (d *desk) child(role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// Whenever a process dies, each thing is in its place or in the trash with its
-// record, whole and once.
+// Whenever a process dies, each item is in its place or in the trash with its record,
+// complete and only once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	stress.SkipTiny(t)
-	const kills = 60 // of one trash
+	const kills = 60 // per trash
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		t.Setenv("TMPDIR", "/dev/shm") // a kill needs no disk
+		t.Setenv("TMPDIR", "/dev/shm") // kills don't need a disk
 	}
 	kinds(t, func(t *testing.T, d *desk) {
 		run := stress.Start(t, "kill -9 of a trash: "+path.Base(t.Name()), 1, 170)
@@ -111,8 +111,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	})
 }
 
-// killAndRestore kills processes that trash and restore three folders. None of
-// them is ever lost or there twice.
+// killAndRestore kills processes that trash and restore three folders. None of the folders
+// is ever lost or duplicated.
 func (d *desk) killAndRestore(r *rand.Rand, kills int) {
 	t := d.t
 	for round := range kills {

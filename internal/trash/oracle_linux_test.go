@@ -27,7 +27,7 @@ func (d *desk) trashCLI(input, name string, args ...string) string {
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	if err != nil && strings.Contains(string(out), "PermissionError") && strings.Contains(string(out), "/.Trash-") {
-		// It looks into the trash of every volume, and ends at the first that is closed to it.
+		// It reads the trash of every volume, and stops at the first closed one.
 		d.t.Skipf("%s stops at another user's trash on a volume here", name)
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func (d *desk) trashCLI(input, name string, args ...string) string {
 	return string(out)
 }
 
-// listed is what trash-list shows of the desk's folder.
+// listed returns the output of trash-list for the desk's folder.
 func (d *desk) listed() []string {
 	d.t.Helper()
 	var names []string
@@ -52,8 +52,7 @@ func (d *desk) listed() []string {
 	return sorted(names)
 }
 
-// agree checks that trash-cli lists and restores what we trash, and we what it
-// does.
+// agree checks that trash-cli and this package list and restore each other's items.
 func agree(t *testing.T, d *desk) {
 	needTool(t, "trash-put")
 	names := []string{"plain.md", "with space.md", "Ünïcödé ☃.md", "100%.txt", "a%41b.txt", "sub/deep/x.md", "folder"}
@@ -118,7 +117,7 @@ func TestAgainstTrashCLI(t *testing.T) {
 
 const envVolume = "QUARRY_TRASH_TEST_VOLUME"
 
-// TestVolume runs TestOnVolume where a small file system of our own is mounted.
+// TestVolume runs TestOnVolume in a namespace with a small file system mounted.
 func TestVolume(t *testing.T) {
 	stress.SkipShort(t)
 	exe, err := os.Executable()
@@ -277,7 +276,7 @@ func TestOnVolume(t *testing.T) {
 	})
 }
 
-// Another volume without mounting anything: /dev/shm.
+// Another volume without mounting: /dev/shm.
 func TestSharedMemoryAsVolume(t *testing.T) {
 	top, err := mounts.Top("/dev/shm")
 	if home, _ := mounts.Top(os.TempDir()); err != nil || top == home {
@@ -300,8 +299,8 @@ func TestSharedMemoryAsVolume(t *testing.T) {
 	}
 }
 
-// An attacker swaps a symlink in for what is being trashed, and folders above
-// it: what leaves the workspace is the link or the file, never its target.
+// An attacker replaces the file to be trashed, and folders above it, with symlinks: only the
+// link or the file leaves the workspace, never the link's target.
 func TestSwappedUnderneath(t *testing.T) {
 	stress.SkipShort(t)
 	kinds(t, func(t *testing.T, d *desk) {

@@ -16,8 +16,8 @@ const (
 	localRecord = ".quarry"
 )
 
-// destinations yields the trash folders for p, best first, made if missing.
-// Each is the caller's to close.
+// destinations yields the trash folders for p, best first, creating missing ones. The
+// caller closes each.
 func (b *Bin) destinations(p rootfs.Path) iter.Seq2[*can, error] {
 	if b.local {
 		return func(yield func(*can, error) bool) { yield(b.localCan(true)) }
@@ -25,7 +25,7 @@ func (b *Bin) destinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return b.systemDestinations(p)
 }
 
-// existing yields the trash folders there are. Each is the caller's to close.
+// existing yields the existing trash folders. The caller closes each.
 func (b *Bin) existing() iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		all := b.systemExisting
@@ -43,8 +43,8 @@ func (b *Bin) existing() iter.Seq2[*can, error] {
 	}
 }
 
-// localCan opens .trash. A symlink of that name is not one: it could lead to
-// the user's notes.
+// localCan opens .trash. A symlink of that name is not accepted: it could lead to the
+// user's notes.
 func (b *Bin) localCan(create bool) (*can, error) {
 	files, err := b.ws.Known(localName)
 	if err != nil {
@@ -94,7 +94,7 @@ func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 var errNoHome = errors.New("no home trash is set up")
 
-// openHome opens the user's own trash.
+// openHome opens the user's home trash.
 func (b *Bin) openHome(name string, create bool) (*rootfs.Root, error) {
 	if b.opts.DataDir == "" {
 		return nil, errNoHome
@@ -110,7 +110,7 @@ func (b *Bin) openHome(name string, create bool) (*rootfs.Root, error) {
 	return root, err
 }
 
-// openDir opens one of the folders a trash is in, outside the workspace.
+// openDir opens a folder that contains a trash, outside the workspace.
 func (b *Bin) openDir(dir string) (*rootfs.Root, error) {
 	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: b.opts.Layer})
 	if err != nil {
@@ -119,7 +119,7 @@ func (b *Bin) openDir(dir string) (*rootfs.Root, error) {
 	return r, nil
 }
 
-// makeDir opens dir, making it and what is missing above it with mode 0700.
+// makeDir opens dir, creating it and its missing parents with mode 0700.
 func (b *Bin) makeDir(dir string) (*rootfs.Root, error) {
 	var missing []string
 	for at := dir; ; at = filepath.Dir(at) {
@@ -142,7 +142,7 @@ func (b *Bin) makeDir(dir string) (*rootfs.Root, error) {
 	}
 }
 
-// makeBeneath makes folder in folder; names come innermost first.
+// makeBeneath creates nested folders; names are innermost first.
 func makeBeneath(r *rootfs.Root, names []string) error {
 	var p rootfs.Path
 	for i := len(names) - 1; i >= 0; i-- {

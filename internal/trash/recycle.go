@@ -9,12 +9,11 @@ import (
 	"unicode/utf16"
 )
 
-// Windows' recycle bin keeps a thing as $R and six characters, and its record
-// beside it as $I and the same six, both with the extension of the original.
-// A record is, in little endian: a version; the size of the original; the time
-// of deletion in ticks of 100 ns since 1601; in version 2 (Windows 10) the
-// length of the path in characters with its NUL; the path in UTF-16. Version 1
-// (Vista) has no length, and room for 260 characters.
+// Windows' recycle bin names an item $R plus six characters, and its record, beside it, $I
+// plus the same six, both with the extension of the original. A record has, in little
+// endian: a version; the size of the original; the time of deletion in ticks of 100 ns since
+// 1601; in version 2 (Windows 10) the length of the path in characters with its NUL; the path
+// in UTF-16. Version 1 (Vista) has no length, and space for 260 characters.
 const (
 	recycledThing  = "$R"
 	recycledRecord = "$I"
@@ -24,7 +23,7 @@ const (
 	windowsEpoch = 116444736000000000
 )
 
-// encodeRecycled writes version 2, in whole seconds as other trashes do.
+// encodeRecycled writes version 2, in whole seconds like other trashes.
 func (r record) encodeRecycled() []byte {
 	name := append(utf16.Encode([]rune(strings.ReplaceAll(r.path, "/", `\`))), 0)
 	b := make([]byte, 0, recycleHead+4+2*len(name))
@@ -81,7 +80,7 @@ func parseRecycled(b []byte) (record, error) {
 
 const recycleLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// recycledName is a name that is free in all likelihood: 2 billion of them.
+// recycledName returns a name that is very likely free: there are 2 billion.
 func recycledName(base string, random func(n int) int) string {
 	var six [6]byte
 	for i := range six {

@@ -12,8 +12,8 @@ import (
 
 const systemSupported = true
 
-// systemDestinations is ~/.Trash. Finder keeps its own records elsewhere, so
-// what we put there is found by people, and by us through its id only.
+// systemDestinations yields ~/.Trash. Finder keeps its own records elsewhere, so people can
+// find our items, but we find them only by id.
 func (b *Bin) systemDestinations(rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		c, err := b.homeCan(true)
@@ -30,8 +30,8 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 	}
 }
 
-// errClosed is what macOS makes of ~/.Trash for a program that was not given the
-// permission: opening it fails, whatever its mode.
+// errClosed is for a ~/.Trash that macOS closes to a program without the permission: opening
+// it fails, whatever its mode.
 var errClosed = fault.New(fault.InvalidArgument, "macOS keeps ~/.Trash closed to this program",
 	"give your terminal or editor Full Disk Access (System Settings, Privacy & Security), or use the local trash: --trash local")
 

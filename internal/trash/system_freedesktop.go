@@ -17,12 +17,12 @@ import (
 
 const systemSupported = true
 
-// SystemClosed: only macOS keeps its trash closed to programs.
+// SystemClosed returns false: only macOS closes its trash to programs.
 func SystemClosed(string) bool { return false }
 
-// systemDestinations follows the specification: the home trash for what is on
-// its volume, else .Trash/$uid of the volume, else .Trash-$uid there, and at
-// last, if allowed, a copy to the home trash.
+// systemDestinations follows the specification: the home trash for files on its volume,
+// else .Trash/$uid of the volume, else .Trash-$uid there, and finally, if allowed, a copy to
+// the home trash.
 func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		top, err := mounts.Top(filepath.Join(b.ws.RealDir(), p.Dir().String()))
@@ -89,9 +89,9 @@ func (b *Bin) homeCan(create bool) (*can, error) {
 	return b.finish(root, "", create)
 }
 
-// sharedCan is .Trash/$uid, if the volume's owner has made a .Trash that is
-// safe to use: a real folder, not a symlink, with the sticky bit, so that users
-// can't take each other's folders away.
+// sharedCan opens .Trash/$uid, if the volume's owner has made a .Trash that is safe to use:
+// a real folder, not a symlink, with the sticky bit, so that users can't remove each other's
+// folders.
 func (b *Bin) sharedCan(top string, create bool) (*can, error) {
 	return b.volumeCan(top, create, func(root *rootfs.Root) (rootfs.Path, error) {
 		p, err := root.Known(".Trash")
@@ -103,13 +103,13 @@ func (b *Bin) sharedCan(top string, create bool) (*can, error) {
 			return p, err
 		}
 		if info.Type != rootfs.TypeDir || info.Mode&fs.ModeSticky == 0 {
-			return p, fault.NotFound // the specification says to go on without it
+			return p, fault.NotFound // the specification says to continue without it
 		}
 		return p.Child(strconv.Itoa(b.opts.UID))
 	})
 }
 
-// ownCan is .Trash-$uid.
+// ownCan opens .Trash-$uid.
 func (b *Bin) ownCan(top string, create bool) (*can, error) {
 	return b.volumeCan(top, create, func(root *rootfs.Root) (rootfs.Path, error) {
 		return root.Known(".Trash-" + strconv.Itoa(b.opts.UID))
@@ -146,7 +146,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	if err != nil {
 		return nil, err
 	}
-	// What was looked at and what was opened must be one folder.
+	// The examined folder and the opened one must be the same.
 	if err := sameDir(root, info); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("%s %w", fault.Printable(shown), err)
@@ -154,11 +154,11 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	return b.finish(root, top, create)
 }
 
-// hideFromGit keeps a new trash at the top of a checkout out of git status.
+// hideFromGit hides a new trash at the root of a checkout from git status.
 func hideFromGit(volume *rootfs.Root, p rootfs.Path) {
 	if _, err := volume.Stat(volume.Own(".git")); err == nil {
 		if rule, err := p.Child(".gitignore"); err == nil {
-			volume.Create(rule, []byte("*\n"), nil) // best effort: only for looks
+			volume.Create(rule, []byte("*\n"), nil) // best effort: only cosmetic
 		}
 	}
 }
@@ -176,7 +176,7 @@ func sameDir(root *rootfs.Root, want rootfs.Info) error {
 	return err
 }
 
-// finish makes sure of the two folders in a trash.
+// finish ensures that a trash has its two folders.
 func (b *Bin) finish(root *rootfs.Root, base string, create bool) (*can, error) {
 	c := &can{root: root, base: base, shown: filepath.Join(root.RealDir(), "files")}
 	for name, p := range map[string]*rootfs.Path{"files": &c.files, "info": &c.info} {

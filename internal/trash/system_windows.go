@@ -14,7 +14,7 @@ import (
 
 const systemSupported = true
 
-// SystemClosed: only macOS keeps its trash closed to programs.
+// SystemClosed returns false: only macOS closes its trash to programs.
 func SystemClosed(string) bool { return false }
 
 const binName = "$Recycle.Bin"
@@ -22,7 +22,7 @@ const binName = "$Recycle.Bin"
 // desktopINI makes Explorer show the folder as the recycle bin.
 const desktopINI = "[.ShellClassInfo]\r\nCLSID={645FF040-5081-101B-9F08-00AA002F954E}\r\nLocalizedResourceName=@%SystemRoot%\\system32\\shell32.dll,-8964\r\n"
 
-// systemDestinations is the user's part of the recycle bin of p's volume.
+// systemDestinations yields the user's part of the recycle bin of p's volume.
 func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
 	return func(yield func(*can, error) bool) {
 		yield(b.recycleBin(filepath.Join(b.ws.RealDir(), filepath.FromSlash(p.Dir().String())), true))
@@ -35,8 +35,8 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 
 var errShare = errors.New("a network share has no recycle bin")
 
-// recycleBin opens the folder of the user's own in the recycle bin of the volume
-// that holds dir. Explorer makes it when something is first deleted there.
+// recycleBin opens the user's own folder in the recycle bin of the volume that contains
+// dir. Explorer creates it at the first deletion there.
 func (b *Bin) recycleBin(dir string, create bool) (*can, error) {
 	if b.ws.FSKind() == rootfs.FSNetwork {
 		return nil, errShare

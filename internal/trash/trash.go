@@ -1,21 +1,18 @@
-// Package trash moves what is deleted to where people can find it again: the
-// desktop's trash (FreeDesktop's specification 1.0, Windows' recycle bin, macOS'
-// .Trash), or the workspace's own .trash folder. Deleting for good is
-// rootfs.RemoveAll.
+// Package trash moves deleted files to a place where people can find them again: the
+// desktop's trash (FreeDesktop's specification 1.0, Windows' recycle bin, macOS' .Trash), or
+// the workspace's own .trash folder. rootfs.RemoveAll deletes for good.
 //
-// The invariant: what Put is given is at every moment in its place, or in the
-// trash with a record of where it came from; nothing is overwritten in either
-// direction. Entries move by one rename between open folders, so a symlink
-// swapped in is trashed itself, never what it leads to, and nothing is copied
-// unless the caller allows it.
+// The invariant: an item given to Put is at every moment in its place, or in the trash with
+// a record of its origin; nothing is overwritten in either direction. Items move by one
+// rename between open folders, so a symlink swapped in is itself trashed, never its target,
+// and nothing is copied unless the caller allows it.
 //
 // # The workspace's .trash
 //
-// Items keep their own names in .trash, where note-taking programs put theirs too.
-// The records are in .trash/.quarry, one file each in the format of the desktop's
-// trash: other programs show nothing in hidden folders, a record written first
-// reserves the name among processes, and the records move with the workspace, which
-// a state folder on one machine could not.
+// Items keep their names in .trash, where note-taking programs also put theirs. The records
+// are in .trash/.quarry, one file each in the format of the desktop's trash. Other programs
+// don't show hidden folders; a record written first reserves the name among processes; and
+// the records move with the workspace, which they could not in a state folder.
 package trash
 
 import (
@@ -32,78 +29,76 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Options of a trash. The zero value has no home trash.
+// Options are the options of a trash. The zero value has no home trash.
 type Options struct {
-	// DataDir holds the home trash: $XDG_DATA_HOME, whose Trash it is; on macOS
-	// the home folder, whose .Trash it is; on Windows, for tests, the folder that
-	// holds the recycle bin instead of the top of the volume.
+	// DataDir contains the home trash: Trash in $XDG_DATA_HOME, or on macOS .Trash in the
+	// home folder. On Windows it is for tests, and contains the recycle bin instead of the root
+	// of the volume.
 	DataDir string
-	// UID is whose trash to use on other volumes; 0 is the process's user.
+	// UID selects the user's trash on other volumes; 0 means the process's user.
 	UID int
-	// CopyHome allows to copy to the home trash what lies on a volume that
-	// can't have a trash of its own. The original is deleted when the copy is
-	// verified.
+	// CopyHome allows copying to the home trash from volumes that can't have their own
+	// trash. The original is deleted when the copy is verified.
 	CopyHome bool
-	// Now is the clock; nil is time.Now.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Layer is for tests.
 	Layer *rootfs.Layer
 }
 
-// Bin is the trash of one workspace. It is safe for concurrent use, also by
-// several processes and other programs.
+// Bin is the trash of one workspace. It is safe for concurrent use, also by several
+// processes and other programs.
 type Bin struct {
 	ws    *rootfs.Root
 	opts  Options
 	local bool
 }
 
-// Item is one thing in a trash.
+// Item is an item in a trash.
 type Item struct {
-	// ID says where it is; Find takes it back. For the system's trash it is the
-	// absolute path, for a local one the path in the workspace.
+	// ID identifies the item for Find. For the system's trash it is the absolute path,
+	// for a local one the path in the workspace.
 	ID string
-	// Name is what it is called in the trash.
+	// Name is its name in the trash.
 	Name string
-	// Original is where it was, as recorded: absolute, or relative to the
-	// workspace in a local trash; "" if there is no record.
+	// Original is the recorded original path: absolute, or relative to the workspace in a
+	// local trash; "" if there is no record.
 	Original string
-	// Path is Original as a place in this workspace, if Inside is set.
+	// Path is Original as a path in this workspace, if Inside is set.
 	Path    rootfs.Path
 	Inside  bool
-	Deleted time.Time // zero: not known
+	Deleted time.Time // zero if unknown
 	Info    rootfs.Info
 
 	identity string
 }
 
-// Mark tells a thing from another one that has its name in the trash later: by
-// the file it is and the date that was written down, as it was written. It is the
-// same for as long as the thing lies there, whatever is done to its content and
-// times. Only an item that was found has one.
+// Mark distinguishes an item from later ones with the same name in the trash, by its file
+// identity and the date text in its record. It stays the same while the item is in the
+// trash, whatever happens to its content and times. Only items returned by List or Find have
+// one.
 func (i Item) Mark() string {
 	return i.identity + " deleted " + i.Deleted.Format("2006-01-02T15:04:05")
 }
 
-// trashHint is for a person at the command line and for a program.
+// trashHint is for people at the command line and for programs.
 const trashHint = "delete to the local trash: --trash local, or Options.Trash in a Go program; Options.TrashDir names the system's"
 
 var (
-	// ErrNoTrash is for a volume on which no trash can be.
+	// ErrNoTrash is for a volume without a trash that can't have one.
 	ErrNoTrash = fault.New(fault.InvalidArgument, "this volume has no trash and none can be made", trashHint)
-	// ErrUnsupported is for systems whose trash we don't speak to.
+	// ErrUnsupported is for systems whose trash is not supported.
 	ErrUnsupported = fault.New(fault.InvalidArgument, "the system trash is not supported here", trashHint)
 	// ErrNotFound is for an item that is not, or no longer, in the trash.
 	ErrNotFound = fault.New(fault.NotFound, "not in the trash", "")
-	// ErrNoOriginal is for an item that has no place in this workspace to go
-	// back to.
+	// ErrNoOriginal is for an item without an original path in this workspace.
 	ErrNoOriginal = fault.New(fault.InvalidArgument, "it is not known where in this workspace it was; name a destination", "")
-	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move what is in its place away, or use --trash system or --trash none", "")
+	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move away the file or link in its place, or use --trash system or --trash none", "")
 	errRoot       = errors.New("the workspace itself can't be trashed")
 	errInTrash    = errors.New("it is in the trash already; delete it for good")
 )
 
-// System returns the desktop's trash for what is in ws.
+// System returns the desktop's trash for files in ws.
 func System(ws *rootfs.Root, opts *Options) (*Bin, error) {
 	if !systemSupported {
 		return nil, ErrUnsupported
@@ -128,8 +123,8 @@ func newBin(ws *rootfs.Root, opts *Options, local bool) *Bin {
 	return b
 }
 
-// Put moves the file, symlink or folder at p, which names an entry, into the
-// trash. A folder that holds something the policy refuses stays.
+// Put moves the file, symlink or folder at p, which names an entry, into the trash. A
+// folder that contains something the policy refuses is not moved.
 func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	if p.IsRoot() {
 		return Item{}, errRoot
@@ -159,8 +154,8 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	return item, nil
 }
 
-// refused names what was to be deleted. What failed is something in the trash,
-// which nobody asked for.
+// refused names the path that was to be deleted. The error names a path in the trash, which
+// the caller did not ask for.
 func refused(p rootfs.Path, err error) error {
 	var e *fault.PathError
 	if !errors.As(err, &e) || e.Kind != fault.IOError && e.Kind != fault.Permission && e.Kind != fault.ReadOnly {
@@ -198,9 +193,9 @@ func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
 	return Item{}, err
 }
 
-// List returns what is in the trash, newest first, and what could not be read. A
-// system trash also lists what other programs deleted from other folders; Inside
-// is false for those.
+// List returns the items in the trash, newest first, and the unreadable ones. A system
+// trash also lists files that other programs deleted from other folders; Inside is false
+// for those.
 func (b *Bin) List() (items []Item, skipped []error, err error) {
 	for c, err := range b.existing() {
 		if err != nil {
@@ -213,7 +208,7 @@ func (b *Bin) List() (items []Item, skipped []error, err error) {
 	}
 	sort.SliceStable(items, func(i, j int) bool {
 		x, y := &items[i], &items[j]
-		// Records know the second. Moving a thing here changed its inode.
+		// Records have a resolution of one second. Moving an item here changed its inode.
 		return cmp.Or(y.Deleted.Compare(x.Deleted), y.Info.ChangeTime.Compare(x.Info.ChangeTime), strings.Compare(x.ID, y.ID)) < 0
 	})
 	return items, skipped, nil
@@ -226,7 +221,7 @@ func (b *Bin) Find(id string) (Item, error) {
 	return item, err
 }
 
-// in runs f with the trash folder that holds id, if there is one.
+// in runs f with the trash folder that contains id, if there is one.
 func (b *Bin) in(id string, f func(c *can, name string)) bool {
 	for c, err := range b.existing() {
 		if err != nil {
@@ -245,7 +240,7 @@ func (b *Bin) in(id string, f func(c *can, name string)) bool {
 	return false
 }
 
-// Read returns the content of an item that is a file of at most so many bytes.
+// Read returns the content of an item that is a file of at most limit bytes.
 func (b *Bin) Read(item Item, limit int64) ([]byte, error) {
 	data, err := []byte(nil), error(ErrNotFound)
 	b.in(item.ID, func(c *can, name string) {
@@ -257,8 +252,8 @@ func (b *Bin) Read(item Item, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// Restore moves an item back to where it was, or to another path if to is not
-// the root. It never overwrites, and makes the folders that are missing.
+// Restore moves an item back to its original path, or to another path if to is not the
+// root. It never overwrites, and creates missing folders.
 func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
 	if to.IsRoot() {
 		if !item.Inside {
@@ -274,17 +269,16 @@ func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
 	return to, nil
 }
 
-// EmptyOptions say what Empty deletes. The zero value is all that came from
-// this workspace.
+// EmptyOptions select what Empty deletes. The zero value means everything from this
+// workspace.
 type EmptyOptions struct {
-	// Before spares what was deleted later, or nobody knows when; zero spares
-	// nothing.
+	// Before keeps items that were deleted later or at an unknown time; zero keeps none.
 	Before time.Time
-	// Everything includes what was deleted elsewhere.
+	// Everything includes items from elsewhere.
 	Everything bool
 }
 
-// Empty deletes items for good and returns those it deleted, with what failed.
+// Empty deletes items for good and returns them, with any errors.
 func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err error) {
 	items, skipped, err := b.List()
 	if err != nil {
@@ -294,7 +288,7 @@ func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err er
 		if err := context.Cause(ctx); err != nil {
 			return gone, errors.Join(append(skipped, err)...)
 		}
-		// All of a local trash came from the workspace, also what has no record.
+		// All of a local trash came from the workspace, also items without a record.
 		if !item.Inside && !b.local && !opts.Everything || !opts.Before.IsZero() && (item.Deleted.IsZero() || !item.Deleted.Before(opts.Before)) {
 			continue
 		}

@@ -106,7 +106,7 @@ func (d *desk) gone(name string) {
 var oddNames = possible([]string{"plain.md", "with space.md", "Ünïcödé ☃.md", "new\nline", "100%.txt", "a\xffb", "-dash", "[x]", "tab\there",
 	"no extension", ".hidden", "a.tar.gz", strings.Repeat("ä", 120) + ".md", strings.Repeat("x", 255), "quote\"'", "=Path=", "%41"})
 
-// possible drops names that Windows can't hold.
+// possible drops names that Windows can't store.
 func possible(names []string) []string {
 	if runtime.GOOS != "windows" {
 		return names
@@ -133,7 +133,7 @@ func TestPutListRestore(t *testing.T) {
 		if n := len(d.list()); n != len(oddNames) {
 			t.Errorf("%d items, want %d", n, len(oddNames))
 		}
-		d.must(os.Remove(filepath.Join(d.dir, "dir"))) // restoring makes it again
+		d.must(os.Remove(filepath.Join(d.dir, "dir"))) // restoring creates it again
 		for _, item := range d.list() {
 			if _, err := d.bin.Restore(item, rootfs.Path{}); err != nil {
 				t.Errorf("restore %q: %v", item.Name, err)
@@ -260,7 +260,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// An error names what was to be deleted, not a place in the trash.
+// An error names the path that was to be deleted, not a path in the trash.
 func TestRefusalNamesTheFile(t *testing.T) {
 	d := newDesk(t, t.TempDir(), true, Options{})
 	d.write("a", "")
@@ -304,8 +304,8 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// What other programs deleted elsewhere is shown, but stays unless asked for,
-// and can't be restored over the edge of the workspace.
+// Files that other programs deleted elsewhere are listed, but kept unless requested, and
+// can't be restored outside of the workspace.
 func TestItemsFromElsewhere(t *testing.T) {
 	stress.NeedsUnix(t, "records of the desktop's trash")
 	data := t.TempDir()
@@ -371,7 +371,7 @@ func TestLocalTrashOfObsidian(t *testing.T) {
 			t.Errorf("trashing %s: %v", inside, err)
 		}
 	}
-	// Emptied by hand: the record that is left does not bother for long.
+	// Emptied by hand: the remaining record is soon ignored.
 	d.must(os.Remove(filepath.Join(d.dir, ".trash/old 1.md")))
 	if n := len(d.list()); n != 0 {
 		t.Errorf("%d items after emptying by hand", n)
@@ -397,7 +397,7 @@ func TestLocalTrashMustBeAFolder(t *testing.T) {
 	}
 }
 
-// Several writers trash files of one name at once: every one arrives.
+// Several processes trash files with the same name at once: all of them arrive.
 func TestConcurrentPuts(t *testing.T) {
 	kinds(t, func(t *testing.T, d *desk) {
 		const n = 24
@@ -492,8 +492,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// The trash knows which of several things of one name came last, also within the
-// second that records have.
+// The trash knows which of several items with one name came last, also within the second
+// that records resolve.
 func TestNewestFirstWithinASecond(t *testing.T) {
 	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.Local)
 	fixed := func() time.Time { return at }
@@ -516,7 +516,7 @@ func TestNewestFirstWithinASecond(t *testing.T) {
 	}
 }
 
-// A name that is taken in macOS' trash gets the time, as the Finder does it.
+// If a name is taken in macOS' trash, the time is added, as the Finder does.
 func TestNamesInPlainTrash(t *testing.T) {
 	c := &can{plain: true}
 	at := time.Date(2026, 3, 4, 15, 4, 5, 0, time.Local)
@@ -540,8 +540,8 @@ func TestNamesInPlainTrash(t *testing.T) {
 	}
 }
 
-// macOS lists no trash without Full Disk Access; a folder without permissions is
-// as closed.
+// macOS does not list the trash without Full Disk Access; a folder without permissions is
+// closed in the same way.
 func TestClosed(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("nothing is closed to root: run it as an ordinary user")

@@ -7,45 +7,44 @@ import (
 	"quarry/match"
 )
 
-// A Gram is three classes in a row, the first in the highest bits, and in the
-// lowest bit whether one of the characters is an ASCII capital. A gram with a
-// class 0 in it is none: see broken.
+// A Gram has the classes of three adjacent characters, the first in the highest bits, and in
+// the lowest bit whether one of them is an ASCII capital. A gram with a class 0 is invalid:
+// see broken.
 //
-// The bit costs little, since a block seldom has a gram both ways: below the
-// Linux tree's drivers 10.7 % more postings, all eight ways of writing three letters
-// would be 11.3 %. It tells constants and camel case from the words around them: of the
-// 2,319 blocks below drivers with the grams of "pm_resume" 44 have those of
-// "PM_RESUME" (6 have the word). A search in any case asks for both.
+// The bit costs little, since a block seldom has a gram both ways: below the Linux tree's
+// drivers 10.7 % more postings; distinguishing all eight ways of writing three letters would
+// be 11.3 %. It separates constants and camel case from other words: of the 2,319 blocks
+// below drivers with the grams of "pm_resume" 44 have those of "PM_RESUME" (6 have the word).
+// A case-insensitive search looks for both.
 type Gram uint32
 
 const (
 	classBits = 7
 	classMask = 1<<classBits - 1
 
-	// GramBits is how many bits a Gram has, Grams one more than the largest.
+	// GramBits is the number of bits of a Gram, Grams one more than the largest.
 	GramBits = 3*classBits + 1
 	Grams    = 1 << GramBits
 
 	capital = 1 // in a Gram
 )
 
-// The alphabet. Every printable ASCII character has a class of its own, letters
-// one for both cases; merging digits or punctuation would have made the index
-// of the Linux tree smaller by a few percent and lists of constants and
-// operators many times longer. The other 55 classes are shared by all other
-// characters by their number modulo 55, so the letters of one script, which lie
-// side by side, seldom meet.
+// The alphabet. Every printable ASCII character has its own class, shared by both cases of a
+// letter. Merging digits or punctuation would have made the index of the Linux tree a few
+// percent smaller, and lists of constants and operators many times longer. The other 55
+// classes are shared by all other characters, by their number modulo 55, so the letters of
+// one script, which are adjacent, seldom collide.
 const (
 	classBreak   = 0 // line feed, and bytes that aren't UTF-8
-	classControl = 1 // NUL, escape and their like
+	classControl = 1 // NUL, escape and similar
 	classTab     = 2
 	classReturn  = 3
-	classFirst   = 4 // the printable ASCII characters: 69 when folded
+	classFirst   = 4 // the printable ASCII characters: 69 after folding
 	classOther   = classFirst + 95 - 26
 	otherClasses = 1<<classBits - classOther
 )
 
-// ascii maps bytes below 0x80 to their classes; the upper half is never looked up.
+// ascii maps bytes below 0x80 to their classes; the upper half is never used.
 var ascii = asciiClasses()
 
 func asciiClasses() (t [256]uint8) {
@@ -72,7 +71,7 @@ func asciiClasses() (t [256]uint8) {
 	return t
 }
 
-// class gives the class of any character, the same for all case variants.
+// class returns the class of any character, the same for all case variants.
 func class(r rune) uint8 {
 	if r < utf8.RuneSelf {
 		return ascii[byte(r)]
@@ -90,8 +89,8 @@ func foldedClass(r rune) uint8 {
 	return classOther + uint8(r%otherClasses)
 }
 
-// basic holds the classes of the first 65,536 characters: folding one by one
-// takes 40 ns, the table 2 ms when the first other than ASCII is met.
+// basic has the classes of the first 65,536 characters: folding one character takes 40 ns,
+// building the table 2 ms when the first non-ASCII one occurs.
 var basic = sync.OnceValue(func() *[1 << 16]uint8 {
 	t := new([1 << 16]uint8)
 	for r := range t {
@@ -100,9 +99,9 @@ var basic = sync.OnceValue(func() *[1 << 16]uint8 {
 	return t
 })
 
-// A window holds the last three characters of a text: in the lower half their
-// classes, where a Gram has them, in the upper half a bit for each that is a
-// capital. Both halves move by classBits, so that one shift moves all.
+// A window has the last three characters of a text: in the lower half their classes, placed
+// as in a Gram, in the upper half a bit for each capital. Both halves move by classBits, so
+// that one shift moves all.
 type window uint64
 
 const (
@@ -110,16 +109,16 @@ const (
 	windowMask = Grams - 2 | capitalBit | capitalBit<<classBits | capitalBit<<(2*classBits)
 )
 
-// push takes in a character by its code, the window it makes alone.
+// push adds a character by its code, which is the window of that character alone.
 func (w window) push(code window) window { return (w<<classBits | code) & windowMask }
 
-// gram is without a branch: capitals come when they like.
+// gram has no branch, because capitals are unpredictable.
 func (w window) gram() Gram {
 	capitals := uint32(w >> 32) // below 1<<15
 	return Gram(uint32(w) | (capitals+1<<15-1)>>15)
 }
 
-// asciiCode is the codes of bytes below 0x80.
+// asciiCode has the codes of bytes below 0x80.
 var asciiCode = func() (t [256]window) {
 	for b := range utf8.RuneSelf {
 		if t[b] = window(ascii[b]) << 1; 'A' <= b && b <= 'Z' {
@@ -129,14 +128,14 @@ var asciiCode = func() (t [256]window) {
 	return t
 }()
 
-// broken reports a gram that spans a line end or something that isn't text.
+// broken reports whether a gram spans a line end or something that isn't text.
 func (g Gram) broken() bool {
 	key := g >> 1
 	return key&classMask == 0 || key>>classBits&classMask == 0 || key>>(2*classBits) == 0
 }
 
-// hasLetter reports whether one of the characters is an ASCII letter, or
-// another whose case variant is one.
+// hasLetter reports whether one of the characters is an ASCII letter, or has a case variant
+// that is one.
 func (g Gram) hasLetter() bool {
 	for key := g >> 1; key != 0; key >>= classBits {
 		if isLetter[key&classMask] {

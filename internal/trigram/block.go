@@ -28,12 +28,12 @@ const (
 	paramMask = maxParam
 )
 
-// appendBlock encodes a block with the code that makes it shortest. next is the
-// smallest number the first one could be.
+// appendBlock encodes a block with the shortest code. next is the smallest possible first
+// number.
 func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
 	var buf, rest [blockLen]uint32
 	gaps := buf[:len(ids)]
-	var leaps [2]uint64 // a bit for each number that doesn't follow the one before
+	var leaps [2]uint64 // a bit for each number that isn't consecutive
 	n := 0
 	for i, id := range ids {
 		gap := id - next
@@ -46,7 +46,7 @@ func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
 		next = id + 1
 	}
 	k, length := param(gaps)
-	// Marking costs a bit for each number and saves k+1 for each that follows.
+	// Marking costs one bit per number and saves k+1 for each consecutive one.
 	if follow := len(ids) - n; follow*(k+1) > len(ids)/2 {
 		marks := (len(ids) + 7) / 8
 		if kr, short := param(rest[:n]); short+8*marks < length {
@@ -60,9 +60,9 @@ func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
 	return appendRice(dst, gaps, k, length), code(k)
 }
 
-// param chooses the parameter with the shortest code, near the logarithm of
-// the mean gap, and gives its length in bits. That is at most 128 times 37, so
-// the bytes of a block fit into the length of a skip.
+// param chooses the parameter with the shortest code, near the logarithm of the mean gap, and
+// returns its length in bits. That is at most 128 times 37, so the bytes of a block fit into
+// the length of a skip.
 func param(gaps []uint32) (k, length int) {
 	if len(gaps) == 0 {
 		return 0, 0
@@ -87,8 +87,8 @@ func param(gaps []uint32) (k, length int) {
 	return k + 2, int(c)
 }
 
-// decode appends n numbers, at most a block, to dst. src may be longer than the
-// code. What it returns without an error is increasing, whatever the bytes.
+// decode appends n numbers, at most a block, to dst. src may be longer than the code. Without
+// an error the result is increasing, whatever the bytes.
 func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, error) {
 	k := int(c & paramMask)
 	if c&runsBit == 0 {
@@ -106,8 +106,8 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 	if err != nil {
 		return dst, err
 	}
-	// Numbers follow each other by one, except after a leap, which a set bit marks.
-	// For each leap rest has how many numbers were skipped up to it, less one.
+	// Numbers are consecutive, except after a leap, which a set bit marks. For each leap
+	// rest has how many numbers were skipped up to it, minus one.
 	skipped, t := uint64(next), 0
 	for i := range n {
 		if lo&1 != 0 {
@@ -127,16 +127,15 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 	return dst, nil
 }
 
-// appendRice writes the low k bits of every gap, then what is above them, q, as
-// q zeros and a one: length bits in all. Apart, both can be read fast: see
-// decodeRice.
+// appendRice writes the low k bits of every gap, then the upper part q of each as q zeros and
+// a one: length bits in all. Separated, both can be read fast: see decodeRice.
 func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
 	lowLen := (len(gaps)*k + 7) / 8
 	size := lowLen + (length-len(gaps)*k+7)/8
 	at := len(dst)
-	dst = slices.Grow(dst, size+8)[:at+size+8] // writes are of eight bytes
+	dst = slices.Grow(dst, size+8)[:at+size+8] // writes have eight bytes
 	clear(dst[at:])
-	acc, n, to := uint64(0), 0, at // bits not written yet
+	acc, n, to := uint64(0), 0, at // unwritten bits
 	low := uint32(1)<<k - 1
 	for _, gap := range gaps {
 		acc |= uint64(gap&low) << n
@@ -157,12 +156,12 @@ func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
 	return dst[:at+size]
 }
 
-// padded is more than the longest code and a read of eight bytes after it.
+// padded is more than the longest code plus a read of eight bytes after it.
 const padded = 1024
 
-// decodeRice appends n numbers. The i-th one of the upper part is at position p
-// after p-i zeros, so a number is the first, plus (p-i)<<k, plus i, plus the low
-// parts so far: no number waits for the code of the one before.
+// decodeRice appends n numbers. The i-th one of the upper part is at position p after p-i
+// zeros, so a number is the first, plus (p-i)<<k, plus i, plus the low parts so far: no number
+// depends on the code of the previous one.
 func decodeRice(dst []uint32, src []byte, first uint32, k, n int) ([]uint32, error) {
 	lowLen := (n*k + 7) / 8
 	if lowLen > len(src) {
@@ -176,7 +175,7 @@ func decodeRice(dst []uint32, src []byte, first uint32, k, n int) ([]uint32, err
 	mask := uint64(1)<<k - 1
 	sum := uint64(first)
 	value := sum
-	at, i := 0, 0 // bits of the lower part read, numbers read
+	at, i := 0, 0 // bits read of the lower part, numbers read
 	for base := 0; i < n; base += 64 {
 		from := lowLen + base/8
 		if from+8 > len(src) {

@@ -8,18 +8,16 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Extractor gathers the grams of one text after the other. It belongs to one
-// goroutine.
+// Extractor collects the grams of texts, one after the other. It belongs to one goroutine.
 type Extractor struct {
-	seen  [Grams / 64]uint64 // 512 KiB: it stays in a second-level cache
-	grams []Gram             // those whose bit is set in seen, broken ones too
-	lossy []byte             // a line decoded
+	seen  [Grams / 64]uint64 // 512 KiB: fits a second-level cache
+	grams []Gram             // the set bits of seen, including broken grams
+	lossy []byte             // a decoded line
 }
 
-// Add takes in a piece of a text that consists of whole lines, the last one
-// perhaps without its end. The text is UTF-8 as a scan sees it: decoded, without
-// a byte order mark. A line that isn't valid counts twice, as a scan looks at
-// it twice: with its valid parts, and read as Windows-1252.
+// Add adds a piece of a text that consists of whole lines; the last one may lack its end. The
+// text is UTF-8 as for a scan: decoded, without a byte order mark. An invalid line counts
+// twice, as a scan searches it twice: with its valid parts, and decoded from Windows-1252.
 func (x *Extractor) Add(text []byte) {
 	if x.addAll(text) {
 		return
@@ -38,8 +36,8 @@ func (x *Extractor) Add(text []byte) {
 	}
 }
 
-// step is how much text is gone through at once, so that the list of grams has
-// room for what it may bring: a quarter of a megabyte.
+// step is how much text is processed at once, so that the list of grams has room for the
+// maximum it may add: a quarter of a megabyte.
 const step = 64 << 10
 
 // addAll reports whether all of text is valid.
@@ -58,7 +56,7 @@ func (x *Extractor) addAll(text []byte) bool {
 	return valid
 }
 
-// partialRune is how many bytes at the end may be the start of a character.
+// partialRune returns how many bytes at the end may be the start of a character.
 func partialRune(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
@@ -71,9 +69,8 @@ func partialRune(b []byte) int {
 	return 0
 }
 
-// add is the loop that building an index waits for. Grams with a break in them
-// are noted like others and sorted out later: to tell them apart at each byte
-// would take longer.
+// add is the critical loop of building an index. Grams with a break are recorded like others
+// and removed later: testing each byte for them would take longer.
 func (x *Extractor) add(win window, text []byte) (window, bool) {
 	const high = 0x8080808080808080
 	seen := &x.seen
@@ -117,8 +114,8 @@ func (x *Extractor) add(win window, text []byte) (window, bool) {
 	return win, valid
 }
 
-// codeAt gives the code of the first character of text and its length; a byte
-// that isn't UTF-8 is a break.
+// codeAt returns the code of the first character of text and its length; a byte that isn't
+// UTF-8 is a break.
 func codeAt(text []byte) (c window, size int) {
 	if b := text[0]; b < utf8.RuneSelf {
 		return asciiCode[b], 1
@@ -130,8 +127,8 @@ func codeAt(text []byte) (c window, size int) {
 	return window(class(r)) << 1, size
 }
 
-// Take appends the grams of what was added to dst, each once and in no order,
-// and makes the Extractor ready for the next text.
+// Take appends the collected grams to dst, each once and unordered, and resets the
+// Extractor.
 func (x *Extractor) Take(dst []Gram) []Gram {
 	for _, g := range x.grams {
 		x.seen[g>>6] = 0
@@ -143,7 +140,7 @@ func (x *Extractor) Take(dst []Gram) []Gram {
 	return dst
 }
 
-// Reset forgets what was added.
+// Reset drops the collected grams.
 func (x *Extractor) Reset() {
 	for _, g := range x.grams {
 		x.seen[g>>6] = 0

@@ -11,20 +11,20 @@ import (
 type Op uint8
 
 const (
-	Any    Op = iota // nothing is asked
+	Any    Op = iota // no condition
 	Never            // nothing can satisfy it
 	All              // every one of Grams and Subs
 	Either           // one of Subs
 )
 
-// Formula is a condition on the grams of a text. The zero value asks nothing.
+// Formula is a condition on the grams of a text. The zero value requires nothing.
 type Formula struct {
 	Op    Op
 	Grams []Gram // with All; sorted, each once
 	Subs  []Formula
 }
 
-// From translates what a pattern needs into grams.
+// From converts the needs of a pattern to grams.
 func From(n match.Need) Formula {
 	switch n.Op {
 	case match.NeedNever:
@@ -51,19 +51,17 @@ func translate(needs []match.Need) []Formula {
 	return subs
 }
 
-// literal asks for the grams every text with s in it has. If s may stand there
-// in any case, a gram with letters has to be there with capitals or without.
+// literal requires the grams of every text that contains s. If s may occur in any case, a gram
+// with letters must occur with or without capitals.
 func literal(s string, fold bool) Formula {
 	var grams []Gram
 	win := window(0)
 	for b := []byte(s); len(b) > 0; {
-		// Bytes that aren't UTF-8 here may be part of a character in the
-		// text, or not be there at all in one read as Windows-1252; a break
-		// asks for nothing.
+		// Bytes that aren't UTF-8 here may be part of a character in the text, or missing in one
+		// decoded from Windows-1252; a break requires nothing.
 		c, size := codeAt(b)
 		if string(b[:size]) == "\uFFFD" {
-			// An engine that works on characters reads bytes that aren't
-			// UTF-8 as this one.
+			// An engine that works on characters reads invalid bytes as this one.
 			c = classBreak
 		}
 		b = b[size:]
@@ -87,7 +85,7 @@ func literal(s string, fold bool) Formula {
 	return all([]Formula{out})
 }
 
-// anyCase asks for a gram, given without capitals, with them or without.
+// anyCase requires a gram, given without capitals, with or without them.
 func anyCase(g Gram) Formula {
 	return Formula{Op: Either, Subs: []Formula{
 		{Op: All, Grams: []Gram{g}},
@@ -95,7 +93,7 @@ func anyCase(g Gram) Formula {
 	}}
 }
 
-// all joins conditions that hold together: grams of nested ones move up.
+// all joins conditions that must hold together: grams of nested ones move up.
 func all(subs []Formula) Formula {
 	out := Formula{Op: All}
 	for _, s := range subs {
@@ -120,10 +118,10 @@ func all(subs []Formula) Formula {
 	return out
 }
 
-// either joins alternatives. One that asks nothing makes the whole ask nothing.
+// either joins alternatives. If one of them requires nothing, neither does the result.
 func either(subs []Formula) Formula {
 	out := Formula{Op: Either}
-	known := map[string]bool{} // alternatives that differ only in case are one
+	known := map[string]bool{} // alternatives that differ only in case are equal
 	for _, s := range subs {
 		switch s.Op {
 		case Any:
@@ -158,8 +156,8 @@ func nameOf(grams []Gram) string {
 	return string(name)
 }
 
-// Holds reports whether a text with the grams for which has is true satisfies
-// the formula: its meaning, and the reference for the planner.
+// Holds reports whether a text satisfies the formula, given a function for its grams. This
+// is the formula's definition, and the reference for the planner.
 func (f Formula) Holds(has func(Gram) bool) bool {
 	switch f.Op {
 	case Never:

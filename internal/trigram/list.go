@@ -18,13 +18,13 @@ import (
 //   - formWide: the same with four bytes for the last number.
 //   - formBitmap: a bit for each document, low bits first.
 //
-// Gaps are Rice-coded, in blocks of 128 with a code each: see block.go. The lists
-// of the Linux tree take 4.7 bits a number. Packing the gaps of a block with one
-// width took a third more (one large gap widens all), a byte or more for each 80 %
-// more, before runs were marked. Decoding takes 4 ns a number.
+// Gaps are Rice-coded, in blocks of 128 with a code each: see block.go. The lists of the
+// Linux tree take 4.7 bits per number. Packing the gaps of a block with one width took a
+// third more (one large gap widens all), one or more bytes per gap 80 % more, before runs
+// were marked. Decoding takes 4 ns per number.
 const (
-	formBlocks = 0x40 // else below: one block, and its code
-	formWide   = 0x41 // blocks that span more than two bytes can tell
+	formBlocks = 0x40 // below this: one block, and its code
+	formWide   = 0x41 // blocks whose span doesn't fit into two bytes
 	formBitmap = 0x42
 
 	narrowSkip = 4 // span of a block in two bytes, its code and length in two
@@ -33,7 +33,7 @@ const (
 	maxLen     = 1<<lenBits - 1
 )
 
-// ErrCorrupt is found in lists that AppendList didn't write.
+// ErrCorrupt reports a list that AppendList didn't write.
 var ErrCorrupt = errors.New("corrupt posting list")
 
 // AppendList encodes ids, which are increasing and below docs.
@@ -104,8 +104,8 @@ type List struct {
 	docs int
 }
 
-// OpenList returns the list at the start of data, which may be longer, of n
-// numbers below docs. Whether the list is sound shows when it is used.
+// OpenList returns the list at the start of data, which may be longer, of n numbers below
+// docs. Corruption is detected on use.
 func OpenList(data []byte, n, docs int) List { return List{data, n, docs} }
 
 // Len returns how many numbers the list has.
@@ -141,7 +141,7 @@ func (l List) Append(dst []uint32, lo, hi uint32) ([]uint32, error) {
 	return clip(dst, start, lo, hi), nil
 }
 
-// clip drops what of dst[start:] is outside of [lo, hi).
+// clip drops the elements of dst[start:] outside of [lo, hi).
 func clip(dst []uint32, start int, lo, hi uint32) []uint32 {
 	got := dst[start:]
 	to, _ := slices.BinarySearch(got, hi)
@@ -167,10 +167,10 @@ func appendBits(dst []uint32, bitmap []byte, lo, hi uint32) []uint32 {
 type blocks struct {
 	list   *List
 	skips  []byte
-	entry  int // bytes of a skip
+	entry  int // bytes per skip
 	data   []byte
 	i      int
-	next   uint32 // smallest number the block could start with
+	next   uint32 // smallest possible first number of the block
 	last   uint32
 	code   code
 	length int
@@ -189,7 +189,7 @@ func (l *List) blocks() (blocks, error) {
 	return blocks{list: l, entry: entry, skips: rest[:count*entry], data: rest[count*entry:], i: -1}, nil
 }
 
-// advance goes to the next block; at the end it reports false.
+// advance goes to the next block; at the end it returns false.
 func (b *blocks) advance() (bool, error) {
 	if b.i >= 0 {
 		b.next = b.last + 1
@@ -217,7 +217,7 @@ func (b *blocks) advance() (bool, error) {
 // read decodes the block.
 func (b *blocks) read(dst []uint32) ([]uint32, error) {
 	n := min(blockLen, b.list.n-b.i*blockLen)
-	// Behind the block is the next one, so most reads can take eight bytes.
+	// After the block is the next one, so most reads can take eight bytes.
 	dst, err := b.code.decode(dst, b.data, b.next, n)
 	if err == nil && dst[len(dst)-1] != b.last {
 		err = ErrCorrupt
@@ -244,8 +244,7 @@ func (l List) appendBlocks(dst []uint32, lo, hi uint32) ([]uint32, error) {
 	}
 }
 
-// Filter keeps those of ids, which are increasing, that are in the list. It
-// works in place.
+// Filter keeps those of ids, which are increasing, that are in the list. It works in place.
 func (l List) Filter(ids []uint32) ([]uint32, error) {
 	if l.n == 0 || len(ids) == 0 {
 		return ids[:0], nil
@@ -310,7 +309,7 @@ func (l List) filterBlocks(ids []uint32) ([]uint32, error) {
 	return kept, nil
 }
 
-// Intersect appends what a and b share to dst, which may be the front of a.
+// Intersect appends the common elements of a and b to dst, which may be the start of a.
 func Intersect(dst, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -326,8 +325,7 @@ func Intersect(dst, a, b []uint32) []uint32 {
 	return dst
 }
 
-// Union merges two increasing lists into dst, which must not share memory with
-// either.
+// Union merges two increasing lists into dst, which must not share memory with either.
 func Union(dst, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

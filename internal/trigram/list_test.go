@@ -10,13 +10,13 @@ import (
 	"quarry/internal/stress"
 )
 
-// sets of every shape: tiny, sparse, clustered, dense, everything.
+// sets returns sets of every shape: tiny, sparse, clustered, dense, complete.
 func sets(r *rand.Rand) (docs int, ids []uint32) {
 	docs = 1 + r.IntN([]int{10, 300, 5000, 100000, 10, 300, 5000, 100000, 500000}[r.IntN(9)])
 	density := []float64{0.0005, 0.01, 0.2, 0.7, 0.99, 1}[r.IntN(6)]
 	in := r.Float64() < density
 	for id := range docs {
-		if r.IntN(1+r.IntN(50)) == 0 { // runs, as folders make them
+		if r.IntN(1+r.IntN(50)) == 0 { // runs, as in folders
 			in = r.Float64() < density
 		}
 		if in {
@@ -104,8 +104,8 @@ func TestListFilterAndUnion(t *testing.T) {
 	}
 }
 
-// Lists are read from a file that may be anything: no panic, no number out of
-// range, and either increasing or an error.
+// Lists are read from a possibly corrupt file: no panic, no number out of range, and either
+// increasing or an error.
 func FuzzList(f *testing.F) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 20 {

@@ -1,5 +1,5 @@
-// Package trigram turns texts into sets of grams, patterns into formulas over
-// grams, and sets of documents into posting lists.
+// Package trigram converts texts to sets of grams, patterns to formulas over grams, and sets
+// of documents to posting lists.
 //
 // The invariant: if a pattern matches a text, its formula holds for the text's
 // grams. Texts and literals go through the same function, which folds every

@@ -52,7 +52,7 @@ func TestGramsFoldAndBreak(t *testing.T) {
 		{"Windows-1252", "naïve", "na\xEFve\n", false, true},
 		{"Windows-1252, its own characters", "“naïve”", "\x93na\xEFve\x94", false, true},
 		{"valid parts of an odd line", "naïve", "naïve \xEF", false, true},
-		{"tab is no space", "a\tb", "a b", false, false},
+		{"tab is not space", "a\tb", "a b", false, false},
 	} {
 		f := literal(c.literal, c.fold)
 		set := gramsOf(new(Extractor), c.text)
@@ -62,8 +62,7 @@ func TestGramsFoldAndBreak(t *testing.T) {
 	}
 }
 
-// Every character and its case variants share a class, and none but the line
-// feed is a break.
+// Every character and its case variants share a class, and only the line feed is a break.
 func TestClassesFollowFolding(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if !utf8.ValidRune(r) {
@@ -79,8 +78,7 @@ func TestClassesFollowFolding(t *testing.T) {
 	}
 }
 
-// The fast loop against the definition: the classes of each line, three by
-// three.
+// The fast loop agrees with the definition: the classes of each line, three by three.
 func TestExtractAgreesWithDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	x := new(Extractor)
@@ -119,7 +117,7 @@ func TestExtractAgreesWithDefinition(t *testing.T) {
 		}
 	}
 	if slices.ContainsFunc(x.seen[:], func(w uint64) bool { return w != 0 }) {
-		t.Error("Take left bits behind")
+		t.Error("Take left bits set")
 	}
 }
 
@@ -136,8 +134,7 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// randomPattern takes a part of the text and loosens it, so that it often
-// matches.
+// randomPattern generalizes a part of the text, so that it often matches.
 func randomPattern(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	from := r.IntN(len(runes))
@@ -177,7 +174,7 @@ func randomPattern(r *rand.Rand, text string) string {
 	return strings.ToValidUTF8(p, "")
 }
 
-// soundness is the invariant of the package: a text that matches has the grams.
+// soundness checks the invariant of the package: a matching text has the grams.
 func soundness(t *testing.T, x *Extractor, text, expr string, opts match.Options) (matched, asked bool) {
 	t.Helper()
 	p, err := match.Compile(expr, opts)
@@ -270,7 +267,7 @@ func TestFormulasOfPatterns(t *testing.T) {
 	}
 }
 
-// BenchmarkExtract runs over the Go sources that came with the toolchain.
+// BenchmarkExtract extracts the Go sources of the toolchain.
 func BenchmarkExtract(b *testing.B) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

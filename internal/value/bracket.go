@@ -6,26 +6,26 @@ import (
 	"quarry/internal/splice"
 )
 
-// bracketed is a list or a map in brackets, as JSON, TOML and YAML's flow style
-// write them: parts with commas between.
+// bracketed is a list or a map in brackets, as in JSON, TOML and YAML's flow style:
+// parts separated by commas.
 type bracketed struct {
 	text    []byte
-	span    splice.Span   // with the brackets
+	span    splice.Span   // including the brackets
 	parts   []splice.Span // key and value
 	comment comments
 	eol     string
 }
 
-// comments is how a format writes them.
+// comments is the comment syntax of a format.
 type comments uint8
 
 const (
-	slashes comments = iota // // to the end of the line, /* */
+	slashes comments = iota // // to the end of the line, or /* */
 	hashes                  // # to the end of the line
 )
 
-// comment is the length of the comment that s begins with, without its line ending;
-// 0 if it is none.
+// comment returns the length of the comment at the start of s, without its line ending;
+// 0 if there is none.
 func (c comments) comment(s []byte) int {
 	rest := func() int {
 		if n := bytes.IndexAny(s, "\r\n"); n >= 0 {
@@ -46,8 +46,8 @@ func (c comments) comment(s []byte) int {
 	return 0
 }
 
-// skip is the offset of the first thing from at on that is neither white space nor
-// a comment.
+// skip returns the offset of the first byte at or after at that is neither white space
+// nor part of a comment.
 func (c comments) skip(text []byte, at int) int {
 	for at < len(text) {
 		switch n := c.comment(text[at:]); {
@@ -62,8 +62,8 @@ func (c comments) skip(text []byte, at int) int {
 	return at
 }
 
-// remark is the length of the blanks and comments that s begins with, up to the end
-// of the line at the latest. Of blanks alone before something else it is 0.
+// remark returns the length of the blanks and comments at the start of s, up to the end
+// of the line at most. It returns 0 for blanks that are followed by something else.
 func (c comments) remark(s []byte) int {
 	i, kept := 0, 0
 	for i < len(s) {
@@ -82,7 +82,7 @@ func (c comments) remark(s []byte) int {
 	return i
 }
 
-// commaAfter is the offset after the comma that follows a part; 0 without one.
+// commaAfter returns the offset after the comma that follows a part; 0 without one.
 func (b *bracketed) commaAfter(i int) int {
 	if at := b.comment.skip(b.text, b.parts[i].End); at < b.span.End && b.text[at] == ',' {
 		return at + 1
@@ -90,11 +90,11 @@ func (b *bracketed) commaAfter(i int) int {
 	return 0
 }
 
-// oneLine reports whether it has no line ending.
+// oneLine reports whether the value is on one line.
 func (b *bracketed) oneLine() bool { return bytes.IndexByte(b.span.In(b.text), '\n') < 0 }
 
-// add puts a part last. It goes on a line of its own, indented so, or on the line
-// of the one before if lined is not set.
+// add appends a part. If lined is set, the part gets its own line with this indent;
+// otherwise it goes on the line of the previous part.
 func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 	closing := b.span.End - 1
 	outer, _ := lineIndent(b.text, b.span.Start)
@@ -133,7 +133,7 @@ func (b *bracketed) add(part, indent string, lined bool) []splice.Splice {
 	return append(out, splice.Splice{Span: splice.Span{Start: at, End: at}, New: b.eol + indent + part + after})
 }
 
-// gap is what stands between a comma and the part after it.
+// gap returns the white space between a comma and the following part.
 func (b *bracketed) gap() string {
 	if len(b.parts) > 1 {
 		if comma := b.commaAfter(0); comma > 0 && comma == b.parts[1].Start {
@@ -143,8 +143,8 @@ func (b *bracketed) gap() string {
 	return " "
 }
 
-// remove takes a part out, with the line or lines it has for itself. Where it was
-// the last, the comma before it goes as well.
+// remove removes a part, with its line or lines if it has them to itself. For the
+// last part, the preceding comma is removed too.
 func (b *bracketed) remove(i int) []splice.Splice {
 	from, to := b.parts[i].Start, b.parts[i].End
 	comma := b.commaAfter(i)
@@ -196,7 +196,7 @@ func (b *bracketed) blanks(at int) int {
 	return at
 }
 
-// lineIndent is the white space a line begins with, and whether offset is the
+// lineIndent returns the white space at the start of the line, and whether offset is the
 // first thing on it.
 func lineIndent(text []byte, offset int) (indent string, alone bool) {
 	start := bytes.LastIndexByte(text[:offset], '\n') + 1

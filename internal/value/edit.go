@@ -12,17 +12,17 @@ import (
 // Edit is one change of a value.
 type Edit struct {
 	At Path
-	// Value is what the value becomes. What is missing on the way to it is made;
-	// [+] at the end of the path makes it a new last item.
+	// Value is the new value. Missing parents are created; [+] at the end of the path
+	// appends an item.
 	Value *Node
-	// Delete takes the value out, with its key. Rename gives its key another name.
-	// Of the three exactly one is set.
+	// Delete removes the value with its key. Rename renames its key. Exactly one of the
+	// three must be set.
 	Delete bool
 	Rename string
 }
 
-// Edit returns the splices that make one change, or why it can't be made. A value
-// that is so already gives none.
+// Edit returns the splices that make one change, or the reason for refusing it. If the
+// value already is as wanted, there are no splices.
 func (d *Doc) Edit(e Edit) ([]splice.Splice, error) {
 	out, err := d.edit(e)
 	if r, ok := errors.AsType[*Refused](err); ok && r.Path == nil {
@@ -40,7 +40,7 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 		return nil, refuse(Cramped, "the text has %s, which programs read in different ways", d.unsure)
 	}
 	touched, inside := at, len(rest) == 0
-	if e.Rename != "" && len(at.chain) > 1 { // the value itself stays
+	if e.Rename != "" && len(at.chain) > 1 { // the value itself is unchanged
 		touched, inside = at.up(), false
 	}
 	if err := d.shared(touched, inside); err != nil {
@@ -75,7 +75,7 @@ func (d *Doc) edit(e Edit) ([]splice.Splice, error) {
 	return out, d.verify(out, want)
 }
 
-// verify parses the result and compares it with what is wanted.
+// verify parses the result and compares it with the wanted value.
 func (d *Doc) verify(out []splice.Splice, want *Node) error {
 	text, err := splice.Apply(d.text, out)
 	if err != nil {
@@ -93,8 +93,8 @@ func (d *Doc) verify(out []splice.Splice, want *Node) error {
 	return nil
 }
 
-// shared refuses a value that other places of the document use. The parts of the
-// chain count, and for a value that is replaced what is inside of it, too.
+// shared refuses a value that is used elsewhere in the document. It checks the nodes of
+// the chain, and with inside also those within the value.
 func (d *Doc) shared(at place, inside bool) error {
 	for _, n := range at.chain {
 		if n.used {
@@ -129,7 +129,7 @@ func usedIn(n *Node) string {
 	return ""
 }
 
-// set gives a value to what is at a place, or makes it below.
+// set replaces the value at a place, or creates it below.
 func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	n := at.node()
 	switch {
@@ -173,7 +173,7 @@ func (d *Doc) set(at place, rest Path, e Edit) ([]splice.Splice, *Node, error) {
 	return nil, nil, refuse(Shape, "%s is %s and has nothing in it", e.At[:len(e.At)-len(rest)], n.Kind)
 }
 
-// nested puts a value into the maps and lists that lead to it.
+// nested wraps a value in the maps and lists that lead to it.
 func nested(at, rest Path, v *Node) (*Node, error) {
 	for i := len(rest) - 1; i >= 0; i-- {
 		switch s := rest[i]; {
@@ -204,8 +204,8 @@ func (d *Doc) remove(at place) ([]splice.Splice, *Node, error) {
 	} else {
 		less.Items = slices.Delete(slices.Clone(in.Items), i, i+1)
 	}
-	// A table of TOML that no heading names goes with the last of what is in it, and
-	// a document without content is empty.
+	// A TOML table that no heading names disappears with its last entry, and a document
+	// without content is empty.
 	for ; len(less.Members)+len(less.Items) == 0 && len(up.chain) > 1 && less.toml != nil && !less.toml.named; up = up.up() {
 		i := up.last()
 		less = *up.in()
@@ -239,7 +239,7 @@ func (d *Doc) rename(at place, key string) ([]splice.Splice, *Node, error) {
 	return out, at.up().with(&changed), nil
 }
 
-// with is the document with another value at the place.
+// with returns the document with another value at the place.
 func (p place) with(v *Node) *Node {
 	for i := len(p.chain) - 2; i >= 0; i-- {
 		in := *p.chain[i]
@@ -258,18 +258,18 @@ func (p place) with(v *Node) *Node {
 	return v
 }
 
-// Apply makes several changes of one text and returns them as splices of it. All
-// paths are those of the text before: an item that is deleted doesn't move the
-// others, and a key that is renamed keeps its old name in the paths that follow.
+// Apply makes several changes to one text and returns them as splices. All paths refer
+// to the original text: deleting an item doesn't shift the others, and a renamed key
+// keeps its old name in later paths.
 func Apply(format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 	return ApplyUntil(nil, format, text, edits...)
 }
 
-// maxParsed is how many bytes may be read for one list of edits: the text is read twice
-// for each of them.
+// maxParsed limits the bytes parsed for one list of edits: each edit parses the text
+// twice.
 const maxParsed = 256 << 20
 
-// ApplyUntil is Apply with a function that ends it, as ParseUntil has one.
+// ApplyUntil is Apply that ends when stop returns true, as ParseUntil does.
 func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]splice.Splice, error) {
 	if n := maxParsed / 2 / max(len(text), 1); len(edits) > max(n, 1) {
 		return nil, fault.New(fault.TooLarge, fmt.Sprintf("%d values in a file of %d KB; at most %d are changed at once", len(edits), len(text)>>10, max(n, 1)), "change them in several calls, or edit the text of the file instead")
@@ -279,7 +279,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 		return nil, err
 	}
 	paths := make([]Path, len(edits))
-	given := map[string]bool{} // paths that edits before give a value, or one beneath
+	given := map[string]bool{} // paths to which earlier edits assign a value, or one below them
 	for i, e := range edits {
 		if paths[i], err = d.exact(e.At); err != nil {
 			return nil, &EditError{i, err}
@@ -327,7 +327,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 	return pieces.Splices(len(text)), nil
 }
 
-// EditError says which edit of a list, counted from 0, failed.
+// EditError says which edit of a list failed, counted from 0.
 type EditError struct {
 	Index int
 	Err   error
@@ -335,10 +335,10 @@ type EditError struct {
 
 func (e *EditError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error of the edit itself.
+// Unwrap returns the error of the edit.
 func (e *EditError) Unwrap() error { return e.Err }
 
-// exact is a path with the numbers of items, as far as it exists.
+// exact resolves a path to item numbers, as far as it exists.
 func (d *Doc) exact(p Path) (Path, error) {
 	at, rest, err := d.find(p)
 	if err != nil {
@@ -355,8 +355,8 @@ func (d *Doc) exact(p Path) (Path, error) {
 	return append(out, rest...), nil
 }
 
-// shifted is a path of the text before an edit in the text after it; nil if the
-// edit deleted what it names.
+// shifted converts a path before an edit to the path after it; nil if the edit deleted
+// its value.
 func shifted(p Path, e Edit) Path {
 	n := len(e.At)
 	if !e.Delete && e.Rename == "" || len(p) < n || n == 0 || !slices.Equal(p[:n-1], e.At[:n-1]) {

@@ -8,8 +8,8 @@ import (
 )
 
 // iniText edits ini files: sections in brackets, "key = value" or "key: value", and
-// comments that begin with ; or #. All values are texts as they stand, quotes
-// included: what quotes and a ; within a line mean differs between programs.
+// comments that begin with ; or #. All values are literal texts, including quotes,
+// because programs treat quotes and a ; within a line differently.
 type iniText struct {
 	d     *Doc
 	lines []iniLine
@@ -17,10 +17,10 @@ type iniText struct {
 
 // iniLine is a heading or a pair.
 type iniLine struct {
-	splice.Span       // whole lines, with the ending of the last
-	section     *Node // the heading's own, or the one it is in
+	splice.Span       // whole lines, including the last ending
+	section     *Node // of a heading, its own; otherwise the enclosing one
 	member      *Member
-	sep         string // the equals sign with the blanks around it
+	sep         string // the equals sign with its blanks
 	indent      string
 }
 
@@ -28,7 +28,7 @@ func (d *Doc) parseINI(start int) error {
 	f := &iniText{d: d}
 	d.f, d.Root = f, &Node{Kind: Map}
 	section := d.Root
-	var last *Member // a pair that deeper lines go on with
+	var last *Member // the pair that more deeply indented lines continue
 	deep, blank := 0, 0
 	for at, number := start, 1; at < len(d.text); number++ {
 		d.tick()
@@ -80,7 +80,7 @@ func (d *Doc) parseINI(start int) error {
 	return nil
 }
 
-// iniPair reads one line.
+// iniPair parses one line.
 func iniPair(raw []byte, at, indent, eq int) *Member {
 	if eq < 0 { // a key alone
 		key := bytes.TrimSpace(raw)
@@ -98,7 +98,7 @@ func iniPair(raw []byte, at, indent, eq int) *Member {
 	return m
 }
 
-// asTexts is a value as an ini file means it: all scalars are texts.
+// asTexts converts all scalars of a value to texts, as ini files have no other type.
 func asTexts(v *Node) *Node {
 	if v.scalar() && v.Kind != Null && v.Kind != Alias {
 		return Str(v.Text)
@@ -118,7 +118,7 @@ func iniValue(v *Node) (string, error) {
 	case v.Kind == Null:
 		return "", refuse(Unwritable, "an ini file has no null; delete the key instead")
 	case strings.ContainsAny(v.Text, "\r\n"):
-		return "", refuse(Unwritable, "a value of an ini file stands on one line")
+		return "", refuse(Unwritable, "a value of an ini file must be on one line")
 	case strings.TrimSpace(v.Text) != v.Text:
 		return "", refuse(Unwritable, "blanks at the ends of a value of an ini file are not kept")
 	}
@@ -133,7 +133,7 @@ func iniMember(key string, v *Node) (string, error) {
 	return iniValue(v)
 }
 
-// remark refuses a value after which a comment may stand: programs differ.
+// remark refuses a value that may be followed by a comment: programs differ on it.
 func remark(v *Node) error {
 	for _, mark := range []string{" ;", " #", "\t;", "\t#"} {
 		if strings.Contains(v.Text, mark) {
@@ -143,8 +143,8 @@ func remark(v *Node) error {
 	return nil
 }
 
-// continued refuses what touches a line that ends with a backslash: for some
-// programs the next line belongs to it.
+// continued refuses changes next to a line that ends with a backslash: some programs
+// treat the next line as its continuation.
 func (f *iniText) continued(spans ...splice.Span) error {
 	for _, s := range spans {
 		before := bytes.TrimRight(f.d.text[:max(bytes.LastIndexByte(f.d.text[:s.Start], '\n'), 0)], "\r")
@@ -199,7 +199,7 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	// After the last pair of the section, written as that is; else after the heading.
+	// After the last pair of the section and in its style; otherwise after the heading.
 	at, sep, indent := -1, "", ""
 	for _, l := range f.lines {
 		if l.section != n {
@@ -225,7 +225,7 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 			return nil, err
 		}
 	}
-	if at < 0 { // of the top, before the first section
+	if at < 0 { // at the top, before the first section
 		line += f.d.eol
 		if at = len(f.d.text); len(f.lines) > 0 {
 			at = f.lines[0].Start
@@ -271,7 +271,7 @@ func (f *iniText) remove(at place) ([]splice.Splice, error) {
 			continue
 		}
 		span := l.Span
-		if m.Value.Kind == Map { // up to its last pair
+		if m.Value.Kind == Map { // to its last pair
 			for _, next := range f.lines[i+1:] {
 				if next.section == m.Value {
 					span.End = next.End

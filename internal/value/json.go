@@ -10,13 +10,13 @@ import (
 	"quarry/internal/splice"
 )
 
-// maxDepth bounds how deep values nest: parsers call themselves.
+// maxDepth limits the nesting of values, because parsers recurse.
 const maxDepth = 1000
 
-// jsonText edits JSON, with comments and trailing commas where they are.
+// jsonText edits JSON, with comments and trailing commas if the text has them.
 type jsonText struct {
 	d    *Doc
-	unit string // of indentation
+	unit string // indentation unit
 }
 
 func (d *Doc) parseJSON(start int) error {
@@ -90,7 +90,7 @@ func (d *Doc) jsonNode(v *hujson.Value, off int) *Node {
 	return n
 }
 
-// FromJSON reads a value that is given as JSON.
+// FromJSON parses a value given as JSON.
 func FromJSON(text []byte) (*Node, error) {
 	d, err := Parse(JSON, text)
 	if err != nil {
@@ -106,7 +106,7 @@ func FromJSON(text []byte) (*Node, error) {
 	return d.Root, nil
 }
 
-// unplaced drops places and styles, so that a value is written as the file does it.
+// unplaced drops positions and styles, so that a value is written in the file's style.
 func unplaced(n *Node) {
 	n.Span, n.Body, n.form = splice.Span{}, 0, block
 	for _, item := range n.Items {
@@ -118,8 +118,8 @@ func unplaced(n *Node) {
 	}
 }
 
-// tooDeep counts the brackets outside of strings and comments. Up to the first
-// error of a text it sees them as the parser does.
+// tooDeep counts the brackets outside of strings and comments. Up to the first error of
+// a text it agrees with the parser.
 func tooDeep(text []byte) bool {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -155,9 +155,9 @@ func quoteJSON(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// JSON writes the value as JSON. With a unit of indentation it takes several lines,
-// and all but the first begin with indent; without one it takes one line. A value
-// that JSON has no form for becomes a string.
+// JSON writes the value as JSON. With an indentation unit it takes several lines, all
+// but the first beginning with indent; without one it takes one line. A value that JSON
+// can't express becomes a string.
 func (n *Node) JSON(indent, unit string) string {
 	var b strings.Builder
 	n.writeJSON(&b, indent, unit)
@@ -224,7 +224,7 @@ func (f *jsonText) bracketed(n *Node) *bracketed {
 	return b
 }
 
-// indent is that of the parts of a map or list at a place.
+// indent returns the indentation of the parts of a map or list.
 func (f *jsonText) indent(in place) string {
 	b := f.bracketed(in.node())
 	if len(b.parts) > 0 {
@@ -244,14 +244,14 @@ func (f *jsonText) render(v *Node, indent string, lined bool) string {
 
 func (f *jsonText) replace(at place, v *Node) ([]splice.Splice, error) {
 	old := at.node()
-	// A list stays on the line it had for itself.
+	// A list on its own line stays on one line.
 	lined := v.Kind == Map || v.Kind == List && (old.Kind != List || len(old.Items) == 0 || bytes.IndexByte(old.In(f.d.text), '\n') >= 0)
 	return []splice.Splice{{Span: old.Span, New: f.render(v, f.indent(at.up()), lined)}}, nil
 }
 
 func (f *jsonText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	n := in.node()
-	if n.Len() == 0 { // an empty text
+	if n.Len() == 0 { // the text is empty
 		return []splice.Splice{{Span: n.Span, New: strings.ReplaceAll(MapOf(key, v).JSON("", f.unit), "\n", f.d.eol) + f.d.eol}}, nil
 	}
 	b := f.bracketed(n)

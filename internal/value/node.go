@@ -9,7 +9,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// Kind is what a value is.
+// Kind is the kind of a value.
 type Kind uint8
 
 const (
@@ -17,44 +17,44 @@ const (
 	Bool
 	Number
 	Text
-	Date // of TOML
+	Date // TOML only
 	List
 	Map
-	Alias // of YAML; Text is the anchor's name
+	Alias // YAML only; Text is the anchor's name
 )
 
 var kindNames = [...]string{"null", "true or false", "a number", "a text", "a date", "a list", "a map", "an alias"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Node is a value and where it stands. One that is to be written has no place.
+// Node is a value and its position. A value to be written has no position.
 type Node struct {
 	Kind    Kind
-	Text    string    // of a scalar: a text as it is meant, all else as it is written
+	Text    string    // of a scalar: a text is unquoted, all else is as written
 	Items   []*Node   // of a List
-	Members []*Member // of a Map, in the order they stand
-	// Span covers the value, with the anchor and the tag of YAML. It is empty for a
-	// value that nobody wrote, as after "key:".
+	Members []*Member // of a Map, in source order
+	// Span covers the value, with the anchor and the tag of YAML. It is empty for an
+	// implied value, as after "key:".
 	splice.Span
 	// Body is where the value itself begins, after an anchor and a tag.
 	Body int
 
 	Tag, Anchor string
-	// Plain says that a Text is written without quotes, as dates of headers.
+	// Plain says to write a Text without quotes, as headers do with dates.
 	Plain bool
-	// Flow says that a new map or list of YAML is written in brackets.
+	// Flow says to write a new YAML map or list in brackets.
 	Flow   bool
 	form   form
-	used   bool   // some alias means this anchor
-	dashes []int  // of the items of a block list of YAML
-	toml   *table // of a Map or List of TOML that headings or dotted keys made
+	used   bool   // some alias refers to this anchor
+	dashes []int  // positions of the dashes of a YAML block list
+	toml   *table // of a TOML Map or List made by headings or dotted keys
 }
 
-// form is how a value is written.
+// form is the notation of a value.
 type form uint8
 
 const (
-	block   form = iota // by lines
+	block   form = iota // on lines of its own
 	flow                // in brackets
 	pair                // a map without brackets in a flow list: [a: 1]
 	plain               // scalars
@@ -67,25 +67,25 @@ const (
 type Member struct {
 	Key   string
 	Place splice.Span   // of the key
-	also  []splice.Span // further places of the key, in headings of TOML
-	colon int           // after the colon or the equals sign; 0 without one
-	odd   bool          // a key that isn't a plain scalar on one line
+	also  []splice.Span // further places of the key in TOML headings
+	colon int           // offset after the colon or the equals sign; 0 without one
+	odd   bool          // the key isn't a plain scalar on one line
 	Value *Node
 }
 
-// Str is a text.
+// Str returns a text.
 func Str(s string) *Node { return &Node{Kind: Text, Text: s, form: plain} }
 
-// ListOf is a list of values.
+// ListOf returns a list of values.
 func ListOf(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
 
-// MapOf is a map of one member.
+// MapOf returns a map with one member.
 func MapOf(key string, v *Node) *Node {
 	return &Node{Kind: Map, Members: []*Member{{Key: key, Value: v}}}
 }
 
-// Get is the value of a key; nil without it. Of a key that is there twice it is the
-// last.
+// Get returns the value of a key, nil if there is none. If the key occurs twice, the
+// last one wins.
 func (n *Node) Get(key string) *Node {
 	var out *Node
 	if n != nil {
@@ -98,10 +98,10 @@ func (n *Node) Get(key string) *Node {
 	return out
 }
 
-// InBrackets reports a map or a list that is written in brackets.
+// InBrackets reports whether a map or a list is written in brackets.
 func (n *Node) InBrackets() bool { return n.form == flow }
 
-// Quote is the mark a text is written in: ' or ", | for a block of lines, 0 without.
+// Quote returns the quote character of a text: ' or ", | for a block of lines, 0 if unquoted.
 func (n *Node) Quote() byte {
 	switch n.form {
 	case single:
@@ -116,8 +116,8 @@ func (n *Node) Quote() byte {
 
 func (n *Node) scalar() bool { return n.Kind != List && n.Kind != Map }
 
-// same compares what two values mean. Members may stand in another order if the
-// format doesn't tell.
+// same compares the meaning of two values. Unless ordered, the order of members is
+// ignored.
 func same(a, b *Node, ordered bool) bool {
 	if a.Kind != b.Kind || a.Text != b.Text || a.Tag != b.Tag || a.Anchor != b.Anchor || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
 		return false
@@ -139,8 +139,8 @@ func same(a, b *Node, ordered bool) bool {
 	return true
 }
 
-// Go is the value as encoding/json decodes it into any, its numbers as
-// json.Number would keep them. Two members of one name are an error.
+// Go converts the value as encoding/json would decode it into any with UseNumber.
+// Duplicate members are an error.
 func (n *Node) Go() (any, error) {
 	switch n.Kind {
 	case Null:
@@ -178,8 +178,7 @@ func (n *Node) Go() (any, error) {
 	return n.Text, nil
 }
 
-// goNumber is a number of any format: an int if it is one, else a float, else its
-// text.
+// goNumber converts a number of any format to an int, a float, or else its text.
 func goNumber(s string) any {
 	clean := strings.ReplaceAll(s, "_", "")
 	if i, err := strconv.ParseInt(clean, 0, 64); err == nil && (len(clean) < 2 || clean[0] != '0' || clean[1] > '9') {
@@ -194,8 +193,8 @@ func goNumber(s string) any {
 	return s
 }
 
-// leadsTo is how a person would look for a key: what a map has, or how long a list
-// is.
+// leadsTo describes a value for finding a key: the keys of a map, or the length of a
+// list.
 func (n *Node) leadsTo() string {
 	switch n.Kind {
 	case Map:

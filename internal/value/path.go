@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Path leads from the top of a document to a value.
+// Path leads from the root of a document to a value.
 type Path []Step
 
 // Step goes from a map to the value of a key, or from a list to an item.
 type Step struct {
 	Key    string // of a map, if Kind is ByKey
 	Index  int    // ByIndex: from 0; negative counts from the end
-	Field  string // ByField: the item that has Field: Equals
+	Field  string // ByField: selects the item where Field equals Equals
 	Equals string
 	Kind   StepKind
 }
 
-// StepKind says how a step chooses.
+// StepKind is how a step selects.
 type StepKind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	Next                    // [+], the place after the last item
 )
 
-// Keys is a path of keys alone.
+// Keys returns a path of keys.
 func Keys(names ...string) Path {
 	p := make(Path, len(names))
 	for i, n := range names {
@@ -38,7 +38,7 @@ func Keys(names ...string) Path {
 	return p
 }
 
-// ParsePath reads a path as people write it: dependencies.react,
+// ParsePath parses a path as people write it: dependencies.react,
 // jobs.build.steps[2].run, servers[name=quarry].args, paths."/users".get, tags[+].
 // "." and "" are the whole document.
 func ParsePath(s string) (Path, error) {
@@ -85,7 +85,7 @@ func ParsePath(s string) (Path, error) {
 	return p, nil
 }
 
-// keyStep reads a key and says how long it is.
+// keyStep parses a key and returns its length.
 func keyStep(s string) (string, int, error) {
 	if s[0] == '"' || s[0] == '\'' {
 		return quoted(s)
@@ -97,7 +97,7 @@ func keyStep(s string) (string, int, error) {
 	return s[:n], n, nil
 }
 
-// quoted reads a text in quotes, in which a backslash makes the next character plain.
+// quoted parses a quoted text, in which a backslash escapes the next character.
 func quoted(s string) (string, int, error) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
@@ -114,7 +114,7 @@ func quoted(s string) (string, int, error) {
 	return "", 0, errors.New("a quote is not closed")
 }
 
-// bracketStep reads [2], [+], [name=x] or ["key"].
+// bracketStep parses [2], [+], [name=x] or ["key"].
 func bracketStep(s string) (Step, int, error) {
 	unclosed := errors.New("a bracket is not closed")
 	if len(s) > 1 && (s[1] == '"' || s[1] == '\'') {
@@ -156,7 +156,7 @@ func bracketStep(s string) (Step, int, error) {
 	return step, end + n + 1, nil
 }
 
-// String is the path as ParsePath reads it.
+// String formats the path for ParsePath.
 func (p Path) String() string {
 	if len(p) == 0 {
 		return "."

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// somePath draws a path that leads to a value of a document.
+// somePath returns a random path to a value of a document.
 func somePath(rng *rand.Rand, d *Doc) Path {
 	var p Path
 	n := d.Root
@@ -42,7 +42,7 @@ var someValues = []string{
 
 var someKeys = []string{"new", "a", "b", "k", "x y", "a.b", "yes", "12", "é", "-", "#", "a:", "\"", "'", "", "<<", "?", "[", "null", "---"}
 
-// someEdit draws a change of a document.
+// someEdit returns a random change of a document.
 func someEdit(rng *rand.Rand, d *Doc) Edit {
 	e := Edit{At: somePath(rng, d)}
 	switch rng.IntN(6) {
@@ -63,8 +63,8 @@ func someEdit(rng *rand.Rand, d *Doc) Edit {
 	return e
 }
 
-// holds checks what every accepted change keeps: the bytes outside of it, and the
-// other values. A change that is refused has said why.
+// holds checks an accepted change: the bytes outside of it and the other values are
+// unchanged. A refused change must have a reason.
 func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	t.Helper()
 	d, err := Parse(format, text)
@@ -88,7 +88,7 @@ func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	if err != nil {
 		t.Fatalf("%s of %q gives %q: %v", e.At, text, after, err)
 	}
-	// Readers that aren't ours read the result as they read the text before.
+	// Independent parsers read the result as they read the original text.
 	switch format {
 	case JSON:
 		if json.Valid(text) && !json.Valid(after) {
@@ -112,14 +112,14 @@ func holds(t testing.TB, format Format, text []byte, e Edit) (made bool) {
 	case n.JSON("", "") != e.Value.JSON("", "") && n.JSON("", "") != yamlNumbers(e.Value).JSON("", "") && format != INI:
 		t.Fatalf("%s of %q gives %q: it is %s, not %s", e.At, text, after, n.JSON("", ""), e.Value.JSON("", ""))
 	}
-	// Every other value that stood on bytes of its own has the same bytes.
+	// Every other value with its own bytes keeps the same bytes.
 	if lost := kept(d.Root, now.Root, text, after, e.At); lost != "" {
 		t.Fatalf("%s of %q gives %q: %s changed", e.At, text, after, lost)
 	}
 	return len(out) > 0
 }
 
-// kept compares the bytes of the scalars that are not on the way of a change.
+// kept compares the bytes of the scalars that are not on the path of a change.
 func kept(a, b *Node, text, after []byte, at Path) string {
 	if len(at) == 0 {
 		return ""
@@ -150,7 +150,7 @@ func kept(a, b *Node, text, after []byte, at Path) string {
 	return ""
 }
 
-// writer makes documents of one format with comments, odd spacing and all forms.
+// writer generates documents of one format with comments, odd spacing and all notations.
 type writer struct {
 	rng *rand.Rand
 	b   bytes.Buffer

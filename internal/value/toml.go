@@ -12,41 +12,41 @@ import (
 )
 
 // tomlText edits TOML. A table may be written in several places, so the text is a
-// list of lines that say something: headings and pairs.
+// list of headings and pairs.
 type tomlText struct {
 	d     *Doc
 	lines []tomlLine
 }
 
-// tomlLine is a heading or a pair, which may take several lines of the text.
+// tomlLine is a heading or a pair. It may span several lines of the text.
 type tomlLine struct {
-	splice.Span         // whole lines, with the ending of the last
+	splice.Span         // whole lines, including the last ending
 	heading     bool    // [a.b] or [[a.b]]
 	items       bool    // [[a.b]]
-	chain       []*Node // from the top to the table, or to the value of a pair
-	table       int     // how many of the chain are those of the heading above a pair
+	chain       []*Node // from the root to the table, or to the value of a pair
+	table       int     // how many of the chain belong to the heading above a pair
 }
 
-// table is how a map or a list came about that is not a value of TOML.
+// table describes a map or a list that isn't written as a TOML value.
 type table struct {
 	by    maker
-	named bool // a heading or a pair names it, so it is there when it is empty
+	named bool // a heading or a pair names it, so it exists even when empty
 }
 
-// maker is what defined a table or a list. It decides what may be added.
+// maker is the construct that defined a table or a list. It decides what may be added.
 type maker uint8
 
 const (
 	byHeader maker = iota + 1 // [a.b] made b
 	byPath                    // [a.b] made a
 	byKey                     // a.b = 1 made a
-	byItems                   // [[a]] made a, and the tables in it
+	byItems                   // [[a]] made a, and its tables
 )
 
 var errSet = errors.New("it is set already")
 
-// parseTOML reads a text with go-toml's parser, which gives expressions; what may
-// follow what is checked here.
+// parseTOML parses a text with go-toml's parser, which yields expressions. Their valid
+// order is checked here.
 func (d *Doc) parseTOML(start int) error {
 	f := &tomlText{d: d}
 	d.f = f
@@ -88,7 +88,7 @@ func (d *Doc) parseTOML(start int) error {
 type tomlReader struct {
 	f       *tomlText
 	off     int
-	at      []*Node // the table of the heading in force, with those above it
+	at      []*Node // the table of the current heading, with its parents
 	members map[*Node]map[string]*Member
 }
 
@@ -97,7 +97,7 @@ func (r *tomlReader) line(n *unstable.Node) int {
 	return 1 + bytes.Count(r.f.d.text[:keys[0].Place.Start], []byte("\n"))
 }
 
-// keys are the parts of a key with dots.
+// keys returns the parts of a dotted key.
 func (r *tomlReader) keys(it unstable.Iterator) (out []*Member) {
 	for it.Next() {
 		n := it.Node()
@@ -134,7 +134,7 @@ func (r *tomlReader) expression(n *unstable.Node) error {
 	return nil
 }
 
-// lineEnd is after the line feed that follows, or at the end of the text.
+// lineEnd returns the offset after the next line feed, or the end of the text.
 func lineEnd(text []byte, at int) int {
 	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -142,7 +142,7 @@ func lineEnd(text []byte, at int) int {
 	return len(text)
 }
 
-// enter finds the member of a key in a table and notes its place.
+// enter returns the member of a key in a table and records its place.
 func (r *tomlReader) enter(in *Node, key *Member) *Member {
 	m := r.members[in][key.Key]
 	if m != nil {
@@ -151,7 +151,7 @@ func (r *tomlReader) enter(in *Node, key *Member) *Member {
 	return m
 }
 
-// add puts a member into a table.
+// add adds a member to a table.
 func (r *tomlReader) add(in *Node, key *Member, v *Node) {
 	key.Value = v
 	in.Members = append(in.Members, key)
@@ -167,7 +167,7 @@ func (r *tomlReader) newTable(in *Node, key *Member, kind Kind, by maker) *Node 
 	return n
 }
 
-// header finds or makes the table that a heading names.
+// header finds or creates the table that a heading names.
 func (r *tomlReader) header(keys []*Member, item bool) ([]*Node, error) {
 	chain := []*Node{r.f.d.Root}
 	for _, key := range keys[:len(keys)-1] {
@@ -208,8 +208,8 @@ func (r *tomlReader) header(keys []*Member, item bool) ([]*Node, error) {
 	return nil, errSet
 }
 
-// pair sets a key, which may have dots, in a table. It gives the nodes down to the
-// value and where that ends.
+// pair sets a key, which may be dotted, in a table. It returns the nodes down to the
+// value and where the value ends.
 func (r *tomlReader) pair(at []*Node, keys []*Member, n *unstable.Node) ([]*Node, int, error) {
 	chain := slices.Clone(at)
 	for _, key := range keys[:len(keys)-1] {
@@ -242,7 +242,7 @@ func (r *tomlReader) pair(at []*Node, keys []*Member, n *unstable.Node) ([]*Node
 	return append(chain, v), v.End, nil
 }
 
-// value reads a value that begins at an offset.
+// value parses the value at an offset.
 func (r *tomlReader) value(n *unstable.Node, start int) (*Node, error) {
 	text := r.f.d.text
 	v := &Node{Span: splice.Span{Start: start}, Body: start, form: plain, Text: string(n.Data)}

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// BareKey reports a key of TOML that needs no quotes.
+// BareKey reports whether a TOML key needs no quotes.
 func BareKey(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
@@ -27,15 +27,15 @@ func bareOrQuoted(s string) string {
 	return quoteTOML(s)
 }
 
-// quoteTOML writes a basic string, whose escapes are those of JSON.
+// quoteTOML writes a basic string. Its escapes are JSON's.
 func quoteTOML(s string) string { return strings.ReplaceAll(quoteJSON(s), "\x7f", `\u007f`) }
 
 var dateShape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\d{4}-\d\d-\d\d)?([T ]?)(\d\d:\d\d:\d\d)?(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$`)
 })
 
-// isDate reports a date, a time or both as TOML writes them. Such a text takes the
-// place of a date without quotes; other values that are texts stay texts.
+// isDate reports whether a text is a TOML date, time or both. Such a text replaces a
+// date without quotes; other texts stay texts.
 func isDate(s string) bool {
 	if !dateShape().MatchString(s) {
 		return false
@@ -115,7 +115,7 @@ func (f *tomlText) replace(at place, v *Node) ([]splice.Splice, error) {
 		s, err := writeTOML(v)
 		return []splice.Splice{{Span: old.Span, New: s}}, err
 	}
-	// A table with a heading keeps that; its pairs and the tables below it change.
+	// A table with a heading keeps it; its pairs and the tables below it change.
 	if old.Kind != Map || v.Kind != Map || !old.toml.named {
 		return nil, refuse(Cramped, "it is a table of its own; set its keys one by one, or delete it first")
 	}
@@ -144,7 +144,7 @@ func (f *tomlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	return out, nil
 }
 
-// bodyEnd is where the last pair below a heading ends.
+// bodyEnd returns where the last pair below a heading ends.
 func (f *tomlText) bodyEnd(i int) int {
 	for i+1 < len(f.lines) && !f.lines[i+1].heading {
 		i++
@@ -152,7 +152,7 @@ func (f *tomlText) bodyEnd(i int) int {
 	return f.lines[i].End
 }
 
-// extent goes from the first to the last line of a table.
+// extent spans a table from its first to its last line.
 func (f *tomlText) extent(n *Node, span splice.Span) splice.Span {
 	first := true
 	for _, l := range f.lines {
@@ -172,7 +172,7 @@ func (f *tomlText) extent(n *Node, span splice.Span) splice.Span {
 func (f *tomlText) bracketed(n *Node) *bracketed {
 	b := &bracketed{text: f.d.text, span: n.Span, comment: hashes, eol: f.d.eol}
 	for _, m := range n.Members {
-		if m.Value.toml != nil { // a.b = 1 in braces
+		if m.Value.toml != nil { // written as a = { b = 1 }
 			for _, inner := range m.Value.Members {
 				b.parts = append(b.parts, splice.Span{Start: m.Place.Start, End: inner.Value.End})
 			}
@@ -187,7 +187,7 @@ func (f *tomlText) bracketed(n *Node) *bracketed {
 	return b
 }
 
-// inValue is the value of TOML that has a place in it, and nil for one in tables.
+// inValue returns the TOML value that contains a place, nil if it is in tables.
 func inValue(p place) *Node {
 	for _, n := range p.chain {
 		if n.toml == nil {
@@ -222,7 +222,7 @@ func (f *tomlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 		for i, l := range f.lines {
 			if l.heading && l.chain[len(l.chain)-1] == n {
 				at := f.bodyEnd(i)
-				if at > l.End { // as the pair before it is indented
+				if at > l.End { // indented like the preceding pair
 					last := f.lines[i+1]
 					indent, _ := lineIndent(f.d.text, last.Start+len(f.d.text[last.Start:last.End])-len(bytes.TrimLeft(f.d.text[last.Start:last.End], " \t")))
 					line = indent + line
@@ -242,8 +242,8 @@ func (f *tomlText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	return f.addTable(in.up(), in.member().Key, MapOf(key, v))
 }
 
-// keyBelow is the part of a dotted key from the table of a heading down to a node,
-// with the dot after it.
+// keyBelow returns the part of a dotted key from the heading's table down to a node, with
+// the following dot.
 func (f *tomlText) keyBelow(in place, from, to int) string {
 	var b strings.Builder
 	for i := from; i <= to; i++ {
@@ -254,8 +254,8 @@ func (f *tomlText) keyBelow(in place, from, to int) string {
 	return b.String()
 }
 
-// inline reports whether a map goes into a table as { a = 1 }: if the maps in it
-// do, or if it has only pairs.
+// inline reports whether a map is written in a table as { a = 1 }: if its maps are, or
+// if it has only pairs.
 func (f *tomlText) inline(n *Node) bool {
 	for _, m := range n.Members {
 		if m.Value.Kind == Map {
@@ -268,7 +268,7 @@ func (f *tomlText) inline(n *Node) bool {
 	return n.toml.named && len(n.Members) > 0 && n != f.d.Root
 }
 
-// insert puts lines at the end of a line.
+// insert inserts lines at the end of a line.
 func (f *tomlText) insert(at int, lines string) []splice.Splice {
 	if at > 0 && f.d.text[at-1] != '\n' {
 		lines = f.d.eol + lines
@@ -276,8 +276,8 @@ func (f *tomlText) insert(at int, lines string) []splice.Splice {
 	return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: lines}}
 }
 
-// addAtTop puts a pair after those of the top, or before the first heading and the
-// comment above that.
+// addAtTop inserts a pair after the top-level ones, or else before the first heading and
+// its comment.
 func (f *tomlText) addAtTop(line string) []splice.Splice {
 	at := -1
 	for _, l := range f.lines {
@@ -306,7 +306,7 @@ func (f *tomlText) addAtTop(line string) []splice.Splice {
 	return []splice.Splice{{Span: splice.Span{Start: at, End: at}, New: line + f.d.eol}}
 }
 
-// addTable puts a table with a heading at the end.
+// addTable appends a table with a heading.
 func (f *tomlText) addTable(in place, key string, v *Node) ([]splice.Splice, error) {
 	name, ok := f.heading(in, key)
 	if !ok {
@@ -323,7 +323,7 @@ func (f *tomlText) addTable(in place, key string, v *Node) ([]splice.Splice, err
 	return f.insert(len(text), body), nil
 }
 
-// sections writes a map as a table, with tables below it for the maps in it.
+// sections writes a map as a table, with tables below it for its maps.
 func (f *tomlText) sections(name string, v *Node) (string, error) {
 	var own, below []*Member
 	for _, m := range v.Members {
@@ -354,8 +354,8 @@ func (f *tomlText) sections(name string, v *Node) (string, error) {
 	return b.String(), nil
 }
 
-// heading is the name of a new table below a place. It can be written at the end
-// only if every list on the way means its last item there.
+// heading returns the name of a new table below a place. It can be written at the end
+// only if for every list on the path it refers to the last item.
 func (f *tomlText) heading(in place, key string) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(in.chain); i++ {
@@ -369,7 +369,7 @@ func (f *tomlText) heading(in place, key string) (string, bool) {
 	return b.String() + bareOrQuoted(key), true
 }
 
-// addItem puts a table [[name]] after the last of its list.
+// addItem adds a table [[name]] after the last one of its list.
 func (f *tomlText) addItem(in place, v *Node) ([]splice.Splice, error) {
 	if v.Kind != Map {
 		return nil, refuse(Unwritable, "the items of this list are tables, so a new one has to be a map")
@@ -456,8 +456,8 @@ func (f *tomlText) remove(at place) ([]splice.Splice, error) {
 	return out, nil
 }
 
-// blankBefore is where a table begins with the blank line that set it apart, which
-// goes with it if another one follows or nothing does.
+// blankBefore returns where a table begins, including the blank line that separates it.
+// That line is removed too if another blank line or nothing follows.
 func (f *tomlText) blankBefore(start, end int) int {
 	text := f.d.text
 	if end == len(text) || bytes.HasPrefix(bytes.TrimLeft(text[end:], "\r"), []byte("\n")) {

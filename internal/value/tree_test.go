@@ -21,7 +21,7 @@ var treeTexts = []string{
 	"'a b' = 1\n\"a.b\" = 2\n\"\" = 3\n",
 	"[fruit]\napple.color = 'red'\n[fruit.apple.texture]\nsmooth = true\n",
 	"list = [ # one\n  'a', # two\n  'b',\n]\n",
-	// Two of a kind.
+	// Duplicates.
 	"a = 1\na = 2\n",
 	"[a]\n[a]\n",
 	"[a]\n[[a]]\n",
@@ -35,12 +35,12 @@ var treeTexts = []string{
 	"[a.b.c]\n[a]\nb.d = 1\n",
 	"[a]\nb.c = 1\n[a.b]\n",
 	"x = { a = 1, a = 2 }\n",
-	// No TOML.
+	// Invalid TOML.
 	"a = \n", "[a\n", "a = [1\n", "a = 'x\n", "= 1\n", "a\n", "a = \"\\q\"\n",
 }
 
-// leaves makes the two readers' trees comparable: texts, lists and tables by
-// what they are, the rest by what it is about.
+// leaves makes the trees of both parsers comparable: texts, lists and tables by value,
+// everything else by its kind.
 func leaves(v any) any {
 	switch v := v.(type) {
 	case *Node:
@@ -81,7 +81,7 @@ func leaves(v any) any {
 	return fmt.Sprintf("%T", v)
 }
 
-// A text is read as go-toml's decoder reads it, and refused where that refuses it.
+// Texts are parsed as go-toml's decoder does, and refused if it refuses them.
 func TestTree(t *testing.T) {
 	for _, text := range treeTexts {
 		want := map[string]any{}
@@ -115,7 +115,7 @@ func TestTreeNamesTheLine(t *testing.T) {
 	}
 }
 
-// What go-toml's decoder reads, we read in the same way; nothing panics.
+// Every text that go-toml's decoder accepts is parsed equally; nothing panics.
 func FuzzTree(f *testing.F) {
 	for _, s := range treeTexts {
 		f.Add([]byte(s))

@@ -1,5 +1,5 @@
-// Package value reads and changes values in configuration files by their paths:
-// JSON with or without comments, YAML, TOML, ini, and the YAML header of markdown.
+// Package value reads and changes values in configuration files by path: JSON with or
+// without comments, YAML, TOML, ini, and the YAML header of markdown.
 //
 // A change is a list of splices, so the bytes outside them stay: comments, order,
 // quotes, indentation and line endings. Every result is parsed again and must be
@@ -18,16 +18,16 @@ import (
 	"quarry/internal/splice"
 )
 
-// Format is how a file writes its values.
+// Format is a file format.
 type Format uint8
 
 const (
 	None Format = iota
-	JSON        // with comments and trailing commas where they are
+	JSON        // comments and trailing commas allowed
 	YAML
 	TOML
 	INI
-	Header // YAML between --- at the top of markdown
+	Header // YAML between --- lines at the top of markdown
 )
 
 var formatNames = [...]string{"", "JSON", "YAML", "TOML", "ini", "YAML header"}
@@ -49,7 +49,7 @@ var byName = map[string]Format{
 	".editorconfig": INI, ".gitconfig": INI, ".gitmodules": INI, ".npmrc": INI, ".pylintrc": INI, ".flake8": INI, ".coveragerc": INI,
 }
 
-// FormatOf tells the format of a file by its name; None if it has none of ours.
+// FormatOf returns the format of a file by its name; None if unknown.
 func FormatOf(name string) Format {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 	if f := byName[base]; f != None {
@@ -58,42 +58,42 @@ func FormatOf(name string) Format {
 	return byExtension[path.Ext(base)]
 }
 
-// MaxSize is the largest text that is read; of YAML, which takes half a second a
-// megabyte, it is less.
+// MaxSize is the largest text that is parsed. YAML's limit is lower, because it takes
+// half a second per megabyte.
 const (
 	MaxSize = 16 << 20
 	maxYAML = 4 << 20
 )
 
-// Doc is a text that was read.
+// Doc is a parsed text.
 type Doc struct {
 	Root    *Node
 	format  Format
 	text    []byte
 	eol     string
-	several bool   // documents of YAML: Root is the list of them
-	unsure  string // what programs read in different ways; nothing is changed then
+	several bool   // several YAML documents: Root is a list of them
+	unsure  string // a construct that programs read differently; then nothing is changed
 	f       editor
-	stop    func() bool // nil never does
+	stop    func() bool // may be nil
 	ticks   int
 }
 
 func (d *Doc) yaml() bool { return d.format == YAML || d.format == Header }
 
-// editor is what a format does to its text. Nodes are those of its document.
+// editor changes texts of one format. All nodes belong to its document.
 type editor interface {
-	// replace gives the value at a place another value.
+	// replace replaces the value at a place.
 	replace(at place, v *Node) ([]splice.Splice, error)
-	// add puts a member, or an item if the key is "", last into a map or a list.
+	// add appends a member to a map, or an item to a list if the key is "".
 	add(in place, key string, v *Node) ([]splice.Splice, error)
-	// remove takes out what is at a place.
+	// remove removes the entry at a place.
 	remove(at place) ([]splice.Splice, error)
-	// rename gives the member at a place another key.
+	// rename renames the key of the member at a place.
 	rename(at place, key string) ([]splice.Splice, error)
 }
 
-// place is a value and what it is in: the nodes from the top down to it, and for
-// each but the first its number in the one before.
+// place is a value and its parents: the nodes from the root down to it, and the index
+// of each one but the first in its parent.
 type place struct {
 	chain []*Node
 	index []int
@@ -101,7 +101,7 @@ type place struct {
 
 func (p place) node() *Node { return p.chain[len(p.chain)-1] }
 
-// in is the map or list that has the value; nil for the top.
+// in returns the map or list that contains the value; nil for the root.
 func (p place) in() *Node {
 	if len(p.chain) < 2 {
 		return nil
@@ -115,7 +115,7 @@ func (p place) up() place {
 
 func (p place) last() int { return p.index[len(p.index)-1] }
 
-// member is the member of a map that has the value; nil for an item or the top.
+// member returns the map member that has the value; nil for an item or the root.
 func (p place) member() *Member {
 	if in := p.in(); in != nil && in.Kind == Map {
 		return in.Members[p.last()]
@@ -136,18 +136,18 @@ func (p place) down(i int) place {
 
 const mark = "\xef\xbb\xbf" // a byte order mark
 
-// ErrStopped ends what was told to stop.
+// ErrStopped is returned when reading was stopped.
 var ErrStopped = fault.New(fault.Timeout, "reading the values was ended", "")
 
-// tick looks now and then whether to stop. It panics with ErrStopped, which parse
-// catches.
+// tick checks occasionally whether to stop. It panics with ErrStopped, which parse
+// recovers.
 func (d *Doc) tick() {
 	if d.ticks++; d.ticks%256 == 1 && d.stop != nil && d.stop() {
 		panic(ErrStopped)
 	}
 }
 
-// pieces gives a parser the text piece by piece, as long as it is not told to stop.
+// pieces feeds a parser the text in pieces until it is stopped.
 type pieces struct {
 	d    *Doc
 	text []byte
@@ -165,11 +165,11 @@ func (r *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Parse reads a text. A text that can't be read is a *SyntaxError.
+// Parse parses a text. Invalid text gives a *SyntaxError.
 func Parse(format Format, text []byte) (*Doc, error) { return ParseUntil(nil, format, text) }
 
-// ParseUntil is Parse with a function that ends it, with ErrStopped, when it returns
-// true. JSON is read in one piece.
+// ParseUntil is Parse that ends with ErrStopped when stop returns true. JSON is parsed
+// in one piece.
 func ParseUntil(stop func() bool, format Format, text []byte) (doc *Doc, err error) {
 	d := &Doc{format: format, text: text, eol: "\n", stop: stop}
 	defer func() {
@@ -215,12 +215,12 @@ func ParseUntil(stop func() bool, format Format, text []byte) (doc *Doc, err err
 	return d, nil
 }
 
-// SyntaxError says why a text can't be read.
+// SyntaxError says why a text can't be parsed.
 type SyntaxError struct {
 	Format  Format
 	Line    int // 0 if unknown
 	Problem string
-	Ours    bool // the text may be valid, but we can't find the places of its values
+	Ours    bool // the text may be valid, but the positions of its values are unknown
 }
 
 func (e *SyntaxError) Error() string {
@@ -236,20 +236,20 @@ func (e *SyntaxError) Unwrap() error { return fault.InvalidArgument }
 // Hint says what to do.
 func (e *SyntaxError) Hint() string { return "repair the file, or edit its text instead" }
 
-// Reason says why a change was refused.
+// Reason is why a change was refused.
 type Reason string
 
-// Reasons.
+// The reasons.
 const (
 	Anchored    Reason = "anchor"        // other places use the value
-	Twice       Reason = "duplicate key" // nobody can say which one counts
-	Cramped     Reason = "shared lines"  // it stands where it can't be taken out alone
+	Twice       Reason = "duplicate key" // it is unclear which one counts
+	Cramped     Reason = "shared lines"  // it can't be removed separately from its lines
 	Unwritable  Reason = "no such value" // the format can't write it there
 	WouldChange Reason = "would change"  // the result would differ in more than the value
 	Shape       Reason = "another shape" // a step of the path is neither a map nor a list
 )
 
-// Refused is a change that can't be made without touching more than the value.
+// Refused reports a change that can't be made without touching more than the value.
 type Refused struct {
 	Reason Reason
 	Path   Path
@@ -264,15 +264,15 @@ func (e *Refused) Unwrap() error { return fault.InvalidArgument }
 // Hint says what to do instead.
 func (e *Refused) Hint() string { return "nothing was changed; edit the text of the file instead" }
 
-// refuse makes a Refused; Edit fills in the path.
+// refuse returns a Refused; Edit fills in the path.
 func refuse(r Reason, format string, args ...any) error {
 	return &Refused{Reason: r, Why: fmt.Sprintf(format, args...)}
 }
 
-// MissingError says that a path leads nowhere.
+// MissingError reports a path to a missing value.
 type MissingError struct {
 	Path Path
-	Have string // what is at its last step that exists
+	Have string // describes its last existing value
 }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.Path) }
@@ -280,10 +280,10 @@ func (e *MissingError) Error() string { return fmt.Sprintf("there is no %s", e.P
 // Unwrap gives the code.
 func (e *MissingError) Unwrap() error { return fault.NotFound }
 
-// Hint says what is there.
+// Hint says what exists there.
 func (e *MissingError) Hint() string { return e.Have }
 
-// Find gives the value at a path.
+// Find returns the value at a path.
 func (d *Doc) Find(p Path) (*Node, error) {
 	at, rest, err := d.find(p)
 	switch {
@@ -295,7 +295,7 @@ func (d *Doc) Find(p Path) (*Node, error) {
 	return at.node(), nil
 }
 
-// Lines are the first and the last line of a value, with its key.
+// Lines returns the first and the last line of a value, including its key.
 func (d *Doc) Lines(p Path) (first, last int, err error) {
 	at, rest, err := d.find(p)
 	switch {
@@ -313,8 +313,8 @@ func (d *Doc) Lines(p Path) (first, last int, err error) {
 	return line(span.Start), line(end), nil
 }
 
-// extent is a value with its key. That of a table of TOML goes from its first line
-// to its last.
+// extent returns the span of a value with its key. The span of a TOML table goes from
+// its first line to its last.
 func (d *Doc) extent(at place) splice.Span {
 	n := at.node()
 	span := n.Span
@@ -342,7 +342,7 @@ func (d *Doc) missing(p Path, known int, at place) error {
 	return &MissingError{Path: p, Have: have}
 }
 
-// find goes along a path as far as it exists. rest is what is missing.
+// find follows a path as far as it exists. rest is the missing part.
 func (d *Doc) find(p Path) (at place, rest Path, err error) {
 	at = place{chain: []*Node{d.Root}}
 	for i, s := range p {
@@ -362,12 +362,12 @@ func (d *Doc) find(p Path) (at place, rest Path, err error) {
 	return at, nil, nil
 }
 
-// choose finds the member or item that a step names; -1 if there is none.
+// choose returns the index of the member or item that a step selects; -1 if there is none.
 func choose(n *Node, s Step) (int, error) {
 	found, twice := -1, false
 	switch {
 	case n.Kind == Alias:
-		return -1, refuse(Anchored, "it goes through the alias *%s; name the value where &%s stands", n.Text, n.Text)
+		return -1, refuse(Anchored, "it goes through the alias *%s; name the value at &%s", n.Text, n.Text)
 	case n.Kind == Map && s.Kind == ByKey:
 		for i, m := range n.Members {
 			switch {

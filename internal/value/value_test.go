@@ -8,8 +8,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// change makes one change as a person would ask for it: "a.b = JSON", "- a.b",
-// "a.b > name".
+// change makes one change in a short notation: "a.b = JSON", "- a.b", "a.b > name".
 func change(t testing.TB, format Format, text, what string) (string, error) {
 	t.Helper()
 	out, err := Apply(format, []byte(text), parseChange(t, what))
@@ -57,8 +56,8 @@ func checkChanges(t *testing.T, format Format, cases []changeCase) {
 	}
 }
 
-// A date stays one if the new text is one, in each of TOML's four forms; a text stays a
-// text, and what is no date has quotes.
+// A date stays a date if the new text is one, in each of TOML's four forms. A text stays
+// a text, and texts that aren't dates are quoted.
 func TestDates(t *testing.T) {
 	const text = "d = 1979-05-27 # c\nl = [07:32:00, 1979-05-27T07:32:00Z]\ns = \"1979-05-27\"\n"
 	checkChanges(t, TOML, []changeCase{
@@ -193,7 +192,7 @@ func TestINI(t *testing.T) {
 	})
 }
 
-// What can't be done without touching more is refused, with its reason.
+// Changes that would touch more are refused, with the reason.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		format     Format
@@ -237,7 +236,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Formats that are not read say so, and are not taken for one that is.
+// Unsupported formats are reported, and not taken for a supported one.
 func TestNotRead(t *testing.T) {
 	for _, name := range []string{"a.json5", "a.properties", "a.xml", "a.plist", "a.hcl", "a.json5.txt"} {
 		if f := FormatOf(name); f != None {
@@ -277,7 +276,7 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
-// Paths of several changes are those of the text before.
+// Paths of several changes refer to the original text.
 func TestApplySeveral(t *testing.T) {
 	text := "a:\n  - x\n  - y\n  - z\nb: 1\n"
 	var edits []Edit

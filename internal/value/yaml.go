@@ -18,13 +18,13 @@ import (
 // yamlText edits YAML: the whole text, or the lines of a header.
 type yamlText struct {
 	d     *Doc
-	lines splice.Span // what is YAML of the text
+	lines splice.Span // the YAML part of the text
 	front bool        // between --- and ---
-	found bool        // there is a header
+	found bool        // a header exists
 }
 
-// FindHeader finds the lines between a first line "---" and a line "---" or
-// "...": all with the fences, and those between. A block that doesn't close is text.
+// FindHeader finds the lines between a first line "---" and a line "---" or "...": all
+// with the fences, and inner without. An unclosed block is ordinary text.
 func FindHeader(text []byte) (all, inner splice.Span, found bool) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(mark)) {
@@ -52,7 +52,7 @@ func isFence(line []byte, mark string) bool {
 	return ok && len(bytes.TrimRight(rest, " \t\r\n")) == 0
 }
 
-// maxHeader is the largest header that is read.
+// maxHeader is the largest header that is parsed.
 const maxHeader = 1 << 20
 
 func (d *Doc) parseHeader() error {
@@ -83,7 +83,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		}
 		return e
 	}
-	// yaml.v3 turns its own failures into errors; this is for the others.
+	// yaml.v3 turns its own panics into errors; this is for the others.
 	defer func() {
 		if r := recover(); r == any(ErrStopped) {
 			panic(r)
@@ -121,7 +121,7 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 		d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
 	case 1:
 		d.Root = docs[0]
-		if d.Root.Kind == Null && d.Root.Len() == 0 && d.Root.Anchor == "" && d.Root.Tag == "" { // comments alone
+		if d.Root.Kind == Null && d.Root.Len() == 0 && d.Root.Anchor == "" && d.Root.Tag == "" { // only comments
 			d.Root = &Node{Kind: Map, Span: splice.Span{Start: lines.End, End: lines.End}}
 		}
 	default:
@@ -131,8 +131,8 @@ func (d *Doc) parseYAML(lines splice.Span) (err error) {
 	return nil
 }
 
-// asVersion11 returns the text with 1.1 as its version where a directive names another
-// one: the parser refuses those. It is as long as before.
+// asVersion11 replaces the version in a directive with 1.1, because the parser refuses
+// others. The length stays the same.
 func asVersion11(text []byte) []byte {
 	header := true // directives come before "---", at the top or after "..."
 	var out []byte
@@ -161,18 +161,18 @@ var versionDirective = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^%YAML[ \t]+1\.[0-9][ \t\r\n]`)
 })
 
-// oddBreak is a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
+// oddBreak matches a line break of YAML 1.1 that isn't one of 1.2, and a lone CR.
 var oddBreak = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("\r(?:[^\n]|$)|[\u0085\u2028\u2029]")
 })
 
-// yamlReader finds the spans of yaml.v3's nodes, which know only where they begin.
+// yamlReader finds the spans of yaml.v3's nodes, which only have start positions.
 type yamlReader struct {
 	d       *Doc
 	text    []byte // up to the end of the YAML
 	cur     yamlCursor
 	off     int
-	end     int // of what was read so far
+	end     int // of the part read so far
 	anchors map[*yaml.Node]*Node
 	aliases []*yaml.Node
 }
@@ -201,12 +201,12 @@ func (r *yamlReader) document(doc *yaml.Node) (*Node, error) {
 	return r.node(n, false)
 }
 
-// empty reports a node that nobody wrote.
+// empty reports an implied node.
 func empty(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
 }
 
-// node reads a node and all below it. r.end is after it then.
+// node reads a node and all its children. Afterwards r.end is the node's end.
 func (r *yamlReader) node(n *yaml.Node, inFlow bool) (*Node, error) {
 	r.d.tick()
 	at, ok := r.cur.seek(n.Line, n.Column)
@@ -297,7 +297,7 @@ func (r *yamlReader) blockList(n *yaml.Node, out *Node) error {
 	return nil
 }
 
-// mark finds a character after white space and comments.
+// mark returns the offset of c after white space and comments, or the end of the text.
 func (r *yamlReader) mark(at int, c byte) int {
 	if at = hashes.skip(r.text, at); at < len(r.text) && r.text[at] == c {
 		return at
@@ -341,7 +341,7 @@ func (r *yamlReader) members(n *yaml.Node, out *Node, inFlow bool) error {
 	return nil
 }
 
-// explicit reports a key after a question mark.
+// explicit reports whether a question mark introduces the key.
 func (r *yamlReader) explicit(at int) bool {
 	line := bytes.TrimRight(r.text[bytes.LastIndexByte(r.text[:at], '\n')+1:at], " \t")
 	return bytes.HasSuffix(line, []byte("?"))
@@ -373,7 +373,7 @@ func (r *yamlReader) flow(n *yaml.Node, out *Node) error {
 	return nil
 }
 
-// comma goes past a comma.
+// comma skips a comma.
 func (r *yamlReader) comma() {
 	if at := hashes.skip(r.text, r.end); at < len(r.text) && r.text[at] == ',' {
 		r.end = at + 1

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// FromGo is a Go value, as YAML would write it.
+// FromGo converts a Go value as YAML would encode it.
 func FromGo(v any) (n *Node, err error) {
 	defer func() {
 		if r := recover(); r != nil { // Encode panics on channels and functions
@@ -59,7 +59,7 @@ func fromYAML(y *yaml.Node) *Node {
 	return n
 }
 
-// toYAML is a value for yaml.v3 to write, in brackets or not.
+// toYAML converts a value for yaml.v3's encoder, in brackets or not.
 func toYAML(n *Node, inFlow bool) *yaml.Node {
 	y := &yaml.Node{Kind: yaml.ScalarNode, Value: n.Text, Tag: "!!str"}
 	switch n.Kind {
@@ -107,7 +107,7 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 	return y
 }
 
-// encode writes a node with the line endings of the text, without the last.
+// encode writes a node with the line endings of the text, without the last one.
 func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -126,7 +126,7 @@ func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// indented puts blanks before all lines but the first and those that are empty.
+// indented indents all non-empty lines but the first.
 func (f *yamlText) indented(s, indent string) string {
 	lines := strings.Split(s, "\n")
 	for i := range lines {
@@ -143,7 +143,7 @@ func (f *yamlText) pairText(key string, v *Node, indent string) (string, error) 
 	return f.indented(s, indent), err
 }
 
-// flowText writes a value for brackets.
+// flowText writes a value for use in brackets.
 func (f *yamlText) flowText(v *Node) (string, error) {
 	s, err := f.encode(&yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle, Content: []*yaml.Node{toYAML(v, true)}})
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
@@ -162,7 +162,7 @@ func (f *yamlText) keyText(key string) (string, error) {
 	return strings.TrimSuffix(s, ": 0"), nil
 }
 
-// inBrackets reports a place within brackets.
+// inBrackets reports whether a place is within brackets.
 func inBrackets(p place) bool {
 	for _, n := range p.chain[:len(p.chain)-1] {
 		if n.form == flow || n.form == pair {
@@ -172,14 +172,14 @@ func inBrackets(p place) bool {
 	return false
 }
 
-// column is the blanks that would stand before an offset.
+// column returns as many blanks as precede an offset on its line.
 func (f *yamlText) column(at int) string {
 	start := max(bytes.LastIndexByte(f.d.text[:at], '\n')+1, f.lines.Start)
 	return strings.Repeat(" ", utf8.RuneCount(f.d.text[start:at]))
 }
 
-// markOf is after the colon or the dash before a value, and the blanks that its lines
-// are indented by at least: those of the key or the dash.
+// markOf returns the offset after the colon or dash before a value, and the blanks up
+// to the column of the key or dash, which is the minimal indentation of the value's lines.
 func (f *yamlText) markOf(at place) (mark int, indent string, ok bool) {
 	in := at.in()
 	switch {
@@ -222,7 +222,7 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	written := strings.TrimPrefix(s, "k:") // " value", or an ending and lines
+	written := strings.TrimPrefix(s, "k:") // " value", or a line ending and lines
 	lined := strings.Contains(written, f.d.eol)
 	short := bytes.IndexByte(old.In(text), '\n') < 0 && bytes.IndexByte(text[mark:old.Start], '\n') < 0
 	lineEnd := f.end(mark)
@@ -239,16 +239,16 @@ func (f *yamlText) replace(at place, v *Node) ([]splice.Splice, error) {
 	onLine := len(bytes.TrimSpace(text[min(rest.End, lineEnd):lineEnd])) > 0
 	switch {
 	case short && onLine && lined && !strings.HasPrefix(written, f.d.eol):
-		return nil, refuse(Cramped, "the comment after it would become a part of the text") // of a block scalar
+		return nil, refuse(Cramped, "the comment after it would become a part of the text") // in a block scalar
 	case short && onLine: // a comment after the key stays there
 		return []splice.Splice{{Span: rest}, after}, nil
-	case bytes.IndexByte(text[mark:max(old.Start, mark)], '#') >= 0: // and so do those before the value
+	case bytes.IndexByte(text[mark:max(old.Start, mark)], '#') >= 0: // as do those before the value
 		rest.Start = len(bytes.TrimSuffix(text[:bytes.LastIndexByte(text[:old.Start], '\n')], []byte("\r")))
 		if !lined {
 			return []splice.Splice{{Span: splice.Span{Start: mark, End: mark}, New: written}, {Span: rest}}, nil
 		}
 		if !strings.HasPrefix(written, f.d.eol) {
-			return nil, refuse(Cramped, "a comment stands before it")
+			return nil, refuse(Cramped, "a comment precedes it")
 		}
 	}
 	return []splice.Splice{{Span: rest, New: written}}, nil
@@ -267,7 +267,7 @@ func (f *yamlText) bracketed(n *Node) *bracketed {
 
 const tomlHeader = "it has a header of TOML, between lines of +++"
 
-// tomlHeader reports a header of TOML, which is not read.
+// tomlHeader reports a TOML header, which is not supported.
 func (f *yamlText) tomlHeader() bool {
 	return f.front && !f.found && bytes.HasPrefix(f.d.text[f.lines.Start:], []byte("+++"))
 }
@@ -358,7 +358,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	}
 	count := len(in.Members) + len(in.Items)
 	top := len(at.chain) == 2 || f.d.several && len(at.chain) == 3
-	left := "" // instead of the only entry
+	left := "" // replaces the only entry
 	if count == 1 && (!top || !f.front) {
 		if in.Anchor != "" || in.Tag != "" {
 			return nil, refuse(Cramped, "what would be left has an anchor or a tag")
@@ -383,7 +383,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 		}
 		next := start(i + 1)
 		if hashes.skip(text, end) < next || bytes.IndexByte(text[end:next], '#') >= 0 {
-			return nil, refuse(Cramped, "a comment stands between it and what follows")
+			return nil, refuse(Cramped, "a comment is between it and the next entry")
 		}
 		return []splice.Splice{{Span: splice.Span{Start: from, End: next}}}, nil
 	}
@@ -397,8 +397,8 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	return []splice.Splice{{Span: splice.Span{Start: line, End: to}, New: left}}, nil
 }
 
-// lastLine is after the line of an entry's end and the comments below that are
-// deeper than its key: those belong to it. Others belong to what follows.
+// lastLine returns the end of an entry's last line, including following comments that
+// are indented deeper than its key. Other comments belong to the next entry.
 func (f *yamlText) lastLine(end, limit, deep int) int {
 	to := min(lineEnd(f.d.text, end), f.lines.End)
 	for at := to; at < limit; {
@@ -427,9 +427,9 @@ func (f *yamlText) rename(at place, key string) ([]splice.Splice, error) {
 	return []splice.Splice{{Span: m.Place, New: k}}, err
 }
 
-// Entries are the lines of the keys at the top of YAML, without the last ending, in
-// their order: the key, its value, and comments deeper than the key. The span of one
-// that shares its lines is empty.
+// Entries returns the lines of the top-level keys in order, without the last ending: the
+// key, its value, and comments indented deeper than the key. The span is empty if an
+// entry shares its lines.
 func (d *Doc) Entries() []splice.Span {
 	out := make([]splice.Span, len(d.Root.Members))
 	f, ok := d.f.(*yamlText)

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar finds the end of a scalar, and what it is.
+// scalar finds the end of a scalar and its kind.
 func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
 	out.Text, out.Kind, out.form = n.Value, Text, plain
 	var ok bool
@@ -44,7 +44,7 @@ func (r *yamlReader) scalar(n *yaml.Node, out *Node, inFlow bool) error {
 	return nil
 }
 
-// quotedEnd is after the quoted scalar at an offset.
+// quotedEnd returns the end of the quoted scalar at an offset.
 func quotedEnd(text []byte, at int) (int, bool) {
 	if at >= len(text) || text[at] != '"' && text[at] != '\'' {
 		return at, false
@@ -63,8 +63,8 @@ func quotedEnd(text []byte, at int) (int, bool) {
 	return at, false
 }
 
-// plainEnd is after a plain scalar. One on several lines is folded: a line break is
-// a blank in the value, and more of them are one less.
+// plainEnd returns the end of a plain scalar. A multi-line scalar is folded: one line
+// break is a blank in the value, n breaks are n-1 line feeds.
 func plainEnd(text []byte, at int, value string) (int, bool) {
 	for i := 0; i < len(value); {
 		if at >= len(text) {
@@ -101,8 +101,8 @@ func plainEnd(text []byte, at int, value string) (int, bool) {
 	return at, true
 }
 
-// literalEnd is after the last line of a block scalar that has text; of one that
-// keeps its blank lines, after those.
+// literalEnd returns the end of a block scalar's last line with text; if the scalar keeps
+// trailing blank lines, the end of those.
 func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
 	head := r.text[at:]
 	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
@@ -140,8 +140,8 @@ func (r *yamlReader) literalEnd(at int, n *yaml.Node) (int, bool) {
 	return end, true
 }
 
-// indentAbove is the indentation that the lines of a block scalar exceed: that of
-// the key or the dash it belongs to, and -1 at the top.
+// indentAbove is the indentation that the lines of a block scalar exceed: that of its
+// key or dash, and -1 at the top.
 func (r *yamlReader) indentAbove(at int) int {
 	start := bytes.LastIndexByte(r.text[:at], '\n') + 1
 	if start < r.off {
@@ -167,7 +167,7 @@ func (r *yamlReader) indentAbove(at int) int {
 	return deep
 }
 
-// coreKind is what a plain scalar is by the core schema of YAML 1.2.
+// coreKind returns the kind of a plain scalar in the core schema of YAML 1.2.
 func coreKind(s string) Kind {
 	switch s {
 	case "", "~", "null", "Null", "NULL":
@@ -186,8 +186,8 @@ var yamlNumber = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ambiguous reports a text that YAML 1.1 or 1.2 reads as another type when it has no
-// quotes. It errs on the side of quotes: ports as 8080:80 and numbers with commas, which
-// some readers take for numbers, and words in any case.
+// quotes. When in doubt it says yes: for ports like 8080:80, for numbers with commas, which
+// some readers accept, and for keywords in any case.
 func ambiguous(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "~", "null", "true", "false", "yes", "no", "y", "n", "on", "off", "=", "<<":
@@ -196,21 +196,21 @@ func ambiguous(s string) bool {
 	return (strings.IndexByte("+-.", s[0]) >= 0 || s[0] >= '0' && s[0] <= '9') && notText().MatchString(s)
 }
 
-// notText is a number or a date of YAML 1.1 or 1.2.
+// notText matches numbers and dates of YAML 1.1 or 1.2.
 var notText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:[-+]?(?:[0-9][0-9_,]*(?:\.[0-9_]*)?|\.[0-9_]*)(?:e[-+]?[0-9_]+)?|[-+]?0[box][0-9a-f_]*|[-+]?[0-9][0-9_]*(?::[0-9]+)+(?:\.[0-9_]*)?|[-+]?\.(?:inf|nan)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[t \t][-+0-9:.,tz \t]*)?)$`)
 })
 
-// bareAmbiguous reports a text without quotes, in n or below, that YAML 1.1 reads as
-// another type. Dates of headers are written so.
+// bareAmbiguous reports whether n contains an unquoted text that YAML 1.1 reads as
+// another type. Headers write dates that way.
 func (n *Node) bareAmbiguous() bool {
 	return n.Kind == Text && n.form == plain && !n.Plain && n.Tag == "" && ambiguous(n.Text) ||
 		slices.ContainsFunc(n.Items, (*Node).bareAmbiguous) ||
 		slices.ContainsFunc(n.Members, func(m *Member) bool { return m.Value.bareAmbiguous() })
 }
 
-// yamlNumbers returns a value whose numbers both versions of YAML read as numbers: 1.1
-// takes an exponent only after a point and with a sign.
+// yamlNumbers rewrites numbers so that both versions of YAML read them as numbers: 1.1
+// accepts an exponent only after a point and with a sign.
 func yamlNumbers(n *Node) *Node {
 	out := *n
 	if at := strings.IndexAny(n.Text, "eE"); n.Kind == Number && at > 0 {
@@ -233,9 +233,9 @@ func yamlNumbers(n *Node) *Node {
 	return &out
 }
 
-// yamlCursor turns the line and column of YAML nodes into offsets. The parser
-// counts characters and ends lines also at a lone CR, NEL, LS and PS. Asked in
-// document order it reads the text once, so one long line stays linear.
+// yamlCursor converts the line and column of YAML nodes to offsets. The parser counts
+// characters, and also ends lines at a lone CR, NEL, LS and PS. Positions must be asked for
+// in document order: the text is read once, so that a long line takes linear time.
 type yamlCursor struct {
 	text      []byte
 	line, col int // line of at, counted from 1
@@ -262,7 +262,7 @@ func (c *yamlCursor) seek(line, col int) (int, bool) {
 	return c.at, c.line == line && c.col == col
 }
 
-// yamlBreak returns the length of the line break s starts with, 0 for none.
+// yamlBreak returns the length of the line break at the start of s, 0 if there is none.
 func yamlBreak(s []byte) int {
 	switch {
 	case bytes.HasPrefix(s, []byte("\r\n")):

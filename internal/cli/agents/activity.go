@@ -13,8 +13,8 @@ import (
 	"quarry/internal/mcpserver"
 )
 
-// tellActivity lets the page show what agents call. mcp.activity = false keeps
-// nothing. Failures are only logged, since no call depends on it.
+// tellActivity records the agents' calls for the page. mcp.activity = false turns it off.
+// Failures are only logged, since no call depends on it.
 func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
 	var servers []*activity.Server
 	for _, r := range ws.Roots() {
@@ -27,7 +27,7 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 			s, err = activity.Open(dir)
 		}
 		if err != nil {
-			log.Info("the page can't show what is called", "error", err)
+			log.Info("the page can't show the calls", "error", err)
 			continue
 		}
 		servers = append(servers, s)
@@ -35,7 +35,7 @@ func (f *mcpFlags) tellActivity(set *toolset, ws *quarry.Workspace, log *slog.Lo
 	if len(servers) == 0 {
 		return
 	}
-	closed := func(path string) bool { // or everything in it is
+	closed := func(path string) bool { // or everything in it is closed
 		info, err := ws.Stat(context.Background(), path)
 		if fault.CodeOf(err) == fault.ProtectedPath || err == nil && !info.Folder {
 			return err != nil

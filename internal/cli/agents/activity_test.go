@@ -14,8 +14,8 @@ import (
 	"quarry/tool"
 )
 
-// Calls are noted without what the owner denied, and not at all if they are switched
-// off.
+// Calls are recorded without paths that the owner denied, and not at all if that is
+// switched off.
 func TestActivity(t *testing.T) {
 	for _, c := range []struct {
 		name, config string

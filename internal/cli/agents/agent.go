@@ -1,8 +1,8 @@
-// Package agents serves what agents use: the tools over MCP, one call of a tool,
-// the page beside them, and the settings of clients that start the server.
+// Package agents serves agents: the tools over MCP, single tool calls, the page beside
+// them, and the settings of clients that start the server.
 //
-// What an agent may see and change is decided when a workspace is opened here. No
-// call can widen it.
+// Opening a workspace here decides what an agent may see and change. No call can widen
+// it.
 package agents
 
 import (
@@ -37,8 +37,8 @@ import (
 	"quarry/tool"
 )
 
-// agent opens folders for an agent, for one call or for a server: inside the
-// sandbox, under the policy, with the tools of a profile.
+// agent opens folders for an agent, for one call or for a server: inside the sandbox,
+// under the policy, with the tools of a profile.
 type agent struct {
 	s        env.Streams
 	trash    string // where deleted files go
@@ -46,31 +46,31 @@ type agent struct {
 	profile  string
 	tools    []string
 	readOnly bool
-	asked    bool // a person asks: nothing found has its exit code
-	json     bool // what a person asked is answered in JSON
+	asked    bool // a person asks: an empty answer sets the exit code
+	json     bool // a person's answers are in JSON
 	data     bool // tools answer in JSON
 	noIndex  bool
 	allow    []string
 	deny     []string
 	force    bool
-	review   bool     // changes wait for a person
-	reviewed []string // of these clients alone
+	review   bool     // changes wait for a person's review
+	reviewed []string // only changes of these clients
 	noGate   bool     // no review: a person runs this process, not an agent
 	stays    bool     // the process outlives its calls, as a server does
-	secret   string   // the file with the server's own token: no tool opens it
+	secret   string   // the file with the server's own token, closed to all tools
 	noLog    bool     // a root has no undo log, so nothing in it can be changed
 	record   env.Recorded
 }
 
-// toolFlags choose the tools.
+// toolFlags adds the flags that select the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), code,\nnotes, vault, roo, godoctor or smcp")
 	fl.StringSliceVar(&a.tools, "tools", nil, "only these `tools`, as a,b,c")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }
 
-// groups are the flags that say what an agent gets: of quarry call, quarry mcp
-// and quarry mcp install.
+// groups returns the flags that define an agent's access, for quarry call, quarry mcp and
+// quarry mcp install.
 func (a *agent) groups() []command.Group {
 	what, may := command.NewFlags(), command.NewFlags()
 	command.AddTexts(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
@@ -106,8 +106,8 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 }
 
 // clientIsHere refuses changes while the client works elsewhere: in another checkout of a
-// root's repository, as its hooks say, or, where no root was named, in other folders, as
-// it says itself.
+// root's repository, according to its hooks, or, if no root was named, in other folders,
+// according to the client.
 func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func(context.Context) error {
 	found := len(a.roots) == 0
 	return func(ctx context.Context) error {
@@ -127,8 +127,8 @@ func (a *agent) clientIsHere(set *quarry.Workspace, started time.Time) func(cont
 	}
 }
 
-// worksIn reports whether a client of these folders works in a root: one of them is in it,
-// and in no project of its own, or has it in it.
+// worksIn reports whether a client of these folders works in a root: one of them contains
+// it, or is inside it and not in a project of its own.
 func worksIn(folders []string, root string) bool {
 	return slices.ContainsFunc(folders, func(dir string) bool {
 		real, err := env.RealPath(dir)
@@ -140,7 +140,7 @@ func worksIn(folders []string, root string) bool {
 	})
 }
 
-// searchTime is how long a search may take; 0 is the default.
+// searchTime is how long a search may take; 0 means the default.
 func (a *agent) searchTime() (time.Duration, error) {
 	file, err := a.s.File()
 	if err != nil {
@@ -165,8 +165,8 @@ func (a *agent) checkTrash() error {
 	return fmt.Errorf("--trash %q: system, local or none", a.trash)
 }
 
-// open opens the roots for an agent. keep says that the process is long-lived and
-// may own the index; otherwise it asks the owner.
+// open opens the roots for an agent. keep says that the process is long-lived and may own
+// the index; otherwise it asks the owner.
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
 	if err := a.checkTrash(); err != nil {
 		return nil, err
@@ -217,14 +217,14 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		return nil, err
 	}
 	if lifted.Text != "true" {
-		places, _ := clients.UserPlaces(runtime.GOOS, a.s.Env()) // without a home, those of the project
+		places, _ := clients.UserPlaces(runtime.GOOS, a.s.Env()) // without a home, only the project's
 		opts.Guard = clients.GuardIn(root, places)
 	}
 	if err := a.s.Journal(root, opts); err != nil {
 		return nil, err
 	}
 	if opts.StateDir, err = a.s.StateDir(root); err != nil {
-		opts.StateDir = "" // list_changes has nothing to show then
+		opts.StateDir = "" // then list_changes shows nothing
 	} else if !opts.ReadOnly {
 		err = env.TryWrite(filepath.Dir(opts.StateDir))
 	}
@@ -246,7 +246,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		if err != nil {
 			log.Warn("no place for an index: searches read the files", "error", err)
 		} else {
-			place.Ask = !keep || env.TryWrite(place.Dir) != nil // another process may keep it all the same
+			place.Ask = !keep || env.TryWrite(place.Dir) != nil // another process may own it nevertheless
 			opts.Index = place
 		}
 	}
@@ -307,7 +307,7 @@ func (a *agent) tokens(r *tool.Registry) error {
 	return a.s.Print(b.String())
 }
 
-// toolList describes tools for people.
+// toolList describes tools to people.
 func toolList(r *tool.Registry) string {
 	var b strings.Builder
 	for i, t := range r.Tools() {
@@ -364,7 +364,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 	return a.answer(cmd, args[0], raw)
 }
 
-// answer calls a tool and prints what it says.
+// answer calls a tool and prints its answer.
 func (a *agent) answer(cmd *cobra.Command, name string, raw json.RawMessage) error {
 	set, err := a.open(false, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -393,7 +393,7 @@ func (a *agent) answer(cmd *cobra.Command, name string, raw json.RawMessage) err
 	return err
 }
 
-// foundNone reports an answer without definitions, uses and passages.
+// foundNone reports whether an answer has no definitions, uses and passages.
 func foundNone(res *tool.Result) bool {
 	var found struct{ Symbols, References, Results []json.RawMessage }
 	data, err := json.Marshal(res.Structured)

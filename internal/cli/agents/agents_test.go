@@ -129,7 +129,7 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
-// What a client is told to start gets the flags given to install.
+// The server command of a client has the flags given to install.
 func TestServerArgs(t *testing.T) {
 	var f installFlags
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -170,7 +170,7 @@ func TestServerArgsAreAll(t *testing.T) {
 	})
 }
 
-// What the server would refuse is refused by install.
+// install refuses flags that the server would refuse.
 func TestInstallRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--profile nosuch", `unknown profile "nosuch": quarry, vault`},
@@ -213,7 +213,7 @@ func TestTokenFileIsHidden(t *testing.T) {
 	}
 }
 
-// An entry names the profile that agents worked best with, unless somebody chose one.
+// An entry names the profile with which agents worked best, unless one was chosen.
 func TestProposedProfile(t *testing.T) {
 	base := t.TempDir()
 	config := filepath.Join(base, "quarry.toml")

@@ -25,8 +25,8 @@ func (a *agent) reviews(root string) bool {
 	return a.review
 }
 
-// gate makes the changes of agents wait for a person, if that was requested, and
-// follow the owner's rules in any case.
+// gate makes agents' changes wait for a person if requested, and always applies the
+// owner's rules.
 func (a *agent) gate(root string, opts *quarry.Options) error {
 	on := a.reviews(root)
 	if len(a.reviewed) > 0 && !on {
@@ -64,8 +64,7 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	return nil
 }
 
-// news adds the decisions about a client's proposals to the next answer of any
-// tool.
+// news adds the decisions about a client's proposals to the next answer of any tool.
 func (a *agent) news(roots []string) (also func(ctx context.Context) string, done func() error, err error) {
 	var stores []*review.Store
 	done = func() error {
@@ -99,8 +98,8 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 	}, done, nil
 }
 
-// tellPresence lets the page show who is connected. Failures are only logged,
-// since no call depends on it.
+// tellPresence records the connected clients for the page. Failures are only logged, since
+// no call depends on it.
 func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
 	var servers []*presence.Server
 	for _, r := range ws.Roots() {

@@ -11,8 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// Every name in the lines for an agent is a tool of the profile, a parameter of one, or a
-// command; and every tool of a profile that people choose is named.
+// Every name in the guides is a tool of the profile, a parameter of one, or a command; and
+// every tool of a selectable profile is named.
 func TestGuidesNameTools(t *testing.T) {
 	for _, name := range profile.Names() {
 		var out bytes.Buffer
@@ -41,7 +41,7 @@ func TestGuidesNameTools(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
 			if !tools[m[1]] && !params[m[1]] && m[1] != "quarry" {
-				t.Errorf("%s: agents-md names %s, which is no tool and no parameter", name, m[1])
+				t.Errorf("%s: agents-md names %s, which is neither a tool nor a parameter", name, m[1])
 			}
 		}
 		for _, d := range r.Tools() {
@@ -63,6 +63,6 @@ func TestSkillIsShort(t *testing.T) {
 		t.Errorf("it begins with %q", front)
 	}
 	if data, err := json.Marshal(front); err != nil || len(data) > 300 {
-		t.Errorf("what is always loaded has %d bytes", len(data))
+		t.Errorf("the always loaded part has %d bytes", len(data))
 	}
 }

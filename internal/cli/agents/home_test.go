@@ -11,8 +11,8 @@ import (
 	"quarry/internal/config"
 )
 
-// Every path in the configuration may begin with ~/, and so may a flag's, for no
-// shell reads what a client's settings say.
+// Every path in the configuration and in a flag may begin with ~/, because no shell
+// expands the settings of a client.
 func TestHomeInPaths(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -40,7 +40,7 @@ func TestHomeInPaths(t *testing.T) {
 	if root, err := env.RootPath("~/notes"); err != nil || root != real {
 		t.Errorf("--root: %q, %v", root, err)
 	}
-	// A new key for a path comes here too.
+	// Add new keys for paths here too.
 	var paths []string
 	for _, k := range config.Keys() {
 		if strings.Contains(k.Example, "~/") {

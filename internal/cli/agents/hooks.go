@@ -16,8 +16,8 @@ import (
 	"quarry/internal/clients"
 )
 
-// NewHook makes quarry hook, with install and uninstall. The events themselves are
-// answered before there are commands.
+// NewHook makes quarry hook, with install and uninstall. Events are handled before the
+// commands are built.
 func NewHook(s env.Streams) *cobra.Command {
 	cmd := command.New("hook EVENT", "Answer a hook of an MCP client",
 		`Answer a hook of Claude Code, Codex or Gemini CLI: before-tool, after-tool or
@@ -104,7 +104,7 @@ func (f *hookFlags) install(s env.Streams, t *target) error {
 		program = `"` + program + `"`
 	}
 	base := t.old
-	if f.start { // those without it are replaced
+	if f.start { // hooks without it are replaced
 		if without, found, err := f.hooks.Remove(base); err == nil && found {
 			base = without
 		}
@@ -144,5 +144,5 @@ func (f *hookFlags) uninstall(s env.Streams, t *target) error {
 		return nil
 	}
 	records, err := records(s)
-	return f.takeOut(s, t, records, err == nil, edit{file: t.file, old: t.old, new: changed})
+	return f.restoreOrRemove(s, t, records, err == nil, edit{file: t.file, old: t.old, new: changed})
 }

@@ -79,7 +79,7 @@ notes for an Obsidian vault, code for any other folder.`,
 	return cmd
 }
 
-// addWhere adds the flags that name an entry of a client.
+// addWhere adds the flags that select an entry of a client.
 func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
 	fl.StringVar(&f.scope, "scope", "", "settings of the user or of the project: `user` or project")
@@ -88,12 +88,12 @@ func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 }
 
-// target is the entry of a client that is changed.
+// target is the client entry to change.
 type target struct {
 	*clients.Client
-	project string // the folder that the settings belong to; "" for those of the user
+	project string // the folder of the settings; "" for the user's settings
 	file    string
-	old     []byte // its text
+	old     []byte // text of the file
 	roots   []namedRoot
 }
 
@@ -138,8 +138,8 @@ func (f *installFlags) target(s env.Streams) (*target, error) {
 	return t, err
 }
 
-// inProject finds the settings of the project that a single root is in, else of the
-// current one.
+// inProject finds the settings of the project of the only root, or else of the current
+// project.
 func (t *target) inProject() (err error) {
 	given := ""
 	if len(t.roots) == 1 && t.roots[0].name == "" {
@@ -157,8 +157,8 @@ func (t *target) inProject() (err error) {
 	return err
 }
 
-// inside gives a settings file of the project. A repository may have a link there that
-// leads to settings of the user.
+// inside returns a settings file of the project. In a repository it may be a link to the
+// user's settings.
 func (t *target) inside(name string) (string, error) {
 	file := filepath.Join(t.project, filepath.FromSlash(name))
 	real := rootfs.RealPath(file)
@@ -168,11 +168,11 @@ func (t *target) inside(name string) (string, error) {
 	return file, nil
 }
 
-// edit is a settings file before and after.
+// edit is a settings file before and after a change.
 type edit struct {
 	file     string
 	old, new []byte
-	shown    string // the lines that are added
+	shown    string // the added lines
 }
 
 func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
@@ -244,7 +244,7 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// writeEdit changes one file and notes its old text for uninstall.
+// writeEdit changes one file and records its old text for uninstall.
 func (f *installFlags) writeEdit(s env.Streams, e edit, next string) error {
 	missing := clients.Missing(e.file)
 	if err := writeClient(s, e.file, e.old, e.new, fmt.Sprintf("Wrote %s to %s.", f.name, e.file), next); err != nil {
@@ -254,14 +254,14 @@ func (f *installFlags) writeEdit(s env.Streams, e edit, next string) error {
 	if err == nil {
 		err = records.Installed(e.file, f.name, e.old, e.new, e.old != nil, missing)
 	}
-	if err != nil { // the entry is there; only its way back is less exact
+	if err != nil { // the entry is written; only uninstalling is less exact
 		s.Say("The old text of the file could not be kept, so uninstall will remove the entry alone: %v\n", err)
 	}
 	return nil
 }
 
-// approveLevel takes read or all out of the values of --allow; the others are globs of
-// the server.
+// approveLevel removes read and all from the values of --allow; the others are globs for the
+// server.
 func (f *installFlags) approveLevel(flags *pflag.FlagSet) (level string, err error) {
 	f.allow = slices.DeleteFunc(f.allow, func(v string) bool {
 		found := v == "read" || v == "all"
@@ -279,7 +279,7 @@ func (f *installFlags) approveLevel(flags *pflag.FlagSet) (level string, err err
 	return level, err
 }
 
-// approval gives the client's settings for calling the tools of an entry unasked.
+// approval returns the client's settings that allow calling an entry's tools unasked.
 func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (clients.Approval, error) {
 	named := f.profile
 	if i := slices.Index(entry.Args, "--profile"); i >= 0 {
@@ -296,7 +296,7 @@ func (f *installFlags) approval(t *target, entry *clients.Entry, level string) (
 	return t.Approval(a), nil
 }
 
-// addLists adds to the lists of a client's settings, each file once.
+// addLists adds words to lists in a client's settings, writing each file once.
 func (f *installFlags) addLists(s env.Streams, t *target, lists []clients.List, edits []edit) ([]edit, error) {
 	for _, l := range lists {
 		if l.OnlyProject && t.project == "" {
@@ -338,13 +338,13 @@ func (f *installFlags) listFile(s env.Streams, t *target, l *clients.List) (stri
 	return l.File(t.file, t.project, p), nil
 }
 
-// records are those of this user.
+// records returns the install records of this user.
 func records(s env.Streams) (*clients.Records, error) {
 	base, err := config.StateDir(s.Env())
 	return &clients.Records{Dir: filepath.Join(base, "installed")}, err
 }
 
-// writeClient replaces a client's settings and says what was done.
+// writeClient replaces a client's settings and reports the change.
 func writeClient(s env.Streams, file string, old, changed []byte, done, next string) error {
 	backup, err := clients.WriteSettings(file, old, changed, time.Now())
 	if err != nil {
@@ -358,11 +358,11 @@ func writeClient(s env.Streams, file string, old, changed []byte, done, next str
 	return err
 }
 
-// mayReplace refuses to let an entry serve another folder than before.
+// mayReplace refuses to make an entry serve another folder than before.
 func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 	servers, err := t.Servers(t.old)
 	if err != nil || servers[f.name] == nil || f.replace {
-		return nil // Set says why settings can't be changed
+		return nil // Set reports why settings can't be changed
 	}
 	const hint = "\n  --replace replaces it, --name gives the new entry another name"
 	old, ok := t.Read(servers[f.name])
@@ -371,14 +371,14 @@ func (f *installFlags) mayReplace(t *target, entry *clients.Entry) error {
 	}
 	before, now := t.served(&old), t.served(entry)
 	before = slices.DeleteFunc(before, func(dir string) bool { return filepath.IsAbs(dir) && !env.Exists(dir) })
-	// An entry without a folder of its own serves the project of the old one too.
+	// An entry without its own folder also serves the project of the old one.
 	if len(before) == 0 || len(now) == 0 && len(before) == 1 || slices.Equal(before, now) {
 		return nil
 	}
 	return fmt.Errorf("the entry %s of %s serves %s%s", f.name, t.file, strings.Join(before, ", "), hint)
 }
 
-// served are the folders that an entry serves; none if the client decides.
+// served returns the folders that an entry serves; none if the client decides.
 func (t *target) served(e *clients.Entry) []string {
 	roots, _ := e.Roots()
 	var list []string
@@ -412,7 +412,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 		if e.Command, err = os.Executable(); err != nil {
 			return nil, nil, err
 		}
-		if t.project != "" { // others share the settings
+		if t.project != "" { // the settings are shared with others
 			if onPath(e.Command) {
 				e.Command = "quarry"
 			} else {
@@ -420,7 +420,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 			}
 		}
 	}
-	// What the server would refuse is refused here, where a person reads it.
+	// Refuse here what the server would refuse, because a person reads the error here.
 	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
 		return nil, nil, err
 	}
@@ -432,7 +432,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 	case t.project != "":
 		roots, err = t.sharedRoots()
 	case len(t.roots) == 1 && t.roots[0].name == "" && t.UserFolder != "-" && f.name == flags.Lookup("name").DefValue:
-		// One entry for all projects must not serve one of them to the others.
+		// One entry for all projects must not serve one project's folder to the others.
 		t.roots = nil
 		notes = append(notes, "The entry serves the folder that "+t.Title+" works in, so it has no --root. For one folder in all projects give it a name of its own: --name NAME.")
 		roots, err = t.userRoots()
@@ -465,7 +465,7 @@ func (f *installFlags) entry(s env.Streams, t *target, flags *pflag.FlagSet) (e 
 	return e, notes, nil
 }
 
-// onPath reports whether the word quarry starts this program.
+// onPath reports whether the command quarry starts this program.
 func onPath(self string) bool {
 	found, err := exec.LookPath("quarry")
 	if err != nil {
@@ -479,8 +479,8 @@ func onPath(self string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-// sharedRoots are the values of --root in the settings of a project: relative to its
-// folder, since others have it elsewhere, and a worktree has its own.
+// sharedRoots returns the values of --root for the settings of a project: relative to its
+// folder, because other users and worktrees have it elsewhere.
 func (t *target) sharedRoots() ([]string, error) {
 	if len(t.roots) == 0 && t.Folder != "" {
 		return []string{t.Folder}, nil
@@ -505,7 +505,7 @@ func (t *target) sharedRoots() ([]string, error) {
 	return list, nil
 }
 
-// userRoots are the values of --root in the settings of a user.
+// userRoots returns the values of --root for the settings of a user.
 func (t *target) userRoots() ([]string, error) {
 	if len(t.roots) > 0 {
 		var list []string
@@ -525,11 +525,10 @@ func (t *target) userRoots() ([]string, error) {
 	return []string{t.UserFolder}, nil
 }
 
-// proposedProfile is the profile that an entry names when neither --profile nor
-// quarry.toml does: notes for a vault, else code, with which agents needed the fewest
-// tokens for the same tasks (docs/FIGURES.md, "Agents"). It is "", which leaves the
-// server its default, if --tools names tools, or if vaults and other folders are
-// served together.
+// proposedProfile returns the profile for an entry if neither --profile nor quarry.toml
+// names one: notes for a vault, else code, with which agents needed the fewest tokens for
+// the same tasks (docs/FIGURES.md, "Agents"). It is "", which leaves the server's default, if
+// --tools names tools, or if vaults and other folders are served together.
 func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.FlagSet) (string, error) {
 	if flags.Changed("profile") || flags.Changed("tools") {
 		return "", nil
@@ -546,7 +545,7 @@ func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.Fl
 		return "", err
 	}
 	vaults := 0
-	for _, dir := range append(dirs, "") { // "" for what is said of all folders
+	for _, dir := range append(dirs, "") { // "" for settings of all folders
 		set, err := file.Get(s.Env(), dir, "mcp.profile")
 		if err != nil {
 			return "", err
@@ -570,7 +569,7 @@ func (f *installFlags) proposedProfile(s env.Streams, t *target, flags *pflag.Fl
 	return "", nil
 }
 
-// serverArgs are the flags of the server that were given here.
+// serverArgs returns the server flags among those given.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
 	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "record", "no-record", "review", "review-client", "verbose"} {

@@ -39,7 +39,7 @@ type mcpFlags struct {
 	verbose     bool
 }
 
-// toolset is what a server offers.
+// toolset is everything a server offers.
 type toolset struct {
 	tools        *tool.Registry
 	instructions string
@@ -91,8 +91,7 @@ func (f *mcpFlags) groups() []command.Group {
 	return append(list, command.Group{Title: "Serving HTTP", Flags: web})
 }
 
-// serverGroups are the flags that say what is served; quarry mcp install has
-// them too.
+// serverGroups are the flags that define what is served; quarry mcp install has them too.
 func (f *mcpFlags) serverGroups() []command.Group {
 	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
@@ -134,13 +133,13 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 		}
 	}
 	if errors.Is(err, mcpserver.ErrUnended) {
-		return err // a close would wait for that call
+		return err // closing would wait for that call
 	}
 	if listener != nil {
 		return errors.Join(err, set.close())
 	}
-	// The client waits two seconds for the end of the process. What is not closed by
-	// then is left as a crash would leave it, which is what it is made for.
+	// The client waits two seconds for the end of the process. Anything not closed by then
+	// is left as after a crash, which its formats tolerate.
 	closed := make(chan error, 1)
 	go func() { closed <- set.close() }()
 	select {
@@ -151,10 +150,10 @@ func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	}
 }
 
-// closeTime is what is left of two seconds after mcpserver.DefaultGrace.
+// closeTime is the rest of two seconds after mcpserver.DefaultGrace.
 const closeTime = 300 * time.Millisecond
 
-// listen checks the flags of HTTP and opens the port; all are nil for stdio.
+// listen checks the flags of HTTP and opens the port; all results are nil for stdio.
 func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
 	if f.http == "" {
 		if f.tokenFile != "" || f.allowRemote || len(f.hosts)+len(f.origins) > 0 {
@@ -180,8 +179,8 @@ func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, 
 	return &mcpserver.HTTPOptions{Token: token, Hosts: f.hosts, Origins: f.origins, Remote: remote}, listener, nil
 }
 
-// httpAddress completes an address. Without a host it is this machine only. Go
-// would listen on every network, which is not what a person expects here.
+// httpAddress completes an address. Without a host it means only this machine. Go would
+// listen on every network, which people don't expect here.
 func httpAddress(given string) (address string, remote bool, err error) {
 	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
 		given = ":" + given
@@ -203,7 +202,7 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
-// token reads the token, or makes one up and says so.
+// token reads the token, or generates and prints one.
 func (f *mcpFlags) token(s env.Streams) (string, error) {
 	if f.tokenFile == "" {
 		var b [32]byte

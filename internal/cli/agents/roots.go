@@ -12,7 +12,7 @@ import (
 // namedRoot is a folder to serve.
 type namedRoot struct{ name, dir string }
 
-// flag is the value of --root for the folder, written as dir.
+// flag returns the value of --root for the folder, written as dir.
 func (r namedRoot) flag(dir string) string {
 	if r.name == "" {
 		return dir
@@ -20,11 +20,11 @@ func (r namedRoot) flag(dir string) string {
 	return r.name + "=" + dir
 }
 
-// parseRoots reads --root values. With several, each has a name of its own.
+// parseRoots parses --root values. If there are several, each gets its own name.
 func parseRoots(values []string) ([]namedRoot, error) {
 	var list []namedRoot
 	names, dirs := map[string]string{}, map[string]string{}
-	given := map[string]bool{} // names that somebody chose
+	given := map[string]bool{} // explicitly chosen names
 	for _, v := range values {
 		if before, _, found := strings.Cut(v, "="); found && !env.Exists(v) {
 			given[before] = true
@@ -49,7 +49,7 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			if name = nameOf(filepath.Base(real)); name == "" {
 				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
 			}
-			// Desktop clients let people choose two folders of one name.
+			// Desktop clients let people choose two folders with the same name.
 			taken := func(name string) bool { return names[name] != "" || given[name] }
 			for n, folder := 2, name; taken(name); n++ {
 				name = fmt.Sprintf("%s-%d", folder, n)
@@ -75,7 +75,7 @@ func notInName(r rune) bool {
 	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
-// nameOf makes a name of a folder's: My Notes becomes My-Notes. Desktop clients
+// nameOf derives a root's name from a folder's: My Notes becomes My-Notes. Desktop clients
 // let people choose folders but not name them.
 func nameOf(folder string) string {
 	return strings.TrimLeft(strings.Join(strings.FieldsFunc(folder, notInName), "-"), "-")

@@ -40,7 +40,7 @@ type uiFlags struct {
 	editor string
 }
 
-// NewUI makes quarry ui. checks says what quarry doctor looks at in a root.
+// NewUI makes quarry ui. checks returns the options of quarry doctor for a root.
 func NewUI(s env.Streams, checks func(root string) *doctor.Options) *cobra.Command {
 	f := &uiFlags{agent: agent{s: s, noGate: true}, checks: checks}
 	cmd := command.New("ui [FOLDER...]", "Open a page to search, see changes and review them",
@@ -168,9 +168,9 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 	}
 }
 
-// sameAsBefore is the name and the token that the page of these folders had on this
-// port, so that its tabs find it again. They are kept where a login's own files are;
-// where they can't be, the page has new ones.
+// sameAsBefore returns the name and the token that the page of these folders had before on
+// this port, so that its open tabs reconnect. They are stored among a login's own files; if
+// that fails, the page gets new ones.
 func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 	host, token = page.NewHost(), page.NewToken()
 	dir, err := config.RuntimeDir(f.s.Env())
@@ -184,7 +184,7 @@ func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 			return had[0], had[1]
 		}
 	}
-	_ = os.Remove(name) // one that others can read, or that is damaged
+	_ = os.Remove(name) // it may be readable by others, or damaged
 	if file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		_, err = fmt.Fprintf(file, "%s %s\n", host, token)
 		if errors.Join(err, file.Close()) != nil {
@@ -194,13 +194,13 @@ func (f *uiFlags) sameAsBefore(dirs []string) (host, token string) {
 	return host, token
 }
 
-// theme is the one that was chosen on a page before; "" is the system's.
+// theme returns the theme last chosen on a page; "" means the system's.
 func (f *uiFlags) theme() string {
 	file, err := f.s.ThemeFile()
 	if err != nil {
 		return ""
 	}
-	data, _, _ := outside.Read(file, 4096) // none was chosen
+	data, _, _ := outside.Read(file, 4096) // no theme was chosen
 	if theme := strings.TrimSpace(string(data)); theme == "light" || theme == "dark" {
 		return theme
 	}
@@ -215,7 +215,7 @@ func (f *uiFlags) keepTheme(theme string) error {
 	return os.WriteFile(file, []byte(theme+"\n"), 0o600)
 }
 
-// proposals opens those of each root. What was opened is closed by the caller.
+// proposals opens the proposals of each root. The caller closes the opened stores.
 func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page.Options, log *slog.Logger) (stores []*review.Store, err error) {
 	if f.noLog {
 		return nil, nil // none can be made either
@@ -241,7 +241,7 @@ func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page
 	return stores, nil
 }
 
-// ruleBooks are the rules for changes in each root, in quarry.toml.
+// ruleBooks returns the rules for changes in each root, in quarry.toml.
 func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 	var list []page.RuleBook
 	for _, r := range roots {
@@ -280,8 +280,8 @@ func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 	return list
 }
 
-// activityOf follows the calls in the first root: a server of several notes them in
-// each. It is nil if they are not kept.
+// activityOf follows the calls in the first root: a server of several roots records them in
+// each. It is nil if they are not recorded.
 func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Follower {
 	root := roots[0].Workspace.Dir()
 	if f.noLog || !f.s.KeepsActivity(root) {
@@ -295,8 +295,8 @@ func (f *uiFlags) activityOf(roots []quarry.Root, log *slog.Logger) *activity.Fo
 	return activity.Follow(dir)
 }
 
-// clientsOf are those connected to any of the roots. A server of several tells
-// of its clients in each.
+// clientsOf returns the clients connected to any of the roots. A server of several roots
+// records its clients in each.
 func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 	var all []presence.Client
 	for _, r := range roots {
@@ -317,7 +317,7 @@ func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 	return all, nil
 }
 
-// rules are the policy as the page shows it.
+// rules returns the policy as the page shows it.
 func (f *uiFlags) rules() []page.Rule {
 	list := []page.Rule{{Path: "**", Read: true, Write: !f.readOnly, Why: "default"}}
 	for _, g := range f.deny {
@@ -331,7 +331,7 @@ func (f *uiFlags) rules() []page.Rule {
 		page.Rule{Path: ".git/, .obsidian/, .smarthole/", Why: "protected"})
 }
 
-// healthChecks are those of quarry doctor.
+// healthChecks makes the checks of quarry doctor.
 func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page.Check, error) {
 	var list []page.Check
 	for _, r := range roots {
@@ -355,9 +355,9 @@ func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page
 	return list, nil
 }
 
-// show opens the address in the browser. Arguments of a process can be read by
-// every user of the machine, so the browser is given a private file that leads
-// to the address. done removes it.
+// show opens the address in the browser. A process's arguments can be read by every user
+// of the machine, so the browser gets a private file that redirects to the address. done
+// removes it.
 func (f *uiFlags) show(address string) (done func(), err error) {
 	done = func() {}
 	dir, err := config.RuntimeDir(f.s.Env())
@@ -395,8 +395,8 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	return done, nil
 }
 
-// PageRuns reports whether the server whose address is in a file still runs: its
-// port accepts connections.
+// PageRuns reports whether the server whose address is in a file is running: its port
+// accepts connections.
 func PageRuns(file string) bool {
 	data, _, err := outside.Read(file, 64<<10)
 	if err != nil {
@@ -418,8 +418,8 @@ func PageRuns(file string) bool {
 // HasBrowser reports whether quarry ui can open a page.
 func HasBrowser(getenv func(string) string) bool { return browser(runtime.GOOS, getenv, "") != nil }
 
-// browser is the command that opens a file in the user's browser; nil if there
-// is none.
+// browser returns the command that opens a file in the user's browser; nil if there is
+// none.
 func browser(goos string, getenv func(string) string, file string) *exec.Cmd {
 	switch goos {
 	case "windows":

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// own is an environment whose folders are all below one.
+// own returns an environment whose folders are all below dir.
 func own(dir string, more map[string]string) func(string) string {
 	return func(name string) string {
 		switch {
@@ -27,8 +27,8 @@ func own(dir string, more map[string]string) func(string) string {
 	}
 }
 
-// The theme is kept for all runs; without one, or with a file that says something
-// else, the page is as the system is.
+// The theme is kept across runs. Without one, or with an invalid file, the page uses the
+// system's.
 func TestTheme(t *testing.T) {
 	f := &uiFlags{agent: agent{s: env.Streams{Getenv: own(t.TempDir(), nil)}}}
 	if got := f.theme(); got != "" {
@@ -49,7 +49,7 @@ func TestTheme(t *testing.T) {
 	}
 }
 
-// The browser gets an address without the token: it keeps it in its history.
+// The browser gets an address without the token, because addresses are kept in the history.
 func TestBrowserGetsATicket(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		t.Skip("the browser is not a program of the environment there")

@@ -60,7 +60,7 @@ func (f *installFlags) uninstall(s env.Streams) error {
 		}
 	}
 	for _, e := range edits {
-		if err := f.takeOut(s, t, records, recordsErr == nil, e); err != nil {
+		if err := f.restoreOrRemove(s, t, records, recordsErr == nil, e); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (f *installFlags) uninstall(s env.Streams) error {
 	return nil
 }
 
-// removeLists takes out the words that install added to lists of a client's settings.
+// removeLists removes the words that install added to lists in a client's settings.
 func (f *installFlags) removeLists(s env.Streams, t *target, records *clients.Records, edits []edit) ([]edit, error) {
 	for _, l := range t.AddedLists(f.name) {
 		file, err := f.listFile(s, t, &l)
@@ -96,8 +96,8 @@ func (f *installFlags) removeLists(s env.Streams, t *target, records *clients.Re
 	return edits, nil
 }
 
-// takeOut gives a file its old bytes back, or changes only our part of it.
-func (f *installFlags) takeOut(s env.Streams, t *target, records *clients.Records, recorded bool, e edit) error {
+// restoreOrRemove restores a file's old bytes, or removes only our part of it.
+func (f *installFlags) restoreOrRemove(s env.Streams, t *target, records *clients.Records, recorded bool, e edit) error {
 	done, next := fmt.Sprintf("Took %s out of %s.", f.name, e.file), ""
 	if recorded {
 		before, existed, ok := records.Before(e.file, f.name, e.old)
@@ -125,7 +125,7 @@ func (f *installFlags) takeOut(s env.Streams, t *target, records *clients.Record
 	return records.Forget(e.file, f.name)
 }
 
-// otherScope names the other settings file of a client if it has the entry.
+// otherScope names the client's other settings file if that has the entry.
 func (f *installFlags) otherScope(s env.Streams, t *target) string {
 	other := *f
 	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]

@@ -4,5 +4,5 @@ package hook
 
 import "os/exec"
 
-// detach does nothing: elsewhere a process outlives the one that started it.
+// detach does nothing: on these systems a process outlives its parent.
 func detach(*exec.Cmd) {}

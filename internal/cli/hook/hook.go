@@ -1,9 +1,9 @@
-// Package hook answers the hooks of other agents' clients: before and after a tool, and
-// at the start of a session.
+// Package hook answers the hooks of other agents' clients: before and after a tool, and at
+// the start of a session.
 //
-// A hook must never disturb its client. Whatever goes wrong, an unknown event, bad JSON,
-// a panic, an owner that does not answer, it writes nothing and ends with success;
-// a client takes exit code 2 for a refusal.
+// A hook must never disturb its client. On any failure (an unknown event, bad JSON, a panic,
+// an owner that does not answer) it writes nothing and exits successfully: clients treat exit
+// code 2 as a refusal.
 package hook
 
 import (
@@ -28,7 +28,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Events are the words of quarry hook. The names that clients give them are understood too.
+// Events are the arguments of quarry hook. The clients' own event names are accepted too.
 var Events = map[string]string{
 	"before-tool": "", "after-tool": "", "session-start": "",
 	"PreToolUse": "before-tool", "BeforeTool": "before-tool", "PostToolUse": "after-tool", "AfterTool": "after-tool", "SessionStart": "session-start",
@@ -36,8 +36,8 @@ var Events = map[string]string{
 
 const (
 	maxInput = 16 << 20
-	maxTime  = time.Second           // of a hook
-	markTime = 40 * time.Millisecond // of the owner's answer
+	maxTime  = time.Second           // limit for a hook
+	markTime = 40 * time.Millisecond // limit for the owner's answer
 )
 
 // Answer answers the hook of an event.
@@ -55,15 +55,15 @@ func Answer(args []string, s env.Streams) {
 	}()
 	select {
 	case out := <-answers:
-		s.Out.Write(out) // a client that closed it does not want it
+		s.Out.Write(out) // a client that closed it does not want the answer
 	case <-time.After(maxTime):
 	}
 }
 
-// event is what a client tells a hook; Codex, Claude Code and Gemini CLI agree on it.
+// event is the input of a hook, common to Codex, Claude Code and Gemini CLI.
 type event struct {
 	Session  string          `json:"session_id"`
-	Turn     string          `json:"turn_id"` // of Codex
+	Turn     string          `json:"turn_id"` // only from Codex
 	Cwd      string          `json:"cwd"`
 	Name     string          `json:"hook_event_name"`
 	Tool     string          `json:"tool_name"`
@@ -122,8 +122,8 @@ var answer = func(args []string, s env.Streams) []byte {
 	return out.Bytes()
 }
 
-// welcome is what a session is told, three lines. With start it starts a process that
-// records unless one does.
+// welcome returns the text for a new session, three lines. With start it starts a recording
+// process, unless one is running.
 func (e *event) welcome(start bool) string {
 	const intro = `Quarry is installed here: as tools of an MCP server if you have them, and at the shell as quarry.
 It is best at ranked search (quarry rank WORDS), definitions and uses (quarry refs NAME), renames (quarry rename) and changes of many files at once.
@@ -134,7 +134,7 @@ It is best at ranked search (quarry rank WORDS), definitions and uses (quarry re
 	return intro + "Every change made with it can be undone: quarry undo. No process records what other programs change at the moment; quarry serve --record does."
 }
 
-// serve starts the process that records, apart from the client.
+// serve starts the recording process, detached from the client.
 func (e *event) serve() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *event) serve() error {
 	return err
 }
 
-// client names the program, by what it alone sends.
+// client identifies the program by fields that only it sends.
 func (e *event) client() string {
 	switch {
 	case e.Turn != "":
@@ -166,7 +166,7 @@ func (e *event) input() (in struct {
 	Command      string `json:"command"`
 }) {
 	if json.Unmarshal(e.Input, &in) != nil {
-		in.Command = "" // of another type
+		in.Command = "" // it has another type
 	}
 	if in.FilePath == "" {
 		in.FilePath = in.NotebookPath
@@ -179,8 +179,8 @@ var (
 	shellTools = []string{"Bash", "run_shell_command", "PowerShell"}
 )
 
-// mark tells the owner of the index that a tool begins or has ended; nil if it does
-// not answer in time.
+// mark tells the index owner that a tool begins or has ended; nil if the owner does not
+// answer in time.
 func (e *event) mark(end bool) *change.Marked {
 	in := e.input()
 	m := change.Mark{End: end, ID: e.ID, Client: change.Client{Name: e.client(), Session: e.Session}, Tool: e.Tool}
@@ -197,7 +197,7 @@ func (e *event) mark(end bool) *change.Marked {
 	return e.send(m)
 }
 
-// send passes a mark on; nil is no answer in time.
+// send sends a mark; nil means no answer in time.
 func (e *event) send(m change.Mark) *change.Marked {
 	place, err := env.IndexPlace(e.root)
 	if err != nil || !env.Exists(place.Socket) {
@@ -207,7 +207,7 @@ func (e *event) send(m change.Mark) *change.Marked {
 	defer cancel()
 	answers := make(chan *change.Marked, 1)
 	go func() {
-		defer func() { _ = recover() }() // no answer, as of an owner that is gone
+		defer func() { _ = recover() }() // treated like no answer
 		if marked, err := quarry.SendMark(ctx, place, m); err == nil {
 			answers <- marked
 		}
@@ -220,7 +220,7 @@ func (e *event) send(m change.Mark) *change.Marked {
 	}
 }
 
-// paths are the files that a tool names.
+// paths returns the files that a tool names.
 func (e *event) paths() (list []string) {
 	in := e.input()
 	if in.FilePath != "" {
@@ -246,7 +246,7 @@ func (e *event) absolute(name string) string {
 	return filepath.Join(e.Cwd, filepath.FromSlash(name))
 }
 
-// broken says which files the tool left unparsable.
+// broken reports which files the tool left unparsable.
 func (e *event) broken(s env.Streams) (lines []string) {
 	if !slices.Contains(fileTools, e.Tool) {
 		return nil
@@ -276,7 +276,7 @@ func (e *event) broken(s env.Streams) (lines []string) {
 	return lines
 }
 
-// open opens the workspace as an agent sees it.
+// open opens the workspace with an agent's view.
 func (e *event) open(s env.Streams) (*quarry.Workspace, error) {
 	file, err := config.Load(s.Env())
 	if err != nil {
@@ -289,15 +289,15 @@ func (e *event) open(s env.Streams) (*quarry.Workspace, error) {
 	return quarry.Open(e.root, &quarry.Options{ReadOnly: true, Deny: deny.List})
 }
 
-// changedFile is a file that a tool changed, and its text before, which may be worked
-// out from the text after.
+// changedFile is a file that a tool changed, and its previous text, which may be derived
+// from the new text.
 type changedFile struct {
 	path   string
 	before func(after *textfile.Document) []byte
 }
 
-// changed lists the files whose old text is known: Claude Code and Gemini CLI send it,
-// Codex sends the patch, which is turned round.
+// changed lists the files with a known previous text: Claude Code and Gemini CLI send it,
+// Codex sends the patch, which is reversed.
 func (e *event) changed() (list []changedFile) {
 	in := e.input()
 	if in.FilePath != "" {

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// project is a folder with a file that a client has just broken.
+// project makes a folder with a file that a client has just broken.
 func project(t *testing.T) (dir string, s env.Streams, out *bytes.Buffer) {
 	t.Helper()
 	dir = t.TempDir()
@@ -51,7 +51,7 @@ type object = map[string]any
 
 const whole = "def add(a, b):\n    return a + b\n"
 
-// What the three clients send after an edit, as recorded from them.
+// The input from the three clients after an edit, as recorded.
 func TestAfterEdit(t *testing.T) {
 	dir, s, out := project(t)
 	file := filepath.Join(dir, "calc.py")
@@ -103,7 +103,7 @@ func TestSessionStart(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, a hook ends, writes nothing and does not panic.
+// For any input a hook ends, writes nothing and does not panic.
 func TestMalformedInput(t *testing.T) {
 	dir, s, out := project(t)
 	good := text(t, object{"hook_event_name": "PostToolUse", "cwd": dir, "tool_name": "Edit", "tool_input": object{"file_path": filepath.Join(dir, "calc.py")},
@@ -149,13 +149,13 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// An owner that takes the connection and never answers costs its share of time alone.
+// An owner that accepts the connection and never answers costs only its share of the time.
 func TestHangingOwner(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the owner is met elsewhere on Windows")
 	}
 	dir, s, out := project(t)
-	short, err := os.MkdirTemp("", "q") // the path of a socket is short
+	short, err := os.MkdirTemp("", "q") // a socket's path must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,7 @@ package hook
 
 import "golang.org/x/sys/unix"
 
-// parentOf is the parent of a process; 0 if it is not known.
+// parentOf returns the parent of a process; 0 if unknown.
 func parentOf(pid int) int {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

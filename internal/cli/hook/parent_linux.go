@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// parentOf is the parent of a process; 0 if it is not known.
+// parentOf returns the parent of a process; 0 if unknown.
 func parentOf(pid int) int {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package hook
 
-// parentOf is not known here.
+// parentOf returns 0: the parent is unknown here.
 func parentOf(int) int { return 0 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// parentOf is the parent of a process; 0 if it is not known.
+// parentOf returns the parent of a process; 0 if unknown.
 func parentOf(pid int) int {
 	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// AppendEscaped writes text so that it can't move the cursor, hide what follows or
-// look like another text: control, bidirectional and invisible characters become
-// escapes.
+// AppendEscaped appends text so that it can't move the cursor, hide later text or look like
+// another text: control, bidirectional and invisible characters become escapes.
 func AppendEscaped(dst, b []byte) []byte {
 	var before rune
 	for len(b) > 0 {
@@ -39,9 +38,9 @@ func AppendEscaped(dst, b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// isTricky reports characters that can't be seen or that change how text around
-// them is shown: C1 controls, bidirectional marks, spaces without width, fillers
-// and tags. The page has the same list, in dom.js.
+// isTricky reports characters that are invisible or change the display of the text around
+// them: C1 controls, bidirectional marks, zero-width spaces, fillers and tags. The page has
+// the same list, in dom.js.
 func isTricky(r rune) bool {
 	if r < 0x80 {
 		return false
@@ -72,26 +71,26 @@ var tricky = &unicode.RangeTable{
 	LatinOffset: 1,
 }
 
-// isStray reports a joiner or an emoji's variation selector that has nothing to do
-// where it stands. Between letters of some scripts and in emoji they belong to the
-// text; beside ASCII they only make a name that looks like another one.
+// isStray reports whether a joiner or an emoji's variation selector has no function in its
+// context. Between letters of some scripts and in emoji it belongs to the text; beside ASCII
+// it only makes a name that looks like another one.
 func isStray(before, r rune, after []byte) bool {
 	switch r {
 	case 0x200c, 0x200d:
 		return ascii(before) || len(after) > 0 && after[0] < utf8.RuneSelf
 	case 0xfe0e, 0xfe0f:
-		return ascii(before) && !strings.ContainsRune("0123456789#*", before) // keycaps have one
+		return ascii(before) && !strings.ContainsRune("0123456789#*", before) // keycap emoji contain one
 	}
 	return false
 }
 
-// ascii reports an ASCII character; 0 is none, as at the start of a text.
+// ascii reports whether r is ASCII; 0 is not, as at the start of a text.
 func ascii(r rune) bool { return 0 < r && r < utf8.RuneSelf }
 
 // Escape is AppendEscaped for a string.
 func Escape(s string) string { return string(AppendEscaped(nil, []byte(s))) }
 
-// EscapeLines is AppendEscaped for a text of several lines, which stay lines.
+// EscapeLines is AppendEscaped for a text of several lines; it keeps the line feeds.
 func EscapeLines(text string) string {
 	var safe []byte
 	for line := range strings.Lines(text) {
@@ -104,8 +103,8 @@ func EscapeLines(text string) string {
 	return string(safe)
 }
 
-// JSONWriter is where an encoder writes to: for a terminal, what its strings hold
-// of tricky characters becomes JSON's own escapes. The value is the same.
+// JSONWriter returns a writer for an encoder: for a terminal, tricky characters in strings
+// become JSON escapes. The value is the same.
 func JSONWriter(w io.Writer, tty bool) io.Writer {
 	if !tty {
 		return w
@@ -115,7 +114,7 @@ func JSONWriter(w io.Writer, tty bool) io.Writer {
 
 type plainJSON struct{ w io.Writer }
 
-// Write takes whole values, as an encoder gives them.
+// Write accepts whole values, as an encoder writes them.
 func (p plainJSON) Write(b []byte) (int, error) {
 	safe := make([]byte, 0, len(b)+len(b)/8)
 	for rest := b; len(rest) > 0; {

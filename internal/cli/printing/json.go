@@ -13,31 +13,31 @@ import (
 	"quarry/search"
 )
 
-// jsonPrinter writes ripgrep's JSON Lines, one message a line, so that what
-// reads ripgrep's reads ours.
+// jsonPrinter writes ripgrep's JSON Lines, one message per line, so that programs that read
+// ripgrep's can read them.
 type jsonPrinter struct {
 	rows
-	enc   *json.Encoder // of what is written once for a file
+	enc   *json.Encoder // for messages written once per file
 	total jsonStats
 
 	open     bool  // a file was begun and is not complete
 	begun    int64 // bytes printed before it
-	nul      int64 // as of search.FileMatch
+	nul      int64 // as in search.FileMatch
 	file     jsonStats
 	named    string
-	name     []byte // its JSON
-	text, by []byte // used again
+	name     []byte // as JSON
+	text, by []byte // reused
 
 	JSONStyle
 	replace *replacer.Template // nil without --replace
 }
 
-// JSONStyle is how JSON is written.
+// JSONStyle are the options for JSON.
 type JSONStyle struct {
 	Terminal  bool // tricky characters are escaped
 	Multiline bool // matches may span lines
-	Numbers   bool // of lines; null without them
-	Text      bool // NUL is nothing special
+	Numbers   bool // line numbers; null without them
+	Text      bool // NUL has no special treatment
 	NulLines  bool // NUL and line feed are exchanged in the text of files
 	Quiet     bool // only the closing message, as ripgrep does with -q
 }
@@ -63,7 +63,7 @@ type jsonMessage struct {
 	Data any    `json:"data"`
 }
 
-// JSONText is text, or base64 when it isn't UTF-8.
+// JSONText is text, or base64 if it isn't UTF-8.
 type JSONText struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes *string `json:"bytes,omitempty"`
@@ -102,8 +102,8 @@ func (p *jsonPrinter) message(kind string, data any) error {
 	return p.enc.Encode(jsonMessage{kind, data})
 }
 
-// File writes a file's messages, or those of the next part of it. Lines of one
-// multiline block are one message.
+// File writes a file's messages, or those of its next part. Lines of one multiline block
+// form one message.
 func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 	if !p.open {
 		p.begun = p.Printed()
@@ -131,7 +131,7 @@ func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 	return p.done()
 }
 
-// end writes the message that closes a file.
+// end writes the closing message of a file.
 func (p *jsonPrinter) end() error {
 	p.open = false
 	p.file.BytesPrinted = p.Printed() - p.begun
@@ -143,7 +143,7 @@ func (p *jsonPrinter) end() error {
 	if p.nul--; p.nul >= 0 && !p.Text {
 		binary = &p.nul
 	}
-	// In ripgrep's order, which is not that of the alphabet.
+	// In ripgrep's order, which is not alphabetical.
 	return p.message("end", struct {
 		Path   any       `json:"path"`
 		Binary *int64    `json:"binary_offset"`
@@ -151,8 +151,8 @@ func (p *jsonPrinter) end() error {
 	}{Path: TextOrBytes([]byte(p.named)), Binary: binary, Stats: p.file})
 }
 
-// count adds lines to the totals, of their file and of all. A multiline match
-// counts all the lines it touches.
+// count adds lines to the totals of their file and of all files. A multiline match counts
+// all lines that it touches.
 func (p *jsonPrinter) count(f *search.FileMatch) {
 	lines := 0
 	for i := range f.Lines {
@@ -167,8 +167,8 @@ func (p *jsonPrinter) count(f *search.FileMatch) {
 	}
 }
 
-// lines writes the message of a line or of a block of lines. It is written by hand:
-// an encoder takes four times as long.
+// lines writes the message of a line or of a block of lines. It doesn't use an encoder,
+// which takes four times as long.
 func (p *jsonPrinter) lines(lines []search.Line) {
 	first := &lines[0]
 	var found []search.Span
@@ -213,7 +213,7 @@ func (p *jsonPrinter) lines(lines []search.Line) {
 	p.row = append(row, "]}}\n"...)
 }
 
-// appendJSONText is JSONText as an encoder writes it.
+// appendJSONText appends JSONText as an encoder would.
 func appendJSONText(dst, b []byte) []byte {
 	if !utf8.Valid(b) {
 		dst = append(dst, `{"bytes":"`...)
@@ -245,7 +245,7 @@ func appendJSONText(dst, b []byte) []byte {
 			dst = append(dst, `\f`...)
 		case c < ' ':
 			dst = appendUnit(dst, rune(c))
-		case len(b) >= 3 && c == 0xE2 && b[1] == 0x80 && b[2]|1 == 0xA9: // U+2028 and U+2029 end lines in JavaScript
+		case len(b) >= 3 && c == 0xE2 && b[1] == 0x80 && b[2]|1 == 0xA9: // JavaScript treats U+2028 and U+2029 as line ends
 			dst, n = append(dst, `\u202`...), 3
 			dst = append(dst, '8'+b[2]&1)
 		default:
@@ -256,9 +256,9 @@ func appendJSONText(dst, b []byte) []byte {
 	return append(dst, `"}`...)
 }
 
-// Finish writes the closing message.
+// Finish writes the last message.
 func (p *jsonPrinter) Finish(s *search.Summary) error {
-	if p.open { // the search was ended in the middle of it
+	if p.open { // the search ended in the middle of a file
 		if err := p.end(); err != nil {
 			return err
 		}
@@ -270,7 +270,7 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 		"elapsed_total": duration(s.Stats.Elapsed),
 		"stats":         p.total,
 	}
-	if s.Stopped != "" { // not in ripgrep's format: the answer is not whole
+	if s.Stopped != "" { // not in ripgrep's format: the answer is incomplete
 		body["stopped"] = s.Stopped
 	}
 	err := p.message("summary", body)
@@ -280,7 +280,7 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 	return p.flush()
 }
 
-// holes writes what the holes of a structure hold.
+// holes writes the contents of a structure's holes.
 func (p *jsonPrinter) holes(row []byte, holes []search.Hole) []byte {
 	row = append(row, `,"holes":{`...)
 	for i, h := range holes {
@@ -292,7 +292,7 @@ func (p *jsonPrinter) holes(row []byte, holes []search.Hole) []byte {
 	return append(row, '}')
 }
 
-// holesOf are the holes of the matches of a block, as offsets in its text.
+// holesOf returns the holes of the matches in a block, as offsets in its text.
 func holesOf(lines []search.Line) (all [][]search.Hole) {
 	at := 0
 	for i := range lines {

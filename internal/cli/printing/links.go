@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Links makes paths that a terminal opens; the zero value makes none.
+// Links makes paths into terminal hyperlinks; the zero value makes none.
 type Links struct {
 	format string
 	host   string
-	dir    string // the current folder, for paths that are relative
+	dir    string // the current folder, for relative paths
 }
 
-// linkFormats are names for the formats of well-known programs.
+// linkFormats has named formats for well-known programs.
 var linkFormats = map[string]string{
 	"none": "", "": "",
 	"default": "file://{host}{path}", "file": "file://{host}{path}",
@@ -27,7 +27,7 @@ var linkFormats = map[string]string{
 	"textmate": "txmt://open?url=file://{path}&line={line}&column={column}",
 }
 
-// NewLinks reads a format: a name, or a URL with {path}, {host}, {line}, {column}.
+// NewLinks parses a format: a name, or a URL with {path}, {host}, {line}, {column}.
 func NewLinks(format, host, dir string) (Links, error) {
 	if known, ok := linkFormats[format]; ok {
 		format = known
@@ -49,10 +49,10 @@ func NewLinks(format, host, dir string) (Links, error) {
 	return Links{format, host, dir}, nil
 }
 
-// on reports whether links are written at all.
+// on reports whether links are written.
 func (l *Links) on() bool { return l.format != "" }
 
-// open is what stands before the text of a link, close what follows it.
+// open returns the code before the text of a link, close the code after it.
 func (l *Links) open(path string, line, column int) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(l.dir, path)

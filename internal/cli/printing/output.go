@@ -9,15 +9,15 @@ import (
 	"quarry/search"
 )
 
-// Output is one way of showing files that match.
+// Output shows matching files in one format.
 type Output interface {
 	File(path string, f *search.FileMatch) error
 	Finish(*search.Summary) error
-	// Printed is how many bytes of lines were written; names and counts are none.
+	// Printed returns how many bytes of lines were written, without names and counts.
 	Printed() int64
 }
 
-// NewLines shows matching lines; r replaces matches unless it is nil.
+// NewLines shows matching lines; if r is not nil, it replaces matches.
 func NewLines(w io.Writer, s Style, r *replacer.Template) Output {
 	return lineOutput{newPrinter(w, s, r)}
 }
@@ -25,7 +25,7 @@ func NewLines(w io.Writer, s Style, r *replacer.Template) Output {
 // NewPaths shows only names.
 func NewPaths(w io.Writer, s Style) Output { return pathOutput{newPrinter(w, s, nil)} }
 
-// NewCounts shows how many lines of a file match, or how many matches it has.
+// NewCounts shows how many matching lines, or matches, a file has.
 func NewCounts(w io.Writer, s Style, matches bool) Output {
 	return countOutput{newPrinter(w, s, nil), matches}
 }
@@ -72,7 +72,7 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 func (o countOutput) Finish(*search.Summary) error { return o.flush() }
 func (o countOutput) Printed() int64               { return 0 }
 
-// UseColour decides on colour; NO_COLOR and a dumb terminal turn auto off.
+// UseColour decides whether to use colour; NO_COLOR and a dumb terminal turn auto off.
 func UseColour(when string, tty bool, getenv func(string) string) bool {
 	switch when {
 	case "always", "ansi":
@@ -83,7 +83,7 @@ func UseColour(when string, tty bool, getenv func(string) string) bool {
 	return tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
 
-// WriteJSON writes a value as JSON for people, indented.
+// WriteJSON writes a value as indented JSON.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -6,13 +6,13 @@ import (
 	"quarry/change"
 )
 
-// Paint puts colour on texts for people; false leaves them plain. Only colours
-// of the terminal's own palette are used, and no background, so the theme keeps
-// them readable on light and dark. As in search results, green is what can be
+// Paint colours texts for people; false leaves them plain. It uses only colours of the
+// terminal's own palette, and no background, so the theme keeps them readable on light and
+// dark. As in search results, green marks names usable in the next command.
 // named in the next command.
 type Paint bool
 
-// Codes that Paint puts around a text.
+// The codes that Paint puts around a text.
 const (
 	Good  = "\x1b[0m\x1b[32m"
 	Bad   = "\x1b[0m\x1b[31m"
@@ -29,8 +29,8 @@ func (p Paint) In(code, text string) string {
 	return code + text + Reset
 }
 
-// Diff colours diffs: what went red, what came green, places cyan, names bold.
-// safe makes text fit for a terminal.
+// Diff colours diffs: removed lines red, added ones green, places cyan, names bold. safe
+// escapes text for a terminal.
 func (p Paint) Diff(diffs []change.PathDiff, safe func(string) string) string {
 	var b strings.Builder
 	for _, d := range diffs {

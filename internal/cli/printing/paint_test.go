@@ -9,7 +9,7 @@ import (
 	"quarry/change"
 )
 
-// Codes are shown by letters: a test of them should be readable.
+// paintLetters shows codes as letters, so that the test is readable.
 var paintLetters = strings.NewReplacer(Good, "{g}", Bad, "{r}", Alert, "{R}", Place, "{c}", Bold, "{b}", Reset, "{}")
 
 func TestPaintDiff(t *testing.T) {

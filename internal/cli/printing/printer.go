@@ -1,8 +1,8 @@
-// Package printing writes what the command line shows: matching lines as
-// ripgrep writes them, JSON Lines, colour, progress and wrapped text.
+// Package printing writes the output of the command line: matching lines as ripgrep writes
+// them, JSON Lines, colour, progress and wrapped text.
 //
-// It knows no flags and no streams. Text of a file that goes to a terminal is
-// escaped here, so that it can't move the cursor or hide what follows.
+// It knows neither flags nor streams. File text that goes to a terminal is escaped here, so
+// that it can't move the cursor or hide later text.
 package printing
 
 import (
@@ -18,10 +18,10 @@ import (
 	"quarry/search"
 )
 
-// Style is how matching lines are written; ripgrep's, so that people and
-// editors can read it.
+// Style is the format of matching lines. It is ripgrep's, which people and editors can
+// read.
 type Style struct {
-	Heading     bool // the path on a line of its own
+	Heading     bool // the path on its own line
 	Path        bool
 	LineNumber  bool
 	Column      bool
@@ -31,29 +31,29 @@ type Style struct {
 	Nul         bool // NUL after a path instead of : or a line feed
 	Trim        bool
 	Colour      bool
-	Escape      bool // control characters shown escaped: a terminal
+	Escape      bool // for a terminal: show control characters escaped
 	Context     bool // separate groups that aren't adjacent
 	Vimgrep     bool
 	Multiline   bool // matches may span lines
-	Spans       bool // matches were asked for, not only lines
+	Spans       bool // matches were requested, not only lines
 
-	Colours      Colours // the zero value is ripgrep's
+	Colours      Colours // the zero value means ripgrep's
 	Links        Links
-	MatchSep     string // after path, number and so on of a matching line; "" is :
-	ContextSep   string // and of context; "" is -
-	NoFieldSep   bool   // the three separators are what they are, also empty
-	GroupSep     string // between groups of lines that aren't adjacent; "" is --
-	NoGroupSep   bool   // nothing is
-	Preview      bool   // show the beginning of lines longer than MaxColumns
-	PathSep      string // in place of / in paths; "" leaves them
-	Passthru     bool   // all lines are shown: nothing separates them
-	NulLines     bool   // NUL ends a line, and stands for the line feeds of the text
-	Eager        bool   // write the lines of a file when they are found
-	BinaryNotice bool   // matches of binary files are mentioned, not shown
-	BinaryLines  bool   // lines before a NUL are shown, and then that there is one
-	KeepCR       bool   // \r before a line feed is a part of the line
-	CRLF         bool   // what has no line ending of its own gets \r\n
-	Symbols      bool   // the line that begins the definition around a match, as git grep -p
+	MatchSep     string // after path, number and so on of a matching line; "" means :
+	ContextSep   string // the same for context lines; "" means -
+	NoFieldSep   bool   // the separators are used as given, also if empty
+	GroupSep     string // between groups of lines that aren't adjacent; "" means --
+	NoGroupSep   bool   // no separator between groups
+	Preview      bool   // show the start of lines longer than MaxColumns
+	PathSep      string // replaces / in paths; "" keeps it
+	Passthru     bool   // all lines are shown, without separators
+	NulLines     bool   // NUL ends a line, and replaces line feeds of the text
+	Eager        bool   // write the lines of a file as soon as they are found
+	BinaryNotice bool   // mention matches of binary files without showing them
+	BinaryLines  bool   // show lines before a NUL, and then mention it
+	KeepCR       bool   // \r before a line feed is part of the line
+	CRLF         bool   // add \r\n where the text has no line ending
+	Symbols      bool   // show the line that begins the definition around a match, as git grep -p does
 }
 
 // Reset ends a colour.
@@ -63,14 +63,14 @@ const Reset = "\x1b[0m"
 type printer struct {
 	rows
 	style   Style
-	replace *replacer.Template // nil shows matches as they are
+	replace *replacer.Template // nil shows matches unchanged
 	files   int
-	open    bool       // more of a file follows
-	hits    bool       // it has a matching line so far
+	open    bool       // more of the file follows
+	hits    bool       // the file has a matching line so far
 	last    int        // number of its last line so far
-	since   int        // number of the first of the lines without a gap to the last
-	symbol  int        // number of the line last shown that begins a definition
-	shown   shownBlock // the block in hand, its buffers used again
+	since   int        // number of the first line of the group of adjacent lines that ends with last
+	symbol  int        // number of the last shown line that begins a definition
+	shown   shownBlock // the current block, whose buffers are reused
 }
 
 func newPrinter(w io.Writer, s Style, r *replacer.Template) *printer {
@@ -112,7 +112,7 @@ func (p *printer) name(path string, line, column int) {
 	p.put(path)
 }
 
-// text writes text of a file or a name, safe for the place it goes to.
+// text writes text of a file or a name, escaped if the style requires it.
 func (p *printer) text(b []byte) {
 	if p.style.Escape {
 		p.row = AppendEscaped(p.row, b)
@@ -125,7 +125,7 @@ func (p *printer) text(b []byte) {
 	p.bytes(b)
 }
 
-// pathRow writes a path on a line of its own.
+// pathRow writes a path on its own line.
 func (p *printer) pathRow(path string) error {
 	p.name(path, 0, 0)
 	if p.style.Nul {
@@ -136,20 +136,20 @@ func (p *printer) pathRow(path string) error {
 	return p.flushRow()
 }
 
-// shownBlock is what is written at once: a line, or in multiline mode the
-// adjoining lines that matches touch, with replacements in place.
+// shownBlock is written at once: a line, or in multiline mode the adjacent lines that
+// matches touch, with replacements in place.
 type shownBlock struct {
 	path   string
 	hit    bool
 	number int           // of the first line
 	offset int64         // of the first byte
-	text   []byte        // with line endings, but for a single line
+	text   []byte        // with line endings, except for a single line
 	spans  []search.Span // in text
 	found  int           // matches before replacement
-	buf    []byte        // used again
+	buf    []byte        // reused
 }
 
-// File writes the lines of a file, or the next part of them.
+// File writes the lines of a file, or its next part.
 func (p *printer) File(path string, f *search.FileMatch) error {
 	p.hits = p.open && p.hits || f.Matched > 0
 	if p.style.BinaryNotice && f.NUL > 0 && (!p.style.BinaryLines || len(f.Lines) == 0 && !p.open) {
@@ -178,7 +178,7 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 	return p.endFile(path, f)
 }
 
-// endFile mentions the NUL that ended the lines of a file.
+// endFile mentions the NUL that ended the search of a file.
 func (p *printer) endFile(path string, f *search.FileMatch) error {
 	if p.style.BinaryLines && f.NUL > 0 && !f.More {
 		return p.binary(path, f)
@@ -186,7 +186,7 @@ func (p *printer) endFile(path string, f *search.FileMatch) error {
 	return p.done()
 }
 
-// separate sets groups of lines apart that aren't adjacent.
+// separate separates groups of lines that aren't adjacent.
 func (p *printer) separate(next int) {
 	if p.style.Context && p.last > 0 && next > p.last+1 {
 		p.groupSep()
@@ -200,8 +200,8 @@ func (p *printer) groupSep() {
 	}
 }
 
-// around writes the line that begins the definition a match is in, unless it was
-// written just now.
+// around writes the line that begins the definition around a match, unless it was the
+// last one written.
 func (p *printer) around(path string, l *search.Line) {
 	s := l.Symbol
 	if !p.style.Symbols || s == nil || s.Line == p.symbol {
@@ -226,7 +226,7 @@ func (p *printer) around(path string, l *search.Line) {
 // binary mentions that a binary file matches.
 func (p *printer) binary(path string, f *search.FileMatch) error {
 	if f.More {
-		return nil // once is enough
+		return nil // already mentioned
 	}
 	if !p.hits { // its lines are only shown
 		return p.done()
@@ -245,7 +245,7 @@ func (p *printer) binary(path string, f *search.FileMatch) error {
 	return p.done()
 }
 
-// begin writes what comes before the first line of a file.
+// begin writes the header before the first line of a file.
 func (p *printer) begin(path string) {
 	if p.style.Heading {
 		if p.files > 0 {
@@ -261,7 +261,7 @@ func (p *printer) begin(path string) {
 	p.last, p.since, p.symbol = 0, 0, 0
 }
 
-// blocksOf groups the lines that belong together in multiline mode.
+// blocksOf groups the lines of each block in multiline mode.
 func blocksOf(lines []search.Line, multiline bool) iter.Seq[[]search.Line] {
 	return func(yield func([]search.Line) bool) {
 		for i := 0; i < len(lines); {
@@ -278,7 +278,7 @@ func blocksOf(lines []search.Line, multiline bool) iter.Seq[[]search.Line] {
 	}
 }
 
-// joined appends the text of a block to dst and gives the matches in it.
+// joined appends the text of a block to dst and returns its matches.
 func joined(dst []byte, lines []search.Line) (text []byte, spans []search.Span) {
 	if len(lines) == 1 && lines[0].Whole == nil {
 		return append(append(dst, lines[0].Text...), lines[0].Ending...), lines[0].Spans
@@ -307,7 +307,7 @@ func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	}
 	b.found = len(b.spans)
 	if p.replace != nil && b.found > 0 {
-		// By lines the pattern sees a line without its ending.
+		// In line mode the pattern sees a line without its ending.
 		end := len(b.text)
 		if !p.style.Multiline {
 			end = len(lines[0].Text)
@@ -335,8 +335,8 @@ func (p *printer) block(b *shownBlock) {
 	}
 }
 
-// allLines writes a block line by line. A line of it without a column of its
-// own has that of the block's first match.
+// allLines writes a block line by line. A line without its own column gets that of the
+// block's first match.
 func (p *printer) allLines(b *shownBlock, several bool) {
 	column := -1
 	if b.found > 0 {
@@ -350,8 +350,8 @@ func (p *printer) allLines(b *shownBlock, several bool) {
 	}
 }
 
-// partsByLine writes only what matches, a match over several lines as its
-// part of each.
+// partsByLine writes only the matching text, one part per line for a match over several
+// lines.
 func (p *printer) partsByLine(b *shownBlock) {
 	next := 0
 	for start, n := 0, 0; start < len(b.text); n++ {
@@ -378,7 +378,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 	}
 }
 
-// linePerMatch writes a line for every match: the one it begins in.
+// linePerMatch writes a line for every match: the one in which it begins.
 func (p *printer) linePerMatch(b *shownBlock, several bool) {
 	start, end, n := 0, b.lineEnd(0, several), 0
 	for _, s := range b.spans {
@@ -394,8 +394,8 @@ func (p *printer) linePerMatch(b *shownBlock, several bool) {
 	}
 }
 
-// lineEnd is where the line that starts at start ends, its ending included. A
-// block that is one line is not split, whatever a replacement put into it.
+// lineEnd returns the end of the line that starts at start, including its ending. A
+// single-line block is not split, whatever a replacement has inserted.
 func (b *shownBlock) lineEnd(start int, several bool) int {
 	if several {
 		if i := bytes.IndexByte(b.text[start:], '\n'); i >= 0 {
@@ -405,7 +405,7 @@ func (b *shownBlock) lineEnd(start int, several bool) int {
 	return len(b.text)
 }
 
-// contentEnd is the end of a line without its line ending.
+// contentEnd returns the end of a line without its line ending.
 func (p *printer) contentEnd(text []byte, start, end int) int {
 	if end > start && text[end-1] == '\n' {
 		end--
@@ -418,8 +418,8 @@ func (p *printer) contentEnd(text []byte, start, end int) int {
 
 func leadingSpace(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\n\v\f\r")) }
 
-// prefix writes path, line number, column and offset, each followed by : on a
-// matching line and - on context. A column below 0 is not known.
+// prefix writes path, line number, column and offset, each followed by : on a matching line
+// and - on context. A column below 0 is unknown.
 func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
 	sep := p.style.ContextSep
 	if b.hit {
@@ -485,7 +485,7 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 	p.lineFeed()
 }
 
-// lineEnding ends a row that is no text of a file.
+// lineEnding ends a row that isn't text of a file.
 func (p *printer) lineEnding() {
 	if p.style.CRLF && !p.style.NulLines {
 		p.row = append(p.row, '\r')
@@ -506,7 +506,7 @@ func (p *printer) marked(b *shownBlock, start, end int, spans []search.Span) {
 	at := start
 	for i := 0; i < len(spans) && p.style.Colour; i++ {
 		from, to := max(spans[i].Start, at), min(spans[i].End, end)
-		// Matches that touch are marked as one.
+		// Adjacent matches are marked as one.
 		for i+1 < len(spans) && spans[i+1].Start == to {
 			i++
 			to = min(spans[i].End, end)
@@ -520,7 +520,7 @@ func (p *printer) marked(b *shownBlock, start, end int, spans []search.Span) {
 	p.text(b.text[at:end])
 }
 
-// preview writes the beginning of a long line, and how many matches follow.
+// preview writes the start of a long line, and how many matches follow.
 func (p *printer) preview(b *shownBlock, start, end int, spans []search.Span) {
 	to := start
 	for n := 0; n < p.style.MaxColumns && to < end; n++ {

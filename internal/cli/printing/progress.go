@@ -12,12 +12,12 @@ import (
 	"quarry/internal/render"
 )
 
-// Progress shows on one line of a terminal how far long work has come: a bar,
-// how fast it goes and how long it will take. It uses no colour, so it is as
-// readable on any background. nil is silent, as in a pipe and with --quiet.
+// Progress shows the progress of long work on one line of a terminal: a bar, the speed and
+// the remaining time. It uses no colour, so it is readable on any background. nil is silent,
+// as in a pipe and with --quiet.
 type Progress struct {
 	w       io.Writer
-	width   func() int // columns of the terminal
+	width   func() int // number of columns of the terminal
 	doing   string
 	started time.Time
 	tick    chan struct{} // closed to stop the clock
@@ -28,24 +28,24 @@ type Progress struct {
 	drawn   bool
 	ended   bool
 	current amount
-	watched *progress.Count // nil: Set tells
+	watched *progress.Count // nil if Set reports the progress
 }
 
-// amount is how much is done.
+// amount is the completed part.
 type amount struct {
-	done, total int // total is 0 when nobody knows
+	done, total int // total is 0 if unknown
 	unit        string
 	bytes       int64
 }
 
-// redraw is the least time between two lines, patience how long work may take
-// before anything is shown: what is over at once needs no line.
+// redraw is the minimal time between two updates. patience is how long work may take before
+// anything is shown: quick work needs no line.
 const (
 	redraw   = 100 * time.Millisecond
 	patience = 400 * time.Millisecond
 )
 
-// NewProgress starts to show work on a terminal.
+// NewProgress starts showing work on a terminal.
 func NewProgress(w io.Writer, width func() int, doing string) *Progress {
 	p := &Progress{w: w, width: width, doing: Escape(doing), started: time.Now(), tick: make(chan struct{})}
 	p.clock.Go(func() {
@@ -63,7 +63,7 @@ func NewProgress(w io.Writer, width func() int, doing string) *Progress {
 	return p
 }
 
-// Set says how much is done. It may be called often, and from anywhere.
+// Set reports the progress. It may be called often, and concurrently.
 func (p *Progress) Set(done, total int, unit string, bytes int64) {
 	if p == nil {
 		return
@@ -73,8 +73,7 @@ func (p *Progress) Set(done, total int, unit string, bytes int64) {
 	p.mu.Unlock()
 }
 
-// Watch shows how much is done of the changes that are made with the context that it
-// returns.
+// Watch shows the progress of the changes made with the returned context.
 func (p *Progress) Watch(ctx context.Context) context.Context {
 	if p == nil {
 		return ctx
@@ -99,7 +98,7 @@ func (p *Progress) draw(now time.Time) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.width()))
 }
 
-// End removes the line; what is said next starts where it stood.
+// End removes the line; later output starts at its position.
 func (p *Progress) End() {
 	if p == nil {
 		return
@@ -117,9 +116,9 @@ func (p *Progress) End() {
 	p.clock.Wait()
 }
 
-// progressLine fits what there is to say into a width: the bar gets what is
-// left, and the least important goes first where it is narrow. The last column
-// stays free, or terminals would wrap.
+// progressLine fits the progress into a width: the bar gets the remaining space, and the
+// least important parts are omitted first. The last column stays free, because otherwise
+// terminals would wrap.
 func progressLine(doing string, a amount, took time.Duration, width int) string {
 	width--
 	var parts []string
@@ -175,7 +174,7 @@ func rate(bytes int64, took time.Duration) string {
 	return render.Size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
 }
 
-// timeText is a time for people: 45 s, 3 min 20 s, 2 h 5 min.
+// timeText formats a duration: 45 s, 3 min 20 s, 2 h 5 min.
 func timeText(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
 	switch {

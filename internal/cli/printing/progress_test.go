@@ -17,7 +17,7 @@ func TestProgressLine(t *testing.T) {
 		{"200 columns", half, 200, "indexing  [###################.....................]   49%  39150 of 78301 files  300.0 MB/s  2 s left"},
 		{"narrow", half, 40, "indexing   49%  39150 of 78301 files"},
 		{"very narrow", half, 8, "indexin"},
-		{"nobody knows the total", amount{done: 7, unit: "files", bytes: 4 << 10}, 80, "indexing  7 files  2.0 KB/s  2 s"},
+		{"the total is unknown", amount{done: 7, unit: "files", bytes: 4 << 10}, 80, "indexing  7 files  2.0 KB/s  2 s"},
 		{"nothing is known", amount{}, 80, "indexing  2 s"},
 		{"more than there was", amount{done: 12, total: 10, unit: "files"}, 60, "indexing  [###############]  100%  12 of 10 files  0 s left"},
 	} {

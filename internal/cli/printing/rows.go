@@ -7,20 +7,20 @@ import (
 	"quarry/search"
 )
 
-// Rows are gathered and written in large pieces: 64 KiB, as much as a pipe takes
-// at once. Text as long as that is written from where it is.
+// pieceBytes is how much is written at once: rows are gathered to 64 KiB, the capacity of a
+// pipe. Text of that length is written without copying.
 const pieceBytes = 64 << 10
 
-// rows is what waits to be written.
+// rows buffers output.
 type rows struct {
 	w     io.Writer
 	row   []byte
-	eager bool  // a person waits: write what is finished
-	err   error // of the first write that failed
+	eager bool  // a person waits: write finished rows at once
+	err   error // the first write error
 	sent  int64 // bytes written
 }
 
-// Printed is how many bytes were written, or wait to be.
+// Printed returns how many bytes were written or buffered.
 func (r *rows) Printed() int64 { return r.sent + int64(len(r.row)) }
 
 // bytes appends text.
@@ -40,7 +40,7 @@ func (r *rows) write(b []byte) {
 	}
 }
 
-// flushRow sends finished rows on when there are many.
+// flushRow writes the finished rows if there are many.
 func (r *rows) flushRow() error {
 	if len(r.row) >= pieceBytes {
 		r.flush()
@@ -64,15 +64,15 @@ func (r *rows) flush() error {
 	return r.err
 }
 
-// plain reports whether lines are written as they are, each after its prefix.
+// plain reports whether lines are written unchanged, each after its prefix.
 func (p *printer) plain() bool {
 	s := &p.style
 	return !s.Symbols && !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
 		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines && !s.CRLF
 }
 
-// plainLines is what block does for each line, without the parts that a plain style
-// has no use for: 8 million lines of a log in a third of the time.
+// plainLines is block for many lines, without the parts that a plain style doesn't need: it
+// writes 8 million lines of a log in a third of the time.
 func (p *printer) plainLines(path string, lines []search.Line) {
 	s := &p.style
 	named := s.Path && !s.Heading

@@ -13,7 +13,7 @@ import (
 	"quarry/search"
 )
 
-// randomLines makes lines with matches, of all kinds of text.
+// randomLines generates lines with matches, with all kinds of text.
 func randomLines(rng *rand.Rand, n int) (lines []search.Line) {
 	texts := []string{"", "plain text", "tab\tand \"quotes\" \\", "caf\xe9", "ünï\u2028\u2029☃𝛃", "\x00\x01\b\f\x1b[31m\x7f", "  indented", strings.Repeat("long ", 20<<10)}
 	for i := range n {
@@ -31,8 +31,8 @@ func randomLines(rng *rand.Rand, n int) (lines []search.Line) {
 	return lines
 }
 
-// In parts a file is written as in one, and the plain way writes what the general
-// one does.
+// A file written in parts gives the same output as in one, and the plain path the same as
+// the general one.
 func TestPartsArePrintedAsOne(t *testing.T) {
 	for seed := range uint64(stress.Fewer(200)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -91,8 +91,8 @@ func TestPartsArePrintedAsOne(t *testing.T) {
 	}
 }
 
-// Messages written by hand are those of an encoder.
-func TestJSONIsAnEncoders(t *testing.T) {
+// Handwritten messages equal an encoder's output.
+func TestJSONEqualsEncoder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	pieces := []string{"a", "\"", "\\", "\n", "\x00", "\x1f", "\x7f", "<&>", "\u2028", "\u2029", "\u2027", "é", "☃", "𝛃", "\xff", "\xe2\x80", " "}
 	for range 3000 {
@@ -113,7 +113,7 @@ func TestJSONIsAnEncoders(t *testing.T) {
 	var out bytes.Buffer
 	p := NewJSON(&out, JSONStyle{Numbers: true}, nil)
 	p.File("a\"b", &search.FileMatch{Lines: randomLines(rng, 9)})
-	p.File("x", &search.FileMatch{Lines: randomLines(rng, 2), More: true}) // and it ends
+	p.File("x", &search.FileMatch{Lines: randomLines(rng, 2), More: true}) // the end of the file
 	p.Finish(&search.Summary{})
 	kinds := ""
 	for line := range strings.Lines(out.String()) {
@@ -132,7 +132,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
 
-// A write that fails ends the printing, however late it is seen.
+// A failed write ends the printing, however late it is noticed.
 func TestWriteErrors(t *testing.T) {
 	lines := randomLines(rand.New(rand.NewPCG(1, 1)), 5000)
 	for _, o := range []Output{NewLines(full{}, Style{}, nil), NewLines(full{}, Style{OnlyMatches: true, Spans: true}, nil), NewJSON(full{}, JSONStyle{}, nil)} {
@@ -146,7 +146,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 }
 
-// A file whose last part has no matching line is still said to be binary.
+// A binary file is mentioned even if its last part has no matching line.
 func TestNoticeAfterParts(t *testing.T) {
 	var out strings.Builder
 	o := NewLines(&out, Style{BinaryNotice: true, BinaryLines: true}, nil)

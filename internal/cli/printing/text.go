@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Width is how wide help texts are: they fit the narrowest terminal people
-// use, and longer lines are harder to read anyway.
+// Width is the width of help texts: they fit the narrowest usual terminal, and longer lines
+// are harder to read anyway.
 const Width = 80
 
 // Wrap breaks a text between words into indented lines of Width.

@@ -14,9 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestVectors is what JavaScript finds: the spans, in bytes, of the match
-// and its groups. Patterns the linear engines have to get right by
-// themselves are also given to them.
+// TestVectors has JavaScript's results: the byte spans of the match and its groups.
+// Patterns that the linear engines must match without help are also given to them.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct{ pattern, flags, text, want string }{
 		// Look-around.
@@ -163,7 +162,7 @@ func TestFindFrom(t *testing.T) {
 		want  string
 	}{
 		{"abab", 0, "1-2"},
-		{"abab", 1, "1-2"}, // sees what is before
+		{"abab", 1, "1-2"}, // sees the preceding text
 		{"abab", 2, "3-4"},
 		{"abab", 4, "none"},
 		{"cc", 1, "none"},
@@ -181,7 +180,7 @@ func TestFindFrom(t *testing.T) {
 	}
 }
 
-// explosive are patterns that take exponential time, or a deep stack.
+// explosive has patterns that take exponential time, or a deep stack.
 var explosive = []struct{ pattern, text string }{
 	{`(a+)+$(?!b)`, strings.Repeat("a", 64) + "b"},
 	{`(x+x+)+y\1`, strings.Repeat("x", 64)},
@@ -202,15 +201,15 @@ func TestBudgetEndsIt(t *testing.T) {
 		if b.Left() != 0 {
 			t.Errorf("%s: %d steps left", c.pattern, b.Left())
 		}
-		// A second matcher of the query has nothing left to spend.
+		// A second matcher of the query finds the budget spent.
 		if _, err := p.NewMatcher(b).Find([]byte(c.text), 0, nil); !errors.Is(err, backref.ErrBudget) {
 			t.Errorf("%s: the budget isn't shared: %v", c.pattern, err)
 		}
 	}
 }
 
-// A search that is cancelled spends at most 50 ms of processor time afterwards. The
-// best of three counts: the clock that cancels may be late.
+// A cancelled search uses at most 50 ms of further processor time. The best of three
+// counts, because the cancelling timer may be late.
 func TestCancelTakesEffect(t *testing.T) {
 	for _, c := range explosive {
 		p := compile(t, c.pattern, 0)
@@ -223,7 +222,7 @@ func TestCancelTakesEffect(t *testing.T) {
 				budget.Stop(context.Canceled)
 			})
 			_, err := p.NewMatcher(budget).Find([]byte(c.text), 0, nil)
-			// A deep stack may end a search before.
+			// The search may end before because of a deep stack.
 			if !errors.Is(err, context.Canceled) && !errors.Is(err, backref.ErrBudget) {
 				t.Errorf("%s: %v", c.pattern, err)
 			}
@@ -235,8 +234,8 @@ func TestCancelTakesEffect(t *testing.T) {
 	}
 }
 
-// TestLongLine: a loop over characters takes no stack, and one over groups
-// enough to be refused before it takes too much.
+// TestLongLine: a loop over characters takes no stack. One over groups takes stack, but is
+// refused before it takes too much.
 func TestLongLine(t *testing.T) {
 	stress.SkipTiny(t)
 	text := []byte(strings.Repeat("ab ", 1<<20))
@@ -251,8 +250,8 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// FuzzMatch holds the tree against the exact engine: never narrower, and the
-// same where no exact engine is asked for.
+// FuzzMatch compares the tree with the exact engine: it is never narrower, and equal where
+// no exact engine is required.
 func FuzzMatch(f *testing.F) {
 	f.Add(`(a|b)*?\1(?=c)`, "abac", uint8(0))
 	f.Add(`(?:|a)+(?<!b)`, "aab", uint8(ecma.IgnoreCase))
@@ -291,7 +290,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// BenchmarkSteps is the time of a megastep.
+// BenchmarkSteps measures the time of a megastep.
 func BenchmarkSteps(b *testing.B) {
 	for _, c := range explosive[:4] {
 		p := compile(b, c.pattern, 0)

@@ -1,17 +1,16 @@
-// Package backref matches JavaScript patterns exactly, by backtracking: the
-// ones with look-around and backreferences, which no automaton decides, and
-// the groups of the few others whose groups JavaScript unsets where linear
-// engines keep them.
+// Package backref matches JavaScript patterns exactly, by backtracking: patterns with
+// look-around and backreferences, which no automaton decides, and the groups of the few
+// others for which JavaScript unsets groups that linear engines keep.
 //
-// It runs the tree of package ecma directly on UTF-8 and follows the
-// matchers of the ECMAScript specification step by step. Its invariant: a
-// match is JavaScript's, or there is an error; time and memory are bounded
-// by a budget of steps that all calls of a query share, so a result doesn't
-// depend on the machine's speed, and Budget.Stop ends a call within 0.1 ms.
+// It runs the tree of package ecma directly on UTF-8 and follows the matchers of the
+// ECMAScript specification step by step. Its invariant: a match is JavaScript's, or there
+// is an error. Time and memory are limited by a budget of steps that all calls of a query
+// share, so a result doesn't depend on the machine's speed. Budget.Stop ends a call within
+// 0.1 ms.
 //
-// A general backtracking library was tried first. It bounds each call by
-// wall time, read from a process-wide clock goroutine, can't be cancelled,
-// wants text as runes, and would parse a pattern we have parsed already.
+// A general backtracking library was tried first. It limits each call by wall time, read
+// from a process-wide clock goroutine, can't be cancelled, needs text as runes, and would
+// parse an already parsed pattern.
 package backref
 
 import (
@@ -19,37 +18,36 @@ import (
 	"sync/atomic"
 )
 
-// ErrBudget is a search given up because its steps or its memory were spent.
+// ErrBudget reports a search that ran out of steps or memory.
 var ErrBudget = errors.New("the pattern backtracks too much: step budget spent")
 
-// DefaultSteps lasts for some seconds of one processor.
+// DefaultSteps lasts for some seconds of processor time.
 const DefaultSteps = 1 << 28
 
-// chunk is what a matcher takes from the budget at a time: about 0.1 ms of
-// work, after which it also looks whether it was stopped.
+// chunk is how many steps a matcher takes from the budget at a time: about 0.1 ms of work,
+// after which it also checks whether it was stopped.
 const chunk = 1 << 13
 
-// Budget is the number of steps a query may still take. It is safe for
-// concurrent use.
+// Budget is the number of steps left to a query. It is safe for concurrent use.
 type Budget struct {
 	left atomic.Int64
 	stop atomic.Pointer[error]
 }
 
-// NewBudget returns a budget of so many steps.
+// NewBudget returns a budget of the given number of steps.
 func NewBudget(steps int64) *Budget {
 	b := &Budget{}
 	b.left.Store(steps)
 	return b
 }
 
-// Left is the number of steps not yet handed out.
+// Left returns the number of steps not yet taken.
 func (b *Budget) Left() int64 { return max(b.left.Load(), 0) }
 
-// Grant adds steps, as for text that wasn't known when the budget was made.
+// Grant adds steps, as for text that was unknown when the budget was made.
 func (b *Budget) Grant(steps int64) { b.left.Add(steps) }
 
-// Stop ends the calls that pay from the budget with this error.
+// Stop ends the calls that use the budget with this error.
 func (b *Budget) Stop(err error) { b.stop.CompareAndSwap(nil, &err) }
 
 // pay takes more steps from the budget.
@@ -60,7 +58,7 @@ func (m *Matcher) pay() error {
 	if len(m.stack) > maxFrames {
 		return ErrBudget
 	}
-	need := chunk - m.steps // steps is negative by what was used in advance
+	need := chunk - m.steps // steps is negative by the steps used in advance
 	if m.budget.left.Add(-need) < -need {
 		return ErrBudget
 	}

@@ -14,23 +14,22 @@ const (
 	opLiteral        // lit
 	opSet            // one character of set
 	opLoop           // set, min to max times, alone in the loop
-	opSplit          // go on at x; when that fails, at y
+	opSplit          // continue at x; if that fails, at y
 	opJump           // to x
 	opSave           // slot x is the position
 	opUnset          // slots x up to y become unset
 	opZero           // slot x becomes 0
 	opCount          // head of a counted loop, its slots from x, end at y
 	opCounted        // end of its body, head at y
-	opMark           // slot x is the position, to see whether a body takes anything
-	opMoved          // fail when the position is still slot x
+	opMark           // slot x is the position, to check whether a body consumes anything
+	opMoved          // fail if the position is still slot x
 	opAssert         // look
 	opLook           // begin a look-around, its end at y
 	opLookEnd        // x is the begin
 	opBackref        // groups, fold
 )
 
-// inst is one instruction. back makes it read leftwards, as all of a
-// look-behind does.
+// inst is one instruction. back makes it read leftwards, as in a look-behind.
 type inst struct {
 	op     opcode
 	back   bool
@@ -40,13 +39,13 @@ type inst struct {
 	fold   ecma.Fold
 	x, y   int32
 	min    int
-	max    int // hir.Unlimited for none
+	max    int // may be hir.Unlimited
 	lit    []byte
 	set    *charSet
 	groups []int
 }
 
-// charSet is a class with its ASCII part as bits.
+// charSet is a class with its ASCII part as a bit set.
 type charSet struct {
 	ascii [2]uint64
 	class *hir.Class
@@ -63,17 +62,17 @@ func (s *charSet) has(r rune) bool {
 type Program struct {
 	code     []inst
 	groups   int
-	slots    int       // 2 for each group, then what loops count with
+	slots    int       // 2 for each group, then loop counters
 	anchored bool      // matches at offset 0 only
-	first    [256]bool // bytes a match can begin with, unless it can be empty
+	first    [256]bool // possible first bytes of a match, unless it can be empty
 	empty    bool
 }
 
-// NumGroups is the number of groups, the whole match being one.
+// NumGroups returns the number of groups, including the whole match.
 func (p *Program) NumGroups() int { return p.groups }
 
-// Compile makes a program of a tree. The program's size is linear in the
-// tree's: repetitions count instead of being written out.
+// Compile compiles a tree. The program's size is linear in the tree's: repetitions count
+// instead of being unrolled.
 func Compile(t *ecma.Tree) *Program {
 	c := &compiler{prog: &Program{groups: len(t.Names)}, sets: map[*hir.Class]*charSet{}}
 	c.prog.slots = 2 * c.prog.groups
@@ -170,8 +169,8 @@ func (c *compiler) alt(n *ecma.Node, back bool) {
 	}
 }
 
-// repeat follows RepeatMatcher: groups inside are unset before each
-// iteration, and one after the required ones may not be empty.
+// repeat follows RepeatMatcher: inner groups are unset before each iteration, and an
+// iteration after the required ones may not be empty.
 func (c *compiler) repeat(n *ecma.Node, back bool) {
 	sub := n.Subs[0]
 	may, only := n.BodyEmpty()
@@ -179,7 +178,7 @@ func (c *compiler) repeat(n *ecma.Node, back bool) {
 	case n.Max == 0 || only && n.Min == 0:
 		return
 	case only:
-		c.node(sub, back) // any further iteration would be the same
+		c.node(sub, back) // further iterations would be the same
 		return
 	}
 	if set := c.single(sub); set != nil {
@@ -229,7 +228,7 @@ func (c *compiler) unset(n *ecma.Node) {
 	}
 }
 
-// single is the set of a node that is always one character, or nil.
+// single returns the set of a node that always matches one character, or nil.
 func (c *compiler) single(n *ecma.Node) *charSet {
 	switch n.Kind {
 	case ecma.KindSet:
@@ -260,8 +259,8 @@ func beginsText(n *ecma.Node) bool {
 	return false
 }
 
-// firstBytes adds the bytes a match of n can begin with, and reports whether
-// it can be empty, so that what follows n can begin the match as well.
+// firstBytes adds the possible first bytes of a match of n, and reports whether n can be
+// empty, so that the nodes after it can begin the match as well.
 func firstBytes(n *ecma.Node, first *[256]bool) (empty bool) {
 	switch n.Kind {
 	case ecma.KindLiteral:
@@ -275,7 +274,7 @@ func firstBytes(n *ecma.Node, first *[256]bool) (empty bool) {
 			}
 		}
 		return false
-	case ecma.KindBackref: // of a group in a look-ahead, it may be the first to take text
+	case ecma.KindBackref: // the group may be in a look-ahead, so the reference may be the first to consume text
 		for b := range first {
 			first[b] = true
 		}

@@ -7,18 +7,17 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// Matcher runs a program. It has the scratch space, so each goroutine needs
-// its own.
+// Matcher runs a program. It has scratch space, so each goroutine needs its own.
 type Matcher struct {
 	prog   *Program
 	budget *Budget
-	steps  int64 // taken from budget and not yet used
+	steps  int64 // taken from the budget and not yet used
 	slots  []int
 	stack  []frame
 }
 
-// NewMatcher returns a matcher that pays for its steps from the budget, which
-// all matchers of a query share. A nil budget is one of DefaultSteps.
+// NewMatcher returns a matcher that takes its steps from the budget, which all matchers of
+// a query share. nil means a budget of DefaultSteps.
 func (p *Program) NewMatcher(b *Budget) *Matcher {
 	if b == nil {
 		b = NewBudget(DefaultSteps)
@@ -26,11 +25,9 @@ func (p *Program) NewMatcher(b *Budget) *Matcher {
 	return &Matcher{prog: p, budget: b, slots: make([]int, p.slots)}
 }
 
-// Find looks for the first match that begins at start or later; what lies
-// before start is seen by look-behinds and assertions. The span of group i is
-// caps[2*i] and caps[2*i+1], -1 when unset; caps is filled as far as it
-// reaches. The error is ErrBudget or that of
-// Budget.Stop.
+// Find searches for the first match that begins at or after start; look-behinds and
+// assertions see the text before. The span of group i is caps[2*i] and caps[2*i+1], -1 if
+// unset; caps may be shorter. The error is ErrBudget or that given to Budget.Stop.
 func (m *Matcher) Find(text []byte, start int, caps []int) (bool, error) {
 	p := m.prog
 	defer m.shrink()
@@ -62,8 +59,8 @@ func (m *Matcher) Find(text []byte, start int, caps []int) (bool, error) {
 	return false, nil
 }
 
-// MatchAt is Find for a match that begins at pos and nowhere else, as to get
-// the groups of a span another engine found.
+// MatchAt is Find for a match that begins exactly at pos, for example to get the groups of
+// a span found by another engine.
 func (m *Matcher) MatchAt(text []byte, pos int, caps []int) (bool, error) {
 	defer m.shrink()
 	ok, err := m.run(text, pos)
@@ -73,8 +70,7 @@ func (m *Matcher) MatchAt(text []byte, pos int, caps []int) (bool, error) {
 	return ok, err
 }
 
-// frame is something to do when the match fails here: undo an assignment, or
-// go on elsewhere.
+// frame is an action for when the match fails: undo an assignment, or continue elsewhere.
 type frame struct {
 	kind frameKind
 	x    int32 // slot, or instruction
@@ -85,18 +81,18 @@ type frameKind uint32
 
 const (
 	frameUndo   frameKind = iota // slot x was a
-	frameBranch                  // go on at x from position a
+	frameBranch                  // continue at x from position a
 	frameLess                    // loop at x: give back one character, from a down to b
-	frameMore                    // loop at x: take one more at a, at most b
+	frameMore                    // loop at x: take one more at a, until b
 	frameLook                    // the look-around at x has failed; it began at a
 )
 
 const (
-	// maxFrames bounds the stack to 48 MB. A loop over single characters
-	// takes one frame in all, any other a few for each iteration.
+	// maxFrames limits the stack to 48 MB. A loop over single characters takes one frame in
+	// total, any other a few per iteration.
 	maxFrames = 2 << 20
 
-	// keepFrames is the stack a matcher keeps between texts.
+	// keepFrames is the stack size that a matcher keeps between texts.
 	keepFrames = 1 << 12
 )
 
@@ -143,7 +139,7 @@ func (m *Matcher) run(text []byte, pos int) (bool, error) {
 	}
 }
 
-// step executes one instruction; ok is false when the match fails there.
+// step executes one instruction; ok is false if the match fails there.
 func (m *Matcher) step(in *inst, pc int32, text []byte, pos int) (next int32, at int, ok bool) {
 	switch in.op {
 	case opLiteral:
@@ -201,7 +197,7 @@ func (m *Matcher) step(in *inst, pc int32, text []byte, pos int) (next int32, at
 	return pc + 1, pos, true
 }
 
-// count is at the head of a counted loop.
+// count executes the head of a counted loop.
 func (m *Matcher) count(in *inst, pc int32, pos int) (int32, int, bool) {
 	n := m.slots[in.x]
 	switch {
@@ -209,8 +205,7 @@ func (m *Matcher) count(in *inst, pc int32, pos int) (int32, int, bool) {
 	case in.max != hir.Unlimited && n >= in.max:
 		return in.y, pos, true
 	case !in.greedy:
-		// The body is entered from the branch, so the position has to
-		// be noted before it, not in it.
+		// The body is entered from the branch, so record the position before it.
 		m.assign(in.x+1, pos)
 		m.branch(pc+1, pos)
 		return in.y, pos, true
@@ -221,8 +216,8 @@ func (m *Matcher) count(in *inst, pc int32, pos int) (int32, int, bool) {
 	return pc + 1, pos, true
 }
 
-// one is the length of the character at pos if it is in the set, else 0;
-// leftwards it is negative.
+// one returns the length of the character at pos if it is in the set, else 0; leftwards it
+// is negative.
 func (in *inst) one(text []byte, pos int) int {
 	if in.back {
 		if pos == 0 {
@@ -254,8 +249,8 @@ func (in *inst) one(text []byte, pos int) int {
 	return 0
 }
 
-// loop takes as many characters as the set and the bounds allow, or as few,
-// leaving one frame for all the ways between.
+// loop takes as many characters as the set and the limits allow, or as few, leaving one
+// frame for all the lengths between.
 func (m *Matcher) loop(in *inst, pc int32, text []byte, pos int) (int32, int, bool) {
 	taken := 0
 	for ; taken < in.min; taken++ {
@@ -293,7 +288,7 @@ func (m *Matcher) loop(in *inst, pc int32, text []byte, pos int) (int32, int, bo
 	return pc + 1, pos, true
 }
 
-// backtrack undoes until there is another way to go on.
+// backtrack undoes assignments until there is another way to continue.
 func (m *Matcher) backtrack(text []byte) (pc int32, pos int, ok bool) {
 	for len(m.stack) > 0 {
 		top := len(m.stack) - 1
@@ -328,8 +323,7 @@ func (m *Matcher) backtrack(text []byte) (pc int32, pos int, ok bool) {
 	return 0, 0, false
 }
 
-// stepBack is the way from pos, where a loop stands, to before the last
-// character it took.
+// stepBack returns the position before the last character that a loop ending at pos took.
 func stepBack(in *inst, text []byte, pos int) int {
 	if in.back {
 		_, n := utf8.DecodeRune(text[pos:])
@@ -339,13 +333,11 @@ func stepBack(in *inst, text []byte, pos int) int {
 	return -n
 }
 
-// lookEnd is where the inside of a look-around has matched: once is enough,
-// so its other ways are dropped. Its groups stay, with the frames to undo
-// them, unless it is negative.
+// lookEnd ends a look-around that has matched. One match is enough, so its other ways are
+// dropped. Its groups stay, with the frames to undo them, unless it is negative.
 func (m *Matcher) lookEnd(in *inst) (int32, int, bool) {
 	base, pos := m.slots[in.x]-1, m.slots[in.x+1]
-	// The frame of the look-around is at base+1: two undo frames for its
-	// slots came first.
+	// The frame of the look-around is at base+1, after two undo frames for its slots.
 	inside := m.stack[base+1:]
 	m.steps -= int64(len(inside)) >> 2
 	if in.negate {

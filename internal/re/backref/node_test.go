@@ -46,12 +46,12 @@ func flagsOf(s string) ecma.Flags {
 	return f
 }
 
-// TestNode compares 9,000 generated patterns on 27,000 texts with node:
-// acceptance, the message of an error, spans and groups. Left out are
+// TestNode compares 9,000 generated patterns on 27,000 texts with node: acceptance, the
+// message of an error, spans and groups. It omits
 //
-//   - what the package doc of ecma names: characters over U+FFFF without u
+//   - the differences in the package doc of ecma: characters over U+FFFF without u
 //     or v, and lone surrogates (never generated);
-//   - what node 20 doesn't have or has wrong: names that stand twice (never
+//   - features that node 20 doesn't have or has wrong: duplicate names (never
 //     generated), and see oracleDiffers;
 //   - matches V8 finds between the halves of a surrogate pair under u and v,
 //     where the specification doesn't look (see insidePair).
@@ -116,8 +116,8 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// explodes reports a question that takes so many steps that node, which has
-// no limit, might not come back.
+// explodes reports whether a question takes so many steps that node, which has no limit,
+// might not finish.
 func explodes(q question) bool {
 	tree, err := ecma.ParseTree(q.P, flagsOf(q.F), nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func explodes(q question) bool {
 	return false
 }
 
-// compare returns what is wrong, each beginning with its kind and a colon.
+// compare returns the differences, each beginning with its kind and a colon.
 func compare(q question, a answer, counts map[string]int) []string {
 	tree, err := ecma.ParseTree(q.P, flagsOf(q.F), nil)
 	if err != nil {
@@ -193,7 +193,7 @@ func compare(q question, a answer, counts map[string]int) []string {
 	return bad
 }
 
-// spans writes a match as "0-3 1-2 -", or "none".
+// spans formats a match as "0-3 1-2 -", or "none".
 func spans(ok bool, caps []int) string {
 	if !ok {
 		return "none"
@@ -209,8 +209,8 @@ func spans(ok bool, caps []int) string {
 	return strings.Join(out, " ")
 }
 
-// oracleDiffers names the reason why node 20's answer isn't the
-// specification's, or "".
+// oracleDiffers returns the reason why node 20's answer differs from the specification, or
+// "".
 func oracleDiffers(q question) string {
 	sets := strings.Contains(q.F, "v")
 	switch {
@@ -229,7 +229,7 @@ var (
 	setOperation = regexp.MustCompile(`&&|--`)
 )
 
-// insidePair reports a match with an end inside a character.
+// insidePair reports whether a match begins or ends inside a character.
 func insidePair(text string, m []*[2]int) bool {
 	units := utf16.Encode([]rune(text))
 	for _, s := range m {
@@ -242,7 +242,7 @@ func insidePair(text string, m []*[2]int) bool {
 	return false
 }
 
-// byteSpans is spans of a match given in code units of text.
+// byteSpans is spans for a match given in code units of text.
 func byteSpans(text string, m []*[2]int) string {
 	if m == nil {
 		return "none"

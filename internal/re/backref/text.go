@@ -7,7 +7,7 @@ import (
 	"quarry/internal/re/syntax/ecma"
 )
 
-// holds reports whether an assertion is true at pos.
+// holds reports whether an assertion holds at pos.
 func holds(a ecma.Assertion, text []byte, pos int) bool {
 	switch a {
 	case ecma.Start:
@@ -38,8 +38,7 @@ func lineTerminator(r rune) bool {
 	return r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029
 }
 
-// word reports whether r is in \w, which under i with u or v has two
-// characters more.
+// word reports whether r is in \w, which under i with u or v has two more characters.
 func word(r rune, fold bool) bool {
 	switch {
 	case 'a' <= r|0x20 && r|0x20 <= 'z', '0' <= r && r <= '9', r == '_':
@@ -48,8 +47,7 @@ func word(r rune, fold bool) bool {
 	return fold && (r == 0x17F || r == 0x212A)
 }
 
-// backref matches what the group that is set has matched, or nothing when
-// none is.
+// backref matches the text of the group that is set, or nothing if none is.
 func (m *Matcher) backref(in *inst, text []byte, pos int) (int, bool) {
 	for _, g := range in.groups {
 		lo, hi := m.slots[2*g], m.slots[2*g+1]
@@ -70,8 +68,7 @@ func (m *Matcher) backref(in *inst, text []byte, pos int) (int, bool) {
 	return pos, true
 }
 
-// foldMatch compares character by character, since those that compare equal
-// may differ in length.
+// foldMatch compares character by character, since equal characters may differ in length.
 func foldMatch(in *inst, want, text []byte, pos int) (int, bool) {
 	for len(want) > 0 {
 		var a, b rune

@@ -1,5 +1,5 @@
-// Package backtrack finds matches and groups on short texts by trying one way
-// after the other.
+// Package backtrack finds matches and groups on short texts by trying one way after the
+// other.
 //
 // It gives the same answers as package pike in fewer steps, without sets of states and
 // with positions written in place. A bit for each state and offset where two paths
@@ -11,16 +11,16 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// maxBits bounds the bit set: 256 KiB, the part of it that a text needs being
-// cleared for each search.
+// maxBits limits the bit set to 256 KiB. The part that a text needs is cleared for each
+// search.
 const maxBits = 256 << 10 * 8
 
 // Engine is a program prepared for backtracking. It is immutable and shared.
 type Engine struct {
 	p *nfa.Prog
-	// mark[id] numbers the states that more than one edge leads to. Any
-	// other state is entered at most once at an offset if those are: its
-	// one predecessor was. Every loop has one.
+	// mark[id] numbers the states with more than one incoming edge. Any other state is
+	// entered at most once at an offset if those are, because its only predecessor was. Every
+	// loop has a marked state.
 	mark   []int32
 	marks  int
 	unions *unions
@@ -66,29 +66,28 @@ func New(p *nfa.Prog) *Engine {
 	return e
 }
 
-// Fits reports whether a search of n bytes is within bounds.
+// Fits reports whether a search of n bytes is within the limits.
 func (e *Engine) Fits(n int) bool {
 	return n >= 0 && n < maxBits && (n+1)*e.marks <= maxBits
 }
 
-// Cache is the scratch of one search. The zero value is ready. One goroutine
-// uses it at a time.
+// Cache is the scratch of one search. The zero value is ready. It must not be used
+// concurrently.
 type Cache struct {
 	seen  []uint64
 	stack []frame
 }
 
-// frame is a state to try at an offset or, with slot >= 0, a position to put
-// back.
+// frame is a state to try at an offset or, with slot >= 0, a position to restore.
 type frame struct {
 	at   int
 	id   nfa.ID
 	slot int32
 }
 
-// Find searches hay[from:to], assertions seeing all of hay, and fills slots
-// like pike.Cache.Find. The caller has asked Fits(to-from); a text that
-// doesn't fit gets no answer but ok == false.
+// Find searches hay[from:to], with assertions seeing all of hay, and fills slots like
+// pike.Cache.Find. The caller must have checked Fits(to-from); for a longer text ok is
+// false.
 func (c *Cache) Find(e *Engine, hay []byte, from, to int, anchored bool, slots []int) (match, ok bool) {
 	if from < 0 || to > len(hay) || from > to {
 		return false, true
@@ -129,8 +128,7 @@ func (c *Cache) find(e *Engine, hay []byte, from, to int, anchored bool, slots [
 	}
 	c.seen = c.seen[:words]
 	clear(c.seen)
-	// Bits are kept from one start to the next: what failed once fails
-	// again.
+	// Bits are kept from one start to the next: anything that failed once fails again.
 	for at := from; at <= to; at++ {
 		if !p.Nullable {
 			for at < to && !p.First[hay[at]] && !anchored {
@@ -150,8 +148,8 @@ func (c *Cache) find(e *Engine, hay []byte, from, to int, anchored bool, slots [
 	return 0, 0, false
 }
 
-// try looks for a match that starts at offset at. text is hay up to the end of
-// the search, from its beginning.
+// try searches for a match that starts at offset at. text is hay up to the end of the
+// search.
 func (c *Cache) try(e *Engine, text, hay []byte, from, at int, slots []int) (end int, ok bool) {
 	p := e.p
 	c.stack = append(c.stack[:0], frame{at: at, id: p.Start, slot: -1})

@@ -2,19 +2,19 @@ package backtrack
 
 import "quarry/internal/re/nfa"
 
-// A lexer is an alternation of a hundred ways, of which the next byte leaves two or
-// three. unions has for a state with many ways those that remain after each class
-// of bytes, in order of preference.
+// A lexer is an alternation of a hundred ways, of which the next byte leaves two or three.
+// For each state with many ways and each class of bytes, unions lists the remaining ways, in
+// order of preference.
 type unions struct {
 	classes *[256]byte
-	n       int     // classes, and one for the end of the text
-	first   []int32 // by state: where its lists begin; -1 for states that have none
+	n       int     // number of classes, plus one for the end of the text
+	first   []int32 // by state: start of its lists; -1 if it has none
 	lists   [][]nfa.ID
 }
 
 const (
 	minWays = 4
-	// maxWays bounds the memory of all lists to 256 KB and some.
+	// maxWays limits the memory of all lists to a little over 256 KB.
 	maxWays = 64 << 10
 )
 
@@ -52,8 +52,8 @@ func newUnions(p *nfa.Prog) *unions {
 	return u
 }
 
-// begins says with which classes a way may go on; the last is the end of the text.
-// A way that may match here goes on with any.
+// begins returns the classes with which a way may continue; the last is the end of the text.
+// A way that may match immediately continues with any.
 func (u *unions) begins(p *nfa.Prog, id nfa.ID, seen []int32, mark int32) []bool {
 	set := make([]bool, u.n)
 	read := func(lo, hi byte) {
@@ -92,7 +92,7 @@ func (u *unions) begins(p *nfa.Prog, id nfa.ID, seen []int32, mark int32) []bool
 	return set
 }
 
-// ways returns the ways of a state that may go on at an offset of the text.
+// ways returns the ways of a state that may continue at an offset of the text.
 func (u *unions) ways(p *nfa.Prog, id nfa.ID, text []byte, at int) []nfa.ID {
 	if u.first == nil || u.first[id] < 0 {
 		s := &p.States[id]

@@ -21,8 +21,8 @@ const (
 	unicodeSpace = `[\t\v\f\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
 )
 
-// benchText is up to 300 MB of C source from the tree that QUARRY_BENCH_TREE
-// names, read once.
+// benchText returns up to 300 MB of C source from the tree named by QUARRY_BENCH_TREE, read
+// once.
 var benchText = sync.OnceValue(func() []byte {
 	root := os.Getenv("QUARRY_BENCH_TREE")
 	if root == "" {

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// randomWords are distinct enough for a large trie.
+// randomWords returns words that are distinct enough for a large trie.
 func randomWords(n int) []string {
 	r := rand.New(rand.NewPCG(3, 4))
 	words := make([]string, n)
@@ -29,8 +29,8 @@ func randomWords(n int) []string {
 	return words
 }
 
-// The patterns that make other engines hang or swell, on a megabyte of text
-// made to hurt: each line mode answer is right, in seconds and in bounds.
+// Patterns that make other engines hang or exhaust memory, on a megabyte of unfavourable
+// text: all answers of line mode are right, within seconds and limits.
 func TestCatastrophic(t *testing.T) {
 	stress.SkipShort(t)
 	words := randomWords(10000)
@@ -85,7 +85,7 @@ func TestCatastrophic(t *testing.T) {
 	}
 }
 
-// A cache stays within its size, give or take the scratch of one state.
+// A cache stays within its size, plus or minus the scratch of one state.
 func TestCacheIsBounded(t *testing.T) {
 	p := nfatest.Compile(t, nfatest.MustParse(`[a-q][^u-z]{11}x`), nfa.Options{NoCaptures: true})
 	r := rand.New(rand.NewPCG(6, 6))

@@ -51,8 +51,7 @@ func looksOf(n *hir.Node) []hir.Look {
 	return all
 }
 
-// checkFind compares one search with the Pike VM's and reports whether the
-// finder gave up.
+// checkFind compares one search with the Pike VM's and reports whether the finder gave up.
 func checkFind(t *testing.T, name string, cache *dfa.FindCache, p *nfa.Prog, hay []byte, from, to int, anchored bool) bool {
 	t.Helper()
 	var vm pike.Cache
@@ -72,13 +71,13 @@ func checkFind(t *testing.T, name string, cache *dfa.FindCache, p *nfa.Prog, hay
 	return false
 }
 
-func TestFinderIsPike(t *testing.T) {
+func TestFinderAgreesWithPike(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	gaveUp, all := 0, 0
 	for _, c := range randomCases(t, 1, stress.Fewer(2000)) {
 		size := 0
 		if r.IntN(4) == 0 {
-			size = 1 // the fewest states there can be
+			size = 1 // the minimal number of states
 		}
 		cache := dfa.NewFinder(c.p, c.rev, &dfa.Options{CacheSize: size}).NewCache()
 		for range 6 {

@@ -12,37 +12,35 @@ type Result uint8
 const (
 	NoMatch Result = iota
 	Match
-	// GaveUp: the cache was refilled too often, or a byte over 0x7F stands
-	// where a Unicode assertion would have to be decided. Another engine
-	// has to search from where this one started.
+	// GaveUp: the cache was refilled too often, or a Unicode assertion would have to be
+	// decided beside a byte over 0x7F. Another engine must search from the same start.
 	GaveUp
-	// Stopped: Stop said so; nothing is known.
+	// Stopped: Stop returned true; nothing is known.
 	Stopped
 )
 
-// pollBytes are read between two questions to Stop: well under a millisecond.
+// pollBytes are read between two calls of Stop: well under a millisecond.
 const pollBytes = 256 << 10
 
-// Finder finds spans with two automata: a forward one that knows where the
-// preferred match ends and a reversed one that then finds its start.
+// Finder finds spans with two automata: a forward one finds the end of the preferred match,
+// and a reversed one then finds its start.
 type Finder struct {
 	fwd, rev     *nfa.Prog
 	fcl, rcl     *classes
 	flook, rlook *lookTable
 	cacheSize    sizes
 
-	// skip: without assertions, a run that is back where it started stays
-	// there until a byte that can begin a match, and such bytes are rare
-	// enough to look for them first.
+	// skip: without assertions, a run that is back in its start state stays there until a
+	// byte that can begin a match, and such bytes are rare enough to search for them first.
 	skip bool
 	next func(text []byte, from int) int
 	// literal: next is the caller's and not the search for a first byte.
 	literal bool
 }
 
-// rareFirst reports whether a match begins with a byte that is rare in most
-// texts, so that it is worth to look for one. Of small letters and spaces a
-// few: more stand too close to each other.
+// rareFirst reports whether a match begins with a byte that is rare in most texts, so that
+// searching for one pays. At most a few of them may be small letters or spaces, which are
+// too frequent.
 func rareFirst(p *nfa.Prog) bool {
 	common := 0
 	for b, in := range p.First {
@@ -53,8 +51,8 @@ func rareFirst(p *nfa.Prog) bool {
 	return common <= 3
 }
 
-// NewFinder makes a Finder of two programs of the same pattern, compiled with
-// and without Reverse; captures in the first are ignored.
+// NewFinder makes a Finder from two programs of the same pattern, compiled without and with
+// Reverse; captures in the first are ignored.
 func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 	f := &Finder{
 		skip: rareFirst(fwd) && fwd.Looks == 0 && !fwd.Nullable,
@@ -70,15 +68,14 @@ func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 	return f
 }
 
-// FindCache holds the states a Finder has built. One goroutine uses it at a
-// time.
+// FindCache has the states that a Finder has built. It must not be used concurrently.
 type FindCache struct {
-	// Stop is asked every 256 KiB whether to stop. nil never does.
+	// Stop is called every 256 KiB; if it returns true the search stops. It may be nil.
 	Stop func() bool
 
 	f   *Finder
 	fwd *machine
-	rev *machine // made when first needed
+	rev *machine // built on first use
 }
 
 // NewCache returns an empty cache.
@@ -86,8 +83,8 @@ func (f *Finder) NewCache() *FindCache {
 	return &FindCache{f: f, fwd: newMachine(f.fwd, modeFind, f.flook, f.fcl, f.cacheSize)}
 }
 
-// Find returns the span of the leftmost match in hay[from:to]; assertions see
-// all of hay. It says what pike.Cache.Find would, or GaveUp.
+// Find returns the span of the leftmost match in hay[from:to]; assertions see all of hay.
+// The result equals pike.Cache.Find's, or is GaveUp.
 func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end int, r Result) {
 	for {
 		end, r = c.run(hay, from, to, anchored, false)
@@ -113,7 +110,7 @@ func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end in
 // IsMatch reports whether hay[from:to] has a match.
 func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
 	if c.f.fwd.UTF8 {
-		// An empty match may not count, and only a span tells.
+		// An empty match may not count, and only a span shows that.
 		_, _, r := c.Find(hay, from, to, anchored)
 		return r
 	}
@@ -121,9 +118,9 @@ func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
 	return r
 }
 
-// FindEnd returns the end of the leftmost match or, with earliest, the first
-// offset at which some match ends. It doesn't know the start, so an empty
-// match may split a scalar value.
+// FindEnd returns the end of the leftmost match or, with earliest, the first offset at
+// which some match ends. It doesn't know the start, so an empty match may split a scalar
+// value.
 func (c *FindCache) FindEnd(hay []byte, from, to int, anchored, earliest bool) (end int, r Result) {
 	return c.run(hay, from, to, anchored, earliest)
 }
@@ -148,7 +145,7 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 		return -1, NoMatch
 	}
 	last := -1
-	home := ^uint32(0) // the state to skip from, none
+	home := ^uint32(0) // the state to skip from; none yet
 	if c.f.skip && !anchored {
 		home = s
 	}
@@ -158,9 +155,9 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 			return -1, Stopped
 		}
 		text := hay[:min(to, i+pollBytes)]
-		ahead := text // as far as next may look without asking Stop
+		ahead := text // how far next may search without calling Stop
 		if c.f.literal {
-			ahead = hay[:to] // many times faster, and the text's end could cut one
+			ahead = hay[:to] // many times faster, and a literal may cross the end of text
 		}
 		if s == home {
 			i = c.f.next(ahead, i)
@@ -171,8 +168,8 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 				s, i = plainSteps(base, &m.cols, limit, s, text[:stop], i)
 			}
 			for ; i < stop; i++ {
-				// s is the id of a row in the table and a column is less than a
-				// row's length, so the entry exists.
+				// s is the id of a row in the table and a column is less than a row's length, so the
+				// entry exists.
 				e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
 				if e >= limit {
 					if e&matchBit == 0 {
@@ -244,8 +241,8 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 	return verdict(last)
 }
 
-// plainSteps reads on while there is nothing but to go from state to state, and
-// returns where it stopped. Four steps at a time save half of the instructions.
+// plainSteps reads on while only the state changes, and returns where it stopped. Four steps
+// at a time save half of the instructions.
 func plainSteps(base unsafe.Pointer, cols *[256]uint8, limit, s uint32, text []byte, i int) (uint32, int) {
 	for ; i+4 <= len(text); i += 4 {
 		// As in run, each entry exists.
@@ -271,8 +268,7 @@ func plainSteps(base unsafe.Pointer, cols *[256]uint8, limit, s uint32, text []b
 	return s, i
 }
 
-// nextFirst returns the offset of the first byte from i on that can begin a
-// match.
+// nextFirst returns the offset of the first byte at or after i that can begin a match.
 func (f *Finder) nextFirst(text []byte, i int) int {
 	for i < len(text) && !f.fwd.First[text[i]] {
 		i++
@@ -287,9 +283,9 @@ func verdict(last int) (int, Result) {
 	return last, Match
 }
 
-// startOf runs backwards from the end of a match to the leftmost place where
-// a match with this end starts. That is the start of the preferred match: it
-// has the leftmost start of all matches, and this end.
+// startOf runs backwards from the end of a match to the leftmost start of a match with this
+// end. That is the start of the preferred match, which has the leftmost start of all matches
+// and this end.
 func (c *FindCache) startOf(hay []byte, from, end int) (start int, r Result) {
 	if c.rev == nil {
 		c.rev = newMachine(c.f.rev, modeReverse, c.f.rlook, c.f.rcl, c.f.cacheSize)

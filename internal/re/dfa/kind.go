@@ -5,7 +5,7 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// kind is what an assertion can learn about a neighbouring byte.
+// kind is the information that assertions need about a neighbouring byte.
 type kind uint8
 
 const (
@@ -32,12 +32,12 @@ func kindOf(b byte) kind {
 	return kindOther
 }
 
-// lookTable[x][y] is the set of assertions that hold between a byte of kind x
-// that has been read and one of kind y that is next. (In a reversed machine
-// the byte that has been read comes later in the text.)
+// lookTable[x][y] is the set of assertions that hold between a byte of kind x that has been
+// read and a next byte of kind y. (In a reversed machine the byte that has been read comes
+// later in the text.)
 //
-// Beside a high byte the Unicode assertions can't be known; the table has
-// them hold, which only widens. Finder stops before it would believe that.
+// Beside a high byte the Unicode assertions are unknown; the table assumes that they hold,
+// which only widens. Finder stops before it relies on that.
 type lookTable struct {
 	holds [numKinds][numKinds]nfa.LookSet
 	any   [numKinds]nfa.LookSet // hold before some next byte
@@ -78,8 +78,8 @@ func holding(before, after kind) nfa.LookSet {
 	return set
 }
 
-// canonical returns the first kind that no assertion in need tells from k, so
-// that states that behave alike are one.
+// canonical returns the first kind that no assertion in need distinguishes from k, so that
+// states that behave alike are merged.
 func (t *lookTable) canonical(k kind, need nfa.LookSet) kind {
 	for c := range k {
 		same := true

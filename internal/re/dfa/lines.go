@@ -7,26 +7,24 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// Lines finds the lines of a buffer that match. Every line is a text of its
-// own: assertions see nothing outside it, nor its \n.
+// Lines finds the matching lines of a buffer. Every line is a separate text: assertions see
+// nothing outside it, nor its \n.
 //
-// One table serves all lines: the entry for \n decides the end of the line
-// and leads to the beginning of the next, so a buffer is read in one go.
-// Whether a line matches has no preference in it, and a line that matched is
-// done, so these tables are smaller than a Finder's.
+// One table serves all lines: the entry for \n decides the end of the line and leads to the
+// start of the next, so a buffer is read in one go. Whether a line matches doesn't depend on
+// preference, and a line that matched is done, so these tables are smaller than a Finder's.
 type Lines struct {
 	p         *nfa.Prog
 	cl        *classes
 	look      *lookTable
 	cacheSize sizes
 
-	// unsure: on a line with bytes over 0x7F a match isn't certain. A
-	// Unicode assertion was taken to hold, or an empty match may split a
-	// scalar value.
+	// unsure: on a line with bytes over 0x7F a match isn't certain. A Unicode assertion was
+	// assumed to hold, or an empty match may split a scalar value.
 	unsure bool
 }
 
-// NewLines makes the machine of a program; its captures are ignored.
+// NewLines makes a machine for a program; its captures are ignored.
 func NewLines(p *nfa.Prog, opt *Options) *Lines {
 	return &Lines{
 		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(p),
@@ -34,33 +32,31 @@ func NewLines(p *nfa.Prog, opt *Options) *Lines {
 	}
 }
 
-// Line is the offsets of a line in its buffer, without its \n.
+// Line has the offsets of a line in its buffer, without its \n.
 type Line struct{ Start, End int }
 
-// LineCache holds the states a Lines has built. One goroutine uses it at a
-// time.
+// LineCache has the states that a Lines has built. It must not be used concurrently.
 type LineCache struct {
-	// Stop is asked every 256 KiB whether to stop, nil never does. What is
-	// left of the buffer is then passed over.
+	// Stop is called every 256 KiB; if it returns true, the rest of the buffer is skipped.
+	// It may be nil.
 	Stop func() bool
 
 	l      *Lines
 	m      *machine
 	decide func(line []byte) bool
 	always bool // every line matches
-	// handed counts the bytes still to be decided without the machine
-	// after it gave up; each time it does, the next stretch is longer,
-	// unless it read a lot since the last time (at lastRead).
+	// handed counts the bytes still to be decided without the machine after it gave up.
+	// Each time the next stretch is longer, unless it read a lot since the last time (at
+	// lastRead).
 	handed, stretch, lastRead int
-	sincePoll                 int // bytes read since Stop was asked
+	sincePoll                 int // bytes read since the last call of Stop
 	streams                   [maxStreams]stream
 	pieces                    []piece
 }
 
-// NewCache returns an empty cache. decide says exactly whether a line matches:
-// it is asked when the machine can't know, because a Unicode assertion is in
-// the pattern and the line isn't ASCII, or because the cache was refilled too
-// often. It is given the line without its \n.
+// NewCache returns an empty cache. decide says exactly whether a line matches. It is called
+// if the machine can't decide, because a Unicode assertion is in the pattern and the line
+// isn't ASCII, or because the cache was refilled too often. Its argument excludes the \n.
 func (l *Lines) NewCache(decide func(line []byte) bool) *LineCache {
 	c := &LineCache{l: l, decide: decide, stretch: minStretch}
 	c.m = newMachine(l.p, modeLines, l.look, l.cl, l.cacheSize)
@@ -74,8 +70,8 @@ const (
 	maxStretch = 16 << 20
 )
 
-// Next returns the first matching line that starts at or after from, which
-// must be the start of a line.
+// Next returns the first matching line that starts at or after from, which must be the
+// start of a line.
 func (c *LineCache) Next(hay []byte, from int) (Line, bool) {
 	if from < 0 || from >= len(hay) {
 		return Line{}, false
@@ -105,12 +101,11 @@ func (c *LineCache) stopped(read int) bool {
 	return c.Stop != nil && c.Stop()
 }
 
-// abandon passes over what is left of a stream.
+// abandon skips the rest of a stream.
 func (s *stream) abandon() { s.pos, s.floor = s.end, s.end }
 
-// Match reports whether a single line matches, given without its \n. It is
-// for lines that something else has found to be worth a look, so it is short
-// of everything that only many lines need.
+// Match reports whether a single line matches, given without its \n. It is for candidate
+// lines, so it omits everything that only many lines need.
 func (c *LineCache) Match(line []byte) bool {
 	if c.always {
 		return true
@@ -159,22 +154,21 @@ func (c *LineCache) Match(line []byte) bool {
 	}
 }
 
-// sure asks about a line the machine takes for a match.
+// sure decides about a line that matches according to the machine.
 func (c *LineCache) sure(line []byte) bool {
 	return !c.l.unsure || ascii(line) || c.decide(line)
 }
 
-// stream is a place where a machine is reading.
+// stream is a position where a machine is reading.
 type stream struct {
 	pos, end int
-	floor    int // all lines to be found start here or later
+	floor    int // all remaining lines start here or later
 	state    uint32
 	out      []Line
 }
 
-// advance reads byte by byte: at most count bytes, or to the stream's end when
-// count is 0. It returns when a line matched, the stream then being at the
-// start of the next one.
+// advance reads byte by byte: at most count bytes, or to the stream's end if count is 0. It
+// returns when a line matched, with the stream at the start of the next line.
 func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 	m := c.m
 	stop := s.end
@@ -230,8 +224,8 @@ func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 	}
 }
 
-// found is a match in the line of offset i. It leaves the stream at the start
-// of the next line.
+// found handles a match in the line of offset i. It leaves the stream at the start of the
+// next line.
 func (c *LineCache) found(hay []byte, s *stream, i int) (Line, bool) {
 	line := Line{lineStart(hay, s.floor, i), lineEnd(hay[:s.end], i)}
 	c.skip(hay, s, line.End)
@@ -245,9 +239,8 @@ func (c *LineCache) skip(hay []byte, s *stream, end int) {
 	s.state = c.m.startState(false, kindEdge)
 }
 
-// giveUp leaves a stretch of text to be decided by hand. The longer it goes
-// on, the longer the stretch: at most a few percent of the time goes into
-// refilling caches.
+// giveUp leaves a stretch of text to be decided by hand. The stretches grow, so at most a
+// few percent of the time goes into refilling caches.
 func (c *LineCache) giveUp() {
 	c.m.thrashed = false
 	if c.m.read-c.lastRead > c.stretch {
@@ -258,8 +251,8 @@ func (c *LineCache) giveUp() {
 	c.stretch = min(2*c.stretch, maxStretch)
 }
 
-// handOver puts the stream back to the start of its line, to be decided by
-// hand with some that follow.
+// handOver moves the stream back to the start of its line, to be decided by hand with some
+// following lines.
 func (c *LineCache) handOver(hay []byte, s *stream) {
 	c.giveUp()
 	s.pos = lineStart(hay, s.floor, s.pos)
@@ -267,9 +260,8 @@ func (c *LineCache) handOver(hay []byte, s *stream) {
 	s.state = c.m.startState(false, kindEdge)
 }
 
-// byHand decides lines without the machine, until one matches or the stretch
-// is over. The stream has to be at the start of a line, otherwise it goes
-// there first.
+// byHand decides lines without the machine, until one matches or the stretch is over. The
+// stream must be at the start of a line, otherwise it moves there first.
 func (c *LineCache) byHand(hay []byte, s *stream) (Line, bool) {
 	s.pos = lineStart(hay, s.floor, s.pos)
 	for c.handed > 0 && s.pos < s.end {
@@ -292,8 +284,8 @@ func lineEnd(hay []byte, i int) int {
 	return len(hay)
 }
 
-// lineStart returns the start of the line that holds offset i, which isn't
-// before floor, itself the start of a line. The \n at i belongs to its line.
+// lineStart returns the start of the line that contains offset i, which isn't before floor,
+// itself the start of a line. The \n at i belongs to its line.
 func lineStart(hay []byte, floor, i int) int {
 	return floor + bytes.LastIndexByte(hay[floor:i], '\n') + 1
 }

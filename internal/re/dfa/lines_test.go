@@ -25,7 +25,7 @@ func exact(p *nfa.Prog) func([]byte) bool {
 	}
 }
 
-// naive is what Lines has to equal: each line on its own.
+// naive defines the result of Lines: each line on its own.
 func naive(hay []byte, match func([]byte) bool) []dfa.Line {
 	var out []dfa.Line
 	for at := 0; at < len(hay); {
@@ -41,7 +41,7 @@ func naive(hay []byte, match func([]byte) bool) []dfa.Line {
 	return out
 }
 
-func TestLinesAreThePikeVMsLines(t *testing.T) {
+func TestLinesAgreeWithPike(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	lock := 0
 	for i, c := range randomCases(t, 2, stress.Fewer(1200)) {
@@ -109,7 +109,7 @@ func TestLineEdges(t *testing.T) {
 	}
 }
 
-// A Unicode assertion is exact on ASCII lines, and only others are asked for.
+// A Unicode assertion is exact on ASCII lines; decide is called only for other lines.
 func TestDecideOnlyWhereNeeded(t *testing.T) {
 	lit := &hir.Node{Op: hir.OpLiteral, Lit: []byte("foo")}
 	b := &hir.Node{Op: hir.OpLook, Look: hir.LookWordUnicode}
@@ -126,8 +126,8 @@ func TestDecideOnlyWhereNeeded(t *testing.T) {
 	}
 }
 
-// The automaton of this pattern has more than 8,192 states: the machine gives
-// up on it rather than rebuild its cache for every few bytes.
+// The automaton of this pattern has more than 8,192 states: the machine gives up instead of
+// rebuilding its cache for every few bytes.
 func TestThrashing(t *testing.T) {
 	p := nfatest.Compile(t, nfatest.MustParse("[a-q][^u-z]{13}x"), nfa.Options{})
 	match := exact(p)
@@ -151,7 +151,7 @@ func TestThrashing(t *testing.T) {
 	}
 }
 
-// Caches share a machine but nothing that changes; the race detector watches.
+// Caches share an immutable machine; the race detector checks that.
 func TestSharedByWorkers(t *testing.T) {
 	node := nfatest.MustParse(`\b[a-cé]+\b.*(?:ab|k)$`)
 	p := nfatest.Compile(t, node, nfa.Options{})

@@ -2,33 +2,32 @@ package dfa
 
 import "unsafe"
 
-// One step of the machine waits for the one before it: about five cycles a
-// byte, with the processor idle between. Reading several parts of the buffer
-// in one loop fills the gaps. A loop looks only once a block whether a stream
-// fell into one of the rows that can't be left; that stream then reads the
-// block again, byte by byte.
+// One step of the machine waits for the previous one: about five cycles a byte, with the
+// processor idle between. Reading several parts of the buffer in one loop fills the gaps. A
+// loop checks only once a block whether a stream fell into one of the rows that can't be
+// left; that stream then reads the block again, byte by byte.
 const (
 	// Six streams gained 8 % where few lines match (2.4 against 2.2 GB per
 	// CPU second) and lost 5 % where all do; eight don't fit the registers.
 	maxStreams = 4
 	block      = 8 // bytes
 
-	// Pieces a stream reads one after the other: small enough that the
-	// streams finish together, large enough that setting one up is noise.
+	// Pieces that a stream reads one after the other: small enough that the streams
+	// finish together, large enough that setting one up costs little.
 	minPiece = 2 << 10
 	maxPiece = 64 << 10
 )
 
-// piece is a part of the buffer, cut at the start of a line, and where its
-// lines are: streams[stream].out[from:to].
+// piece is a part of the buffer, cut at the start of a line. Its lines are
+// streams[stream].out[from:to].
 type piece struct {
 	start, end int
 	stream     int
 	from, to   int
 }
 
-// All appends the matching lines of hay to dst, in order. hay starts at the
-// start of a line; its last line needs no \n.
+// All appends the matching lines of hay to dst, in order. hay starts at the start of a
+// line; its last line needs no \n.
 func (c *LineCache) All(dst []Line, hay []byte) []Line {
 	m := c.m
 	m.live = m.live[:0]
@@ -139,8 +138,8 @@ func (c *LineCache) lockstep(hay []byte) {
 	}
 }
 
-// aside lets one stream read alone, the others' states being kept: count
-// bytes, or all it has when count is 0.
+// aside lets one stream read alone, keeping the others' states: count bytes, or all of its
+// rest if count is 0.
 func (c *LineCache) aside(hay []byte, k, count int) {
 	m := c.m
 	m.live = m.live[:0]
@@ -171,13 +170,13 @@ func (c *LineCache) finish(hay []byte, s *stream) {
 	}
 }
 
-// run reads up to n blocks with all streams and stops after the first in
-// which some fell into a special row: those are put back to its start.
+// run reads up to n blocks with all streams and stops after the first block in which some
+// fell into a special row; those are moved back to its start.
 func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 	m := c.m
 	st := &c.streams
-	// Interior pointers: every stream has n blocks before its end, so each
-	// address below lies in hay.
+	// Interior pointers: every stream has n blocks before its end, so each address below is
+	// in hay.
 	h0, h1 := unsafe.Pointer(&hay[st[0].pos]), unsafe.Pointer(&hay[st[1].pos])
 	h2, h3 := unsafe.Pointer(&hay[st[2].pos]), unsafe.Pointer(&hay[st[3].pos])
 	s0, s1, s2, s3 := uintptr(st[0].state), uintptr(st[1].state), uintptr(st[2].state), uintptr(st[3].state)
@@ -259,8 +258,8 @@ func (c *LineCache) run1(hay []byte, s *stream) {
 	}
 }
 
-// walk is one step in a wide table. The sum of base and column comes first:
-// it doesn't wait for the state.
+// walk is one step in a wide table. The sum of base and column comes first, because it
+// doesn't wait for the state.
 func walk(base unsafe.Pointer, id uintptr, h unsafe.Pointer, i int) uintptr {
 	b := *(*byte)(unsafe.Add(h, i))
 	return uintptr(*(*uint32)(unsafe.Add(unsafe.Add(base, 4*uintptr(b)), id)))

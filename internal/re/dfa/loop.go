@@ -2,32 +2,32 @@ package dfa
 
 import "quarry/internal/re/vec"
 
-// loop is for a state that nearly all bytes lead back to, as after the = of =.*.
-// The bytes that leave it are searched directly, which is 50 times faster than
-// reading byte by byte.
+// loop is for a state to which nearly all bytes lead back, as after the = of =.*. The bytes
+// that leave it are searched for directly, which is 50 times faster than reading byte by
+// byte.
 type loop struct {
 	leaves *vec.ByteSet
 	match  bool // each byte that stays was preceded by the end (modeReverse: start) of a match
-	misses int  // times it was left soon
+	misses int  // times it was left early
 }
 
 const (
-	// loopBytes in the same state, and it is looked at. A search that is in none
-	// pays a comparison for so many bytes.
+	// After loopBytes in the same state, it is checked for a loop. A search outside of
+	// loops pays one comparison per that many bytes.
 	loopBytes = 32
-	// minLoop of the 256 bytes stay in a loop.
+	// minLoop of the 256 bytes must stay in a loop.
 	minLoop = 128
-	// shortLoop bytes aren't worth a jump; maxMisses of those, and the state is
-	// no loop any more.
+	// shortLoop bytes don't pay for a jump; after maxMisses of those, the state no longer
+	// counts as a loop.
 	shortLoop = 16
 	maxMisses = 8
-	// backPiece is what last looks at in one go, at least and at most.
+	// The smallest and the largest piece that last searches at once.
 	minBackPiece = 64
 	maxBackPiece = 8 << 10
 )
 
-// loopAt returns the loop of a state, or nil. It doesn't build it when that would
-// clear the cache.
+// loopAt returns the loop of a state, or nil. It doesn't build the loop if that would clear
+// the cache.
 func (m *machine) loopAt(id uint32) *loop {
 	l, known := m.loops[id]
 	if !known {
@@ -37,7 +37,7 @@ func (m *machine) loopAt(id uint32) *loop {
 		clears := m.clears
 		l = m.newLoop(id)
 		if m.clears != clears {
-			return nil // id is gone
+			return nil // id is invalid now
 		}
 		m.loops[id] = l
 	}
@@ -87,8 +87,8 @@ func (m *machine) newLoop(id uint32) *loop {
 	return l
 }
 
-// next returns the offset of the first byte of text from i on that leaves the
-// loop, or its length.
+// next returns the offset of the first byte of text at or after i that leaves the loop, or
+// the text's length.
 func (l *loop) next(text []byte, i int) int {
 	j := l.leaves.Find(text, i)
 	if j < 0 {
@@ -102,8 +102,8 @@ func (l *loop) next(text []byte, i int) int {
 // or from-1.
 func (l *loop) last(text []byte, from, i int) int {
 	j := i - 1
-	// The kernel reads forwards: whole pieces that nothing leaves in, larger ones
-	// as long as there are, then smaller ones.
+	// The kernel reads forwards: skip whole pieces without such a byte, of growing size
+	// while they fit, then smaller ones.
 	for size, grow := minBackPiece, true; size >= minBackPiece; {
 		if j+1-from >= size && l.leaves.Find(text[:j+1], j+1-size) < 0 {
 			if j -= size; grow && size < maxBackPiece {

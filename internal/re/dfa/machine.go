@@ -17,10 +17,9 @@ const (
 	modeLines               // whether a line matches
 )
 
-// The first rows of every table stand for what isn't a state. All their
-// entries lead back to themselves, so a loop may look only now and then
-// whether it fell into one; none of these can be left by reading on. The one
-// exception: in modeLines, \n leads from rowDead to the next line.
+// The first rows of every table are not states. All their entries lead back to themselves,
+// so a loop may check only occasionally whether it fell into one. The one exception: in
+// modeLines, \n leads from rowDead to the next line.
 const (
 	rowUnknown = iota // not built yet
 	rowQuit           // the machine can't decide
@@ -29,14 +28,14 @@ const (
 	numSpecial
 )
 
-// matchBit on a table entry says that a match ended (modeReverse: started)
-// before the byte that was read. It belongs to the step, not to the state.
+// matchBit on a table entry says that a match ended (modeReverse: started) before the byte
+// that was read. It belongs to the step, not to the state.
 const matchBit = 1
 
-// A row's number times rowBytes is the state's id: the byte offset of the row
-// in the table, so that one step is table[id+4*column].
-//
 // machine is the growing automaton of one cache.
+//
+// A row's number times rowBytes is the state's id: the byte offset of the row in the table,
+// so that one step is table[id+4*column].
 type machine struct {
 	p     *nfa.Prog
 	mode  mode
@@ -51,36 +50,36 @@ type machine struct {
 	rows     []row
 	arena    []nfa.ID // the rows' sets
 	ids      map[string]uint32
-	starts   [2][numKinds]uint32 // by anchored and the kind before; 0 is unknown
-	live     []uint32            // states a caller needs across a clear
+	starts   [2][numKinds]uint32 // by anchored and the preceding kind; 0 is unknown
+	live     []uint32            // states that a caller needs across a clear
 	budget   sizes
 	used     int
 	created  int // states since the last clear
-	scanned  int // bytes since the last clear, kept up by the callers
+	scanned  int // bytes since the last clear, maintained by the callers
 	read     int // bytes before the last clear
-	bad      int // number of clears in a row that came too early
+	bad      int // number of consecutive clears that came too early
 	thrashed bool
 	loops    map[uint32]*loop // by state; see loopAt
 	clears   int
 
 	seen  sparseSet
 	stack []nfa.ID
-	list  []nfa.ID // the set being made
-	roots []nfa.ID // what it was made from, see intern
+	list  []nfa.ID // the set being built
+	roots []nfa.ID // what it was built from, see intern
 	tmp   []nfa.ID
 	key   []byte
 }
 
-// row is one state: a set of automaton states, in order of preference where
-// that matters, and the kind of byte read before it.
+// row is one state: a set of automaton states, in order of preference where that matters,
+// and the kind of byte read before it.
 type row struct {
 	off, n uint32 // arena[off:off+n]
 	before kind
 	looks  bool  // the set has unresolved assertions
-	atEnd  uint8 // whether the text may end here: 0 not known, 1 no, 2 yes
+	atEnd  uint8 // whether the text may end here: 0 unknown, 1 no, 2 yes
 }
 
-// classes is a program's byte classes turned round.
+// classes is a program's byte classes inverted.
 type classes struct {
 	of      [256]uint8
 	n       int
@@ -132,8 +131,8 @@ func newMachine(p *nfa.Prog, mode mode, look *lookTable, cl *classes, budget siz
 	return m
 }
 
-// reset empties the table. Rows are wide as long as they fit the budget: they
-// save the loops a look-up. Once they don't, rows by class hold more states.
+// reset empties the table. Rows are wide while they fit the budget, which saves the loops a
+// look-up. Otherwise rows by class hold more states.
 func (m *machine) reset() {
 	if m.wide {
 		m.shift = 10
@@ -173,10 +172,10 @@ func (m *machine) grow(fill uint32) {
 
 func (m *machine) special(r int) uint32 { return uint32(r) << m.shift }
 
-// limit is the least id of a real state.
+// limit returns the smallest id of a real state.
 func (m *machine) limit() uint32 { return numSpecial << m.shift }
 
-// base is the address of the table, valid until a state is built.
+// base returns the address of the table, valid until a state is built.
 func (m *machine) base() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(m.table)) }
 
 // peek returns the entry of state id for byte b, which may be unknown.
@@ -184,9 +183,8 @@ func (m *machine) peek(id uint32, b byte) uint32 {
 	return m.table[id>>2+uint32(m.cols[b])]
 }
 
-// step returns the entry of state id for byte b, building it when needed.
-// Building may clear the table: all ids but the result and m.live are then
-// void.
+// step returns the entry of state id for byte b, building it if necessary. Building may
+// clear the table, which invalidates all ids except the result and m.live.
 func (m *machine) step(id uint32, b byte) uint32 {
 	if e := m.peek(id, b); e != rowUnknown {
 		return e
@@ -196,7 +194,7 @@ func (m *machine) step(id uint32, b byte) uint32 {
 
 func (m *machine) set(r *row) []nfa.ID { return m.arena[r.off : r.off+r.n] }
 
-// startState returns where a run begins after a byte of kind before.
+// startState returns the start state of a run after a byte of kind before.
 func (m *machine) startState(anchored bool, before kind) uint32 {
 	i, from := 0, m.start
 	if anchored {
@@ -219,10 +217,10 @@ func (m *machine) begin() {
 	m.roots = m.roots[:0]
 }
 
-// follow appends to list the states that id leads to without reading a byte:
-// those that read one, match, or assert what the next byte decides. Assertions
-// in hold are passed, those outside may fail for good. It reports false when
-// the rest of the set can't matter: a match was reached and preference rules.
+// follow appends to list the states reachable from id without reading a byte: those that
+// read one, match, or assert something that the next byte decides. Assertions in hold are
+// passed; those not in may fail for good. It returns false if the rest of the set doesn't
+// matter, because a match was reached and preference applies.
 func (m *machine) follow(id nfa.ID, hold, may nfa.LookSet) bool {
 	m.stack = append(m.stack[:0], id)
 	for len(m.stack) > 0 {
@@ -267,8 +265,8 @@ func (m *machine) follow(id nfa.ID, hold, may nfa.LookSet) bool {
 	return true
 }
 
-// resolve turns the set of r into one without assertions, knowing the kind of
-// the next byte.
+// resolve makes a set without assertions from the set of r, given the kind of the next
+// byte.
 func (m *machine) resolve(r *row, next kind) []nfa.ID {
 	if !r.looks {
 		return m.set(r)
@@ -284,8 +282,8 @@ func (m *machine) resolve(r *row, next kind) []nfa.ID {
 	return m.tmp
 }
 
-// ends reports whether a match ends in state id when the text does. Matched
-// lines have ended already.
+// ends reports whether a match ends in state id if the text does. Matched lines have
+// already ended.
 func (m *machine) ends(id uint32) bool {
 	i := id >> m.shift
 	if i < numSpecial {
@@ -301,7 +299,7 @@ func (m *machine) ends(id uint32) bool {
 	return r.atEnd == 2
 }
 
-// hasOp reports whether set has a state that does op.
+// hasOp reports whether set has a state with op.
 func (m *machine) hasOp(set []nfa.ID, op nfa.Op) bool {
 	for _, id := range set {
 		if m.p.States[id].Op == op {
@@ -311,12 +309,12 @@ func (m *machine) hasOp(set []nfa.ID, op nfa.Op) bool {
 	return false
 }
 
-// build computes the entry of state id for byte b and stores it for every
-// byte of b's class.
+// build computes the entry of state id for byte b and stores it for every byte of b's
+// class.
 func (m *machine) build(id uint32, b byte) uint32 {
 	e, cleared := m.target(id, b)
 	if cleared {
-		return e // id is gone
+		return e // id is invalid now
 	}
 	at := id >> 2
 	if m.wide {
@@ -385,7 +383,7 @@ func (m *machine) target(id uint32, b byte) (entry uint32, cleared bool) {
 	return m.intern(k) | matched, cleared
 }
 
-// lineStart is the state at the beginning of a line.
+// lineStart returns the state at the start of a line.
 func (m *machine) lineStart() (id uint32, cleared bool) {
 	if id := m.starts[0][kindEdge]; id != 0 {
 		return id, false
@@ -397,14 +395,13 @@ func (m *machine) lineStart() (id uint32, cleared bool) {
 	return m.startState(false, kindEdge), cleared
 }
 
-// intern returns the state of the set just made.
+// intern returns the state of the set just built.
 //
-// A set with open assertions is kept in one of two forms. Where order means
-// nothing, its states are enough: following the open ones later adds the
-// rest. By preference they aren't: what an assertion leads to may have been
-// passed already on a way that comes later, and the order would differ from
-// the exact engine's. So the states it was made from are kept instead, and
-// made into a set again once the next byte is known.
+// A set with open assertions is kept in one of two forms. Without preference, its states are
+// enough: following the open ones later adds the rest. With preference they aren't: a state
+// after an assertion may already have been passed on a less preferred way, and the order
+// would differ from the exact engine's. So the states it was built from are kept instead,
+// and the set is built again once the next byte is known.
 func (m *machine) intern(before kind) uint32 {
 	if len(m.list) == 0 {
 		return m.special(rowDead)
@@ -412,18 +409,18 @@ func (m *machine) intern(before kind) uint32 {
 	open := m.hasOp(m.list, nfa.OpLook)
 	set := m.list
 	if m.mode != modeFind {
-		slices.Sort(set) // so fewer states
+		slices.Sort(set) // fewer states
 	} else if open {
 		set = m.roots
 	}
 	if !open {
 		return m.row(set, kindEdge, false)
 	}
-	// Behind an open assertion there may be any other.
+	// After an open assertion any other may follow.
 	return m.row(set, m.look.canonical(before, m.p.Looks), true)
 }
 
-// row returns the state with these parts, adding it when it is new.
+// row returns the state with these parts, adding it if it is new.
 func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
 	m.key = append(m.key[:0], byte(before))
 	if looks {
@@ -445,8 +442,8 @@ func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
 	return id
 }
 
-// cost is the memory of a state: its row, its set and key, and about what the
-// map takes for it.
+// cost is the memory of a state: its row, its set and key, and about as much as the map
+// needs for it.
 func (m *machine) cost(n int) int { return 1<<m.shift + 8*n + 96 }
 
 func (m *machine) full(n int) bool {
@@ -458,20 +455,20 @@ func (m *machine) full(n int) bool {
 }
 
 const (
-	// minStates is the smallest number of states in the cache, whatever the
-	// budget: with fewer, the cache would be cleared after each byte.
+	// minStates is the smallest number of states in the cache, whatever the budget: with
+	// fewer, the cache would be cleared after each byte.
 	minStates = 16
 
-	// A state costs about as much to build as 10 bytes to simulate, so a
-	// cache that is full after fewer bytes a state isn't worth having.
+	// A state costs about as much to build as 10 bytes to simulate, so a cache that is full
+	// after fewer bytes per state doesn't pay.
 	minBytesPerState = 10
 
-	// badClears in a row, and the search is handed over.
+	// After badClears in a row the search is handed over.
 	badClears = 3
 )
 
-// clear drops all states but those in live, which get new ids, and keeps the
-// set being made.
+// clear drops all states except those in live, which get new ids, and keeps the set being
+// built.
 func (m *machine) clear() {
 	type saved struct {
 		row

@@ -19,8 +19,8 @@ func mustParse(t *testing.T, pattern string) *hir.Node {
 	return n
 }
 
-// Looking for a literal first changes no answer, wherever the text is cut into
-// the stretches between two looks at Stop.
+// Searching for a literal first changes no results, wherever the text is cut into the
+// stretches between two calls of Stop.
 func TestNextAgrees(t *testing.T) {
 	node := mustParse(t, `foo\s+ba[rz]`)
 	p, rev := nfatest.Compile(t, node, nfa.Options{}), nfatest.Compile(t, node, nfa.Options{Reverse: true})
@@ -42,7 +42,7 @@ func TestNextAgrees(t *testing.T) {
 	}
 }
 
-// A search stops when told to, and says so.
+// A search stops when told to, and reports it.
 func TestStop(t *testing.T) {
 	node := mustParse(t, `[a-c]+x`)
 	p, rev := nfatest.Compile(t, node, nfa.Options{}), nfatest.Compile(t, node, nfa.Options{Reverse: true})

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// The functions here build nodes that keep the package's invariants. Each
-// simplifies only where the result matches the same texts with the same
-// preference order and the same groups; a subtree with a group in it is
-// never dropped, so that every index stays in the tree.
+// The functions here build nodes that keep the package's invariants. Each simplifies only
+// where the result matches the same texts with the same preference order and the same
+// groups. A subtree with a group is never dropped, so that every index stays in the tree.
 
 // Empty matches the empty string.
 func Empty() *Node { return &Node{Op: OpEmpty} }
@@ -16,7 +15,7 @@ func Empty() *Node { return &Node{Op: OpEmpty} }
 // Fail matches nothing.
 func Fail() *Node { return &Node{Op: OpFail} }
 
-// Literal matches exactly these bytes, which it keeps.
+// Literal matches exactly these bytes. It keeps the slice.
 func Literal(b []byte) *Node {
 	if len(b) == 0 {
 		return Empty()
@@ -24,8 +23,8 @@ func Literal(b []byte) *Node {
 	return &Node{Op: OpLiteral, Lit: b}
 }
 
-// Scalar matches one scalar value; a surrogate or a value outside Unicode,
-// which no UTF-8 text has, matches nothing.
+// Scalar matches one scalar value. A surrogate or a value outside Unicode occurs in no UTF-8
+// text, so it matches nothing.
 func Scalar(r rune) *Node {
 	if !utf8.ValidRune(r) {
 		return Fail()
@@ -33,8 +32,8 @@ func Scalar(r rune) *Node {
 	return Literal(utf8.AppendRune(nil, r))
 }
 
-// OneOf matches one value of the class: Fail when there is none, a literal
-// when there is just one.
+// OneOf matches one value of the class: it is Fail for an empty class, and a literal for a
+// single value.
 func OneOf(c *Class) *Node {
 	switch {
 	case len(c.Ranges) == 0:
@@ -56,18 +55,18 @@ func Assert(l Look) *Node {
 	return &Node{Op: OpLook, Look: l}
 }
 
-// Capture remembers what sub matched as group i, from 1.
+// Capture records the text matched by sub as group i, from 1.
 func Capture(sub *Node, i int, name string) *Node {
 	return &Node{Op: OpCapture, Cap: i, Name: name, Subs: []*Node{sub}}
 }
 
-// Repeat matches sub min to max times; max may be Unlimited. A {0,0} of a
-// subtree with groups stays a node, everything else of that size is Empty.
+// Repeat matches sub min to max times; max may be Unlimited. A {0,0} of a subtree with
+// groups stays a node; otherwise it is Empty.
 func Repeat(sub *Node, min, max int, greedy bool) *Node {
 	if sub.Op == OpEmpty {
 		return sub
 	}
-	// What never takes a byte can't do more the second time.
+	// A node that never consumes a byte does nothing more the second time.
 	if max == Unlimited || max > 1 {
 		if l, ok := sub.MaxLen(); ok && l == 0 {
 			max = 1
@@ -92,10 +91,10 @@ func Repeat(sub *Node, min, max int, greedy bool) *Node {
 	return &Node{Op: OpRepeat, Min: min, Max: max, Greedy: greedy, Subs: []*Node{sub}}
 }
 
-// joinRepeats writes a simple repetition of a simple repetition, as (a+)*,
-// as one, or returns nil. With one preference throughout and an inner sub
-// that always takes a byte and has no groups, leaving the inner loop to
-// enter it again reaches nothing that staying in it doesn't reach earlier.
+// joinRepeats joins a simple repetition of a simple repetition, as (a+)*, into one, or
+// returns nil. If the preference is the same and the inner sub always consumes a byte and
+// has no groups, leaving and re-entering the inner loop reaches nothing that staying in it
+// doesn't reach earlier.
 func joinRepeats(sub *Node, min, max int, greedy bool) *Node {
 	simple := func(min, max int) bool { return min <= 1 && (max == 1 || max == Unlimited) }
 	if sub.Op != OpRepeat || sub.Greedy != greedy || !simple(min, max) || !simple(sub.Min, sub.Max) {
@@ -111,11 +110,11 @@ func joinRepeats(sub *Node, min, max int, greedy bool) *Node {
 	return &Node{Op: OpRepeat, Min: min * sub.Min, Max: max, Greedy: greedy, Subs: []*Node{inner}}
 }
 
-// Concat matches subs one after the other. Nested ones are flattened, empty
-// ones dropped and neighbouring literals joined.
+// Concat matches subs one after the other. Nested ones are flattened, empty ones dropped and
+// adjacent literals joined.
 func Concat(subs ...*Node) *Node {
 	out := make([]*Node, 0, len(subs))
-	open := false // the last literal of out is ours to grow
+	open := false // the last literal of out may be extended
 	fail, captures := false, false
 	add := func(n *Node) {
 		switch n.Op {
@@ -162,13 +161,12 @@ func Concat(subs ...*Node) *Node {
 	return &Node{Op: OpConcat, Subs: out}
 }
 
-// Alt matches one of subs, an earlier one by preference. Nested ones are
-// flattened, failing ones dropped, and neighbours that each match a single
-// value become one class: at any place in a text at most one value fits, so
-// their order can't show.
+// Alt matches one of subs, preferring earlier ones. Nested ones are flattened, failing ones
+// dropped, and adjacent ones that each match a single value become one class: at any place
+// in a text at most one value matches, so their order doesn't matter.
 func Alt(subs ...*Node) *Node {
 	out := make([]*Node, 0, len(subs))
-	var run []*Node // neighbours that may become a class
+	var run []*Node // adjacent ones that may become a class
 	var bytesOnly, scalarOnly bool
 	flush := func() {
 		out = append(out, joinValues(run, bytesOnly)...)
@@ -213,12 +211,12 @@ type kind uint8
 
 const (
 	notOneValue kind = iota
-	oneASCII         // a byte and a scalar value alike
+	oneASCII         // a byte and a scalar value are the same
 	oneScalar
 	oneByte
 )
 
-// valueKind says whether n always matches a single value, and of which kind.
+// valueKind returns whether n always matches a single value, and its kind.
 func valueKind(n *Node) kind {
 	switch n.Op {
 	case OpLiteral:
@@ -242,7 +240,7 @@ func valueKind(n *Node) kind {
 	return notOneValue
 }
 
-// joinValues makes one node of neighbouring single values.
+// joinValues makes one node of adjacent single values.
 func joinValues(run []*Node, bytes bool) []*Node {
 	if len(run) < 2 {
 		return run

@@ -7,21 +7,21 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// Surrogates are code points but not scalar values: no UTF-8 text holds one.
+// Surrogates are code points but not scalar values: they occur in no UTF-8 text.
 const (
 	surrogateLo = 0xD800
 	surrogateHi = 0xDFFF
 )
 
-// NewClass returns the scalar-value class of the given ranges, in any order
-// and overlapping as they may be. Reversed ranges are empty; surrogates and
-// values outside Unicode are left out. The argument isn't kept.
+// NewClass returns the scalar-value class of the given ranges, which may overlap and be in
+// any order. Reversed ranges are empty; surrogates and values outside Unicode are dropped.
+// The argument isn't kept.
 func NewClass(ranges ...Range) *Class { return canonical(false, slices.Clone(ranges)) }
 
 // NewByteClass is NewClass for a class of single bytes, 0 to 255.
 func NewByteClass(ranges ...Range) *Class { return canonical(true, slices.Clone(ranges)) }
 
-// ScalarClass is the class of a set from Unicode's tables.
+// ScalarClass returns the class of a set from Unicode's tables.
 func ScalarClass(set []ucd.Range) *Class {
 	ranges := make([]Range, len(set))
 	for i, r := range set {
@@ -30,13 +30,13 @@ func ScalarClass(set []ucd.Range) *Class {
 	return canonical(false, ranges)
 }
 
-// AnyScalar is the class of all scalar values.
+// AnyScalar returns the class of all scalar values.
 func AnyScalar() *Class { return NewClass(Range{0, utf8.MaxRune}) }
 
-// AnyByte is the class of all bytes.
+// AnyByte returns the class of all bytes.
 func AnyByte() *Class { return NewByteClass(Range{0, 0xFF}) }
 
-// canonical owns ranges and returns them as a class in canonical form.
+// canonical takes ownership of ranges and returns their class in canonical form.
 func canonical(bytes bool, ranges []Range) *Class {
 	limit := rune(utf8.MaxRune)
 	if bytes {
@@ -79,8 +79,8 @@ func merge(ranges []Range) []Range {
 // IsEmpty reports whether no value is in the class.
 func (c *Class) IsEmpty() bool { return len(c.Ranges) == 0 }
 
-// IsASCII reports whether the class holds nothing over 0x7F. Such a class
-// means the same as scalar values and as bytes.
+// IsASCII reports whether the class has nothing over 0x7F. Such a class means the same as
+// scalar values and as bytes.
 func (c *Class) IsASCII() bool {
 	return len(c.Ranges) == 0 || c.Ranges[len(c.Ranges)-1].Hi < utf8.RuneSelf
 }
@@ -99,7 +99,7 @@ func (c *Class) Contains(r rune) bool {
 	return ok
 }
 
-// Len is the number of values in the class.
+// Len returns the number of values in the class.
 func (c *Class) Len() int {
 	n := 0
 	for _, r := range c.Ranges {
@@ -108,21 +108,20 @@ func (c *Class) Len() int {
 	return n
 }
 
-// Equal reports whether both classes are of one kind and hold the same.
+// Equal reports whether both classes have the same kind and values.
 func (c *Class) Equal(o *Class) bool {
 	return c.Bytes == o.Bytes && slices.Equal(c.Ranges, o.Ranges)
 }
 
-// The set operations take two classes of one kind; a class of bytes and one
-// of scalar values mix only when both are ASCII, which the result then is,
-// in the receiver's kind.
+// The set operations take two classes of the same kind. A class of bytes and one of scalar
+// values mix only if both are ASCII; the result is then ASCII, in the receiver's kind.
 
-// Union is what is in c or in o.
+// Union returns the values in c or in o.
 func (c *Class) Union(o *Class) *Class {
 	return canonical(c.Bytes, slices.Concat(c.Ranges, o.Ranges))
 }
 
-// Intersect is what is in both c and o.
+// Intersect returns the values in both c and o.
 func (c *Class) Intersect(o *Class) *Class {
 	var out []Range
 	for i, j := 0, 0; i < len(c.Ranges) && j < len(o.Ranges); {
@@ -139,7 +138,7 @@ func (c *Class) Intersect(o *Class) *Class {
 	return &Class{Bytes: c.Bytes, Ranges: out}
 }
 
-// Negate is what isn't in c: scalar values, or bytes.
+// Negate returns the values not in c: scalar values, or bytes.
 func (c *Class) Negate() *Class {
 	limit := rune(utf8.MaxRune)
 	if c.Bytes {
@@ -159,18 +158,17 @@ func (c *Class) Negate() *Class {
 	return canonical(c.Bytes, out)
 }
 
-// Difference is what is in c and not in o.
+// Difference returns the values in c but not in o.
 func (c *Class) Difference(o *Class) *Class {
 	n := o.Negate()
 	if o.Bytes != c.Bytes {
-		// Negate as the receiver's kind, or values that only this kind has
-		// would be lost.
+		// Negate as the receiver's kind, or values that only this kind has would be lost.
 		n = canonical(c.Bytes, slices.Clone(o.Ranges)).Negate()
 	}
 	return c.Intersect(n)
 }
 
-// SymmetricDifference is what is in exactly one of c and o.
+// SymmetricDifference returns the values in exactly one of c and o.
 func (c *Class) SymmetricDifference(o *Class) *Class {
 	return c.Union(o).Difference(c.Intersect(o))
 }
@@ -192,8 +190,8 @@ func (c *Class) FoldASCII() *Class {
 	return canonical(c.Bytes, out)
 }
 
-// Fold adds whatever differs from a value of the class only by Unicode's
-// simple case folding. Bytes have only ASCII's cases.
+// Fold adds all values that differ from a value of the class only by Unicode's simple case
+// folding. Bytes have only ASCII's cases.
 func (c *Class) Fold() *Class {
 	if c.Bytes {
 		return c.FoldASCII()

@@ -36,12 +36,12 @@ func TestNewClassLeavesItsArgument(t *testing.T) {
 	}
 }
 
-// TestAlgebra holds every operation against membership, value by value.
+// TestAlgebra compares every operation with membership, value by value.
 func TestAlgebra(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 400 {
 		bytes := rng.IntN(2) == 0
-		// Around the surrogates, where the mistakes are, or low.
+		// Around the surrogates, where mistakes are likely, or low.
 		base := rune(0)
 		if !bytes && rng.IntN(2) == 0 {
 			base = 0xD7C0

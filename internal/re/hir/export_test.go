@@ -1,7 +1,7 @@
 package hir
 
-// Canonical is for tests.
+// Canonical is exported for tests.
 var Canonical = canonical
 
-// The range that no class of scalar values has.
+// The range that classes of scalar values exclude.
 const SurrogateLo, SurrogateHi = surrogateLo, surrogateHi

@@ -1,13 +1,12 @@
-// Package hir is the form every pattern takes after parsing: a tree of
-// literals, classes, repetitions and assertions with no syntax left in it.
+// Package hir is the form of every pattern after parsing: a tree of literals, classes,
+// repetitions and assertions, independent of the syntax.
 //
-// Both parsers (Rust, ECMAScript) produce it and every engine consumes it.
-// Invariants: case folding and flags are already applied; a class is in
-// canonical form; capture indices are dense and 0 is never explicit; a tree
-// is immutable once built and may be shared.
+// Both parsers (Rust, ECMAScript) produce it and every engine consumes it. Invariants: case
+// folding and flags are already applied; a class is in canonical form; capture indices are
+// dense and 0 is never explicit; a tree is immutable once built and may be shared.
 package hir
 
-// Op says what a Node is.
+// Op is the kind of a Node.
 type Op uint8
 
 const (
@@ -17,31 +16,31 @@ const (
 	OpClass             // Class: one scalar value as UTF-8, or one byte
 	OpLook              // Look: a zero-width assertion
 	OpRepeat            // Subs[0], Min to Max times
-	OpCapture           // Subs[0], remembered as group Cap
+	OpCapture           // Subs[0], captured as group Cap
 	OpConcat            // Subs in order, two or more
-	OpAlt               // Subs by preference, first wins; two or more
+	OpAlt               // Subs by preference, earlier first; two or more
 )
 
-// Unlimited is Max of a repetition without an upper bound.
+// Unlimited is the Max of a repetition without an upper limit.
 const Unlimited = -1
 
-// Node is one vertex of the tree. Only the fields its Op names are set.
+// Node is one node of the tree. Only the fields that its Op names are set.
 type Node struct {
 	Op     Op
 	Lit    []byte // OpLiteral, never empty
 	Class  *Class // OpClass, never empty
 	Look   Look   // OpLook
 	Min    int    // OpRepeat
-	Max    int    // OpRepeat; Unlimited for none
+	Max    int    // OpRepeat; may be Unlimited
 	Greedy bool   // OpRepeat: prefer more
 	Cap    int    // OpCapture, from 1
 	Name   string // OpCapture, "" when unnamed
 	Subs   []*Node
 }
 
-// Class is a set of scalar values (encoded as UTF-8 in the text) or, with
-// Bytes set, of single bytes. Ranges are sorted, disjoint and not adjacent.
-// A scalar-value class never contains surrogates.
+// Class is a set of scalar values (encoded as UTF-8 in the text) or, with Bytes set, of
+// single bytes. Ranges are sorted, disjoint and not adjacent. A scalar-value class never
+// contains surrogates.
 type Class struct {
 	Bytes  bool
 	Ranges []Range

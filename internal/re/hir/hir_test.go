@@ -87,7 +87,7 @@ func TestLengths(t *testing.T) {
 	huge := Repeat(Repeat(Repeat(lit("ab"), 0, 100000, true), 0, 100000, true), 3, 100000, true)
 	for _, c := range []struct {
 		n        *Node
-		min, max int // max -1 for none
+		min, max int // max -1 means unlimited
 	}{
 		{Empty(), 0, 0},
 		{Assert(LookStart), 0, 0},

@@ -12,9 +12,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// backtrack is the plainest matcher there is: it calls k for every way n can
-// match text from i, in order of preference, with the groups so far. An
-// iteration that takes nothing ends its loop, and so do the steps.
+// backtrack is the simplest possible matcher: it calls k for every way n can match text from
+// i, in order of preference, with the groups so far. An empty iteration ends its loop, and
+// running out of steps ends the search.
 func backtrack(n *Node, text string, i int, groups []int, steps *int, k func(end int, groups []int)) {
 	if *steps--; *steps <= 0 {
 		return
@@ -84,8 +84,8 @@ func backtrack(n *Node, text string, i int, groups []int, steps *int, k func(end
 	}
 }
 
-// outcomes lists each end once, with the groups of the preferred way there;
-// ok is false when there are too many ways to go through.
+// outcomes lists each end once, with the groups of the preferred way to it; ok is false if
+// there are too many ways.
 func outcomes(n *Node, text string) (out []string, ok bool) {
 	seen := map[int]bool{}
 	steps := 3000
@@ -98,8 +98,8 @@ func outcomes(n *Node, text string) (out []string, ok bool) {
 	return out, steps > 0
 }
 
-// randomTree builds one expression twice: by the constructors and node by
-// node as written.
+// randomTree builds one expression twice: with the constructors, and node by node as
+// written.
 func randomTree(rng *rand.Rand, depth int, groups *int) (built, plain *Node) {
 	leaf := func(n *Node) (*Node, *Node) { return n, n }
 	op := rng.IntN(10)
@@ -141,8 +141,8 @@ func randomTree(rng *rand.Rand, depth int, groups *int) (built, plain *Node) {
 	return Alt(bs...), &Node{Op: OpAlt, Subs: ps}
 }
 
-// TestSimplificationKeepsTheOrder holds the constructors against trees that
-// nobody simplified: same ends, same order, same groups.
+// TestSimplificationKeepsTheOrder compares the constructors with trees that were not
+// simplified: same ends, same order, same groups.
 func TestSimplificationKeepsTheOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	texts := []string{"", "a", "ab", "aab", "abab", "éa", "aé\xffb", "bbaa"}
@@ -185,7 +185,7 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// numCaptures is the largest group index in the tree, 0 without groups.
+// numCaptures returns the largest group index in the tree, 0 without groups.
 func numCaptures(n *Node) int {
 	most := n.Cap
 	for _, sub := range n.Subs {

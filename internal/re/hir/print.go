@@ -19,8 +19,8 @@ func (l Look) String() string {
 	return fmt.Sprintf("look(%d)", uint8(l))
 }
 
-// String lists the ranges in brackets, values that aren't plain ASCII as
-// \x{…}, those of a byte class as \xNN.
+// String lists the ranges in brackets, with values that aren't plain ASCII as \x{…}, or in a
+// byte class as \xNN.
 func (c *Class) String() string {
 	var b strings.Builder
 	if c.Bytes {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// MinLen is a lower bound in bytes of every match, and the exact minimum
-// but for assertions that can't hold together. It stops at math.MaxInt32.
+// MinLen returns a lower limit in bytes of every match. It is exact except for assertions
+// that contradict each other. It is at most math.MaxInt32.
 func (n *Node) MinLen() int {
 	switch n.Op {
 	case OpLiteral:
@@ -39,8 +39,8 @@ func (n *Node) MinLen() int {
 	return 0
 }
 
-// MaxLen is an upper bound in bytes of every match; ok is false when there
-// is none, or none under math.MaxInt32.
+// MaxLen returns an upper limit in bytes of every match; ok is false if there is none, or
+// none under math.MaxInt32.
 func (n *Node) MaxLen() (length int, ok bool) {
 	switch n.Op {
 	case OpLiteral:
@@ -103,7 +103,7 @@ func satMul(a, b int) int {
 	return a * b
 }
 
-// CanBeEmpty reports whether some match may be empty: false means none is.
+// CanBeEmpty reports whether a match may be empty; false is certain.
 func (n *Node) CanBeEmpty() bool { return n.Op != OpFail && n.MinLen() == 0 }
 
 // has reports whether f holds for a node of the tree.
@@ -119,12 +119,12 @@ func (n *Node) has(f func(*Node) bool) bool {
 	return false
 }
 
-// HasCapture reports whether a group is in the tree.
+// HasCapture reports whether the tree contains a group.
 func (n *Node) HasCapture() bool {
 	return n.has(func(n *Node) bool { return n.Op == OpCapture })
 }
 
-// HasLook reports whether an assertion is in the tree.
+// HasLook reports whether the tree contains an assertion.
 func (n *Node) HasLook() bool {
 	return n.has(func(n *Node) bool { return n.Op == OpLook })
 }

@@ -8,9 +8,9 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// FoldRune is the member of r's case orbit that stands for all of them: the
-// ASCII lower-case letter where the orbit has one (so that the Kelvin sign
-// becomes k and the long s becomes s), else the smallest code point.
+// FoldRune returns the representative of r's case orbit: the ASCII lower-case letter if the
+// orbit has one (so that the Kelvin sign becomes k and the long s becomes s), else the
+// smallest code point.
 func FoldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'A' <= r && r <= 'Z' {
@@ -54,8 +54,8 @@ func hasCase(s string) bool {
 	return false
 }
 
-// classStrings spells a small class out. A class made of whole case orbits
-// becomes one folded string per orbit.
+// classStrings lists the strings of a small class. A class made of whole case orbits becomes
+// one folded string per orbit.
 func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 	n := 0
 	for _, r := range c.Ranges {
@@ -99,8 +99,8 @@ func asciiPair(c *hir.Class) (rune, bool) {
 	return low.Lo, ok
 }
 
-// orbits writes a class as folded strings when it is made of whole orbits and
-// at least one of them has more than one member.
+// orbits converts a class to folded strings if it consists of whole orbits and at least one
+// of them has more than one member.
 func orbits(c *hir.Class) (Set, bool) {
 	var set Set
 	folds := false
@@ -122,9 +122,8 @@ func orbits(c *hir.Class) (Set, bool) {
 	return set, folds
 }
 
-// partOfOrbit recognises a class like [Μμ], which an ECMAScript parser makes of
-// a letter whose orbit is larger: one folded string, but one
-// that says more than the class.
+// partOfOrbit recognises a class like [Μμ], which an ECMAScript parser makes of a letter
+// whose orbit is larger: it becomes one folded string, which matches more than the class.
 func partOfOrbit(c *hir.Class) (Lit, bool) {
 	first := FoldRune(c.Ranges[0].Lo)
 	n := 0

@@ -1,9 +1,9 @@
-// Package literal finds the text a match can't do without.
+// Package literal finds strings that every match contains.
 //
-// From a pattern's tree it derives a Need: a formula of literals that every
-// matching text satisfies. It may be too weak, never too strong, so a search
-// that skips texts which fail it misses nothing. When the pattern is nothing
-// but a finite set of strings, it says so, and the matcher needs no automaton.
+// From a pattern's tree it derives a Need: a formula of literals that every matching text
+// satisfies. It may be too weak, but is never too strong, so skipping texts that fail it
+// misses nothing. If the pattern is just a finite set of strings, it reports that, and the
+// matcher needs no automaton.
 package literal
 
 import (
@@ -14,36 +14,34 @@ import (
 )
 
 const (
-	// maxCross bounds the strings a product of parts may grow to. 64 is what
-	// one pass of the multi-literal kernel takes.
+	// maxCross limits the strings that a product of parts may have. One pass of the
+	// multi-literal kernel takes 64.
 	maxCross = 64
-	// maxUnion bounds a plain alternation of strings, which the big-set
-	// matcher takes; beyond it the automaton is the better engine.
+	// maxUnion limits a plain alternation of strings, which the big-set matcher takes;
+	// beyond it the automaton is the better engine.
 	maxUnion = 4096
-	// maxBytes bounds the text of one set.
+	// maxBytes limits the text of one set.
 	maxBytes = 256 << 10
-	// maxJoined bounds a string put together from parts. Each part copies what
-	// is there, so a megabyte of letters without case took minutes; a search
-	// gains nothing from so long a literal.
+	// maxJoined limits a string joined from parts. Each part copies the previous ones, so
+	// a megabyte of letters without case took minutes; a search gains nothing from so long a
+	// literal.
 	maxJoined = 2 << 10
-	// maxClass is the largest class that is spelled out. Digits fit; letters
-	// don't: 26 literals in one pass cost more than the rest of a pattern saves.
+	// maxClass is the largest class whose members are listed. Digits fit; letters don't:
+	// searching for 26 literals in one pass costs more than the rest of a pattern saves.
 	maxClass = 16
-	// maxClauses bounds the formula; a clause past it is dropped, which only
-	// weakens it.
+	// maxClauses limits the formula; further clauses are dropped, which only weakens it.
 	maxClauses = 64
 )
 
-// Lit is one string. With Fold set it stands for all its case variants under
-// simple case folding, and Text is written in folded form. ASCII says that k and
-// s in it stand for their ASCII variants only, not for the Kelvin sign and the
-// long s, as (?-u) and ECMAScript have it.
+// Lit is one string. With Fold set it means all its case variants under simple case
+// folding, and Text is folded. ASCII says that k and s in it mean only their ASCII variants,
+// not the Kelvin sign and the long s, as with (?-u) and in ECMAScript.
 type Lit struct {
 	Text        string
 	Fold, ASCII bool
 }
 
-// Set means: at least one of these, in order of preference.
+// Set means at least one of these strings, in order of preference.
 type Set []Lit
 
 // Op is the kind of a Need.
@@ -64,17 +62,17 @@ type Need struct {
 	Subs []*Need // And, Or: two or more
 }
 
-// Result is what Extract found.
+// Result is the result of Extract.
 type Result struct {
 	Need *Need
 
-	// Exact, when not nil, lists everything a match can be, in order of
-	// preference. Loose says that it lists too much (an assertion was dropped
-	// or cases were merged): a hit then has to be verified.
+	// Exact, if not nil, lists all possible matches, in order of preference. Loose says
+	// that it lists too many (an assertion was dropped or cases were merged): then a hit must be
+	// verified.
 	Exact Set
 	Loose bool
 
-	// Prefix, if not nil, lists the strings that matches begin with, ignoring
+	// Prefix, if not nil, lists the strings with which matches begin, ignoring
 	// assertions. Unless it has an empty string, it is a clause of Need.
 	Prefix Set
 }
@@ -111,14 +109,14 @@ func Extract(n *hir.Node) Result {
 	return Result{Need: and(b.clauses), Prefix: b.prefix}
 }
 
-// builder walks a sequence from left to right. cur holds every string that
-// can stand between the last gap and here; a gap (something that isn't a
-// small finite set) turns it into a clause and starts anew.
+// builder walks a sequence from left to right. cur has every possible string between the
+// last gap and the current position. A gap (something other than a small finite set) turns
+// cur into a clause and starts a new one.
 type builder struct {
 	cur     Set
 	clauses []*Need
-	prefix  Set  // cur at the first gap, unless it may be empty
-	whole   bool // no gap so far: cur is all of the pattern
+	prefix  Set  // cur at the first gap, unless the string before it may be empty
+	whole   bool // no gap so far: cur is the whole pattern
 	loose   bool
 	never   bool
 }
@@ -147,8 +145,8 @@ func (b *builder) add(n *Need) {
 	}
 }
 
-// extend appends one of set to every string of cur. When that grows too
-// large, cur becomes a clause of its own and set starts the next one.
+// extend appends one of set to every string of cur. If that grows too large, cur becomes a
+// separate clause and set starts the next one.
 func (b *builder) extend(set Set, loose bool) {
 	product, mixed, ok := cross(b.cur, set)
 	if !ok {
@@ -189,8 +187,8 @@ func (b *builder) visit(n *hir.Node) {
 	}
 }
 
-// repeat handles what finite can't: a match of X{n,} begins with n copies and
-// ends with n copies, so both neighbours get to touch them.
+// repeat handles repetitions for which finite fails: a match of X{n,} begins with n copies
+// and ends with n copies, so both neighbours are adjacent to copies.
 func (b *builder) repeat(n *hir.Node) {
 	if set, loose, ok := finite(n); ok {
 		b.extend(set, loose)
@@ -215,7 +213,7 @@ func (b *builder) repeat(n *hir.Node) {
 	b.cur = set
 }
 
-// alternatives is the need of an alternation that isn't a finite set.
+// alternatives returns the need of an alternation that isn't a finite set.
 func alternatives(n *hir.Node) *Need {
 	var subs []*Need
 	for _, alt := range n.Subs {
@@ -234,8 +232,8 @@ func alternatives(n *hir.Node) *Need {
 	return or(subs)
 }
 
-// finite lists the strings a node can match, when they are few. Loose says
-// that the list holds more than that.
+// finite lists the strings a node can match, if they are few. Loose says that the list has
+// more than those.
 func finite(n *hir.Node) (set Set, loose, ok bool) {
 	switch n.Op {
 	case hir.OpEmpty:
@@ -325,8 +323,8 @@ func finiteRepeat(n *hir.Node) (Set, bool, bool) {
 		power, loose = product, loose || mixed
 	}
 	if len(powers) > 1 && len(sub) > 1 {
-		// aXbX… interleave in preference order; spelling that out isn't worth
-		// it, but the set is right, so any hit is verified.
+		// The preference order of aXbX… is interleaved; reproducing it isn't worth it, but
+		// the set is right, so any hit is verified.
 		loose = true
 	}
 	if n.Greedy {
@@ -344,8 +342,8 @@ func finiteRepeat(n *hir.Node) (Set, bool, bool) {
 	return out, loose, true
 }
 
-// cross concatenates every string of x with every one of y. mixed reports
-// that a case-folded string met a cased one and the product had to fold both.
+// cross concatenates every string of x with every one of y. mixed reports that a folded
+// string was joined with a cased one and the product had to fold both.
 func cross(x, y Set) (out Set, mixed, ok bool) {
 	if len(x) == 1 && x[0].Text == "" {
 		return y, false, true
@@ -372,9 +370,8 @@ func cross(x, y Set) (out Set, mixed, ok bool) {
 	return out, mixed, size <= maxBytes
 }
 
-// join concatenates two strings. It can't when the result would be folded and
-// a part isn't UTF-8: folding a text may change such bytes, when together
-// with their neighbours they are a letter.
+// join concatenates two strings. It fails if the result would be folded and a part isn't
+// UTF-8: folding a text may change such bytes if they form a letter with their neighbours.
 func join(a, b Lit) (lit Lit, mixed, ok bool) {
 	if len(a.Text)+len(b.Text) > maxJoined {
 		return Lit{}, false, false
@@ -400,8 +397,8 @@ func join(a, b Lit) (lit Lit, mixed, ok bool) {
 	return lit, mixed, true
 }
 
-// HasOddCase reports whether s has a letter with case variants inside ASCII and
-// beyond: k and the Kelvin sign, s and the long s.
+// HasOddCase reports whether s has a letter with case variants both in ASCII and beyond: k
+// and the Kelvin sign, s and the long s.
 func HasOddCase(s string) bool { return strings.ContainsAny(s, "kKsS") }
 
 func hasEmpty(s Set) bool {

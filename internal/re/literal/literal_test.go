@@ -25,7 +25,7 @@ func star(n *hir.Node) *hir.Node { return hir.Repeat(n, 0, hir.Unlimited, true) 
 func plus(n *hir.Node) *hir.Node { return hir.Repeat(n, 1, hir.Unlimited, true) }
 func opt(n *hir.Node) *hir.Node  { return hir.Repeat(n, 0, 1, true) }
 
-// fold spells a word as the classes a case-insensitive parser makes of it.
+// fold spells a word as the classes that a case-insensitive parser makes of it.
 func fold(word string) *hir.Node {
 	var subs []*hir.Node
 	for _, r := range word {
@@ -81,7 +81,7 @@ func TestExtract(t *testing.T) {
 		name  string
 		tree  *hir.Node
 		need  string
-		exact string // "" when the pattern isn't a finite set
+		exact string // "" if the pattern isn't a finite set
 		loose bool
 	}{
 		{"a literal", lit("mutex_lock"), "mutex_lock", "mutex_lock", false},
@@ -137,8 +137,8 @@ func TestProductsStayBounded(t *testing.T) {
 	}
 }
 
-// A long text without case is a class for each letter: the need stays small,
-// and finding it doesn't copy what is there for each letter (5 GB for this).
+// A long text without case is a class per letter: the need stays small, and extracting it
+// doesn't copy the previous parts for each letter (5 GB for this).
 func TestLongFoldedStaysBounded(t *testing.T) {
 	stress.SkipTiny(t)
 	text := strings.Repeat("abcdefghij", 10_000)
@@ -174,7 +174,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// holds reports whether text satisfies the need, the slow and obvious way.
+// holds reports whether text satisfies the need, in the slow and obvious way.
 func (n *Need) holds(text []byte) bool {
 	switch n.Op {
 	case Any:

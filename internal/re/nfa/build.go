@@ -6,19 +6,19 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// compiler builds from the end of the pattern to its beginning: compile(n,
-// next) returns the state that matches n and goes on to next. So only loops
-// need patching, and the UTF-8 automaton of a class can share its tails.
+// compiler builds from the end of the pattern to its start: compile(n, next) returns the
+// state that matches n and continues to next. So only loops need patching, and the UTF-8
+// automaton of a class can share its tails.
 type compiler struct {
 	p        *Prog
 	opt      Options
 	match    ID
-	perState int // bytes charged for a state, see newCompiler
+	perState int // bytes charged per state, see newCompiler
 	used     int // bytes charged so far
-	since    int // bytes since opt.Stop was asked
+	since    int // bytes since the last call of opt.Stop
 	err      error
 	classes  map[*hir.Class]*classAuto
-	small    map[[smallClass]hir.Range]*classAuto // by content: a letter without case recurs
+	small    map[[smallClass]hir.Range]*classAuto // by content, because a letter without case recurs
 }
 
 var errStop = errors.New("limit passed")
@@ -37,10 +37,10 @@ func newCompiler(n *hir.Node, opt Options) *compiler {
 	if !c.opt.NoCaptures {
 		c.p.Slots = slots
 	}
-	// A state costs itself (16 with its share of edges), two sparse-set
-	// entries of 8 bytes, and in the Pike VM two rows of positions: all
-	// slots but the end of the match. The charge is the same with and
-	// without captures, so that all automata of a pattern fit or none does.
+	// A state costs itself (16 with its share of edges), two sparse-set entries of 8 bytes,
+	// and in the Pike VM two rows of positions: all slots except the end of the match. The
+	// charge is the same with and without captures, so that all automata of a pattern fit or
+	// none does.
 	c.perState = 16 + 16 + 2*8*(slots-1)
 	c.p.States = make([]State, 0, 16)
 	c.match = c.add(State{Op: OpMatch})
@@ -66,7 +66,7 @@ func (c *compiler) charge(bytes int) {
 	c.poll(bytes)
 }
 
-// poll counts work and now and then asks whether to stop.
+// poll counts work and occasionally checks whether to stop.
 func (c *compiler) poll(bytes int) {
 	if c.since += bytes; c.since >= pollBytes && c.opt.Stop != nil && c.err == nil {
 		c.since = 0
@@ -86,15 +86,15 @@ func (c *compiler) add(s State) ID {
 	return ID(len(c.p.States) - 1)
 }
 
-// reserve adds a state to be filled in later: the head of a loop.
+// reserve adds a state that is filled in later: the head of a loop.
 func (c *compiler) reserve() ID { return c.add(State{Op: OpFail}) }
 
-// visitBytes is charged for each visit of a node: at most four million visits
-// within the default limit.
+// visitBytes is charged for each visit of a node: at most four million visits within the
+// default limit.
 const visitBytes = 16
 
 func (c *compiler) compile(n *hir.Node, next ID) ID {
-	// The charge per visit bounds repetitions of what adds no state, as in
+	// The charge per visit limits repetitions that add no state, as in
 	// (?:(?:){1000}){1000}.
 	if c.charge(visitBytes); c.err != nil {
 		return next
@@ -141,7 +141,7 @@ func (c *compiler) literal(lit []byte, next ID) ID {
 
 func (c *compiler) capture(n *hir.Node, next ID) ID {
 	if c.opt.NoCaptures {
-		c.charge(2 * c.perState) // as if, see newCompiler
+		c.charge(2 * c.perState) // as if built, see newCompiler
 		return c.compile(n.Subs[0], next)
 	}
 	end := c.add(State{Op: OpCapture, A: next, B: ID(2*n.Cap + 1)})
@@ -174,7 +174,7 @@ func (c *compiler) alt(subs []*hir.Node, next ID) ID {
 	return c.union(ways)
 }
 
-// minShared alternatives in a row are worth a trie.
+// minShared consecutive alternatives are worth a trie.
 const minShared = 3
 
 // shared compiles the first n alternatives into a trie, if they allow it.
@@ -199,7 +199,7 @@ func (c *compiler) shared(subs []*hir.Node, next ID) (n int, id ID) {
 	return len(seqs), c.sequences(seqs, next)
 }
 
-// union is a choice between ways in order.
+// union is an ordered choice between ways.
 func (c *compiler) union(ways []ID) ID {
 	switch len(ways) {
 	case 0:
@@ -215,7 +215,7 @@ func (c *compiler) union(ways []ID) ID {
 	return c.add(State{Op: OpUnion, A: ID(at), B: ID(at + len(ways))})
 }
 
-// sparse is one byte by trans, which are sorted and disjoint.
+// sparse reads one byte by trans, which are sorted and disjoint.
 func (c *compiler) sparse(trans []Trans) ID {
 	switch len(trans) {
 	case 0:
@@ -229,7 +229,7 @@ func (c *compiler) sparse(trans []Trans) ID {
 	return c.add(State{Op: OpSparse, A: ID(at), B: ID(at + len(trans))})
 }
 
-// split prefers more when greedy, otherwise going on.
+// split prefers more if greedy, otherwise on.
 func (c *compiler) split(greedy bool, more, on ID) State {
 	if greedy {
 		return State{Op: OpSplit, A: more, B: on}
@@ -256,8 +256,7 @@ func (c *compiler) repeat(n *hir.Node, next ID) ID {
 			cur = body
 			copies--
 		case nullable(sub):
-			// x* is (x+)? when x can be empty: an iteration that
-			// matches nothing must not count as a way to skip the
+			// x* is (x+)? if x can be empty: an iteration that matches nothing must not skip the
 			// later alternatives of x.
 			cur = c.add(c.split(n.Greedy, body, next))
 		default:
@@ -302,7 +301,7 @@ func nullable(n *hir.Node) bool {
 	return false
 }
 
-// finish fills in what is known of the automaton as a whole.
+// finish fills in the properties of the whole automaton.
 func (c *compiler) finish(n *hir.Node) {
 	p := c.p
 	var cuts byteSet
@@ -319,8 +318,8 @@ func (c *compiler) finish(n *hir.Node) {
 		cuts.cut(t.Lo, t.Hi)
 	}
 	if p.Looks != 0 {
-		// Fine enough for any assertion; patterns with one don't need
-		// the last bit of table size.
+		// Fine enough for any assertion; a slightly larger table doesn't matter for such
+		// patterns.
 		cuts.cut('\n', '\n')
 		cuts.cut('\r', '\r')
 		cuts.cut(0x80, 0xFF)

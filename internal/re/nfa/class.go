@@ -6,17 +6,16 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// classAuto is the automaton of one class, made once and stamped into the
-// program wherever the class occurs. Nodes come before the nodes that lead to
-// them; the last one is the start. A node's edges lead to an earlier node or,
-// with next == exit, out of the class.
+// classAuto is the automaton of one class, built once and copied into the program wherever
+// the class occurs. Nodes come before the nodes that lead to them; the last one is the start.
+// A node's edges lead to an earlier node or, with next == exit, out of the class.
 //
-// The forward form is minimal: equal nodes are one. \pL (over 600 ranges) is
-// 290 nodes rather than some 1,300 byte sequences.
+// The forward form is minimal: equal nodes are merged. \pL (over 600 ranges) is 290 nodes
+// rather than some 1,300 byte sequences.
 type classAuto struct {
 	nodes [][]Trans
-	// entries lists the nodes a reversed class begins with, tried side by
-	// side; nil in the forward form.
+	// entries lists the first nodes of a reversed class, tried in parallel; nil in the
+	// forward form.
 	entries []ID
 }
 
@@ -53,9 +52,9 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 	return c.union(ways)
 }
 
-// smallClass is the number of ranges up to which equal classes share an
-// automaton. A megabyte of letters without case has 26 such classes and not a
-// million, which took 700 MB.
+// smallClass is the number of ranges up to which equal classes share an automaton. A
+// megabyte of letters without case has 26 such classes instead of a million, which took
+// 700 MB.
 const smallClass = 4
 
 func (c *compiler) automaton(cl *hir.Class) *classAuto {
@@ -64,7 +63,7 @@ func (c *compiler) automaton(cl *hir.Class) *classAuto {
 	small := 0 < len(cl.Ranges) && len(cl.Ranges) <= smallClass
 	if small {
 		n := copy(key[:], cl.Ranges)
-		for ; n < smallClass; n++ { // a range said twice is none more
+		for ; n < smallClass; n++ { // a repeated range adds nothing
 			key[n] = key[n-1]
 		}
 		auto = c.small[key]
@@ -94,7 +93,7 @@ func (c *compiler) byteClass(cl *hir.Class, next ID) ID {
 	return c.sparse(trans)
 }
 
-// utf8Builder makes a forward classAuto bottom up.
+// utf8Builder builds a forward classAuto bottom up.
 type utf8Builder struct {
 	auto classAuto
 	seen map[string]ID
@@ -104,10 +103,10 @@ type utf8Builder struct {
 func newClassAuto(cl *hir.Class) *classAuto {
 	b := &utf8Builder{seen: map[string]ID{}}
 	var start []Trans
-	// One group of lead bytes for each length of encoding.
+	// One group of lead bytes for each encoding length.
 	for _, g := range []struct {
 		lo, hi rune // scalar values of this length
-		lead   int  // first lead byte, standing for value base
+		lead   int  // first lead byte, for the value base
 		base   rune
 		more   int // continuation bytes
 	}{
@@ -132,7 +131,7 @@ func newClassAuto(cl *hir.Class) *classAuto {
 	return &b.auto
 }
 
-// clip returns the parts of ranges that lie in lo..hi, without surrogates.
+// clip returns the parts of ranges within lo..hi, without surrogates.
 func clip(ranges []hir.Range, lo, hi rune) []hir.Range {
 	var out []hir.Range
 	for _, r := range ranges {
@@ -149,10 +148,9 @@ func clip(ranges []hir.Range, lo, hi rune) []hir.Range {
 	return out
 }
 
-// blocks returns the edges of a node before which base is settled and after
-// which more bytes follow: one edge a block of 64^more values that rs
-// touches, equal neighbours joined. lead is the byte of the first block. It
-// uses rs up.
+// blocks returns the edges of a node before which base is known and after which more bytes
+// follow: one edge per block of 64^more values that rs overlaps, with equal neighbours
+// joined. lead is the byte of the first block. It uses up rs.
 func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans {
 	size := rune(1) << (6 * more)
 	var out []Trans
@@ -195,7 +193,7 @@ func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans 
 	return out
 }
 
-// tail is the edges of the last byte.
+// tail returns the edges of the last byte.
 func tail(rs []hir.Range, base rune) []Trans {
 	out := make([]Trans, len(rs))
 	for i, r := range rs {
@@ -204,7 +202,7 @@ func tail(rs []hir.Range, base rune) []Trans {
 	return out
 }
 
-// any is the node of k arbitrary continuation bytes.
+// any returns the node for k arbitrary continuation bytes.
 func (b *utf8Builder) any(k int) ID {
 	next := exit
 	for range k {
@@ -213,7 +211,7 @@ func (b *utf8Builder) any(k int) ID {
 	return next
 }
 
-// node returns the node with these edges, making it when it is new.
+// node returns the node with these edges, adding it if it is new.
 func (b *utf8Builder) node(trans []Trans) ID {
 	b.key = b.key[:0]
 	for _, t := range trans {
@@ -228,15 +226,13 @@ func (b *utf8Builder) node(trans []Trans) ID {
 	return id
 }
 
-// reversed reverses every edge. A forward graph that is deterministic is not
-// deterministic backwards: several nodes may end with the same byte, so all
-// entries are tried in parallel. To make it deterministic would cost more than
-// the few reverse DFA states that a search visits.
+// reversed reverses every edge. A graph that is deterministic forwards isn't backwards:
+// several nodes may end with the same byte, so all entries are tried in parallel. Making it
+// deterministic would cost more than the few reverse DFA states that a search visits.
 func (a *classAuto) reversed() *classAuto {
-	// Edge u -b-> v of the forward form becomes: a node for the edge's
-	// target v that reads b and goes to u. Reverse node v holds all edges
-	// into v grouped so that each is deterministic; duplicates of a byte
-	// go to extra nodes.
+	// Edge u -b-> v of the forward form becomes: a node for the edge's target v that reads b
+	// and goes to u. Reverse node v has all edges into v, grouped so that each is
+	// deterministic; duplicates of a byte go to extra nodes.
 	n := len(a.nodes)
 	start := ID(n - 1)
 	into := make([][]Trans, n+1) // into[v], exit is n; Next is the source u
@@ -249,10 +245,10 @@ func (a *classAuto) reversed() *classAuto {
 			into[v] = append(into[v], Trans{t.Lo, t.Hi, ID(u)})
 		}
 	}
-	// Forward, edges lead from later nodes to earlier ones, so reversed
-	// nodes are made from the start backwards.
+	// Forward edges lead from later nodes to earlier ones, so reversed nodes are built
+	// from the start backwards.
 	r := &classAuto{entries: []ID{}}
-	made := make([][]ID, n) // reversed nodes standing for forward node u
+	made := make([][]ID, n) // reversed nodes for forward node u
 	emit := func(edges []Trans) []ID {
 		var ids []ID
 		for len(edges) > 0 {

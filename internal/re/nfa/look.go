@@ -25,12 +25,12 @@ const (
 		1<<hir.LookWordStartHalfUnicode | 1<<hir.LookWordEndHalfUnicode
 )
 
-// Holds reports whether assertion l holds in hay at offset at. All of hay is
-// seen, whichever part of it is being searched.
+// Holds reports whether assertion l holds in hay at offset at. It sees all of hay, whichever
+// part is being searched.
 //
-// Next to invalid UTF-8 the Unicode tests do what Rust's do: an invalid byte
-// is no word character for \b, and assertions that could otherwise hold with
-// nothing but invalid bytes around (\B, the half tests) fail.
+// Next to invalid UTF-8 the Unicode tests behave like Rust's: an invalid byte is not a word
+// character for \b, and assertions that could otherwise hold with only invalid bytes around
+// (\B, the half tests) fail.
 func Holds(l hir.Look, hay []byte, at int) bool {
 	switch l {
 	case hir.LookStart:
@@ -85,13 +85,13 @@ func holdsUnicode(l hir.Look, hay []byte, at int) bool {
 	return false // LookNone: not an assertion
 }
 
-// separator reports U+2028 or U+2029 at offset i.
+// separator reports whether U+2028 or U+2029 is at offset i.
 func separator(hay []byte, i int) bool {
 	return i >= 0 && i+3 <= len(hay) && hay[i] == 0xE2 && hay[i+1] == 0x80 && hay[i+2]&^1 == 0xA8
 }
 
-// wordBefore reports whether the scalar value before at is a word character,
-// and whether there is a valid one or the edge of the text.
+// wordBefore reports whether the scalar value before at is a word character, and whether
+// there is a valid one or the edge of the text.
 func wordBefore(hay []byte, at int) (word, valid bool) {
 	if at == 0 {
 		return false, true
@@ -128,8 +128,7 @@ func IsWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
 }
 
-// SplitsRune reports whether offset at lies inside a valid encoded scalar
-// value.
+// SplitsRune reports whether offset at is inside a valid encoded scalar value.
 func SplitsRune(hay []byte, at int) bool {
 	if at <= 0 || at >= len(hay) || utf8.RuneStart(hay[at]) {
 		return false

@@ -1,11 +1,10 @@
-// Package nfa turns a pattern tree into a byte-at-a-time Thompson automaton
-// and says when a zero-width assertion holds.
+// Package nfa compiles a pattern tree into a byte-at-a-time Thompson automaton and decides
+// whether a zero-width assertion holds.
 //
-// A Prog accepts exactly what its tree does, in order of preference: at a
-// state with several ways on, the earlier one wins. Scalar-value classes are
-// spelled out as UTF-8, so a byte that isn't part of a valid encoding never
-// matches one. A Prog is immutable and shared by all engines; what a search
-// needs beside it is in each engine's Cache.
+// A Prog accepts exactly what its tree does, in order of preference: at a state with several
+// ways on, the earlier one wins. Scalar-value classes are expanded to UTF-8, so a byte that
+// isn't part of a valid encoding never matches one. A Prog is immutable and shared by all
+// engines; the state of a search is in each engine's Cache.
 package nfa
 
 import (
@@ -19,7 +18,7 @@ import (
 // ID is the index of a state in Prog.States.
 type ID uint32
 
-// Op says what a state does.
+// Op is the kind of a state.
 type Op uint8
 
 const (
@@ -29,8 +28,8 @@ const (
 	OpSparse            // one byte by Trans[A:B], sorted and disjoint
 	OpSplit             // A, then B by preference
 	OpUnion             // Alts[A:B] by preference
-	OpLook              // when Look holds, A
-	OpCapture           // remember the position in slot B, then A
+	OpLook              // if Look holds, A
+	OpCapture           // store the position in slot B, then A
 )
 
 // State is 12 bytes; see Op for the meaning of A and B.
@@ -53,13 +52,13 @@ type Prog struct {
 	Trans  []Trans
 	Alts   []ID
 
-	// Start begins a match at the current position. Search begins with a
-	// lazy loop over any byte, so a match may start later on.
+	// Start begins a match at the current position. Search begins with a lazy loop over
+	// any byte, so a match may start later.
 	Start, Search ID
 
-	// Slots is twice the number of groups, the whole match included: slot
-	// 2i is where group i starts and 2i+1 where it ends. Slots 0 and 1 are
-	// not in the automaton; the engines know them.
+	// Slots is twice the number of groups, including the whole match: group i starts at
+	// slot 2i and ends at slot 2i+1. Slots 0 and 1 are not in the automaton; the engines set
+	// them.
 	Slots int
 
 	// Looks has bit 1<<look set for each assertion in use.
@@ -68,22 +67,22 @@ type Prog struct {
 	// Reverse reports that the automaton reads the text backwards.
 	Reverse bool
 
-	// UTF8 asks the engines to pass over empty matches that would split a
-	// valid encoded scalar value.
+	// UTF8 tells the engines to skip empty matches that would split a valid encoded
+	// scalar value.
 	UTF8 bool
 
-	// AnchoredStart reports that every match begins at the start of the
-	// text; LineAnchored that every match begins at the start of the text
-	// or after \n. AnchoredEnd is the same for the end of the text.
+	// AnchoredStart reports whether every match begins at the start of the text;
+	// LineAnchored whether every match begins there or after \n. AnchoredEnd is the same for
+	// the end of the text.
 	AnchoredStart, LineAnchored, AnchoredEnd bool
 
-	// First says which bytes can begin a match that isn't empty. With
-	// Nullable set the empty string may match, if assertions allow.
+	// First has the possible first bytes of a non-empty match. With Nullable set the empty
+	// string may match, if assertions allow it.
 	First    [256]bool
 	Nullable bool
 
-	// Classes maps a byte to its equivalence class: no edge and no
-	// assertion tells two bytes of one class apart. NumClasses counts them.
+	// Classes maps a byte to its equivalence class: no edge and no assertion distinguishes
+	// bytes of one class. NumClasses counts them.
 	Classes    [256]byte
 	NumClasses int
 
@@ -100,43 +99,41 @@ func (s LookSet) Has(l hir.Look) bool { return s&(1<<l) != 0 }
 // HasAny reports whether the sets have an element in common.
 func (s LookSet) HasAny(t LookSet) bool { return s&t != 0 }
 
-// DefaultSizeLimit is the memory a pattern may take when Options doesn't say.
+// DefaultSizeLimit is the memory limit of a pattern if Options doesn't set one.
 const DefaultSizeLimit = 64 << 20
 
-// ErrTooLarge is what Compile's error wraps when a pattern needs more memory
-// than allowed.
+// ErrTooLarge is wrapped by Compile's error if a pattern needs more memory than allowed.
 var ErrTooLarge = errors.New("pattern too large")
 
-// Options of Compile; the zero value is ready to use.
+// Options are the options of Compile; the zero value is ready to use.
 type Options struct {
-	// SizeLimit bounds the bytes the automaton and the scratch of one
-	// search may take together. 0 means DefaultSizeLimit.
+	// SizeLimit limits the bytes of the automaton and the scratch of one search together.
+	// 0 means DefaultSizeLimit.
 	SizeLimit int
 
-	// Stop, if set, is asked every 256 KB whether to give up: Compile then returns
-	// the error.
+	// Stop, if set, is called every 256 KB. If it returns an error, Compile gives up and
+	// returns it.
 	Stop func() error
 
-	// NoCaptures leaves the group states out. Slots is then 2.
+	// NoCaptures omits the group states. Slots is then 2.
 	NoCaptures bool
 
-	// Reverse builds the automaton of the reversed language, for finding
-	// where a match starts once its end is known. Implies NoCaptures, and
-	// preference means nothing in it.
+	// Reverse builds the automaton of the reversed language, which finds the start of a
+	// match from its end. It implies NoCaptures, and has no preference.
 	Reverse bool
 
 	// UTF8 sets Prog.UTF8.
 	UTF8 bool
 
-	// Relax makes the assertions in this set hold everywhere. The result
-	// matches at least where the pattern does.
+	// Relax makes the assertions in this set hold everywhere. The result matches at least
+	// where the pattern does.
 	Relax LookSet
 }
 
 // Compile builds the automaton of a tree.
 //
-// Its time and memory are bounded by the size limit whatever the tree says:
-// it stops as soon as the limit is passed.
+// Its time and memory are bounded by the size limit, whatever the tree: it stops as soon as
+// the limit is exceeded.
 func Compile(n *hir.Node, opt Options) (*Prog, error) {
 	if opt.SizeLimit <= 0 {
 		opt.SizeLimit = DefaultSizeLimit
@@ -210,8 +207,7 @@ func (p *Prog) Next(s *State, b byte) (ID, bool) {
 	return 0, false
 }
 
-// byteSet collects the places where one equivalence class ends: bit b set
-// means b and b+1 differ.
+// byteSet has the ends of equivalence classes: bit b set means b and b+1 differ.
 type byteSet [4]uint64
 
 func (s *byteSet) cut(lo, hi byte) {
@@ -222,7 +218,7 @@ func (s *byteSet) cut(lo, hi byte) {
 }
 
 func (s *byteSet) classes(p *Prog) {
-	s[3] &^= 1 << 63 // nothing follows 255
+	s[3] &^= 1 << 63 // 255 has no successor
 	class := 0
 	for b := range 256 {
 		p.Classes[b] = byte(class)

@@ -56,8 +56,8 @@ func closure(p *nfa.Prog, todo []nfa.ID) []nfa.ID {
 	return set
 }
 
-// Every scalar value is accepted exactly when it is in the class, forwards
-// and backwards, and nothing else is.
+// Every scalar value is accepted exactly if it is in the class, forwards and backwards, and
+// nothing else is.
 func TestClassIsItsUTF8(t *testing.T) {
 	for _, pattern := range []string{
 		`[a-z]`, `[^a]`, `\pL`, `[é]`, `[\x{80}-\x{7FF}]`, `[\x{7FF}-\x{800}]`, `[\x{FFFF}-\x{10000}]`, `(?s:.)`,
@@ -159,7 +159,7 @@ func TestFirstBytes(t *testing.T) {
 	}
 }
 
-// Relax makes chosen assertions hold everywhere and leaves the others.
+// Relax makes the chosen assertions hold everywhere and doesn't change others.
 func TestRelax(t *testing.T) {
 	look := func(l hir.Look) *hir.Node { return &hir.Node{Op: hir.OpLook, Look: l} }
 	n := &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{

@@ -7,9 +7,10 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// A sequence is a pattern of fixed length: a set of scalar values for each
-// place. Words without case are such. Their alternatives share prefixes in a
-// trie like literals do (see trieNode), as long as two sets at one place are
+// A sequence is a pattern of fixed length: a set of scalar values for each position, such as
+// a word without case. Alternatives of sequences share prefixes in a trie like literals (see
+// trieNode), as long as two sets at one position are either equal or disjoint; where they
+// overlap a new group begins.
 // either equal or disjoint; where they overlap a new group begins.
 type seqNode struct {
 	groups []seqGroup
@@ -25,7 +26,7 @@ type seqEdge struct {
 	next int
 }
 
-// sequence returns n as a sequence, if it is one.
+// sequence converts n to a sequence, if possible.
 func sequence(n *hir.Node, out [][]hir.Range) ([][]hir.Range, bool) {
 	switch n.Op {
 	case hir.OpEmpty:
@@ -56,7 +57,7 @@ func sequence(n *hir.Node, out [][]hir.Range) ([][]hir.Range, bool) {
 	return nil, false
 }
 
-// sequences is a choice between sequences in order.
+// sequences is an ordered choice between sequences.
 func (c *compiler) sequences(seqs [][][]hir.Range, next ID) ID {
 	trie := []seqNode{{}}
 	for _, seq := range seqs {
@@ -97,8 +98,8 @@ func (c *compiler) sequences(seqs [][][]hir.Range, next ID) ID {
 	return ids[0]
 }
 
-// seqGroup appends the ways of one group: all its ASCII in one state, each
-// edge's other values in a class of their own.
+// seqGroup appends the ways of one group: all its ASCII in one state, and each edge's other
+// values in a class.
 func (c *compiler) seqGroup(ways []ID, edges []seqEdge, ids []ID) []ID {
 	var trans []Trans
 	var rest []ID
@@ -124,7 +125,7 @@ func (c *compiler) seqGroup(ways []ID, edges []seqEdge, ids []ID) []ID {
 	return append(ways, rest...)
 }
 
-// seqStep follows set from node at, growing the trie where needed.
+// seqStep follows set from node at, growing the trie if necessary.
 func seqStep(trie *[]seqNode, at int, set []hir.Range) int {
 	n := &(*trie)[at]
 	fresh := len(n.groups) == 0 || n.groups[len(n.groups)-1].ends

@@ -2,23 +2,21 @@ package nfa
 
 import "quarry/internal/re/hir"
 
-// trieNode is a common prefix of some literals. Its edges come in groups in
-// order of preference: a literal that ends here closes the group, so a later
-// literal that goes on from here is preferred less. Within a group all edges
-// read different bytes, so their order doesn't matter, and literals through
-// one edge keep their order below it.
+// trieNode is a common prefix of some literals. Its edges are in groups in order of
+// preference: a literal that ends here closes the group, so a longer literal added later is
+// less preferred. Within a group all edges read different bytes, so their order doesn't
+// matter, and literals through one edge keep their order below it.
 type trieNode struct {
 	groups []trieGroup
 }
 
 type trieGroup struct {
 	edges []Trans // sorted; Next is an index into the trie
-	ends  bool    // after these edges a literal ends
+	ends  bool    // a literal ends after these edges
 }
 
-// literals is a choice between literals in order, common prefixes shared:
-// ten thousand words become a few branches at each state rather than a union
-// of ten thousand.
+// literals is an ordered choice between literals with shared prefixes: ten thousand words
+// become a few branches at each state rather than a union of ten thousand.
 func (c *compiler) literals(subs []*hir.Node, next ID) ID {
 	trie := []trieNode{{}}
 	for _, s := range subs {
@@ -64,7 +62,7 @@ func (c *compiler) literals(subs []*hir.Node, next ID) ID {
 	return ids[0]
 }
 
-// step follows b from node at, growing the trie where needed.
+// step follows b from node at, growing the trie if necessary.
 func step(trie *[]trieNode, at ID, b byte) ID {
 	n := &(*trie)[at]
 	if len(n.groups) == 0 || n.groups[len(n.groups)-1].ends {
@@ -82,8 +80,7 @@ func step(trie *[]trieNode, at ID, b byte) ID {
 	return id
 }
 
-// end marks that a literal ends at n. A second one with the same bytes could
-// never win.
+// end marks that a literal ends at n. A second one with the same bytes could never win.
 func (n *trieNode) end() {
 	for _, g := range n.groups {
 		if g.ends {

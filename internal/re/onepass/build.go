@@ -6,8 +6,8 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// New makes an engine of a program that was compiled without Reverse. It returns
-// nil if the pattern has to choose somewhere, or if its table would be too large.
+// New makes an engine from a program that was compiled without Reverse. It returns nil if
+// the pattern has to choose somewhere, or if its table would be too large.
 func New(p *nfa.Prog) *Engine {
 	b := &builder{
 		e:    &Engine{p: p, classes: p.Classes, shift: uint(bits.Len(uint(p.NumClasses - 1))), actions: make([]action, 1)},
@@ -27,25 +27,25 @@ func New(p *nfa.Prog) *Engine {
 	return b.e
 }
 
-// builder is an engine being made. A row is the state that reading a byte leads
-// to, with all that can be reached from it without reading another.
+// builder builds an engine. A row is the state after reading a byte, with all states
+// reachable from it without reading another.
 type builder struct {
 	e      *Engine
 	rows   map[nfa.ID]uint32
 	todo   []nfa.ID // rows to be filled
 	seen   []uint32 // by state: the last row it was reached from
 	stack  []way
-	choose bool // two ways at one place
+	choose bool // two ways at one position
 }
 
-// way is a state reached without reading, and what has to happen on the way.
+// way is a state reached without reading, and the actions on the way.
 type way struct {
 	id    nfa.ID
 	looks nfa.LookSet
 	slots []uint16
 }
 
-// to goes on without reading.
+// to continues without reading.
 func (w way) to(id nfa.ID) way {
 	w.id = id
 	return w
@@ -65,7 +65,7 @@ func (b *builder) grow() uint32 {
 	return row
 }
 
-// row returns the row of a state, which may still have to be filled.
+// row returns the row of a state, which may not be filled yet.
 func (b *builder) row(id nfa.ID) uint32 {
 	row, ok := b.rows[id]
 	if !ok {
@@ -76,8 +76,8 @@ func (b *builder) row(id nfa.ID) uint32 {
 	return row
 }
 
-// action returns the bits of an entry that say what is done on a way: the number of
-// its action, and a flag if it looks around.
+// action returns the bits of an entry for a way: the number of its action, and a flag if it
+// has assertions.
 func (b *builder) action(w way) uint32 {
 	flag := uint32(0)
 	if w.looks != 0 {
@@ -98,9 +98,8 @@ func (b *builder) number(w way) uint32 {
 	return uint32(len(b.e.actions) - 1)
 }
 
-// fill follows all ways from a row's state in order of preference, as
-// pike.Cache does. A state that is reached twice means a choice, and so does a
-// byte that is read by two states.
+// fill follows all ways from a row's state in order of preference, like pike.Cache. A state
+// reached twice means a choice, and so does a byte read by two states.
 func (b *builder) fill(root nfa.ID) {
 	e, row := b.e, b.rows[root]
 	mark := row>>e.shift + 1
@@ -138,21 +137,20 @@ func (b *builder) fill(root nfa.ID) {
 		case nfa.OpMatch:
 			e.final[row>>e.shift] = uint16(b.number(w))
 			if w.looks == 0 {
-				b.stack = b.stack[:0] // nothing that comes later can win
+				b.stack = b.stack[:0] // lower preferences can't win
 			}
 			flags = winsFlag
 		}
 	}
 	if e.final[row>>e.shift] != noMatch {
-		// The loop has to stop here even if the byte goes on or is not read.
+		// The loop must stop here even if the byte continues or is not read.
 		for i := range uint32(1) << e.shift {
 			e.table[row+i] |= matchFlag
 		}
 	}
 }
 
-// edge adds what reading a byte of lo..hi leads to; low is the entry without the
-// row.
+// edge adds the result of reading a byte of lo..hi; low is the entry without the row.
 func (b *builder) edge(row, low uint32, lo, hi byte, to nfa.ID) {
 	entry := b.row(to) | low
 	for c := int(b.e.classes[lo]); c <= int(b.e.classes[hi]); c++ {

@@ -1,6 +1,5 @@
-// Package onepass finds the groups of patterns that never have to choose: at
-// every place of a match the next byte alone says which way it goes on, as in
-// ^(\d+);([^;]*);(.*)$.
+// Package onepass finds the groups of patterns that never have to choose: at every position
+// of a match the next byte alone determines how to continue, as in ^(\d+);([^;]*);(.*)$.
 //
 // For a match that begins at a given offset it gives the same groups as package pike,
 // with one table look-up for each byte. New refuses patterns that have to choose, so
@@ -15,27 +14,27 @@ import (
 	"quarry/internal/re/nfa"
 )
 
-// An entry of the table is the offset of the next row, with flags and the number
-// of the action to take before the byte is read above it. In a loop such as
-// [^;]* most entries are a row and nothing else.
+// An entry of the table is the offset of the next row, plus flags and the number of the
+// action to take before the byte is read. In a loop such as [^;]* most entries are only a
+// row.
 const (
 	rowBits     = 18
 	rowMask     = 1<<rowBits - 1
-	winsFlag    = 1 << rowBits // a match at this place is preferred to going on
+	winsFlag    = 1 << rowBits // a match at this position is preferred to continuing
 	matchFlag   = 2 << rowBits // a match may end at this place
 	lookFlag    = 4 << rowBits // the action has assertions
 	actionShift = rowBits + 3
 
 	maxActions = 1 << (32 - actionShift)
-	// maxEntries bounds the table to 512 KB. (\w+)=(\d+) takes 178 KB.
+	// maxEntries limits the table to 512 KB. (\w+)=(\d+) takes 178 KB.
 	maxEntries = 128 << 10
 )
 
-// dead is the entry of a byte that nothing reads. Row 0 is never a target, since
-// no way leads back to where a pattern begins: New adds one that is unused.
+// dead is the entry of a byte that isn't read. Row 0 is never a target, since no way leads
+// back to the start of a pattern: New adds an unused one.
 const dead = matchFlag
 
-// Engine is a program made into a table. It is immutable and shared.
+// Engine is a program compiled into a table. It is immutable and shared.
 type Engine struct {
 	p       *nfa.Prog
 	table   []uint32
@@ -48,9 +47,9 @@ type Engine struct {
 
 const noMatch = ^uint16(0)
 
-// action is what happens between two bytes: assertions that have to hold, and
-// slots that take the position. Most have one or two slots, so that a group ends
-// and the next one begins; these are a and b, the same if there is one.
+// action happens between two bytes: assertions that must hold, and slots that are set to the
+// position. Most actions set one or two slots, when a group ends and the next one begins;
+// these are a and b, equal if there is one.
 type action struct {
 	looks nfa.LookSet
 	a, b  uint16
@@ -91,22 +90,21 @@ func (x *action) apply(slots []int, at int) {
 	}
 }
 
-// Cache is the scratch of one search. The zero value is ready. One goroutine
-// uses it at a time.
+// Cache is the scratch of one search. The zero value is ready. It must not be used
+// concurrently.
 type Cache struct {
-	all []int // in place of slots that are too few
+	all []int // replaces slots that are too short
 
-	// The match known so far ends at end, -1 for none, with the action last. A
-	// preferred one that is longer may follow, so its slots are saved before
-	// others are written.
+	// The match known so far ends at end, -1 if none, with the action last. A longer
+	// preferred one may follow, so its slots are saved before others are written.
 	end   int
 	last  uint16
 	saved bool
 	slots []int
 }
 
-// Find looks for a match that begins at from and lies in hay[from:to];
-// assertions see all of hay. It fills slots like pike.Cache.Find.
+// Find searches for a match that begins at from and is in hay[from:to]; assertions see all
+// of hay. It fills slots like pike.Cache.Find.
 func (c *Cache) Find(e *Engine, hay []byte, from, to int, slots []int) bool {
 	if from < 0 || to > len(hay) || from > to || e.p.AnchoredStart && from > 0 {
 		return false
@@ -176,7 +174,7 @@ func (c *Cache) run(e *Engine, hay []byte, from, to int, slots []int) int {
 	return c.end
 }
 
-// look does what an entry asks for and reports whether the byte is read.
+// look executes an entry's action and reports whether the byte is read.
 func (c *Cache) look(e *Engine, hay []byte, at int, row, t uint32, slots []int) bool {
 	if t&matchFlag != 0 {
 		if f := e.final[row>>e.shift]; f != noMatch && e.actions[f].holds(hay, at) {

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// check compares a match at a place with the Pike VM's.
+// check compares a match at a position with the Pike VM's.
 func check(t *testing.T, name string, p *nfa.Prog, e *onepass.Engine, hay []byte, from, to int) {
 	t.Helper()
 	var vm pike.Cache
@@ -63,8 +63,8 @@ func TestPikeAgrees(t *testing.T) {
 	}
 }
 
-// What needs a choice is refused, and what doesn't is not.
-func TestWhich(t *testing.T) {
+// Patterns with a choice are refused, and others are not.
+func TestWhichPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern string
 		want    bool
@@ -89,7 +89,7 @@ func TestWhich(t *testing.T) {
 	}
 }
 
-// Tables are bounded.
+// Tables have a size limit.
 func TestTooLarge(t *testing.T) {
 	p := nfatest.Compile(t, nfatest.MustParse(`(?:(\pL)\d){30}`), nfa.Options{})
 	if onepass.New(p) != nil {

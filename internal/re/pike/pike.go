@@ -1,43 +1,39 @@
-// Package pike simulates an automaton exactly, all threads in step, in order
-// of preference.
+// Package pike simulates an automaton exactly, all threads in step, in order of preference.
 //
-// It is the reference of every other engine: its answer is the leftmost match
-// that the pattern prefers, with its groups, for any pattern, assertion and
-// text. Time is at most states times bytes, and a warm Cache allocates
-// nothing. It is slow (tens of MB/s), so it decides what the faster engines
-// leave open.
+// It is the reference for every other engine: its result is the leftmost match that the
+// pattern prefers, with its groups, for any pattern, assertion and text. Time is at most
+// states times bytes, and a warm Cache allocates nothing. It is slow (tens of MB/s), so it
+// decides only what the faster engines can't.
 package pike
 
 import (
 	"quarry/internal/re/nfa"
 )
 
-// Input is what to search and how.
+// Input defines a search.
 type Input struct {
-	// Hay is the text that assertions see. The match lies in
-	// Hay[From:To].
+	// Hay is the text that assertions see. The match is in Hay[From:To].
 	Hay      []byte
 	From, To int
 
 	// Anchored requires the match to start at From.
 	Anchored bool
 
-	// Earliest stops at the first position where some match is known to
-	// end, rather than at the end of the preferred one.
+	// Earliest stops at the first position where some match is known to end, rather than
+	// at the end of the preferred one.
 	Earliest bool
 
-	// Done is asked every 4 KiB, or pollSteps, whether to give up; it is told
-	// the bytes and the steps of threads since it was asked last, and once more
-	// at the end. nil never does.
+	// Done is called every 4 KiB, or pollSteps, with the bytes and thread steps since the
+	// last call, and once more at the end. If it returns true the search gives up. It may be
+	// nil.
 	Done func(bytes, steps int) bool
 }
 
-// pollSteps between two questions to Done: with thousands of threads alive 4 KiB
-// take a second.
+// pollSteps between two calls of Done: with thousands of live threads 4 KiB take a second.
 const pollSteps = 1 << 20
 
-// pollBytes between two questions to Done: at 10 MB/s, the slowest seen on
-// patterns of hundreds of live threads, that is every 0.4 ms.
+// pollBytes between two calls of Done: at 10 MB/s, the slowest speed seen for patterns with
+// hundreds of live threads, that is every 0.4 ms.
 const pollBytes = 4096
 
 // Result is the outcome of a search.
@@ -46,15 +42,15 @@ type Result uint8
 const (
 	NoMatch Result = iota
 	Match
-	Cancelled // Done said so; nothing is known
+	Cancelled // Done returned true; nothing is known
 )
 
-// Cache is the scratch of one search. The zero value is ready; it grows to
-// fit the largest program used with it. One goroutine uses it at a time.
+// Cache is the scratch of one search. The zero value is ready; it grows to fit the largest
+// program used with it. It must not be used concurrently.
 type Cache struct {
 	cur, next threads
 	stack     []frame
-	row       []int // positions of the thread being followed
+	row       []int // positions of the current thread
 }
 
 // threads is an ordered set of states, each with its row of positions.
@@ -74,8 +70,8 @@ func (t *threads) add(id nfa.ID) {
 	t.dense = append(t.dense, id)
 }
 
-// frame is either a state to follow or, with slot >= 0, a position to put
-// back once the states above it on the stack are done.
+// frame is either a state to follow or, with slot >= 0, a position to restore once the
+// states above it on the stack are done.
 type frame struct {
 	id   nfa.ID
 	slot int32
@@ -93,10 +89,9 @@ func (t *threads) fit(states, width int) {
 	t.dense = t.dense[:0]
 }
 
-// Find searches and, on Match, fills slots: the start and end of the match,
-// then of each group, -1 for a group that took no part. slots may be shorter
-// than the program's; with none at all the answer is only whether there is a
-// match.
+// Find searches and, on Match, fills slots: the start and end of the match, then of each
+// group, -1 for a group that did not participate. slots may be shorter than the program's;
+// if it is empty the result only says whether there is a match.
 func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 	if in.From > in.To || in.From < 0 || in.To > len(in.Hay) {
 		return NoMatch
@@ -107,14 +102,14 @@ func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 		in.Earliest = true
 	}
 	if p.UTF8 && len(s) < 2 {
-		s = span[:] // to tell an empty match that must be passed over
+		s = span[:] // to recognise an empty match that must be skipped
 	}
 	for {
 		r := c.find(p, &in, s)
 		if r != Match || !p.UTF8 || s[0] != s[1] || !nfa.SplitsRune(in.Hay, s[0]) {
 			return r
 		}
-		// At most three offsets in a row lie inside a scalar value.
+		// At most three consecutive offsets are inside a scalar value.
 		if in.Anchored || s[0] >= in.To {
 			return NoMatch
 		}
@@ -123,8 +118,8 @@ func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
 }
 
 func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
-	// Slot 1, the end, is known only on a match and has no place in a row:
-	// row[0] is slot 0, row[i] is slot i+1.
+	// Slot 1, the end, is known only on a match and is not in a row: row[0] is slot 0,
+	// row[i] is slot i+1.
 	nslots := min(len(slots), p.Slots) &^ 1
 	width := max(0, nslots-1)
 	for i := range slots {
@@ -158,7 +153,7 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 			mark, poll, steps = at, at+pollBytes, 0
 		}
 		if len(c.cur.dense) == 0 && !found && !anchored && !p.Nullable {
-			// No thread is alive: go where the next can start.
+			// No thread is alive: skip to where the next can start.
 			for at < in.To && at < poll && !p.First[in.Hay[at]] {
 				at++
 			}
@@ -189,9 +184,8 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 	return NoMatch
 }
 
-// step moves every thread of cur over the byte at offset at into next. It
-// reports a match that ends at offset at; threads of lower preference are
-// then dropped.
+// step moves every thread of cur over the byte at offset at into next. It reports a match
+// that ends at offset at, and then drops threads of lower preference.
 func (c *Cache) step(p *nfa.Prog, in *Input, at, width int, slots []int) bool {
 	b, more := byte(0), at < in.To
 	if more {
@@ -228,8 +222,8 @@ func (c *Cache) step(p *nfa.Prog, in *Input, at, width int, slots []int) bool {
 	return false
 }
 
-// follow adds to set every state that id leads to without reading a byte, in
-// order of preference, with row as their positions. row is unchanged after.
+// follow adds to set every state reachable from id without reading a byte, in order of
+// preference, with row as their positions. It restores row.
 func (c *Cache) follow(p *nfa.Prog, set *threads, id nfa.ID, hay []byte, at int, row []int) {
 	width := len(row)
 	c.stack = append(c.stack[:0], frame{id: id, slot: -1})

@@ -152,10 +152,10 @@ func TestContextAndWindow(t *testing.T) {
 	for _, x := range []struct {
 		name       string
 		in         pike.Input
-		start, end int // -1 for no match
+		start, end int // -1 if there is no match
 	}{
 		{"from the middle", pike.Input{From: 3, To: 10}, 3, 6},
-		{"assertions see what is before From", pike.Input{From: 4, To: 10}, 7, 10},
+		{"assertions see the text before From", pike.Input{From: 4, To: 10}, 7, 10},
 		{"a match ends by To", pike.Input{From: 4, To: 9}, -1, -1},
 		{"anchored", pike.Input{From: 1, To: 10, Anchored: true}, -1, -1},
 		{"anchored and there", pike.Input{From: 3, To: 10, Anchored: true}, 3, 6},
@@ -218,7 +218,7 @@ func TestWarmCacheAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The patterns that make other engines hang or swell.
+// Patterns that make other engines hang or exhaust memory.
 func TestCatastrophic(t *testing.T) {
 	stress.SkipTiny(t)
 	words := make([]string, 10000)
@@ -239,8 +239,8 @@ func TestCatastrophic(t *testing.T) {
 		return &hir.Node{Op: hir.OpRepeat, Min: k, Max: k, Greedy: true, Subs: []*hir.Node{n}}
 	}
 	group := func(n *hir.Node) *hir.Node { return &hir.Node{Op: hir.OpCapture, Cap: 1, Subs: []*hir.Node{n}} }
-	// Not periodic: a period of 16 would keep 65,536 threads alive, which
-	// is linear in states times bytes and still an hour.
+	// Not periodic: a period of 16 would keep 65,536 threads alive, which is linear in
+	// states times bytes but takes an hour.
 	random := make([]byte, 1<<20)
 	for i := range random {
 		random[i] = byte('a' + r.IntN(26))
@@ -281,13 +281,12 @@ func TestCatastrophic(t *testing.T) {
 	}
 }
 
-// Alternatives of words without case share their prefixes and keep their
-// order.
+// Alternatives of words without case share their prefixes and keep their order.
 func TestFoldedAlternatives(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	words := []string{"a", "ab", "abk", "abc", "kK", "ſs", "b", "[a-c]", "é", "[é☃]k", "", "ba", "[^a]b"}
 	for range 3000 {
-		// Put together here: Go's parser would share prefixes itself.
+		// Built here: Go's parser would share prefixes itself.
 		alt := &hir.Node{Op: hir.OpAlt}
 		var alts []string
 		for range 3 + r.IntN(5) {

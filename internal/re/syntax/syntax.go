@@ -1,6 +1,5 @@
-// Package syntax holds what the pattern parsers have in common: the form of
-// their result and of their errors. The parsers themselves are the packages
-// rust and ecma below it.
+// Package syntax has the common parts of the pattern parsers: the form of their results and
+// errors. The parsers are the packages rust and ecma below it.
 package syntax
 
 import (
@@ -11,21 +10,21 @@ import (
 
 // Parsed is a pattern after parsing.
 type Parsed struct {
-	// Root is the pattern. When Superset is set it matches at least
-	// everywhere the pattern does and an exact engine has to decide.
+	// Root is the pattern. With Superset set it matches at least everywhere the pattern
+	// does, and an exact engine must decide.
 	Root *hir.Node
 
-	// Names has an entry for every group, index 0 being the whole match;
-	// an unnamed group's entry is "".
+	// Names has an entry for every group, where index 0 is the whole match; the entry of an
+	// unnamed group is "".
 	Names []string
 
-	// Superset reports that the pattern uses something outside a regular
-	// language (look-around, a backreference), which Root only widens.
+	// Superset reports that the pattern isn't regular (it has look-around or a
+	// backreference), and that Root only widens it.
 	Superset bool
 
-	// CapturesDiffer reports that Root has the pattern's matches but not
-	// all of its groups: ECMAScript unsets groups where the other syntaxes
-	// keep them. An exact engine, run at the match, has to give them.
+	// CapturesDiffer reports that Root has the pattern's matches but not all of its
+	// groups: ECMAScript unsets groups where the other syntaxes keep them. An exact engine, run
+	// at the match, must find them.
 	CapturesDiffer bool
 
 	// Ahead are the trees of look-ahead that every match needs: what each matches
@@ -33,16 +32,16 @@ type Parsed struct {
 	Ahead []*hir.Node
 }
 
-// Error is a pattern that can't be accepted: where, why, and what to do.
+// Error reports an invalid pattern: where, why, and what to do.
 type Error struct {
 	Pattern string
-	Offset  int    // in bytes, where the trouble starts
-	Length  int    // in bytes, 0 when it is a point
+	Offset  int    // in bytes, the start of the problem
+	Length  int    // in bytes, 0 for a position
 	Reason  string // lower case, no full stop: "unclosed group"
-	Hint    string // the next step as a sentence, "" when there is none
-	// ECMAScript says that the ECMAScript syntax has what the pattern needs.
+	Hint    string // the next step as a sentence, "" if there is none
+	// ECMAScript says that the ECMAScript syntax supports what the pattern needs.
 	ECMAScript bool
-	// Glob says that the pattern looks like a glob, which is what the hint is about.
+	// Glob says that the pattern looks like a glob; then the hint is about that.
 	Glob bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// mapping is one code point's image.
+// mapping maps one code point.
 type mapping struct{ from, to rune }
 
 func decodePairs(s string) []mapping {
@@ -42,10 +42,10 @@ var (
 	longer = sync.OnceValue(func() []Range { return decodeSet(tables[upperLongerLo:upperLongerHi]) })
 )
 
-// orbits maps every character that folds with another to the next such one,
-// upwards and from the last to the first.
+// orbits maps every character that folds with another to the next larger such character, and
+// the last one to the first.
 var orbits = sync.OnceValue(func() []mapping {
-	members := map[rune][]rune{} // by what they fold to
+	members := map[rune][]rune{} // by their folded form
 	for _, m := range folds() {
 		members[m.to] = append(members[m.to], m.from)
 	}
@@ -61,14 +61,13 @@ var orbits = sync.OnceValue(func() []mapping {
 	return out
 })
 
-// NextFold is the next larger character that differs from r only by simple
-// case folding, the smallest one when r is the largest, and r when there is
-// no other: NextFold('K') = 'k', NextFold('k') = '\u212A' (Kelvin),
-// NextFold('\u212A') = 'K'.
+// NextFold returns the next larger character that differs from r only by simple case
+// folding, the smallest one if r is the largest, and r if there is no other:
+// NextFold('K') = 'k', NextFold('k') = '\u212A' (Kelvin), NextFold('\u212A') = 'K'.
 func NextFold(r rune) rune { return apply(orbits(), r) }
 
-// AppendFolds appends what any character from lo to hi folds with, that
-// character itself left out.
+// AppendFolds appends the characters that any character from lo to hi folds with, except
+// that character itself.
 func AppendFolds(dst []Range, lo, hi rune) []Range {
 	table := orbits()
 	i, _ := find(table, lo)
@@ -85,11 +84,11 @@ func AppendFolds(dst []Range, lo, hi rune) []Range {
 	return dst
 }
 
-// SimpleFold is r's image under simple case folding (statuses C and S of
-// CaseFolding.txt), usually the lower case.
+// SimpleFold returns r's simple case folding (statuses C and S of CaseFolding.txt), usually
+// the lower case.
 func SimpleFold(r rune) rune { return apply(folds(), r) }
 
-// SimpleUpper is r's simple upper case.
+// SimpleUpper returns r's simple upper case.
 func SimpleUpper(r rune) rune {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {
@@ -100,10 +99,9 @@ func SimpleUpper(r rune) rune {
 	return apply(uppers(), r)
 }
 
-// ECMAUpper is r as ECMAScript's Canonicalize sees it with the flag i and
-// neither u nor v: the upper case, unless that has several characters, or is
-// ASCII while r isn't. Characters outside the BMP are two units there and
-// have no case.
+// ECMAUpper implements ECMAScript's Canonicalize for the flag i with neither u nor v: it
+// returns the upper case, unless that has several characters, or is ASCII while r isn't.
+// Characters outside the BMP are two units there and have no case.
 func ECMAUpper(r rune) rune {
 	if r < utf8.RuneSelf {
 		return SimpleUpper(r)

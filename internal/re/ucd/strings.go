@@ -2,17 +2,17 @@ package ucd
 
 import "slices"
 
-// stringEntry is a property of strings, in tables from lo to hi.
+// stringEntry is a property of strings, at lo to hi in the tables.
 type stringEntry struct {
 	name   string
 	lo, hi uint32
 }
 
-// rgiEmoji is the property that has all the others.
+// rgiEmoji is the property that includes all others.
 const rgiEmoji = "RGI_Emoji"
 
-// Strings returns the strings of one of ECMAScript's properties of strings,
-// sorted, and whether there is such a property. Some are of one character.
+// Strings returns the sorted strings of one of ECMAScript's properties of strings, and whether
+// the property exists. Some strings have one character.
 func Strings(name string) ([]string, bool) {
 	var out []string
 	for i := range stringEntries {

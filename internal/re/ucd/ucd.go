@@ -1,5 +1,5 @@
-// Package ucd answers questions about characters from Unicode 17.0: which
-// are in a property, and which differ only in case.
+// Package ucd answers questions about characters from Unicode 17.0: which are in a property,
+// and which differ only in case.
 //
 // The sets are kept as deltas in 72 KB of read-only data and decoded
 // when asked for, and so is the list of them; nothing runs at start-up. Sets are sorted, disjoint, not
@@ -97,7 +97,7 @@ func decodeSet(s string) []Range {
 	return out
 }
 
-// appendScalars adds a range without the surrogates in it.
+// appendScalars adds a range without its surrogates.
 func appendScalars(out []Range, lo, hi rune) []Range {
 	const first, last = 0xD800, 0xDFFF
 	if lo > last || hi < first {
@@ -128,8 +128,8 @@ func varint(s string) (rune, string) {
 	return x>>1 ^ -(x & 1), rest
 }
 
-// Lookup is the set that Rust's \p{name} means: a binary property, a general
-// category or a script, by loose matching.
+// Lookup returns the set of Rust's \p{name}: a binary property, a general category or a
+// script, by loose matching.
 func Lookup(name string) ([]Range, error) {
 	key := loose(name)
 	for _, p := range []property{boolean, category, script} {
@@ -140,9 +140,8 @@ func Lookup(name string) ([]Range, error) {
 	return nil, ErrProperty
 }
 
-// LookupValue is the set that Rust's \p{name=value} means, by loose
-// matching. The set of an age has all characters of that version, those of
-// earlier ones included.
+// LookupValue returns the set of Rust's \p{name=value}, by loose matching. The set of an age
+// has all characters of that version and earlier ones.
 func LookupValue(name, val string) ([]Range, error) {
 	p, ok := enumerated(loose(name))
 	if !ok {
@@ -154,7 +153,7 @@ func LookupValue(name, val string) ([]Range, error) {
 	return nil, ErrValue
 }
 
-// enumerated finds a property that has values by its loose name.
+// enumerated finds a property with values by its loose name.
 func enumerated(key string) (property, bool) {
 	switch key {
 	case "gc", "generalcategory":
@@ -178,7 +177,7 @@ func enumerated(key string) (property, bool) {
 // value finds a set by the loose name of a property's value.
 func value(p property, key string) ([]Range, bool) {
 	if p == category {
-		// Rust counts these three as categories.
+		// Rust treats these three as categories.
 		switch key {
 		case "any":
 			return anyScalar(), true
@@ -207,7 +206,7 @@ func value(p property, key string) ([]Range, bool) {
 
 func anyScalar() []Range { return appendScalars(nil, 0, utf8.MaxRune) }
 
-// upTo is the union of the ages up to entry i; they stand in order.
+// upTo returns the union of the ages up to entry i; they are in order.
 func upTo(i int) []Range {
 	var in [(utf8.MaxRune + 1) / 64]uint64
 	for all := entries(); i >= 0 && all[i].property == age; i-- {
@@ -232,9 +231,9 @@ func upTo(i int) []Range {
 	return out
 }
 
-// loose is a name as UAX #44 compares it: without case, spaces, _, -, and
-// a leading "is". Like Rust it drops what isn't ASCII, and lets "isc" be a
-// property's name rather than the category C.
+// loose returns a name in the form that UAX #44 compares: without case, spaces, _, -, and a
+// leading "is". Like Rust it drops non-ASCII characters, and lets "isc" be a property's name
+// rather than the category C.
 func loose(name string) string {
 	var b strings.Builder
 	is := len(name) >= 2 && strings.EqualFold(name[:2], "is")
@@ -256,9 +255,8 @@ func loose(name string) string {
 	return b.String()
 }
 
-// Exact is the set that ECMAScript's \p{name=value} means or, with an empty
-// value, \p{name}; ok is false when there is none. Names are matched to the
-// letter.
+// Exact returns the set of ECMAScript's \p{name=value} or, with an empty value, \p{name}; ok
+// is false if there is none. Names must match exactly.
 func Exact(name, value string) (set []Range, ok bool) {
 	find := func(p property, key string) bool {
 		for _, e := range entries() {
@@ -289,14 +287,14 @@ func Exact(name, value string) (set []Range, ok bool) {
 	return set, ok
 }
 
-// Digit is Unicode's \d: the decimal numbers.
+// Digit returns Unicode's \d: the decimal numbers.
 func Digit() []Range { set, _ := Exact("Nd", ""); return set }
 
-// Space is Unicode's \s: White_Space.
+// Space returns Unicode's \s: White_Space.
 func Space() []Range { set, _ := Exact("White_Space", ""); return set }
 
-// Word is Unicode's \w: Alphabetic, marks, decimal numbers, connector
-// punctuation and Join_Control.
+// Word returns Unicode's \w: Alphabetic, marks, decimal numbers, connector punctuation and
+// Join_Control.
 func Word() []Range { return wordRanges() }
 
 var wordRanges = sync.OnceValue(func() []Range {
@@ -304,8 +302,8 @@ var wordRanges = sync.OnceValue(func() []Range {
 	return all[len(all)-1].ranges()
 })
 
-// wordTable is \w as pages of 256 bits; most of the 4352 pages are one of a
-// few hundred.
+// wordTable stores \w as pages of 256 bits; most of the 4352 pages are among a few hundred
+// different ones.
 type wordTable struct {
 	page [(utf8.MaxRune + 1) / 256]uint16
 	bits [][4]uint64

@@ -27,7 +27,7 @@ func size(set []Range) int {
 	return n
 }
 
-// bitmap is a set made for many questions.
+// bitmap converts a set for many queries.
 func bitmap(set []Range) []bool {
 	in := make([]bool, unicode.MaxRune+1)
 	for _, s := range set {
@@ -48,7 +48,7 @@ func TestLookup(t *testing.T) {
 		{"Uppercase_Letter", 'É', 'é'},
 		{"uppercase letter", 'É', 'é'},
 		{"isUPPERCASE-letter", 'É', 'é'},
-		{"Uppercase", 'Ⅷ', 'ⅷ'}, // a number that is upper case
+		{"Uppercase", 'Ⅷ', 'ⅷ'}, // an upper-case number
 		{"upper", 'Ⅷ', 'ⅷ'},
 		{"sc", '€', 'a'}, // Currency_Symbol, not Script
 		{"cf", '\u200B', 'a'},
@@ -150,7 +150,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestSetsAreCanonical decodes everything there is.
+// TestSetsAreCanonical decodes all sets.
 func TestSetsAreCanonical(t *testing.T) {
 	for _, e := range entries() {
 		last := rune(-2)
@@ -166,8 +166,8 @@ func TestSetsAreCanonical(t *testing.T) {
 	}
 }
 
-// TestAgainstGo compares with Go's tables on what they know: a character's
-// category and script rarely change once it is there.
+// TestAgainstGo compares with Go's tables for the characters that they have: a character's
+// category and script rarely change.
 func TestAgainstGo(t *testing.T) {
 	stress.SkipShort(t)
 	old, err := LookupValue("age", "15.0")
@@ -281,8 +281,8 @@ func TestCaseMappings(t *testing.T) {
 	}
 }
 
-// TestECMAUpperAgainstNode compares with what node knows; its tables may be
-// of another Unicode.
+// TestECMAUpperAgainstNode compares with node, whose tables may have another Unicode
+// version.
 func TestECMAUpperAgainstNode(t *testing.T) {
 	stress.SkipTiny(t)
 	node, err := exec.LookPath("node")

@@ -1,19 +1,19 @@
 package vec
 
-// automaton is Aho and Corasick's: a trie of the literals in which each node
-// also knows the longest end of its text that is in the trie as well. It is
-// linear in the text whatever the literals, at about 0.2 GB/s, and takes over
-// when the faster searches compare too much in vain.
+// automaton is Aho and Corasick's: a trie of the literals in which each node also has the
+// longest suffix of its text that is in the trie. It is linear in the text whatever the
+// literals, at about 0.2 GB/s, and takes over when the faster searches make too many
+// comparisons in vain.
 type automaton struct {
 	nodes []node
-	root  [256]uint32 // children of the root, itself where there is none
+	root  [256]uint32 // children of the root, itself if there is none
 	fold  *[256]byte
 }
 
 type node struct {
 	child, sibling uint32 // 0: none
-	fail           uint32 // the node of the longest proper end
-	out            uint32 // itself or the nearest by fail with a literal; 0: none
+	fail           uint32 // the node of the longest proper suffix
+	out            uint32 // this node or the nearest by fail with a literal; 0: none
 	depth          uint32
 	lit            int32 // position in litSet.lits, or -1
 	b              byte
@@ -35,7 +35,7 @@ func newAutomaton(s *litSet) *automaton {
 	return a
 }
 
-// grow gives the child of at by b, adding it when missing.
+// grow returns the child of at by b, adding it if missing.
 func (a *automaton) grow(at uint32, b byte) uint32 {
 	if c := a.child(at, b); c != 0 {
 		return c
@@ -50,7 +50,7 @@ func (a *automaton) grow(at uint32, b byte) uint32 {
 	return c
 }
 
-// child gives the child of at by b, or 0.
+// child returns the child of at by b, or 0.
 func (a *automaton) child(at uint32, b byte) uint32 {
 	if at == 0 {
 		return a.root[b]
@@ -94,9 +94,9 @@ func (a *automaton) link() {
 	}
 }
 
-// find is Teddy.Find. The text of a node ends where the search stands, so any
-// match still open begins no earlier than it: when that is not before the best
-// match, the best is leftmost.
+// find is Teddy.Find. The text of a node ends at the current position, so any match still
+// open begins no earlier than the node's text: if that is not before the best match, the best
+// is leftmost.
 func (a *automaton) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	best := -1
 	at := uint32(0)
@@ -118,7 +118,7 @@ func (a *automaton) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	return best, s.lits[a.lowest(hay[best:])].index
 }
 
-// lowest gives the first literal of the set that b begins with; there is one.
+// lowest returns the first literal of the set with which b begins; there is one.
 func (a *automaton) lowest(b []byte) int32 {
 	low := int32(-1)
 	at := uint32(0)

@@ -18,11 +18,11 @@ import (
 	"quarry/internal/stress"
 )
 
-// The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file of it,
-// or QUARRY_BENCH_TREE a folder whose text files are put together. With rg on
-// the path, or named by QUARRY_BENCH_RG, each line also has the ratio to its
-// rate on the same bytes (one thread, no mmap, page cache warm), and fails when
-// the numbers of lines differ. Rates are by processor time:
+// The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file, or
+// QUARRY_BENCH_TREE a folder whose text files are joined. If rg is on the path, or named by
+// QUARRY_BENCH_RG, each line also has the ratio to its rate on the same bytes (one thread, no
+// mmap, page cache warm), and the benchmark fails if the numbers of lines differ. Rates are
+// by processor time:
 //
 //	QUARRY_BENCH_TREE=linux-6.1 go test -run '^$' -bench . -benchtime 5x ./internal/re/vec
 
@@ -63,8 +63,8 @@ func loadText(b *testing.B) []byte {
 	return text
 }
 
-// rg runs rg over text and gives its processor time, which includes reading the
-// file, and the number of matching lines; no time where there is no rg.
+// rg runs rg on text and returns its processor time, which includes reading the file, and the
+// number of matching lines; the time is 0 without rg.
 func rg(b *testing.B, text []byte, args ...string) (took time.Duration, lines int) {
 	b.Helper()
 	name := cmp.Or(os.Getenv("QUARRY_BENCH_RG"), "rg")
@@ -75,7 +75,7 @@ func rg(b *testing.B, text []byte, args ...string) (took time.Duration, lines in
 		}
 	}
 	cmd := exec.Command(name, slices.Concat([]string{"--no-config", "-j1", "--no-mmap", "-c", "-a"}, args, []string{path})...)
-	out, _ := cmd.Output() // no line matching is an error too
+	out, _ := cmd.Output() // no matching line is an error too
 	if cmd.ProcessState == nil {
 		return 0, 0
 	}
@@ -83,7 +83,7 @@ func rg(b *testing.B, text []byte, args ...string) (took time.Duration, lines in
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), lines
 }
 
-// countLines counts the lines that find has a match in, as rg -c does.
+// countLines counts the lines in which find has a match, like rg -c.
 func countLines(text []byte, find func([]byte, int) int) int {
 	n := 0
 	for pos := 0; pos < len(text); {
@@ -99,8 +99,8 @@ func countLines(text []byte, find func([]byte, int) int) int {
 	return n
 }
 
-// benchLines measures find at counting lines. It runs rg with args in turn with
-// it and compares the best of either.
+// benchLines measures counting lines with find. It alternates with rg with the given args and
+// compares the best of each.
 func benchLines(b *testing.B, find func([]byte, int) int, args ...string) {
 	text := loadText(b)
 	b.SetBytes(int64(len(text)))
@@ -179,7 +179,7 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// words gives n different words of text, of at least 5 letters, spread over it.
+// words returns n different words of text, of at least 5 letters, spread over it.
 func words(text []byte, n int) []string {
 	seen := map[string]bool{}
 	var ws []string
@@ -252,7 +252,7 @@ func BenchmarkNewTeddy(b *testing.B) {
 	}
 }
 
-// BenchmarkTeddyHot shows the kernels alone: 256 KB in the cache, no candidate.
+// BenchmarkTeddyHot measures the kernels alone: 256 KB in the cache, no candidate.
 func BenchmarkTeddyHot(b *testing.B) {
 	text := bytes.Repeat([]byte("all in lower case, nothing to see here\n"), 7000)[:256<<10]
 	for _, c := range []struct{ name, lits string }{
@@ -271,7 +271,7 @@ func BenchmarkTeddyHot(b *testing.B) {
 	}
 }
 
-// BenchmarkByteSet looks for what is not in text in the cache.
+// BenchmarkByteSet searches for bytes that are not in the cached text.
 func BenchmarkByteSet(b *testing.B) {
 	text := bytes.Repeat([]byte("all in lower case, nothing to see here\n"), 7000)[:256<<10]
 	for _, members := range []string{"Q", "QX", "QXZ", "QXZJK\xce\xcf"} {
@@ -291,8 +291,8 @@ func BenchmarkByteSet(b *testing.B) {
 	}
 }
 
-// BenchmarkBytes has the helpers on the same text, the standard library's
-// beside them where it has one.
+// BenchmarkBytes runs the helpers on the same text, and the standard library's counterparts if
+// they exist.
 func BenchmarkBytes(b *testing.B) {
 	text := bytes.Repeat([]byte("all in lower case, nothing to see here\n"), 7000)[:256<<10]
 	run := func(name string, text []byte, f func([]byte)) {

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// CountByte counts the bytes of b that equal c. The standard library's is a
-// vector loop already.
+// CountByte counts the bytes of b that equal c. The standard library already has a vector
+// loop for it.
 func CountByte(b []byte, c byte) int { return bytes.Count(b, []byte{c}) }
 
 // IndexByte returns the position of the first c in b at or after from, or -1.
@@ -30,8 +30,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// zeroBytes marks, by its high bit, each byte of x that is zero. It is exact:
-// no carry leaves a byte, unlike in the shorter x-ones formula.
+// zeroBytes marks each zero byte of x with its high bit. It is exact: no carry leaves a byte,
+// unlike in the shorter x-ones formula.
 func zeroBytes(x uint64) uint64 {
 	return ^(x&^highs + ^uint64(highs) | x) & highs
 }

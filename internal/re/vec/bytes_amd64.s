@@ -3,8 +3,8 @@
 
 // func lastByteAVX2(p *byte, n int, c byte) int
 //
-// Walks back from the end; the first block is most often the last, since this
-// looks for the beginning of a line. SI p, AX end of the next block.
+// Walks back from the end; the first block usually suffices, since this searches
+// for the start of a line. SI p, AX end of the next block.
 TEXT ·lastByteAVX2(SB), NOSPLIT, $0-32
 	MOVQ p+0(FP), SI
 	MOVQ n+8(FP), AX
@@ -167,9 +167,9 @@ GLOBL top<>(SB), RODATA|NOPTR, $8
 // func setAVX2(h *half, p *byte, n int) int
 //
 // VPSHUFB gives 0 for an index with its top bit set. So the bytes below 0x80
-// index half.low as they are, those above half.high after flipping that bit,
-// and the two results never overlap. A byte is in the set when the bit of its
-// high nibble is set in its row: SET leaves 0xff where it is not.
+// index half.low unchanged, the others half.high after flipping that bit, and the
+// two results never overlap. A byte is in the set if the bit of its high nibble is
+// set in its row: SET leaves 0xff where it is not.
 #define SET(d, out, tmp) \
 	VMOVDQU  d(SI)(AX*1), tmp \
 	VPSHUFB  tmp, Y0, out     \

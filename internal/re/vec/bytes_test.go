@@ -100,8 +100,8 @@ func TestByteSet(t *testing.T) {
 	}
 }
 
-// checkSet plants one of the bytes searched for at each place of a text of
-// others, with random ones after it.
+// checkSet puts one of the wanted bytes at each place of a text of others, with random ones
+// after it.
 func checkSet(t *testing.T, l level, name string, find func([]byte, int) int, others, wanted []byte, size int, r *rand.Rand) {
 	t.Helper()
 	if len(others) > 0 {
@@ -130,7 +130,7 @@ func checkSet(t *testing.T, l level, name string, find func([]byte, int) int, ot
 	}
 }
 
-// TestByteSetEachByte shows that the look-up tables hold all 256 bytes apart.
+// TestByteSetEachByte checks that the look-up tables distinguish all 256 bytes.
 func TestByteSetEachByte(t *testing.T) {
 	for b := range 256 {
 		var set [256]bool

@@ -8,20 +8,20 @@ import (
 
 // ByteSet searches for the next byte that is in a set, or that is not.
 //
-// A set of one byte goes to bytes.IndexByte, one of two or three to a kernel
-// that compares with each, any other to a kernel that looks bytes up: half a
-// table by the low four bits gives the eight high halves that go with them,
-// as bits, and a second look-up picks the bit. This is exact for all sets.
+// A set of one byte uses bytes.IndexByte, one of two or three a kernel that compares with
+// each, any other a kernel that looks bytes up: half a table indexed by the low four bits
+// gives the eight possible high halves, as bits, and a second look-up picks the bit. This is
+// exact for all sets.
 type ByteSet struct {
 	in, out half
 	level   level
 }
 
-// half is a set ready to be searched; the layout is known to the assembly.
+// half is a set prepared for searching. The assembly depends on its layout.
 type half struct {
 	low   [16]byte // by low nibble: which high nibbles 0 to 7, as bits
 	high  [16]byte // by low nibble: which high nibbles 8 to 15
-	bytes [3]byte  // the members, when few; the last one repeated
+	bytes [3]byte  // the members, if few; the last one repeated
 	kind  setKind
 	has   [256]bool
 }
@@ -79,7 +79,7 @@ func newHalf(set *[256]bool) half {
 	return h
 }
 
-// Has tells whether b is in the set.
+// Has reports whether b is in the set.
 func (s *ByteSet) Has(b byte) bool { return s.in.has[b] }
 
 // Find returns the position of the first byte of hay at or after from that is
@@ -102,8 +102,8 @@ func (h *half) find(l level, hay []byte, from int) int {
 	case setOne:
 		return shift(bytes.IndexByte(hay[from:], h.bytes[0]), from)
 	}
-	// Eight bytes first: sets like \w or \s end or begin within
-	// a few bytes more often than not, sooner than a call is set up.
+	// Eight bytes first: sets like \w or \s usually end or begin within a few bytes, which
+	// is faster than setting up a call.
 	near := hay[from:min(from+8, len(hay))]
 	for i, b := range near {
 		if h.has[b] {

@@ -8,34 +8,32 @@ import (
 
 // Finder searches for one literal.
 //
-// It compares the two rarest bytes of the needle at their offsets, 32 or 64
-// positions at a time, and looks at the rest of the needle only where both
-// agree. Needles of up to 16 bytes are decided inside the kernel by two
-// overlapping words; for longer ones the middle is compared here, and when
-// these comparisons fail for more bytes than the text has, the search goes on
-// with Two-Way, which is linear whatever the text.
+// It compares the two rarest bytes of the needle at their offsets, 32 or 64 positions at a
+// time, and examines the rest of the needle only where both agree. Needles of up to 16 bytes
+// are decided inside the kernel by two overlapping words. For longer ones the middle is
+// compared here; if failed comparisons read more bytes than the text has, the search
+// continues with Two-Way, which is linear for every text.
 type Finder struct {
 	needle []byte
-	fold   *[256]byte // nil for bytes as they are
+	fold   *[256]byte // nil for exact bytes
 	pair   pair
 	level  level
-	one    *ByteSet // for needles of one byte that are folded
+	one    *ByteSet // for folded needles of one byte
 	linear *twoWay  // for needles over 16 bytes
 }
 
-// pair is what the pair kernels read: the layout is known to the assembly.
+// pair is the input of the pair kernels. The assembly depends on its layout.
 type pair struct {
 	off1, off2          uint64 // offsets of the two rare bytes
 	n                   uint64 // needle length, at least 2
 	first, last         uint64 // first and last 8, 4 or 2 bytes, folded
-	firstMask, lastMask uint64 // 0x20 in the place of each letter when folding
+	firstMask, lastMask uint64 // 0x20 for each letter if folding
 	b1, b2              byte   // the two rare bytes, folded
 	m1, m2              byte   // their masks
 	fold                bool
 }
 
-// NewFinder makes a Finder for needle, which it copies. An empty needle is
-// found everywhere.
+// NewFinder makes a Finder for needle, which it copies. An empty needle is found everywhere.
 func NewFinder(needle []byte) *Finder { return newFinder(needle, current()) }
 
 func newFinder(needle []byte, l level) *Finder { return makeFinder(bytes.Clone(needle), nil, l) }
@@ -51,8 +49,8 @@ func makeFinder(needle []byte, fold *[256]byte, l level) *Finder {
 	return f
 }
 
-// Needle returns the literal that f searches for, in lower case if it is found in
-// any; it is not to be changed.
+// Needle returns the literal that f searches for, in lower case if case is ignored. It must
+// not be modified.
 func (f *Finder) Needle() []byte { return f.needle }
 
 // Find returns the first position at or after from where the needle begins,
@@ -78,7 +76,7 @@ func (f *Finder) Find(hay []byte, from int) int {
 	return findLong(f.level, &f.pair, f.needle, f.fold, f.linear, hay, from)
 }
 
-// shift moves the result i of a search in hay[from:] to hay.
+// shift converts the result i of a search in hay[from:] to an offset in hay.
 func shift(i, from int) int {
 	if i < 0 {
 		return -1
@@ -86,12 +84,12 @@ func shift(i, from int) int {
 	return i + from
 }
 
-// findLong searches for a needle of more than 16 bytes. The kernel has
-// compared the 8 bytes at either end of what it returns.
+// findLong searches for a needle of more than 16 bytes. The kernel has compared the 8 bytes
+// at either end of its result.
 //
-// A failed comparison of the middle counts with the full length. The credit
-// of 8 needles and 4 times the text passed keeps the whole linear, also when
-// the caller comes back after each match: that moves it on by a needle.
+// A failed comparison of the middle counts with the full length. The credit of 8 needles and
+// 4 times the text passed keeps the whole linear, also if the caller continues after each
+// match, which advances by a needle.
 func findLong(l level, k *pair, needle []byte, fold *[256]byte, linear *twoWay, hay []byte, from int) int {
 	n := len(needle)
 	end := len(hay) - n + 1
@@ -113,7 +111,7 @@ func findLong(l level, k *pair, needle []byte, fold *[256]byte, linear *twoWay, 
 	return -1
 }
 
-// equalFold compares a, mapped by fold when there is one, with b.
+// equalFold compares a, mapped by fold if it is not nil, with b.
 func equalFold(a, b []byte, fold *[256]byte) bool {
 	if fold == nil {
 		return bytes.Equal(a, b)
@@ -126,9 +124,9 @@ func equalFold(a, b []byte, fold *[256]byte) bool {
 	return true
 }
 
-// commonness ranks b for the choice of rare bytes. The corpus behind byteFreq
-// is English: lead bytes of UTF-8 fill a text in another script, where its
-// continuation bytes spread, and CR ends each line of a Windows file.
+// commonness ranks b for the choice of rare bytes. The corpus of byteFreq is English: a text
+// in another script is full of lead bytes of UTF-8, while its continuation bytes vary, and CR
+// ends each line of a Windows file.
 func commonness(b byte) int {
 	if b >= 0xC2 || b == '\r' {
 		return max(150, int(byteFreq[b]))
@@ -140,7 +138,7 @@ func commonness(b byte) int {
 func foldedCommonness(b byte) int {
 	c := commonness(b)
 	if isLower(b) {
-		// The sum of two like terms is one doubling, 8 on this scale.
+		// The sum of two similar terms is one doubling, 8 on this scale.
 		d := commonness(b - 0x20)
 		c = max(c, d, min(c, d)+8)
 	}
@@ -149,8 +147,8 @@ func foldedCommonness(b byte) int {
 
 func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
 
-// newPair chooses the rare bytes of needle, which has at least 2 bytes and is
-// in lower case when fold is given.
+// newPair chooses the rare bytes of needle, which has at least 2 bytes and is in lower case if
+// fold is given.
 func newPair(needle []byte, fold *[256]byte) pair {
 	rank := commonness
 	if fold != nil {
@@ -162,8 +160,8 @@ func newPair(needle []byte, fold *[256]byte) pair {
 			i1 = i
 		}
 	}
-	// The second byte differs from the first where it can: in text made of
-	// few bytes the same one twice says less.
+	// The second byte should differ from the first: in text of few different bytes the same
+	// one twice is less selective.
 	i2 := -1
 	for i, b := range needle {
 		if i == i1 {
@@ -185,9 +183,9 @@ func newPair(needle []byte, fold *[256]byte) pair {
 	return k
 }
 
-// foldMask has 0x20 in the place of each letter of needle when there is a
-// fold, and 0 elsewhere. Text or-ed with it equals the needle exactly where it
-// matches: no other byte than the capital becomes the letter.
+// foldMask has 0x20 for each letter of needle if there is a fold, and 0 elsewhere. Text or-ed
+// with it equals the needle exactly where it matches: only the capital also becomes the
+// letter.
 func foldMask(needle []byte, fold *[256]byte) []byte {
 	mask := make([]byte, len(needle))
 	for i, b := range needle {
@@ -198,9 +196,8 @@ func foldMask(needle []byte, fold *[256]byte) []byte {
 	return mask
 }
 
-// ends loads the first and the last 8, 4 or 2 bytes of b, which overlap
-// unless b is longer than both. Up to 16 bytes they are all of b, which is not
-// empty.
+// ends loads the first and the last 8, 4 or 2 bytes of b, which overlap unless b is longer
+// than both. Up to 16 bytes they cover all of b, which must not be empty.
 func ends(b []byte) (first, last uint64) {
 	n := len(b)
 	switch {
@@ -214,18 +211,17 @@ func ends(b []byte) (first, last uint64) {
 	return uint64(binary.LittleEndian.Uint16(b)), uint64(binary.LittleEndian.Uint16(b[n-2:]))
 }
 
-// verify decides whether the needle is at hay[i:], from its ends alone.
+// verify decides from its ends whether the needle is at hay[i:].
 func (k *pair) verify(hay []byte, i int) bool {
 	first, last := ends(hay[i : i+int(k.n)])
 	return first|k.firstMask == k.first && last|k.lastMask == k.last
 }
 
-// pairFindGeneric is the reference for the kernels: it returns the first
-// position in [from, end) where both rare bytes and both ends agree, or -1.
+// pairFindGeneric is the reference for the kernels: it returns the first position in
+// [from, end) where both rare bytes and both ends agree, or -1.
 //
-// It lets bytes.IndexByte look for the first rare byte, which has a vector
-// loop on most processors. When that stops more often than every 16 bytes or
-// so the plain loop is faster.
+// It uses bytes.IndexByte for the first rare byte, which has a vector loop on most
+// processors. If that stops more often than about every 16 bytes, the plain loop is faster.
 func pairFindGeneric(k *pair, hay []byte, from, end int) int {
 	if k.fold && k.m1 != 0 {
 		return pairLoop(k, hay, from, end)
@@ -249,8 +245,8 @@ func pairFindGeneric(k *pair, hay []byte, from, end int) int {
 	return -1
 }
 
-// pairLoop compares eight positions at a time, in one register: a byte of
-// x1|x2 is zero only where both rare bytes agree.
+// pairLoop compares eight positions at a time, in one register: a byte of x1|x2 is zero only
+// where both rare bytes agree.
 func pairLoop(k *pair, hay []byte, from, end int) int {
 	if from >= end {
 		return -1

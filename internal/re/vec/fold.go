@@ -13,14 +13,13 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the
-// 26 letters match both of their cases, every other byte only itself. An empty
-// needle is found everywhere.
+// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the 26 letters
+// match both of their cases, every other byte only itself. An empty needle is found
+// everywhere.
 //
-// Unicode folds more: K matches the Kelvin sign U+212A, s the long s U+017F,
-// and letters beyond ASCII have cases of other lengths. A caller who wants
-// that gives a part of the literal without such letters, or spells out the
-// variants for a Multi.
+// Unicode folds more: K matches the Kelvin sign U+212A, s the long s U+017F, and letters
+// beyond ASCII have cases of other lengths. For those, pass a part of the literal without
+// such letters, or list the variants for a Multi.
 func NewFoldFinder(needle []byte) *Finder { return newFoldFinder(needle, current()) }
 
 func newFoldFinder(needle []byte, l level) *Finder {
@@ -35,7 +34,7 @@ func newFoldFinder(needle []byte, l level) *Finder {
 	return f
 }
 
-// lowered copies b with its ASCII letters in lower case.
+// lowered returns a copy of b with its ASCII letters in lower case.
 func lowered(b []byte) []byte {
 	b = bytes.Clone(b)
 	for i, c := range b {

@@ -2,9 +2,9 @@
 
 package vec
 
-// byteFreq ranks the bytes by how often they occur in source code and prose.
-// The value is 8 × log2 of the number of times in 2^26 bytes, so that ranks
-// add up where probabilities multiply; one count or fewer is 0.
+// byteFreq ranks the bytes by their frequency in source code and prose. The value is
+// 8 × log2 of the count in 2^26 bytes, so that ranks add up where probabilities multiply;
+// a count of one or less is 0.
 var byteFreq = [256]uint8{
 	0, 7, 3, 5, 9, 7, 13, 14, 0, 168, 167, 3, 16, 54, 19, 0,
 	7, 16, 16, 14, 0, 13, 44, 13, 0, 0, 0, 12, 10, 5, 7, 7,

@@ -5,8 +5,8 @@
 //
 //	go run freqgen.go linux-6.1 "$(go env GOROOT)/src" > freq.go
 //
-// Each folder weighs the same whatever its size, and a file with a NUL byte
-// in its first 8 KiB is taken for binary and left out.
+// Each folder has the same weight whatever its size, and a file with a NUL byte in its first
+// 8 KiB is binary and skipped.
 package main
 
 import (

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// group is a bucket of Teddy in the making: the literals in it, and for each
-// byte of the fingerprint which halves of bytes it lets through.
+// group is a bucket of Teddy under construction: its literals, and for each byte of the
+// fingerprint the halves of bytes that it accepts.
 type group struct {
 	lits      []teddyLit
 	low, high [4]uint16
 	width     int
-	rate      float64 // share of the positions in text that it lets through
+	rate      float64 // share of the positions in text that it accepts
 }
 
-// chance is the share of each byte in text. A literal with letters beyond ASCII is
-// probably searched for in a text of its script: every second byte or so leads a
-// letter, and of the bytes that follow some 20 are common.
+// chance is the share of each byte in text. A literal with letters beyond ASCII is probably
+// searched for in a text of its script: about every second byte leads a letter, and some 20
+// of the continuation bytes are common.
 var chance = func() (c [256]float64) {
 	for b := range c {
 		switch {
@@ -45,8 +45,8 @@ func newGroup(l teddyLit, width int, fold bool) group {
 	return g
 }
 
-// estimate multiplies the chances of the bytes as if they came one by one; the
-// real ones hang together, but equally in all the groups it is to compare.
+// estimate multiplies the chances of the bytes as if they were independent. They aren't, but
+// equally in all the groups that are compared.
 func (g *group) estimate() float64 {
 	rate := 1.0
 	for i := range g.width {
@@ -72,11 +72,11 @@ func (g *group) merged(h *group) group {
 	return m
 }
 
-// mergeGroups joins groups until at most n are left, each time the two that
-// let through the least more.
+// mergeGroups joins groups until at most n are left, each time the two that then accept the
+// least more.
 func mergeGroups(groups []group, n int) []group {
 	type cost [maxTeddy]float64
-	more := make([]cost, len(groups)) // more[j][i], i < j: what joining i and j adds
+	more := make([]cost, len(groups)) // more[j][i], i < j: the cost of joining i and j
 	price := func(i, j int) {
 		m := groups[i].merged(&groups[j])
 		more[j][i] = m.rate - groups[i].rate - groups[j].rate

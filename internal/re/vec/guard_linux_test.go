@@ -11,7 +11,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// guarded gives one page of memory between two that may not be touched.
+// guarded returns one page of memory between two inaccessible ones.
 func guarded(t *testing.T) []byte {
 	t.Helper()
 	page := syscall.Getpagesize()
@@ -28,8 +28,8 @@ func guarded(t *testing.T) []byte {
 	return mem[page : 2*page : 2*page]
 }
 
-// TestNoReadOutside runs every kernel on texts of all lengths up to 300 that
-// end right before, or begin right after, a page that faults when read.
+// TestNoReadOutside runs every kernel on texts of all lengths up to 300 that end right before,
+// or begin right after, an inaccessible page.
 func TestNoReadOutside(t *testing.T) {
 	stress.SkipTiny(t)
 	page := guarded(t)
@@ -44,8 +44,8 @@ func TestNoReadOutside(t *testing.T) {
 	}
 }
 
-// touchAll runs the kernels over hay: with nothing to find, with candidates
-// that fail everywhere, and with the needle at the very end.
+// touchAll runs the kernels on hay: with nothing to find, with candidates that fail
+// everywhere, and with the needle at the very end.
 func touchAll(t *testing.T, l level, hay []byte) {
 	t.Helper()
 	defer func() {
@@ -94,7 +94,7 @@ func touchAll(t *testing.T, l level, hay []byte) {
 
 var guardNeedles = []string{"ab", "abc", "abcd", "needle", "a needle", "needle of 17 byte", "a needle of more than thirty bytes"}
 
-// TestNoReadOutsideDense fills the page with what is nearly the needle.
+// TestNoReadOutsideDense fills the page with near matches of the needle.
 func TestNoReadOutsideDense(t *testing.T) {
 	page := guarded(t)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

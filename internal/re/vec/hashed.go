@@ -7,21 +7,21 @@ import (
 
 // hashed searches for any number of literals in pure Go, after Wu and Manber.
 //
-// A window as long as the shortest literal moves over the text. The last bytes
-// of the window, hashed, tell how far the window can move before they could be
-// part of the beginning of any literal. Where it cannot move the first and last
-// bytes of the window select the literals to compare.
+// A window as long as the shortest literal moves over the text. A hash of the window's last
+// bytes tells how far the window can move before they could be part of the start of any
+// literal. Where it cannot move, the first and last bytes of the window select the literals
+// to compare.
 type hashed struct {
 	window int // length, 1 to 32
 	block  uint
-	fold   uint32        // 0x20 in each byte when folding: '@' passes for '`' until compared
+	fold   uint32        // 0x20 in each byte if folding: '@' passes for '`' until compared
 	skip   [1 << 15]byte // by hash of the block; this size still fits the first cache
 	keys   uint          // log2 of the number of keys
 	slot   []uint32      // order[slot[k]:slot[k+1]] are the literals of key k
 	order  []uint32      // positions in litSet.lits, ascending in each slot
 }
 
-// maxWindow is as far as the window may move; it fits a byte.
+// maxWindow is the maximal move of the window; it fits a byte.
 const maxWindow = 32
 
 func newHashed(s *litSet) *hashed {
@@ -29,8 +29,7 @@ func newHashed(s *litSet) *hashed {
 	if s.fold {
 		h.fold = 0x20202020
 	}
-	// Blocks of three bytes tell more apart, of two let the window go further
-	// by one.
+	// Blocks of three bytes are more selective; with two the window moves further by one.
 	h.block = uint(min(h.window, 2))
 	if len(s.lits) > 32 && h.window > 2 {
 		h.block = 3
@@ -64,8 +63,8 @@ func newHashed(s *litSet) *hashed {
 	return h
 }
 
-// load gives the block of b that ends at end, in the order of a little-endian
-// load, in the high bytes.
+// load returns the block of b that ends at end, in the order of a little-endian load, in the
+// high bytes.
 func (h *hashed) load(b []byte, end int) uint32 {
 	v := uint32(b[end-1]) << 24
 	if h.block > 1 {
@@ -79,7 +78,7 @@ func (h *hashed) load(b []byte, end int) uint32 {
 
 func hash(v uint32) uint32 { return v * 0x9e3779b1 >> (32 - 15) }
 
-// head gives the first four bytes of a window, of one that has them.
+// head returns the first four bytes of a window of at least four.
 func (h *hashed) head(b []byte) uint32 {
 	if h.window >= 4 {
 		return binary.LittleEndian.Uint32(b) | h.fold
@@ -119,7 +118,7 @@ func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	return -1, -1
 }
 
-// advance moves the end of the window on to where it cannot be moved.
+// advance moves the end of the window to the next place where it cannot move on.
 func (h *hashed) advance(hay []byte, end int) int {
 	shift, fold := 32-8*h.block, h.fold
 	for uint(end) <= uint(len(hay)) && end >= 4 {
@@ -133,8 +132,8 @@ func (h *hashed) advance(hay []byte, end int) int {
 	return end
 }
 
-// advanceNarrow is advance for windows under four bytes. It steps by one: that
-// the next step waits for the skip would cost more than the skip saves.
+// advanceNarrow is advance for windows under four bytes. It steps by one: waiting for the
+// skip before the next step would cost more than the skip saves.
 func (h *hashed) advanceNarrow(hay []byte, end int) int {
 	if h.block == 2 && end >= 2 {
 		fold := h.fold >> 16

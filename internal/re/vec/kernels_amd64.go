@@ -2,9 +2,8 @@ package vec
 
 import "golang.org/x/sys/cpu"
 
-// cpuLevel asks for VBMI too before it uses AVX-512: no kernel needs it, but
-// the processors without it, before Ice Lake and Zen 4, lower their clock for
-// 512-bit registers.
+// cpuLevel requires VBMI before it uses AVX-512. No kernel needs it, but processors without
+// it, before Ice Lake and Zen 4, lower their clock for 512-bit registers.
 func cpuLevel() level {
 	x := &cpu.X86
 	switch {
@@ -63,8 +62,8 @@ func setFind(l level, h *half, b []byte) int {
 	return setAVX2(h, &b[0], len(b))
 }
 
-// The pair kernels look at the n positions from p, n ≥ 32 for AVX2 and n ≥ 1
-// for AVX-512, and read k.n-1 bytes past the last of them.
+// The pair kernels search the n positions from p, n ≥ 32 for AVX2 and n ≥ 1 for AVX-512, and
+// read k.n-1 bytes past the last of them.
 
 //go:noescape
 func pairAVX2(k *pair, p *byte, n int) int
@@ -92,8 +91,8 @@ func fewAVX2(h *half, p *byte, n int) int
 //go:noescape
 func setAVX2(h *half, p *byte, n int) int
 
-// teddyStep is the number of positions in a block, where n are left: the
-// widest that fits, or the narrowest.
+// teddyStep returns the number of positions in a block if n are left: the widest that fits, or
+// the narrowest.
 func teddyStep(l level, fat bool, n int) int {
 	switch {
 	case l == avx512 && fat && n >= 32:
@@ -106,8 +105,8 @@ func teddyStep(l level, fat bool, n int) int {
 	return 32
 }
 
-// teddyFind gives the first block of the n ≥ step positions at b that has
-// candidates, or a mask of 0.
+// teddyFind returns the first block of the n ≥ step positions at b that has candidates, or a
+// mask of 0.
 func teddyFind(t *Teddy, b []byte, n, step int, out *[64]byte) (pos int, mask uint64) {
 	switch {
 	case t.fat && step == 32:
@@ -134,8 +133,8 @@ func teddyFatAVX512(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask u
 
 func validBlocks(b []byte) bool { return validAVX2(&utf8Errors, &b[0], len(b)) }
 
-// validAVX2 reads n bytes, a multiple of 32, and doesn't ask whether the last
-// sequence is complete.
+// validAVX2 reads n bytes, a multiple of 32, and doesn't check whether the last sequence is
+// complete.
 //
 //go:noescape
 func validAVX2(t *utf8Tab, p *byte, n int) bool

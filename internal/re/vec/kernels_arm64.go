@@ -45,11 +45,11 @@ func setFind(l level, h *half, b []byte) int {
 	return setNEON(h, &b[0], len(b))
 }
 
-// teddyStep is the number of positions in a block.
+// teddyStep returns the number of positions in a block.
 func teddyStep(level, bool, int) int { return 16 }
 
-// teddyFind gives the first block of the n ≥ 16 positions at b that has
-// candidates, or a mask of 0.
+// teddyFind returns the first block of the n ≥ 16 positions at b that has candidates, or a
+// mask of 0.
 func teddyFind(t *Teddy, b []byte, n, _ int, out *[64]byte) (pos int, mask uint64) {
 	if t.fat {
 		return teddyFatNEON(&t.tab, &b[0], n, out)
@@ -57,8 +57,8 @@ func teddyFind(t *Teddy, b []byte, n, _ int, out *[64]byte) (pos int, mask uint6
 	return teddyNEON(&t.tab, &b[0], n, out)
 }
 
-// All kernels need n ≥ 16. The pair and Teddy kernels look at the n positions
-// from p and read what lies under a needle or fingerprint at the last of them.
+// All kernels need n ≥ 16. The pair and Teddy kernels search the n positions from p and read
+// the bytes of a needle or fingerprint at the last of them.
 
 //go:noescape
 func pairNEON(k *pair, p *byte, n int) int
@@ -86,7 +86,7 @@ func teddyFatNEON(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uin
 
 func validBlocks(b []byte) bool { return validNEON(&utf8Errors, &b[0], len(b)) }
 
-// validNEON doesn't ask whether the last sequence is complete.
+// validNEON doesn't check whether the last sequence is complete.
 //
 //go:noescape
 func validNEON(t *utf8Tab, p *byte, n int) bool

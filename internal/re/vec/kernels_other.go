@@ -14,11 +14,11 @@ func indexNonASCII(_ level, b []byte) int { return indexNonASCIIGeneric(b) }
 
 func setFind(_ level, h *half, b []byte) int { return setFindGeneric(h, b) }
 
-// Teddy runs its fallback at the generic level and never comes here.
+// Teddy runs its fallback at the generic level and never calls these.
 
 func teddyStep(level, bool, int) int { return 32 }
 
 func teddyFind(*Teddy, []byte, int, int, *[64]byte) (pos int, mask uint64) { return -1, 0 }
 
-// validBlocks is never asked at the generic level.
+// validBlocks is never called at the generic level.
 func validBlocks([]byte) bool { return true }

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// literal is one member of a set, ready to be compared.
+// literal is one member of a set, prepared for comparison.
 type literal struct {
-	text                []byte // in lower case when folding
+	text                []byte // in lower case if folding
 	index               int    // in the caller's list
 	first, last         uint64 // as in pair
 	firstMask, lastMask uint64
@@ -27,7 +27,7 @@ func newLiteral(text []byte, index int, fold *[256]byte) literal {
 	return l
 }
 
-// at tells whether the literal, which is not empty, is at hay[s:].
+// at reports whether the literal, which is not empty, is at hay[s:].
 func (l *literal) at(hay []byte, s int) bool {
 	n := len(l.text)
 	if n > len(hay)-s {
@@ -41,16 +41,16 @@ func (l *literal) at(hay []byte, s int) bool {
 	return n <= 16 || equalFold(window[8:n-8], l.text[8:n-8], l.fold)
 }
 
-// litSet is a set of literals under leftmost-first rules: of those that begin
-// at one place the one of lowest index counts. So a literal which has one of
-// lower index as its beginning is never reported, and is left out.
+// litSet is a set of literals under leftmost-first rules: of those that begin at the same
+// place the one with the lowest index wins. So a literal that has one with a lower index as
+// its prefix is never reported, and is dropped.
 type litSet struct {
 	lits           []literal // by index
 	fold           bool
 	minLen, maxLen int
 	hasZero        bool // a literal has a zero byte
 
-	// Made when first needed: most searches never do.
+	// Built on first use: most searches don't need them.
 	hashOnce sync.Once
 	hash     *hashed
 	autoOnce sync.Once
@@ -78,9 +78,9 @@ func newLitSet(lits [][]byte, fold bool) *litSet {
 	return s
 }
 
-// reachable returns, in order, the indices of the texts that have no prefix with
-// a lower index. In sorted order the prefixes of a text come before it, and each
-// is a prefix of the next, so they form a stack.
+// reachable returns, in order, the indices of the texts without a prefix of lower index. In
+// sorted order the prefixes of a text come before it, and each is a prefix of the next, so
+// they form a stack.
 func reachable(texts [][]byte) []int {
 	order := make([]int, len(texts))
 	for i := range order {
@@ -89,7 +89,7 @@ func reachable(texts [][]byte) []int {
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(bytes.Compare(texts[a], texts[b]), a-b)
 	})
-	var stack, keep []int // indices on the stack fall from bottom to top
+	var stack, keep []int // indices on the stack decrease from bottom to top
 	for _, i := range order {
 		for len(stack) > 0 && !bytes.HasPrefix(texts[i], texts[stack[len(stack)-1]]) {
 			stack = stack[:len(stack)-1]
@@ -104,13 +104,11 @@ func reachable(texts [][]byte) []int {
 	return keep
 }
 
-// credit is what comparisons may cost beyond four times the text passed before
-// the search is left to the automaton. It allows for eight literals as a whole,
-// like findLong.
+// credit is the cost of comparisons, beyond four times the text passed, after which the search
+// is left to the automaton. It allows for eight literals as a whole, like findLong.
 func (s *litSet) credit() int { return 8*s.maxLen + 256 }
 
-// cost is what comparing l counts against the credit: what lies beyond its
-// ends is taken to be read in full.
+// cost is the charge for comparing l: the part beyond its ends is assumed to be read in full.
 func (l *literal) cost() int {
 	if len(l.text) > 16 {
 		return len(l.text)

@@ -1,8 +1,7 @@
 package vec
 
-// Multi searches for any of a set of literals of any number, with what suits
-// the set: a Finder for one literal, a ByteSet for single bytes, Teddy for up
-// to 64, and a hashed window beyond.
+// Multi searches for any of a set of literals of any size, choosing by the set: a Finder for
+// one literal, a ByteSet for single bytes, Teddy for up to 64, and a hashed window beyond.
 type Multi struct {
 	set   *litSet
 	find  func(hay []byte, from int) int // one literal
@@ -11,9 +10,9 @@ type Multi struct {
 	teddy *Teddy
 }
 
-// NewMulti makes a Multi for lits, which it copies. With fold, the letters of
-// ASCII match both cases; see NewFoldFinder for what that leaves out. An empty
-// literal is found everywhere, no literals nowhere.
+// NewMulti makes a Multi for lits, which it copies. With fold, ASCII letters match both cases;
+// NewFoldFinder lists the limits of that. An empty literal is found everywhere, no literals
+// nowhere.
 func NewMulti(lits [][]byte, fold bool) *Multi { return newMulti(lits, fold, current()) }
 
 func newMulti(lits [][]byte, fold bool, l level) *Multi {
@@ -40,9 +39,8 @@ func newMulti(lits [][]byte, fold bool, l level) *Multi {
 	return m
 }
 
-// Find returns the leftmost position at or after from where a literal begins,
-// and the index of the literal: the lowest of those that begin there. It
-// returns -1, -1 when there is none.
+// Find returns the leftmost position at or after from where a literal begins, and the lowest
+// index of the literals that begin there. It returns -1, -1 if there is none.
 func (m *Multi) Find(hay []byte, from int) (pos, lit int) {
 	s := m.set
 	if from < 0 || from > len(hay) || len(s.lits) == 0 {
@@ -67,8 +65,8 @@ func (m *Multi) Find(hay []byte, from int) (pos, lit int) {
 	return s.hashed().find(hay, from, s)
 }
 
-// firstAt gives the index of the first literal at pos, for a set with an empty
-// one; that is the last of the set, since it hides all that follow.
+// firstAt returns the index of the first literal at pos, for a set with an empty one. That one
+// is the last of the set, since it hides all later ones.
 func (s *litSet) firstAt(hay []byte, pos int) int {
 	for i := range s.lits {
 		if l := &s.lits[i]; len(l.text) == 0 || l.at(hay, pos) {

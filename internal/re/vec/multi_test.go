@@ -184,8 +184,8 @@ func TestMultiRandom(t *testing.T) {
 	}
 }
 
-// TestMultiAdversarial has texts where nearly all positions are candidates and
-// comparisons fail late. Quadratic work would take minutes.
+// TestMultiAdversarial has texts in which nearly all positions are candidates and comparisons
+// fail late. Quadratic work would take minutes.
 func TestMultiAdversarial(t *testing.T) {
 	const n = 1 << 19
 	a := strings.Repeat("a", n)

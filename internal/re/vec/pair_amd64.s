@@ -9,15 +9,15 @@
 //	    R13 those of the 64 positions after it
 //	R12 last AX for which a whole block fits
 //
-// The last, partial block of AVX2 is moved back to end at n: the positions
-// seen a second time were no match the first time.
+// The last, partial block of AVX2 is moved back to end at n: the positions seen a
+// second time did not match the first time.
 //
-// The prefetch reaches into the next page, where the processor's own does not:
-// 7.7 → 10 GB/s on text that is not in the cache. It never faults, also beyond
-// the end of the text.
+// The prefetch reaches into the next page, unlike the processor's own: 7.7 → 10 GB/s
+// on text that is not in the cache. It never faults, not even beyond the end of the
+// text.
 
 // VERIFY compares both ends of the needle at position DI+DX and jumps to
-// found, or falls through. Which width is the same for the whole call.
+// found, or falls through. The width is the same for the whole call.
 #define VERIFY(v4, v2, fail, found) \
 	LEAQ  (SI)(DI*1), CX            \
 	ADDQ  DX, CX                    \
@@ -170,7 +170,7 @@ TEXT ·pairFoldAVX2(SB), NOSPLIT, $0-32
 	VPORQ    d(R11)(AX*1), Z15, Z3 \
 	VPCMPEQB Z3, Z1, out, out
 
-// The last block reads under a mask, which no fault can come from.
+// The last block reads under a mask, which can't fault.
 #define TAIL5 \
 	VMOVDQU8.Z (R10)(AX*1), K3, Z2 \
 	VMOVDQU8.Z (R11)(AX*1), K3, Z3

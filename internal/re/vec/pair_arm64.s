@@ -1,8 +1,8 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// SHRN4 is SHRN Vd.8B, Vn.8H, #4, which the assembler lacks: of a vector with
-// 0xff or 0 in each byte it makes 64 bits, four a byte.
+// SHRN4 is SHRN Vd.8B, Vn.8H, #4, which the assembler lacks: it converts a
+// vector with 0xff or 0 in each byte to 64 bits, four per byte.
 #define SHRN4(n, d) WORD $(0x0f0c8400 | (n << 5) | d)
 
 // The pair kernels. Registers:
@@ -40,8 +40,7 @@
 	MOVD  $0, R6                  \
 	SUB   $64, R2, R7
 
-// CAND leaves the candidates in a, where a and b have the text under the two
-// rare bytes.
+// CAND sets a to the candidates, given the text at the two rare bytes in a and b.
 #define CAND(a, b) \
 	VCMEQ a.B16, V0.B16, a.B16 \
 	VCMEQ b.B16, V1.B16, b.B16 \

@@ -9,17 +9,15 @@ import (
 // Teddy searches for any of up to 64 literals, after the algorithm of that
 // name in Hyperscan.
 //
-// Four bytes of each literal are its fingerprint, and the literals share 8 or
-// 16 buckets. For each byte of the fingerprint two look-ups, by the low and
-// the high half of a byte of text, give the buckets that this byte fits as a
-// set of bits. The buckets in all eight sets of a position are its candidates,
-// 16 to 64 positions at a time.
+// Four bytes of each literal are its fingerprint, and the literals share 8 or 16 buckets. For
+// each byte of the fingerprint two look-ups, by the low and the high half of a byte of text,
+// give the buckets that accept this byte as a set of bits. The buckets in all eight sets of a
+// position are its candidates, 16 to 64 positions at a time.
 //
-// Candidates cost more than the look-ups, so the fingerprint is not simply the
-// beginning of the literal but its rarest four bytes in a row, and literals
-// share a bucket where the mixture lets through the least. Since the place of
-// the fingerprint differs from literal to literal, a match is only known to be
-// leftmost when the text is searched for the distance of these places more.
+// Candidates cost more than the look-ups, so the fingerprint is not simply the start of the
+// literal but its rarest four adjacent bytes, and literals are grouped so that buckets accept
+// the least. Since the fingerprint's offset differs between literals, a match is known to be
+// leftmost only after searching further by the largest difference of these offsets.
 type Teddy struct {
 	set     *litSet
 	tab     teddyTab
@@ -27,24 +25,23 @@ type Teddy struct {
 	level   level
 	fat     bool // 16 buckets
 	width   int  // bytes of the fingerprint, 1 to 4
-	minOff  int  // of the places of fingerprints in their literals
+	minOff  int  // of the fingerprints' offsets in their literals
 	maxOff  int
 }
 
-// teddyTab is what the kernels read; the layout is known to the assembly.
+// teddyTab is the input of the kernels. The assembly depends on its layout.
 type teddyTab struct {
-	// off has the place of each byte of the fingerprint; one shorter than
-	// four repeats the last.
+	// off has the offset of each byte of the fingerprint; if it is shorter than four, the
+	// last one is repeated.
 	off [4]uint64
-	// tab has a row for the low and one for the high half of each byte:
-	// four copies of the table of 8 buckets, or two of the first 8 and two of
-	// the second 8.
+	// tab has a row for the low and one for the high half of each byte: four copies of the
+	// table of 8 buckets, or two of the first 8 and two of the second 8.
 	tab [8][64]byte
 }
 
 type teddyLit struct {
 	*literal
-	off        int    // where its fingerprint begins
+	off        int    // start of its fingerprint
 	head, mask uint64 // of text | mask, the first eight bytes; all ones beyond the literal
 }
 
@@ -60,11 +57,11 @@ func newTeddyLit(l *literal, off int) teddyLit {
 	return t
 }
 
-// maxTeddy is the number of literals beyond which buckets get too crowded.
+// maxTeddy is the number of literals beyond which buckets are too crowded.
 const maxTeddy = 64
 
-// maxFingerprintOff limits how far into a literal its fingerprint may be, and
-// with it the text looked at behind each match.
+// maxFingerprintOff limits how far into a literal its fingerprint may be, and so the text
+// searched after each match.
 const maxFingerprintOff = 24
 
 func newTeddy(set *litSet, l level) (*Teddy, bool) {
@@ -80,7 +77,7 @@ func newTeddy(set *litSet, l level) (*Teddy, bool) {
 		groups[i] = newGroup(newTeddyLit(lit, off), t.width, set.fold)
 	}
 	if len(groups) > 8 {
-		// Many literals have few fingerprints: a word in all cases of its letters.
+		// Many literals may have few fingerprints, such as a word in all cases of its letters.
 		slim := mergeGroups(slices.Clone(groups), 8)
 		groups = mergeGroups(groups, 16)
 		t.fat = compares(slim)-compares(groups) > fatGain
@@ -98,9 +95,8 @@ func newTeddy(set *litSet, l level) (*Teddy, bool) {
 	return t, true
 }
 
-// fatGain is how many comparisons a position 16 buckets have to save over 8: with
-// 16, a position takes 0.06 ns more, and a comparison with its share of a candidate
-// takes 5 ns.
+// fatGain is how many comparisons per position 16 buckets must save over 8: with 16, a position
+// takes 0.06 ns more, and a comparison with its share of a candidate takes 5 ns.
 const fatGain = 0.01
 
 // compares is how many literals are compared for each position of a text.
@@ -131,7 +127,7 @@ func (t *Teddy) fill(b int, g group) {
 	}
 }
 
-// rareWindow gives the place of the rarest width bytes in a row.
+// rareWindow returns the offset of the rarest width adjacent bytes.
 func rareWindow(text []byte, width int, fold bool) int {
 	rank := commonness
 	if fold {
@@ -150,9 +146,8 @@ func rareWindow(text []byte, width int, fold bool) int {
 	return best
 }
 
-// Find returns the leftmost position at or after from where a literal begins,
-// and the index of the literal: the lowest of those that begin there. It
-// returns -1, -1 when there is none.
+// Find returns the leftmost position at or after from where a literal begins, and the lowest
+// index of the literals that begin there. It returns -1, -1 if there is none.
 func (t *Teddy) Find(hay []byte, from int) (pos, lit int) {
 	if from < 0 || from > len(hay)-t.set.minLen {
 		return -1, -1
@@ -166,8 +161,8 @@ func (t *Teddy) Find(hay []byte, from int) (pos, lit int) {
 	return t.scan(hay, from)
 }
 
-// findShort searches a text too short for a block, such as a line: the kernel
-// reads a copy that is filled up with zeros, which no literal has.
+// findShort searches a text too short for a block, such as a line: the kernel reads a copy
+// padded with zeros, which no literal contains.
 func (t *Teddy) findShort(hay []byte, from int) (pos, lit int) {
 	if t.set.hasZero {
 		pos, lit = t.set.hashed().find(hay, 0, t.set)
@@ -179,19 +174,19 @@ func (t *Teddy) findShort(hay []byte, from int) (pos, lit int) {
 	return shift(pos, from), lit
 }
 
-// shortBlock is the size of such a copy: 48+maxFingerprintOff at most of text,
-// and 64+maxFingerprintOff for the kernels.
+// shortBlock is the size of such a copy: at most 48+maxFingerprintOff of text, and
+// 64+maxFingerprintOff for the kernels.
 const shortBlock = 64 + maxFingerprintOff + 8
 
-// scan walks over the blocks with candidates. Until a match is found best is
-// the end of the text; after that only what begins at best or before counts.
+// scan walks over the blocks with candidates. Until a match is found best is the end of the
+// text; after that only literals that begin at or before best count.
 func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
 	var out [64]byte
 	best, bestLit := len(hay), -1
 	credit := t.set.credit()
-	end := len(hay) - t.width + 1 // of the places for fingerprints
+	end := len(hay) - t.width + 1 // for the positions of fingerprints
 	for p := from + t.minOff; p < end && p-t.maxOff <= best; {
-		// After a match no further than needed; two blocks always fit.
+		// After a match no further than necessary; two blocks always fit.
 		at, mask, step := t.candidates(hay, p, min(end, max(best+t.maxOff+1, p+128)), &out)
 		if mask == 0 {
 			break
@@ -236,14 +231,14 @@ func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
 	return best, bestLit
 }
 
-// candidates gives the next block at or after p with candidates, as a mask of
-// its step positions; out has the buckets of each. p < end, and hay has room
-// for the smallest block.
+// candidates returns the next block at or after p with candidates, as a mask of its step
+// positions; out has the buckets of each. p < end, and hay is large enough for the smallest
+// block.
 func (t *Teddy) candidates(hay []byte, p, end int, out *[64]byte) (at int, mask uint64, step int) {
 	step = teddyStep(t.level, t.fat, end-p)
 	if back := step - (end - p); back > 0 {
-		// Less than a block is left: look at the last whole block. What is seen
-		// twice is compared twice, with the same result.
+		// Less than a block is left: use the last whole block. Positions seen twice are compared
+		// twice, with the same result.
 		p -= back
 	}
 	at, mask = teddyFind(t, hay[p:], end-p, step, out)

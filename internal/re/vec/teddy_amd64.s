@@ -10,9 +10,9 @@ GLOBL nibble<>(SB), RODATA|NOPTR, $8
 //	AX  position     R12 last position for a whole block
 //	0 to 7 tables    8 nibble mask   9 to 13 scratch, 12 the result
 //
-// As with the pair kernels the last block is moved back to end at n; what it
-// sees twice had no candidate, or the call would have ended there. On the
-// prefetch see there too.
+// As in the pair kernels the last block is moved back to end at n. Positions seen
+// twice had no candidate, otherwise the call would have ended there. The prefetch
+// is explained there too.
 
 #define POINTERS(width) \
 	MOVQ t+0(FP), R8                  \

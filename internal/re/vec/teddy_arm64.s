@@ -56,9 +56,9 @@
 	VAND V3.B16, V4.B16, V3.B16     \
 	VAND V3.B16, res.B16, res.B16
 
-// WALK goes over the blocks; BLOCK leaves in V5 what is not zero at a
-// candidate. What the last block, moved back to end at n, sees twice had no
-// candidate, or the call would have ended there.
+// WALK visits the blocks; BLOCK sets V5 to nonzero bytes at candidates. The last
+// block is moved back to end at n. Positions seen twice had no candidate,
+// otherwise the call would have ended there.
 #define WALK(BLOCK) \
 loop:                           \
 	CMP  R9, R8                 \
@@ -83,8 +83,8 @@ none:                           \
 	RET                         \
 hit:
 
-// RETURN makes one bit of each byte of V5: each keeps its bit of eight, and
-// three times neighbours are added.
+// RETURN converts each byte of V5 to one bit: each keeps its bit of eight, and
+// neighbours are added three times.
 #define RETURN \
 	VCMTST V5.B16, V5.B16, V5.B16   \
 	MOVD   $0x8040201008040201, R10 \

@@ -1,18 +1,18 @@
 package vec
 
-// twoWay is the Two-Way search of Crochemore and Perrin: linear time whatever
-// needle and text, constant space, about 1 GB/s. It is what the vector
-// searches turn to when the text defeats them.
+// twoWay is the Two-Way search of Crochemore and Perrin: linear time whatever needle and
+// text, constant space, about 1 GB/s. The vector searches fall back to it on texts that
+// defeat them.
 //
-// The needle is cut in two at a critical position. The right part is compared
-// first, left to right; a mismatch there moves on past it. Then the left
-// part, right to left; a mismatch there moves on by the period.
+// The needle is cut in two at a critical position. The right part is compared first, left to
+// right; a mismatch there advances past it. Then the left part, right to left; a mismatch
+// there advances by the period.
 type twoWay struct {
 	needle   []byte
-	fold     *[256]byte // maps the text's bytes; nil for none
-	cut      int        // where the right part begins
-	period   int        // of the needle, or a safe step when it is not small
-	periodic bool       // the needle repeats with period from its beginning
+	fold     *[256]byte // maps the text's bytes; may be nil
+	cut      int        // start of the right part
+	period   int        // of the needle, or a safe step if it is not small
+	periodic bool       // the needle repeats with period from its start
 }
 
 func newTwoWay(needle []byte, fold *[256]byte) *twoWay {
@@ -31,11 +31,11 @@ func newTwoWay(needle []byte, fold *[256]byte) *twoWay {
 	return t
 }
 
-// maximalSuffix gives the start of the greatest suffix of b, by the order of
-// bytes or by its reverse, and the period of that suffix.
+// maximalSuffix returns the start of the greatest suffix of b, by the order of bytes or by its
+// reverse, and the period of that suffix.
 func maximalSuffix(b []byte, reverse bool) (start, period int) {
 	period = 1
-	k := 0 // bytes compared equal in the present period
+	k := 0 // bytes compared equal in the current period
 	for next := 1; next+k < len(b); {
 		x, y := b[next+k], b[start+k]
 		if reverse {
@@ -46,7 +46,7 @@ func maximalSuffix(b []byte, reverse bool) (start, period int) {
 			next += k + 1
 			k = 0
 			period = next - start
-		case x > y: // greater: begin again from it
+		case x > y: // greater: start again from it
 			start = next
 			next++
 			k, period = 0, 1
@@ -63,7 +63,7 @@ func maximalSuffix(b []byte, reverse bool) (start, period int) {
 // find returns the first occurrence in hay at or after from, or -1.
 func (t *twoWay) find(hay []byte, from int) int {
 	n := len(t.needle)
-	known := 0 // leading bytes known to match, when the needle is periodic
+	known := 0 // leading bytes known to match, if the needle is periodic
 	for pos := from; pos+n <= len(hay); {
 		window := hay[pos : pos+n]
 		i := max(t.cut, known)

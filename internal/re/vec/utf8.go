@@ -2,13 +2,12 @@ package vec
 
 import "unicode/utf8"
 
-// ValidUTF8 tells whether b is UTF-8 throughout, as utf8.Valid does.
+// ValidUTF8 reports whether b is entirely UTF-8, as utf8.Valid does.
 //
-// Every error of UTF-8 shows in two neighbouring bytes, or in a byte that must
-// continue a longer sequence and doesn't, or does and must not (Keiser and
-// Lemire, "Validating UTF-8 in less than one instruction per byte"): three
-// look-ups by half a byte give the errors each half allows, as bits, and what
-// all three allow is one.
+// Every error of UTF-8 shows in two adjacent bytes, or in a byte that must continue a longer
+// sequence and doesn't, or does and must not (Keiser and Lemire, "Validating UTF-8 in less
+// than one instruction per byte"). Three look-ups by half a byte give the errors that each
+// half allows, as bits; an error allowed by all three has occurred.
 func ValidUTF8(b []byte) bool { return validUTF8(current(), b) }
 
 func validUTF8(l level, b []byte) bool {
@@ -24,7 +23,7 @@ func validUTF8(l level, b []byte) bool {
 	if !validBlocks(b[:n]) {
 		return false
 	}
-	// The last sequence of the blocks may go on after them.
+	// The last sequence of the blocks may continue after them.
 	for back := 1; back <= 3; back++ {
 		if utf8.RuneStart(b[n-back]) {
 			n -= back
@@ -34,10 +33,10 @@ func validUTF8(l level, b []byte) bool {
 	return utf8.Valid(b[n:])
 }
 
-// validBlock is what the kernels read at a time.
+// validBlock is the number of bytes the kernels read at a time.
 const validBlock = 32
 
-// Errors of two neighbouring bytes.
+// Errors of two adjacent bytes.
 const (
 	tooShort  = 1 << iota // a lead byte or ASCII where a continuation must be
 	tooLong               // a continuation after ASCII
@@ -48,11 +47,11 @@ const (
 	tooLarge8             // F5 and above; also overlong4, F0 followed by less than 90
 	twoConts              // two continuations: right after some leads only
 
-	carry = tooShort | tooLong | twoConts // told by other halves
+	carry = tooShort | tooLong | twoConts // decided by other halves
 )
 
-// utf8Tab is what the kernels read; the layout is known to the assembly. Each
-// row is there twice, for registers of 32 bytes.
+// utf8Tab is the input of the kernels. The assembly depends on its layout. Each row is
+// doubled, for registers of 32 bytes.
 type utf8Tab [3][32]byte
 
 var utf8Errors = func() (t utf8Tab) {
@@ -64,7 +63,7 @@ var utf8Errors = func() (t utf8Tab) {
 	return t
 }()
 
-// firstHigh is what the high half of the first byte allows.
+// firstHigh returns the errors that the high half of the first byte allows.
 func firstHigh(h int) byte {
 	switch {
 	case h < 8:

@@ -3,9 +3,9 @@
 
 // func validAVX2(t *utf8Tab, p *byte, n int) bool
 //
-// SI p, R9 n, AX position, BX high bits of the block before. Y15 to Y13 the
-// rows, Y12 low halves, Y11 and Y10 what leaves bit 7 of the lead of three or
-// of four, Y9 bit 7, Y8 errors, Y7 the block before.
+// SI p, R9 n, AX position, BX high bits of the previous block. Y15 to Y13 the
+// rows, Y12 low halves, Y11 and Y10 subtrahends that leave bit 7 only of leads of
+// three and four bytes, Y9 bit 7, Y8 errors, Y7 the previous block.
 TEXT ·validAVX2(SB), NOSPLIT, $0-25
 	MOVQ t+0(FP), DI
 	MOVQ p+8(FP), SI

@@ -6,9 +6,9 @@
 
 // func validNEON(t *utf8Tab, p *byte, n int) bool
 //
-// R1 p, R2 n, R6 position, R7 high bits of the block before, R9 bit 7. V15 to
-// V13 the rows, V12 low halves, V11 and V10 what leaves bit 7 of the lead of
-// three or of four, V9 bit 7, V8 errors, V7 the block before.
+// R1 p, R2 n, R6 position, R7 high bits of the previous block, R9 bit 7. V15 to
+// V13 the rows, V12 low halves, V11 and V10 subtrahends that leave bit 7 only of
+// leads of three and four bytes, V9 bit 7, V8 errors, V7 the previous block.
 TEXT ·validNEON(SB), NOSPLIT, $0-25
 	MOVD t+0(FP), R0
 	MOVD p+8(FP), R1

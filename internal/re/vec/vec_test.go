@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// levels are the kernels that this processor can run; each test runs at all
-// of them against one plain reference.
+// levels are the kernels that this processor can run; each test runs all of them against one
+// plain reference.
 func levels() []level {
 	switch l := cpuLevel(); l {
 	case avx512:
@@ -79,7 +79,7 @@ func naiveAt(hay, needle []byte, fold bool) bool {
 	return true
 }
 
-// random fills n bytes from alphabet.
+// random returns n random bytes from alphabet.
 func random(r *rand.Rand, n int, alphabet string) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -157,8 +157,8 @@ func TestFindCases(t *testing.T) {
 	}
 }
 
-// TestFindPlanted puts a needle of every length up to 40 at every position of
-// texts of every length up to 200, so at every place of a block.
+// TestFindPlanted puts a needle of every length up to 40 at every position of texts of every
+// length up to 200, and so at every place of a block.
 func TestFindPlanted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 41 {
@@ -185,8 +185,7 @@ func TestFindPlanted(t *testing.T) {
 	}
 }
 
-// TestFindRandom uses alphabets so small that nearly every position is a
-// candidate.
+// TestFindRandom uses alphabets so small that nearly every position is a candidate.
 func TestFindRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range stress.N(6000) {
@@ -201,9 +200,9 @@ func TestFindRandom(t *testing.T) {
 	}
 }
 
-// TestFindAdversarial holds texts that make candidates of very many positions,
-// with long needles that fail late. Quadratic work on the last of these takes
-// over ten seconds, even at the speed at which the standard library compares.
+// TestFindAdversarial has texts in which very many positions are candidates, with long
+// needles that fail late. Quadratic work on the last of these takes over ten seconds, even at
+// the speed at which the standard library compares.
 func TestFindAdversarial(t *testing.T) {
 	stress.SkipShort(t)
 	const n = 1 << 20

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// Show is a tree as a compact S-expression:
+// Show formats a tree as a compact S-expression:
 //
 //	(cat "ab" [0-9a-f] (rep 0 inf b[\xFF]) (rep? 1 3 "x") (cap 1 name (alt start empty)))
 //
@@ -33,7 +33,7 @@ func show(b *strings.Builder, n *hir.Node) {
 	case hir.OpLiteral:
 		b.WriteString(strconv.Quote(string(n.Lit)))
 	case hir.OpClass:
-		fmt.Fprint(b, n.Class) // which may be nil in a broken tree
+		fmt.Fprint(b, n.Class) // may be nil in a broken tree
 	case hir.OpLook:
 		b.WriteString(n.Look.String())
 	case hir.OpRepeat:
@@ -89,8 +89,7 @@ func Equal(n, o *hir.Node) bool {
 	return slices.EqualFunc(n.Subs, o.Subs, Equal)
 }
 
-// Check reports the first invariant of package hir that a tree breaks, nil when
-// it keeps them all.
+// Check reports the first invariant of package hir that a tree breaks, or nil.
 func Check(n *hir.Node) error {
 	if err := checkFields(n); err != nil {
 		return fmt.Errorf("%s: %w", Show(n), err)
@@ -109,7 +108,7 @@ func Check(n *hir.Node) error {
 	return nil
 }
 
-// numSubs is how many subs each Op has; two stands for two or more.
+// numSubs is the number of subs of each Op; two means two or more.
 var numSubs = [...]int{hir.OpRepeat: 1, hir.OpCapture: 1, hir.OpConcat: 2, hir.OpAlt: 2}
 
 func checkFields(n *hir.Node) error {

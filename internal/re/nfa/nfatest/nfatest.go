@@ -25,7 +25,7 @@ func Compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
 	return p
 }
 
-// Parse reads pattern as Go's regexp does and returns its tree.
+// Parse parses pattern as Go's regexp does and returns its tree.
 func Parse(pattern string) (*hir.Node, error) {
 	re, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -43,7 +43,7 @@ func MustParse(pattern string) *hir.Node {
 	return n
 }
 
-// Convert turns a tree of Go's into ours.
+// Convert converts a tree of Go's parser.
 func Convert(re *syntax.Regexp) *hir.Node {
 	greedy := re.Flags&syntax.NonGreedy == 0
 	repeat := func(lo, hi int) *hir.Node {
@@ -131,7 +131,7 @@ func class(pairs []rune) *hir.Node {
 	c := &hir.Class{}
 	for i := 0; i < len(pairs); i += 2 {
 		lo, hi := pairs[i], pairs[i+1]
-		if lo <= 0xDFFF && hi >= 0xD800 { // no surrogates in a text
+		if lo <= 0xDFFF && hi >= 0xD800 { // texts have no surrogates
 			if lo < 0xD800 {
 				c.Ranges = append(c.Ranges, hir.Range{Lo: lo, Hi: 0xD7FF})
 			}
@@ -147,8 +147,8 @@ func class(pairs []rune) *hir.Node {
 	return &hir.Node{Op: hir.OpClass, Class: c}
 }
 
-// Pattern makes a random pattern in Go's syntax over a small alphabet, so
-// that texts have a fair chance to match.
+// Pattern returns a random pattern in Go's syntax over a small alphabet, so that texts
+// often match.
 func Pattern(r *rand.Rand, depth int) string {
 	if depth <= 0 {
 		return atoms[r.IntN(len(atoms))]
@@ -169,8 +169,8 @@ func Pattern(r *rand.Rand, depth int) string {
 	return atoms[r.IntN(len(atoms))]
 }
 
-// WithLooks replaces the assertions in a tree by random others, so that all
-// kinds are tried in all places.
+// WithLooks replaces the assertions in a tree by random others, so that all kinds occur in
+// all places.
 func WithLooks(r *rand.Rand, n *hir.Node) *hir.Node {
 	c := *n
 	if n.Op == hir.OpLook {
@@ -190,8 +190,8 @@ var atoms = []string{
 
 var repeats = []string{"*", "+", "?", "*?", "+?", "??", "{2}", "{1,3}", "{2,}", "{0,2}?", "{3}?"}
 
-// Text makes a random text over Pattern's alphabet. With invalid set, some
-// bytes are broken encodings.
+// Text returns a random text over Pattern's alphabet. With invalid set, some bytes are
+// broken encodings.
 func Text(r *rand.Rand, n int, invalid bool) string {
 	var b strings.Builder
 	for range n {

@@ -10,12 +10,12 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// The sets every pattern shares. hir classes are immutable.
+// The sets shared by all patterns. hir classes are immutable.
 var (
 	lineTerminators = hir.NewClass(hir.Range{Lo: '\n', Hi: '\n'}, hir.Range{Lo: '\r', Hi: '\r'}, hir.Range{Lo: 0x2028, Hi: 0x2029})
 	digits          = hir.NewClass(hir.Range{Lo: '0', Hi: '9'})
 	words           = hir.NewClass(hir.Range{Lo: '0', Hi: '9'}, hir.Range{Lo: 'A', Hi: 'Z'}, hir.Range{Lo: '_', Hi: '_'}, hir.Range{Lo: 'a', Hi: 'z'})
-	// wordsFold is \w with i and u or v: also what folds to a word character.
+	// wordsFold is \w with i and u or v: also characters that fold to a word character.
 	wordsFold = words.Union(hir.NewClass(hir.Range{Lo: 0x17F, Hi: 0x17F}, hir.Range{Lo: 0x212A, Hi: 0x212A}))
 	spaces    = hir.NewClass(
 		hir.Range{Lo: '\t', Hi: '\r'}, hir.Range{Lo: ' ', Hi: ' '}, hir.Range{Lo: 0xA0, Hi: 0xA0}, hir.Range{Lo: 0x1680, Hi: 0x1680},
@@ -24,17 +24,17 @@ var (
 	noChars = hir.NewClass()
 )
 
-// operand is the value of a class or a part of one: characters and, with v,
-// strings of any length but one. Under v and i both are folded already: the
-// set holds whole equivalence classes, strings are in canonical form.
+// operand is the value of a class or a part of one: characters and, with v, strings of any
+// length except one. Under v and i both are already folded: the set consists of whole
+// equivalence classes, strings are in canonical form.
 type operand struct {
 	set     *hir.Class
 	strings map[string]bool
-	may     bool // strings are possible, by the grammar's count
+	may     bool // strings are possible according to the grammar
 }
 
-// leaf is a set as written. Under v folding comes before set operations,
-// otherwise after them.
+// leaf returns a set as an operand. Under v folding comes before set operations, otherwise
+// after them.
 func (p *parser) leaf(set *hir.Class) operand {
 	if p.flags&UnicodeSets != 0 {
 		set = p.closed(set)
@@ -100,8 +100,8 @@ func (p *parser) unterminatedClass(start int) {
 	p.fail(start, 1, "Unterminated character class", `Close it with ']', or write \[ for a literal bracket.`)
 }
 
-// classRange adds one member, range or class escape. A hyphen beside a class
-// escape is itself, unless the grammar is strict.
+// classRange adds one member, range or class escape. A hyphen beside a class escape is
+// literal, unless the grammar is strict.
 func (p *parser) classRange(ranges []hir.Range, start int) []hir.Range {
 	from := p.pos
 	lo, loSet := p.classAtom()
@@ -146,7 +146,7 @@ func (p *parser) outOfOrder(from int) {
 	p.fail(from, p.pos-from, "Range out of order in character class", `Swap the ends, or write \- for a hyphen.`)
 }
 
-// classAtom takes a character, or a class escape as a set.
+// classAtom parses a character, or a class escape as a set.
 func (p *parser) classAtom() (rune, *hir.Class) {
 	start := p.pos
 	if p.at(0) != '\\' {

@@ -18,7 +18,7 @@ const (
 	opSubtract
 )
 
-// classSet parses a class of the v flag, from its bracket to its bracket.
+// classSet parses a class of the v flag, including its brackets.
 func (p *parser) classSet() operand {
 	start := p.pos
 	p.pos++
@@ -50,7 +50,7 @@ func (p *parser) classSet() operand {
 		}
 		p.take(syntax.NodeBytes + syntax.RangeBytes*len(v.set.Ranges))
 		if next != opUnion {
-			p.take(len(acc.ranges)) // no sorting, so it is quicker
+			p.take(len(acc.ranges)) // faster, because it doesn't sort
 		}
 		acc.apply(v, next)
 	}
@@ -65,8 +65,8 @@ func (p *parser) classSet() operand {
 	return operand{set: v.set.Negate()}
 }
 
-// union collects operands; ranges become a set only when one is needed, so
-// that a class of many members takes no quadratic time.
+// union collects operands. Ranges become a set only when one is needed, so that a class of
+// many members doesn't take quadratic time.
 type union struct {
 	ranges  []hir.Range
 	strings map[string]bool
@@ -95,7 +95,7 @@ func (u *union) operand() operand {
 	return operand{hir.NewClass(u.ranges...), u.strings, u.may}
 }
 
-// setOperator takes && or --, if one is there.
+// setOperator parses && or --, if one follows.
 func (p *parser) setOperator() setOp {
 	switch {
 	case p.has("&&"):
@@ -114,8 +114,8 @@ func (p *parser) invalidSetOp() {
 	p.fail(p.pos, 0, "Invalid set operation in character class", "Put the parts of && and -- in brackets of their own: [[a-z]--[aeiou]].")
 }
 
-// setOperand takes a nested class, an escape, a character or, where ranges
-// may stand, a range.
+// setOperand parses a nested class, an escape, a character or, if ranges are allowed, a
+// range.
 func (p *parser) setOperand(ranges bool) (v operand, isRange bool) {
 	none := operand{set: noChars}
 	start := p.pos
@@ -153,7 +153,7 @@ func (p *parser) setOperand(ranges bool) (v operand, isRange bool) {
 	return p.leaf(hir.NewClass(hir.Range{Lo: lo, Hi: hi})), true
 }
 
-// setClass takes an operand that is more than a character, if one is there.
+// setClass parses an operand other than a character, if one follows.
 func (p *parser) setClass() (operand, bool) {
 	start := p.pos
 	switch {
@@ -175,8 +175,8 @@ func (p *parser) invalidRange(start int) {
 	p.fail(start, p.pos-start, "Invalid character class", `Only characters can be the ends of a range; write \- for a hyphen.`)
 }
 
-// setChar takes one character of a class with the v flag, where all that is
-// or may become syntax has to be escaped.
+// setChar parses one character of a class with the v flag, where all present and future
+// syntax characters must be escaped.
 func (p *parser) setChar() (rune, bool) {
 	start := p.pos
 	c := p.at(0)
@@ -202,8 +202,7 @@ func (p *parser) setChar() (rune, bool) {
 	return p.rune(), true
 }
 
-// classStrings takes the rest of \q{abc|d|…}. Strings of one character are
-// members as any other.
+// classStrings parses the rest of \q{abc|d|…}. Strings of one character are ordinary members.
 func (p *parser) classStrings(start int) operand {
 	all := union{strings: map[string]bool{}}
 	var s []rune
@@ -237,8 +236,8 @@ func (p *parser) classStrings(start int) operand {
 	}
 }
 
-// canonical is the form in which strings of a class are compared; ok is
-// false with a lone surrogate in it, which is in no text.
+// canonical returns the form in which strings of a class are compared; ok is false if it
+// contains a lone surrogate, which occurs in no text.
 func (p *parser) canonical(s []rune) (text string, ok bool) {
 	var b strings.Builder
 	for _, r := range s {

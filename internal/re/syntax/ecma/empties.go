@@ -4,19 +4,19 @@ import "slices"
 
 // empties describes the ways a node can match the empty string.
 type empties struct {
-	may  bool // there is one
-	only bool // there is nothing else
-	last bool // all of them come after all others in order of preference
+	may  bool // there is a way
+	only bool // all ways are empty
+	last bool // the empty ways are the least preferred
 }
 
-// annotate notes at each repetition in n how its body can be empty, and
-// returns how n can.
+// annotate records at each repetition in n how its body can be empty, and returns how n
+// can be.
 func annotate(n *Node) empties {
 	switch n.Kind {
 	case KindLiteral, KindSet:
 		return empties{}
 	case KindBackref:
-		return empties{may: true, last: true} // there is one way only
+		return empties{may: true, last: true} // there is only one way
 	case KindGroup:
 		return annotate(n.Subs[0])
 	case KindRepeat:
@@ -58,7 +58,7 @@ func emptyRepeat(n *Node) empties {
 	return empties{may: true, last: (n.Greedy || fixed) && (n.Min == 0 || e.last)}
 }
 
-// emptyAnywhere reports whether a node matches the empty string at every place.
+// emptyAnywhere reports whether a node matches the empty string at every position.
 func emptyAnywhere(n *Node) bool {
 	switch n.Kind {
 	case KindEmpty:

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// atomEscape parses a backslash and what follows, outside a class.
+// atomEscape parses a backslash and its escape, outside a class.
 func (p *parser) atomEscape() (n *Node, quantifiable bool) {
 	start := p.pos
 	p.pos++
@@ -51,8 +51,8 @@ func (p *parser) wordAssertion(not bool) *Node {
 	return p.node(Node{Kind: KindAssert, Assert: a})
 }
 
-// decimalEscape is a reference where there is such a group; where there is
-// none, Annex B makes it an octal escape, or the digits 8 and 9 themselves.
+// decimalEscape is a reference if the group exists; otherwise Annex B makes it an octal
+// escape, or the digits 8 and 9 themselves.
 func (p *parser) decimalEscape(start int) *Node {
 	num, _ := p.number()
 	if num <= p.total {
@@ -70,7 +70,7 @@ func (p *parser) decimalEscape(start int) *Node {
 	return p.char(p.octal())
 }
 
-// octal takes up to three octal digits, not over \377.
+// octal parses up to three octal digits, at most \377.
 func (p *parser) octal() rune {
 	v := rune(0)
 	for i := 0; i < 3; i++ {
@@ -84,8 +84,8 @@ func (p *parser) octal() rune {
 	return v
 }
 
-// classEscape takes \d \s \w and their opposites, and \p{…} where it exists.
-// p stands after the backslash.
+// classEscape parses \d \s \w and their opposites, and \p{…} where allowed. p is after the
+// backslash.
 func (p *parser) classEscape(start int, inClass bool) (operand, bool) {
 	c := p.at(0)
 	switch c {
@@ -130,8 +130,8 @@ func perlClass(c byte, f Flags) *hir.Class {
 	return words
 }
 
-// charEscape takes an escape that is one character. p stands after the
-// backslash, and not at the end.
+// charEscape parses an escape for one character. p is after the backslash, and not at the
+// end.
 func (p *parser) charEscape(start int, inClass bool) rune {
 	strict := p.flags.strict()
 	switch c := p.at(0); {
@@ -176,8 +176,8 @@ func (p *parser) charEscape(start int, inClass bool) rune {
 	return p.identityEscape(start, inClass)
 }
 
-// controlEscape is \cA. Where no letter follows, Annex B takes the backslash
-// alone, as itself.
+// controlEscape parses \cA. If no letter follows, Annex B makes the backslash alone a
+// literal.
 func (p *parser) controlEscape(start int, inClass bool) rune {
 	c := p.at(1)
 	letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -214,7 +214,7 @@ func (p *parser) identityEscape(start int, inClass bool) rune {
 	return r
 }
 
-// hex takes exactly n hexadecimal digits, or nothing.
+// hex parses exactly n hexadecimal digits, or nothing.
 func (p *parser) hex(n int) (r rune, ok bool) {
 	if p.pos+n > len(p.src) {
 		return 0, false
@@ -240,9 +240,9 @@ func hexDigit(c byte) rune {
 	return -1
 }
 
-// unicodeEscape takes what follows \u: four digits, or braces where they are
-// allowed. A pair of surrogates in braces mode (strict syntax, group names)
-// is one character. On failure it takes nothing.
+// unicodeEscape parses the rest of a \u escape: four digits, or braces if allowed. With
+// braces allowed (strict syntax, group names) a pair of surrogates is one character. On
+// failure it consumes nothing.
 func (p *parser) unicodeEscape(braces bool) (rune, bool) {
 	start := p.pos
 	if braces && p.accept("{") {
@@ -269,10 +269,10 @@ func (p *parser) unicodeEscape(braces bool) (rune, bool) {
 	return r, ok
 }
 
-// joinSurrogates makes one character of the escape hi just taken and a low
-// surrogate escape after it. JavaScript does so under u and v; without them
-// it matches two code units in a row, which in our text are this character.
-// In a class without u or v they are two members, neither ever found.
+// joinSurrogates makes one character of the escape hi just parsed and a following low
+// surrogate escape. JavaScript does so under u and v; without them it matches two adjacent
+// code units, which in our text are this character. In a class without u or v they are two
+// members, neither of which ever occurs.
 func (p *parser) joinSurrogates(hi rune, inClass bool) rune {
 	if hi < 0xD800 || hi > 0xDBFF || !p.has(`\u`) || inClass && !p.flags.strict() {
 		return hi

@@ -13,12 +13,12 @@ import (
 type Fold uint8
 
 const (
-	FoldNone   Fold = iota // as they are
+	FoldNone   Fold = iota // no folding
 	FoldUpper              // i: by upper case, single characters only
 	FoldSimple             // i with u or v: by Unicode's simple case folding
 )
 
-// Canonical is the character that stands for all that compare equal to r.
+// Canonical returns the representative of all characters that compare equal to r.
 func (f Fold) Canonical(r rune) rune {
 	switch f {
 	case FoldUpper:
@@ -29,8 +29,8 @@ func (f Fold) Canonical(r rune) rune {
 	return r
 }
 
-// upperOrbits are the sets of two or more characters of one upper case, in
-// order of their least member, and for each character the set it is in.
+// upperOrbits are the sets of two or more characters with the same upper case, in order of
+// their least member, and for each character its set.
 var upperOrbits = sync.OnceValue(func() *orbits {
 	members := map[rune][]rune{}
 	for r := rune(0); r <= 0xFFFF; r++ {
@@ -56,7 +56,7 @@ type orbits struct {
 	of   map[rune][]rune
 }
 
-// closeOver adds to the set all that compares equal to a member.
+// closeOver adds to the set all characters that compare equal to a member.
 func closeOver(f Fold, c *hir.Class) *hir.Class {
 	var add []hir.Range
 	switch f {
@@ -79,8 +79,8 @@ func closeOver(f Fold, c *hir.Class) *hir.Class {
 	return c.Union(hir.NewClass(add...))
 }
 
-// upperFolds goes through the characters of a small set, and through the
-// orbits for a large one.
+// upperFolds iterates over the characters of a small set, or over the orbits for a large
+// one.
 func upperFolds(c *hir.Class) (add []hir.Range) {
 	o := upperOrbits()
 	take := func(orbit []rune) {

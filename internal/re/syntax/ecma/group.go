@@ -8,7 +8,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// group parses what begins with a parenthesis.
+// group parses a construct that begins with a parenthesis.
 func (p *parser) group() (n *Node, quantifiable bool) {
 	start := p.pos
 	p.pos++
@@ -74,8 +74,8 @@ func (p *parser) capture(start int, name string) *Node {
 	return p.node(Node{Kind: KindGroup, Cap: i, Subs: []*Node{sub}})
 }
 
-// declare notes a named group. Two of one name have to stand in different
-// alternatives of one disjunction, so that at most one takes part.
+// declare records a named group. Two groups with the same name must be in different
+// alternatives of one disjunction, so that at most one participates.
 func (p *parser) declare(start, i int, name string) {
 	if len(p.where[name]) == maxSameName {
 		p.fail(start, 1, "Too many captures", "Use (?:…) where the text of a group isn't needed.")
@@ -93,8 +93,7 @@ func (p *parser) declare(start, i int, name string) {
 	p.where[name] = append(p.where[name], namedGroup{i, slices.Clone(p.path)})
 }
 
-// apart reports whether two places are in different alternatives of one
-// disjunction.
+// apart reports whether two positions are in different alternatives of one disjunction.
 func apart(a, b []choice) bool {
 	for i := 0; i < min(len(a), len(b)) && a[i].disj == b[i].disj; i++ {
 		if a[i].alt != b[i].alt {
@@ -160,7 +159,7 @@ func (p *parser) modifiers(start int) *Node {
 	return n
 }
 
-// groupName takes a name and the '>' after it.
+// groupName parses a name and the '>' after it.
 func (p *parser) groupName() (string, bool) {
 	var b strings.Builder
 	for !p.done() {
@@ -187,7 +186,7 @@ func (p *parser) groupName() (string, bool) {
 	return "", false
 }
 
-// identifier reports whether r may stand in a name.
+// identifier reports whether r may be part of a name.
 func identifier(r rune, first bool) bool {
 	switch {
 	case r == '$' || r == '_' || 'a' <= r|0x20 && r|0x20 <= 'z':
@@ -214,7 +213,7 @@ func identifier(r rune, first bool) bool {
 	return found
 }
 
-// reference makes a backreference to a number, or to a name when num is 0.
+// reference makes a backreference to a number, or to a name if num is 0.
 func (p *parser) reference(off, num int, name string) *Node {
 	n := p.node(Node{Kind: KindBackref, Fold: p.flags.fold()})
 	if num > 0 {
@@ -227,10 +226,9 @@ func (p *parser) reference(off, num int, name string) *Node {
 	return n
 }
 
-// resolve gives every reference its groups, leaving out those that can't be
-// set where it stands: the groups it is inside of, and, outside
-// look-behinds, those that begin after it (a loop around both unsets them
-// before each iteration).
+// resolve sets the groups of every reference, except those that can't be set at its
+// position: the groups that contain it, and, outside look-behinds, those that begin after it
+// (a loop around both unsets them before each iteration).
 func (p *parser) resolve() {
 	for _, r := range p.backrefs {
 		if p.err != nil {

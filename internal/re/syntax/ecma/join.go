@@ -7,7 +7,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// Around says what has to surround a match, beside the pattern itself.
+// Around is a condition on the text around a match.
 type Around uint8
 
 const (
@@ -15,14 +15,12 @@ const (
 	WholeWord        // no Unicode word character next to it
 	WholeLine        // \n or an end of the text next to it
 
-	// WholeLineCRLF is WholeLine where \r and \r\n end a line as well, as Rust's
-	// R flag has it.
+	// WholeLineCRLF is WholeLine where \r and \r\n also end a line, as with Rust's R flag.
 	WholeLineCRLF
 )
 
-// Join makes one tree that matches what one of the trees does, the earlier
-// one by preference. Groups are numbered through, each reference staying with
-// the groups of its own pattern.
+// Join makes one tree that matches what any of the trees matches, preferring earlier ones.
+// Groups are numbered consecutively, and each reference keeps the groups of its own pattern.
 func Join(trees []*Tree, around Around) *Tree {
 	out := &Tree{Flags: trees[0].Flags, Names: []string{""}}
 	alts := make([]*Node, len(trees))
@@ -57,14 +55,13 @@ func look(r rune, behind, negate bool) *Node {
 	return &Node{Kind: KindLook, Behind: behind, Negate: negate, Subs: []*Node{{Kind: KindSet, Set: one(r)}}}
 }
 
-// edge matches the empty string at one end of the text and beside a
-// character of the set.
+// edge matches the empty string at one end of the text and beside a character of the set.
 func edge(end Assertion, set *hir.Class) *Node {
 	beside := &Node{Kind: KindLook, Behind: end == Start, Subs: []*Node{{Kind: KindSet, Set: set}}}
 	return newAlt([]*Node{{Kind: KindAssert, Assert: end}, beside})
 }
 
-// shift is a copy of the tree with its groups renumbered.
+// shift returns a copy of the tree with its groups renumbered.
 func shift(n *Node, by int) *Node {
 	if by == 0 {
 		return n

@@ -5,14 +5,13 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Parsed is the tree as every engine takes it. What a regular expression in
-// the strict sense can't say is widened, and Superset set: look-around is
-// empty, a reference may match all its group may.
+// Parsed returns the tree in the form for every engine. Non-regular parts are widened, and
+// Superset is set: look-around is empty, a reference may match anything its group may.
 //
-// Two rules of JavaScript differ from the other engines'. An iteration after
-// the required ones that takes nothing is refused: where that could change
-// the span, Superset is set. Groups are unset at the start of each iteration
-// and by refused ones: where that could change only them, CapturesDiffer is.
+// Two rules of JavaScript differ from other engines. An empty iteration after the required
+// ones is refused: if that could change the span, Superset is set. Groups are unset at the
+// start of each iteration and by refused ones: if that could change only groups,
+// CapturesDiffer is set.
 func (t *Tree) Parsed() *syntax.Parsed {
 	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}, copies: map[copyKey]*hir.Node{}}
 	l.findGroups(t.Root)
@@ -50,14 +49,14 @@ type lowering struct {
 	weight  int
 	copies  map[copyKey]*hir.Node
 
-	// sets remembers what always found for each repetition: repetitions nest,
-	// and each asks about everything in it.
+	// sets caches the result of always for each repetition: repetitions nest, and each
+	// examines everything inside it.
 	sets map[*Node]bool
 }
 
-// maxCopy is how many nodes of a group a reference copies. A larger one, and
-// a reference in a copy, becomes "any text": a group of references to
-// groups of references would double with each.
+// maxCopy is how many nodes of a group a reference copies. A larger group, and a reference in
+// a copy, becomes "any text": otherwise groups of references to groups of references would
+// double with each level.
 const maxCopy = 200
 
 func (l *lowering) findGroups(n *Node) {
@@ -71,7 +70,7 @@ func (l *lowering) findGroups(n *Node) {
 
 func (l *lowering) node(n *Node) *hir.Node {
 	if l.weight++; l.copying && l.weight > maxCopy {
-		return hir.Empty() // the copy is thrown away
+		return hir.Empty() // the copy is discarded
 	}
 	switch n.Kind {
 	case KindLiteral:
@@ -130,8 +129,8 @@ func (l *lowering) foldedLiteral(lit []byte) *hir.Node {
 
 func (l *lowering) assert(a Assertion) *hir.Node {
 	if l.copying {
-		// The copy stands elsewhere: what held around the group's text
-		// need not hold around this one.
+		// The copy is in another place: assertions that held around the group's text need
+		// not hold around this one.
 		return hir.Empty()
 	}
 	switch a {
@@ -152,7 +151,7 @@ func (l *lowering) assert(a Assertion) *hir.Node {
 	return hir.Empty()
 }
 
-// look is empty; its groups stay in the tree, as {0}, for the indices.
+// look becomes empty; its groups stay in the tree, as {0}, for the indices.
 func (l *lowering) look(n *Node) *hir.Node {
 	if l.copying || n.CapLo == n.CapHi {
 		return hir.Empty()
@@ -160,7 +159,7 @@ func (l *lowering) look(n *Node) *hir.Node {
 	return hir.Repeat(l.node(n.Subs[0]), 0, 0, true)
 }
 
-// backref is a copy of the group, or empty where the group may be unset.
+// backref becomes a copy of the group, or empty if the group may be unset.
 func (l *lowering) backref(n *Node) *hir.Node {
 	if l.copying {
 		return anyText()
@@ -181,8 +180,8 @@ func anyText() *hir.Node {
 	return hir.Repeat(hir.OneOf(hir.AnyScalar()), 0, hir.Unlimited, true)
 }
 
-// copy is what compares equal to a text the group can match. Copies are kept:
-// there may be as many references as there are characters.
+// copy returns a node for all texts that compare equal to a text of the group. Copies are
+// cached: there may be as many references as characters.
 func (l *lowering) copy(key copyKey) *hir.Node {
 	if n := l.copies[key]; n != nil {
 		return n
@@ -197,14 +196,14 @@ func (l *lowering) copy(key copyKey) *hir.Node {
 	return n
 }
 
-// longestText is more bytes than any text that is searched has.
+// longestText is longer than any searched text, in bytes.
 const longestText = 1 << 30
 
-// repeat lowers a repetition. Counts that no text can reach are legal in
-// JavaScript: as a maximum they are none, and as a minimum nothing matches,
-// unless an iteration may be empty. If it may be so anywhere, no minimum is needed.
-// If an assertion decides, one of them is empty, at least; where all are, they stand
-// at one place and one of them says the same.
+// repeat lowers a repetition. Counts that no text can reach are legal in JavaScript. Such a
+// maximum means no limit, and with such a minimum nothing matches, unless an iteration may
+// be empty. If it may be empty anywhere, the minimum is dropped. If an assertion decides, at
+// least one iteration is empty; all empty ones are at one position, where one of them
+// suffices.
 func (l *lowering) repeat(n *Node) *hir.Node {
 	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
 	if max > longestText {
@@ -226,8 +225,8 @@ func (l *lowering) repeat(n *Node) *hir.Node {
 	return hir.Repeat(sub, min, max, n.Greedy)
 }
 
-// checkRepeat decides whether a repetition means something else to the other
-// engines, which let an iteration that takes nothing end the loop.
+// checkRepeat decides whether a repetition has another meaning in the other engines, which
+// let an empty iteration end the loop.
 func (l *lowering) checkRepeat(n *Node) {
 	e := n.body
 	optional := n.Max == hir.Unlimited || n.Max > n.Min

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// maxDepth is how far groups and classes may nest. The parser and
-	// every consumer of the tree recurse; a thousand levels stay far
-	// below any stack limit and above any pattern written by a person.
+	// maxDepth limits the nesting of groups and classes. The parser and every consumer of
+	// the tree recurse; a thousand levels are far below any stack limit and above any
+	// handwritten pattern.
 	maxDepth = 1000
 
-	// defaultBudget bounds the tree to about 40 MB. Runs of literal characters
-	// are one node, so a literal of a megabyte passes.
+	// defaultBudget limits the tree to about 40 MB. Runs of literal characters are one
+	// node, so a literal of a megabyte is accepted.
 	defaultBudget = 64 << 20
 
 	// maxGroups is V8's limit.
 	maxGroups = 1<<16 - 1
 
-	// maxSameName bounds the groups of one name, each of which is compared
-	// with all before it.
+	// maxSameName limits the groups with one name, each of which is compared with all
+	// previous ones.
 	maxSameName = 1000
 )
 
-// Parse parses a pattern as JavaScript's RegExp does under the flags. The
-// error is a *syntax.Error. Patterns may share a budget; nil is one of its own.
+// Parse parses a pattern as JavaScript's RegExp does with the flags. The error is a
+// *syntax.Error. Patterns may share a budget; nil means a separate one.
 func Parse(pattern string, flags Flags, budget *syntax.Budget) (*syntax.Parsed, error) {
 	t, err := ParseTree(pattern, flags, budget)
 	if err != nil {
@@ -36,7 +36,7 @@ func Parse(pattern string, flags Flags, budget *syntax.Budget) (*syntax.Parsed, 
 	return t.Parsed(), nil
 }
 
-// ParseTree is Parse for callers that also want the exact form.
+// ParseTree is Parse for callers that also need the exact form.
 func ParseTree(pattern string, flags Flags, budget *syntax.Budget) (*Tree, error) {
 	if budget == nil {
 		budget = syntax.NewBudget(defaultBudget, nil)
@@ -77,20 +77,19 @@ func invalidUTF8(s string) int {
 	return -1
 }
 
-// parser holds the state of one parse. After the first error it stands at
-// the end of the pattern, so that every loop ends; what is built then is
-// thrown away.
+// parser has the state of one parse. After the first error it is at the end of the pattern,
+// so that every loop ends; anything built then is discarded.
 type parser struct {
 	src   string
 	pos   int
-	flags Flags // those in force here: groups can change i, m and s
+	flags Flags // current flags: groups can change i, m and s
 	err   *syntax.Error
 
 	depth  int
 	budget *syntax.Budget
 	behind int // enclosing look-behinds
 
-	names     []string // groups opened so far, 0 is the match
+	names     []string // groups opened so far; 0 is the match
 	total     int      // groups in the whole pattern
 	named     bool     // one of them has a name
 	open      []int    // groups around the current position
@@ -109,13 +108,13 @@ type namedGroup struct {
 	path []choice
 }
 
-// backref is a reference whose groups are known once all are parsed.
+// backref is a reference. Its groups are known once all groups are parsed.
 type backref struct {
 	node   *Node
-	name   string // or "" for a number, already in node.Groups
+	name   string // "" for a number, already in node.Groups
 	off    int
-	opened int   // groups opened before it
-	inside []int // groups around it
+	opened int   // number of groups opened before it
+	inside []int // enclosing groups
 	behind bool  // in a look-behind, where later groups match first
 }
 
@@ -128,7 +127,7 @@ func (p *parser) fail(off, length int, reason, hint string) {
 
 func (p *parser) done() bool { return p.pos >= len(p.src) }
 
-// at is the byte d places on, or 0 past the end.
+// at returns the byte at distance d, or 0 past the end.
 func (p *parser) at(d int) byte {
 	if p.pos+d < len(p.src) {
 		return p.src[p.pos+d]
@@ -172,15 +171,14 @@ func (p *parser) take(bytes int) {
 	}
 }
 
-// closed is a set with everything that is equal to one of its members under the
-// flags in force.
+// closed returns a set with everything equal to one of its members under the current flags.
 func (p *parser) closed(set *hir.Class) *hir.Class {
 	p.take(syntax.RangeBytes * len(set.Ranges))
 	return closeOver(p.flags.fold(), set)
 }
 
-// scanGroups counts the groups ahead of parsing: whether \7 is a reference
-// and \k a letter depends on what follows.
+// scanGroups counts the groups before parsing: whether \7 is a reference and \k a letter
+// depends on later text.
 func (p *parser) scanGroups() {
 	p.names = []string{""}
 	class := 0
@@ -239,8 +237,8 @@ func (p *parser) alternative() *Node {
 	return newConcat(seq)
 }
 
-// literalRun takes a run of plain characters as one node, leaving the last
-// one when a quantifier follows.
+// literalRun parses a run of plain characters as one node, leaving the last one if a
+// quantifier follows.
 func (p *parser) literalRun(seq *[]*Node) bool {
 	if p.flags&IgnoreCase != 0 {
 		return false
@@ -261,8 +259,7 @@ func (p *parser) literalRun(seq *[]*Node) bool {
 	return true
 }
 
-// term parses an atom or assertion; quantifiable says whether a quantifier
-// may follow.
+// term parses an atom or assertion; quantifiable reports whether a quantifier may follow.
 func (p *parser) term() (n *Node, quantifiable bool) {
 	start := p.pos
 	switch c := p.at(0); c {
@@ -302,7 +299,7 @@ func (p *parser) nothingToRepeat(off int) {
 	p.fail(off, 1, "Nothing to repeat", `Put something before the quantifier, or write \`+p.src[off:off+1]+` for a literal one.`)
 }
 
-// lone is a bracket that stands for itself, unless the grammar is strict.
+// lone parses an unpaired bracket as a literal, unless the grammar is strict.
 func (p *parser) lone() *Node {
 	if p.flags.strict() {
 		p.fail(p.pos, 1, "Lone quantifier brackets", `Write \`+string(p.at(0))+` for a literal one.`)
@@ -322,7 +319,7 @@ func (p *parser) lineAssertion(c byte) *Node {
 	return p.node(Node{Kind: KindAssert, Assert: a})
 }
 
-// char is one literal character under the flags in force.
+// char returns one literal character under the current flags.
 func (p *parser) char(r rune) *Node {
 	if p.flags&IgnoreCase == 0 && utf8.ValidRune(r) {
 		return p.node(Node{Kind: KindLiteral, Lit: utf8.AppendRune(nil, r)})
@@ -335,7 +332,7 @@ type foldKey struct {
 	r    rune
 }
 
-// folded is the set of what r matches.
+// folded returns the set of characters that r matches.
 func (p *parser) folded(r rune) *hir.Class {
 	key := foldKey{p.flags.fold(), r}
 	if c := p.foldCache[key]; c != nil {
@@ -349,8 +346,8 @@ func (p *parser) folded(r rune) *hir.Class {
 	return c
 }
 
-// quantified wraps n, whose groups begin with capLo, in the quantifier that
-// follows, if one does.
+// quantified wraps n, whose groups begin with capLo, in the following quantifier, if
+// there is one.
 func (p *parser) quantified(n *Node, capLo int) *Node {
 	if p.done() {
 		return n
@@ -389,7 +386,7 @@ func (p *parser) quantified(n *Node, capLo int) *Node {
 	})
 }
 
-// interval takes {n}, {n,} or {n,m}; when there is none it takes nothing.
+// interval parses {n}, {n,} or {n,m}; if there is none it consumes nothing.
 func (p *parser) interval() (min, max int, ok bool) {
 	start := p.pos
 	p.pos++
@@ -409,7 +406,7 @@ func (p *parser) interval() (min, max int, ok bool) {
 	return 0, 0, false
 }
 
-// maxCount is where counts stop growing; V8 has the same.
+// maxCount is the maximal count, as in V8.
 const maxCount = 1<<31 - 1
 
 func (p *parser) number() (n int, ok bool) {

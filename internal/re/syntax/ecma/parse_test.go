@@ -115,8 +115,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestExactness is about who has to decide a match: the linear engines alone,
-// or for its groups or its span the exact one.
+// TestExactness checks who decides a match: the linear engines alone, or the exact one for
+// its groups or its span.
 func TestExactness(t *testing.T) {
 	for _, c := range []struct {
 		pattern, flags     string
@@ -161,7 +161,7 @@ func TestExactness(t *testing.T) {
 	}
 }
 
-// TestTrees shows what becomes of syntax.
+// TestTrees shows the trees of the syntax.
 func TestTrees(t *testing.T) {
 	for _, c := range []struct{ pattern, flags, want string }{
 		{"abc", "", `abc`},
@@ -181,7 +181,7 @@ func TestTrees(t *testing.T) {
 		}
 		if c.want == "" {
 			if p.Root.Op != hir.OpConcat {
-				t.Errorf("Parse(%q) is no sequence", c.pattern)
+				t.Errorf("Parse(%q) is not a sequence", c.pattern)
 			}
 			continue
 		}
@@ -191,7 +191,7 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// unrolled is the text of a tree of literals and fixed repetitions.
+// unrolled returns the text of a tree of literals and fixed repetitions.
 func unrolled(n *hir.Node) string {
 	switch n.Op {
 	case hir.OpLiteral:
@@ -216,7 +216,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestLongPatterns holds the parser to linear time and modest memory.
+// TestLongPatterns checks that the parser takes linear time and modest memory.
 func TestLongPatterns(t *testing.T) {
 	stress.SkipShort(t)
 	for _, c := range []struct{ name, pattern, flags string }{

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// property takes {…} after \p or \P.
+// property parses {…} after \p or \P.
 func (p *parser) property(negate bool) (operand, bool) {
 	if !p.accept("{") {
 		return operand{}, false
@@ -31,14 +31,13 @@ func (p *parser) property(negate bool) (operand, bool) {
 	}
 	v := p.leaf(classOf(ranges))
 	if negate {
-		// Under v the complement is of the folded set, otherwise what
-		// folds is the complement.
+		// Under v the complement is of the folded set; otherwise the complement is folded.
 		v.set = v.set.Negate()
 	}
 	return v, true
 }
 
-// stringSet is the operand of a property of strings.
+// stringSet returns the operand for a property of strings.
 func (p *parser) stringSet(list []string) operand {
 	all := union{strings: map[string]bool{}, may: true}
 	for _, s := range list {

@@ -6,22 +6,22 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// Flags are the flags of a JavaScript regular expression that change what it
-// matches. The zero value is a pattern without flags.
+// Flags are the flags of a JavaScript regular expression that change its matches. The zero
+// value means no flags.
 type Flags uint8
 
 const (
 	IgnoreCase  Flags = 1 << iota // i
-	Multiline                     // m: ^ and $ also at line terminators
-	DotAll                        // s: . takes line terminators too
+	Multiline                     // m: ^ and $ also match at line terminators
+	DotAll                        // s: . matches line terminators too
 	Unicode                       // u: strict syntax, \p{…}, \u{…}
-	UnicodeSets                   // v: as u, with set notation in classes
+	UnicodeSets                   // v: like u, with set notation in classes
 )
 
 // strict reports whether the grammar without Annex B applies.
 func (f Flags) strict() bool { return f&(Unicode|UnicodeSets) != 0 }
 
-// fold is the case comparison in force under these flags.
+// fold returns the character comparison for these flags.
 func (f Flags) fold() Fold {
 	switch {
 	case f&IgnoreCase == 0:
@@ -32,30 +32,30 @@ func (f Flags) fold() Fold {
 	return FoldUpper
 }
 
-// Tree is a parsed pattern with everything JavaScript gives it, for engines
-// that match exactly. Flags are already applied to its nodes. It is immutable.
+// Tree is a parsed pattern with JavaScript's full semantics, for engines that match exactly.
+// Flags are already applied to its nodes. It is immutable.
 type Tree struct {
 	Pattern string
 	Flags   Flags
 	Root    *Node
 
-	// Names has an entry for every group, index 0 being the whole match;
-	// an unnamed group's entry is "". A name may stand more than once, in
-	// alternatives of which only one can take part.
+	// Names has an entry for every group, where index 0 is the whole match; the entry of an
+	// unnamed group is "". A name may occur more than once, in alternatives of which only one
+	// can participate.
 	Names []string
 }
 
-// Kind says what a Node is.
+// Kind is the kind of a Node.
 type Kind uint8
 
 const (
 	KindEmpty   Kind = iota // matches the empty string
 	KindLiteral             // Lit: these characters, as UTF-8
-	KindSet                 // Set: one character; may be empty, then it fails
+	KindSet                 // Set: one character; an empty set fails
 	KindAssert              // Assert: a zero-width assertion on neighbours
 	KindLook                // Subs[0] ahead or, with Behind, behind; Negate
-	KindBackref             // what the one set group of Groups matched, by Fold
-	KindGroup               // Subs[0], remembered as Cap
+	KindBackref             // the text of the one set group of Groups, compared by Fold
+	KindGroup               // Subs[0], captured as Cap
 	KindRepeat              // Subs[0], Min to Max times; Greedy
 	KindConcat              // Subs in order, two or more
 	KindAlt                 // Subs by preference, two or more
@@ -75,7 +75,7 @@ const (
 	NotWordFold                  // \B likewise
 )
 
-// Node is one vertex of a Tree. Only the fields its Kind names are set.
+// Node is one node of a Tree. Only the fields that its Kind names are set.
 type Node struct {
 	Kind   Kind
 	Assert Assertion
@@ -84,9 +84,8 @@ type Node struct {
 	Behind bool // KindLook
 	Negate bool // KindLook
 
-	// CapLo and CapHi are the groups inside a KindRepeat or KindLook,
-	// from CapLo up to but without CapHi. Each iteration of a repetition
-	// starts with them unset.
+	// CapLo and CapHi are the groups inside a KindRepeat or KindLook, from CapLo up to but
+	// excluding CapHi. Each iteration of a repetition starts with them unset.
 	CapLo, CapHi int
 
 	Min, Max int // KindRepeat; Max may be hir.Unlimited
@@ -117,8 +116,8 @@ func newAlt(alts []*Node) *Node {
 	return &Node{Kind: KindAlt, Subs: alts}
 }
 
-// RefusesEmpty reports that a repetition goes on to try another way where an iteration
-// takes nothing, and doesn't end there as in other languages.
+// RefusesEmpty reports whether the tree has a repetition that tries another way after an
+// empty iteration, where other languages end the repetition.
 func (t *Tree) RefusesEmpty() bool { return refusesEmpty(t.Root) }
 
 func refusesEmpty(n *Node) bool {
@@ -129,6 +128,6 @@ func (n *Node) refusesEmpty() bool {
 	return n.body.may && !n.body.last && (n.Max == hir.Unlimited || n.Max > n.Min)
 }
 
-// BodyEmpty reports for a KindRepeat whether an iteration can match the empty
-// string, and whether it can match nothing else.
+// BodyEmpty reports for a KindRepeat whether an iteration can match the empty string, and
+// whether it can match nothing else.
 func (n *Node) BodyEmpty() (may, only bool) { return n.body.may, n.body.only }

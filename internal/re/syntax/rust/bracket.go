@@ -8,31 +8,31 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// bracket is a [class] being read, possibly inside another.
+// bracket is a [class] being parsed, possibly nested.
 type bracket struct {
 	outer   *bracket
 	open    int // offset of the [
 	negated bool
-	op      string // "" or the operator before the operand being read
+	op      string // "" or the operator before the current operand
 	left    *hir.Class
 	nested  int // depth of left
 
-	// The operand being read: a union of items.
+	// The current operand: a union of items.
 	ranges []hir.Range
-	sorted int                 // length of ranges when last put in order
-	seen   map[*hir.Class]bool // classes in ranges already
-	only   *hir.Class          // the first class, all there is when count is 1
+	sorted int                 // length of ranges when last sorted
+	seen   map[*hir.Class]bool // classes already in ranges
+	only   *hir.Class          // the first class; the whole operand if count is 1
 	count  int
 	depth  int
 }
 
-// add puts one item into the union.
+// add adds one item to the union.
 func (b *bracket) add(lo, hi rune) {
 	b.ranges = append(b.ranges, hir.Range{Lo: lo, Hi: hi})
 	b.count++
 }
 
-// addClass puts a class into the union, once however often it is written.
+// addClass adds a class to the union, once however often it is written.
 func (b *bracket) addClass(c *hir.Class, depth int) {
 	b.count++
 	b.depth = max(b.depth, depth)
@@ -50,7 +50,7 @@ func (b *bracket) addClass(c *hir.Class, depth int) {
 	}
 }
 
-// bracketClass reads a whole [class] and adds it.
+// bracketClass parses a whole [class] and adds it.
 func (p *parser) bracketClass() error {
 	start := p.pos
 	var b *bracket
@@ -107,13 +107,13 @@ func (p *parser) unclosedClass(open int) error {
 	return p.fail(open, open+1, "unclosed character class", `Close it with "]", or write \[ to match a bracket.`)
 }
 
-// atSetOperator reports && or -- or ~~ at pos.
+// atSetOperator reports whether && or -- or ~~ is at pos.
 func (p *parser) atSetOperator(c rune) bool {
 	return (c == '&' || c == '-' || c == '~') && p.peek(false) == c
 }
 
-// openBracket reads [ or [^ and what is literal only there: leading dashes,
-// and a ] in the first place.
+// openBracket parses [ or [^ and the characters that are literal only there: leading dashes,
+// and a leading ].
 func (p *parser) openBracket(outer *bracket) (*bracket, error) {
 	b := &bracket{outer: outer, open: p.pos}
 	if !p.bumpSpace() {
@@ -140,7 +140,7 @@ func (p *parser) openBracket(outer *bracket) (*bracket, error) {
 	return b, nil
 }
 
-// closeBracket reads ] and returns the class and its nesting.
+// closeBracket parses ] and returns the class and its nesting.
 func (p *parser) closeBracket(b *bracket) (*hir.Class, int, error) {
 	p.bump()
 	class, depth, err := p.operand(b)
@@ -156,8 +156,7 @@ func (p *parser) closeBracket(b *bracket) (*hir.Class, int, error) {
 	return class, depth + 1, p.checkClass(b.open, class)
 }
 
-// checkClass refuses a class of bytes that aren't ASCII where text must be
-// matched as UTF-8.
+// checkClass refuses a class with non-ASCII bytes if text must be matched as UTF-8.
 func (p *parser) checkClass(open int, c *hir.Class) error {
 	if p.flags.UTF8 && c.Bytes && !c.IsASCII() {
 		return p.failNotUTF8(open, p.pos)
@@ -165,7 +164,7 @@ func (p *parser) checkClass(open int, c *hir.Class) error {
 	return nil
 }
 
-// operand ends the union being read and applies the operator before it.
+// operand ends the current union and applies the preceding operator.
 func (p *parser) operand(b *bracket) (*hir.Class, int, error) {
 	class, depth := b.only, b.depth
 	if b.count != 1 || class == nil {
@@ -199,8 +198,8 @@ func (p *parser) operand(b *bracket) (*hir.Class, int, error) {
 	return left.SymmetricDifference(class), depth, nil
 }
 
-// setOperator reads an operator; what came before is its left side. All
-// three bind alike, from the left.
+// setOperator parses an operator; the preceding operand is its left side. All three have the
+// same precedence and are left-associative.
 func (p *parser) setOperator(b *bracket, op string) error {
 	class, depth, err := p.operand(b)
 	if err != nil {
@@ -214,7 +213,7 @@ func (p *parser) setOperator(b *bracket, op string) error {
 	return nil
 }
 
-// bracketItem reads a character, a range or an escaped class.
+// bracketItem parses a character, a range or an escaped class.
 func (p *parser) bracketItem(b *bracket) error {
 	from, err := p.bracketAtom()
 	if err != nil {
@@ -254,7 +253,7 @@ func (p *parser) bracketItem(b *bracket) error {
 	return nil
 }
 
-// bracketAtom reads one escape or plain character.
+// bracketAtom parses one escape or plain character.
 func (p *parser) bracketAtom() (atom, error) {
 	if p.char() == '\\' {
 		return p.escape()
@@ -268,7 +267,7 @@ func (p *parser) bracketAtom() (atom, error) {
 func (p *parser) addAtom(b *bracket, a atom) error {
 	switch a.kind {
 	case atomLook:
-		return p.fail(a.start, a.end, "an assertion can't stand in a character class", "Put it outside the brackets.")
+		return p.fail(a.start, a.end, "an assertion isn't allowed in a character class", "Put it outside the brackets.")
 	case atomClass:
 		b.addClass(a.class, 0)
 		return nil
@@ -281,8 +280,8 @@ func (p *parser) addAtom(b *bracket, a atom) error {
 	return nil
 }
 
-// bracketChar is the value of a character in a class. Where the flag u is off, it
-// is a byte.
+// bracketChar returns the value of a character in a class. If the flag u is off, it is a
+// byte.
 func (p *parser) bracketChar(a atom) (rune, error) {
 	b, isByte, err := p.byteOf(a)
 	switch {
@@ -296,15 +295,15 @@ func (p *parser) bracketChar(a atom) (rune, error) {
 	return a.r, nil
 }
 
-// asciiClassItem reads [:name:] or [:^name:]; nil, and nothing is read, when
-// it isn't that: [[:foo:]] is a class in a class.
+// asciiClassItem parses [:name:] or [:^name:]. For anything else it returns nil and consumes
+// nothing: [[:foo:]] is a nested class.
 func (p *parser) asciiClassItem() *hir.Class {
 	rest, ok := strings.CutPrefix(p.pattern[p.pos:], "[:")
 	if !ok {
 		return nil
 	}
-	// The longest name has six letters; looking no further keeps this
-	// linear in the pattern.
+	// The longest name has six letters; searching no further keeps this linear in the
+	// pattern.
 	name, _, ok := strings.Cut(rest[:min(len(rest), len("^xdigit:]"))], ":]")
 	if !ok {
 		return nil

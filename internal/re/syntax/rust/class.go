@@ -9,13 +9,13 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// classKey names a class that is made once for a pattern.
+// classKey identifies a class that is built once per pattern.
 type classKey struct {
 	name string
 	fold bool
 }
 
-// cached returns the class of key, built the first time.
+// cached returns the class of key, built on first use.
 func (p *parser) cached(key classKey, build func() (*hir.Class, error)) (*hir.Class, error) {
 	if c, ok := p.classes[key]; ok {
 		return c, nil
@@ -31,7 +31,7 @@ func (p *parser) cached(key classKey, build func() (*hir.Class, error)) (*hir.Cl
 	return c, nil
 }
 
-// oneOf is the node of a class, the same one each time.
+// oneOf returns the node of a class, always the same one.
 func (p *parser) oneOf(c *hir.Class) *hir.Node {
 	n, ok := p.nodes[c]
 	if !ok {
@@ -44,7 +44,7 @@ func (p *parser) oneOf(c *hir.Class) *hir.Node {
 	return n
 }
 
-// perlClass is \d, \s, \w or the negation; these are closed under folding.
+// perlClass returns \d, \s, \w or the negation; these are closed under folding.
 func (p *parser) perlClass(start int, c rune) (atom, error) {
 	lower := c | 0x20
 	name := string(c)
@@ -81,7 +81,7 @@ func (p *parser) perlClass(start int, c rune) (atom, error) {
 	return atom{kind: atomClass, class: class, start: start, end: p.pos}, nil
 }
 
-// unicodeClass reads \pX, \p{name} or \p{name=value}; pos is at the p.
+// unicodeClass parses \pX, \p{name} or \p{name=value}; pos is at the p.
 func (p *parser) unicodeClass(start int) (atom, error) {
 	negated := p.char() == 'P'
 	unfinished := func() (atom, error) {
@@ -158,7 +158,7 @@ func (p *parser) unknownProperty(start int, name string, err error) error {
 	return p.fail(start, p.pos, err.Error(), hint)
 }
 
-// asciiClass is the class of [:name:], nil when there is none of the name.
+// asciiClass returns the class of [:name:], nil if the name is unknown.
 func asciiClass(name string, bytes bool) *hir.Class {
 	type r = hir.Range
 	digit, upper, lower := r{Lo: '0', Hi: '9'}, r{Lo: 'A', Hi: 'Z'}, r{Lo: 'a', Hi: 'z'}

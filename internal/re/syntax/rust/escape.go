@@ -8,13 +8,12 @@ import (
 	"quarry/internal/re/hir"
 )
 
-// atom is one escape or plain character: a scalar value, a byte, a class or
-// an assertion.
+// atom is one escape or plain character: a scalar value, a byte, a class or an assertion.
 type atom struct {
 	kind       atomKind
 	r          rune       // scalar and single byte
 	fixedHex   bool       // r was written \xNN, which is a byte without u
-	class      *hir.Class // folded and negated already
+	class      *hir.Class // already folded and negated
 	look       hir.Look
 	start, end int
 }
@@ -27,7 +26,7 @@ const (
 	atomLook
 )
 
-// primitive reads what isn't an operator and adds it.
+// primitive parses a non-operator and adds it.
 func (p *parser) primitive() error {
 	start := p.pos
 	switch c := p.char(); c {
@@ -80,7 +79,7 @@ func (p *parser) pushAtom(a atom) error {
 	return nil
 }
 
-// assert is the node of an assertion, the same one each time.
+// assert returns the node of an assertion, always the same one.
 func (p *parser) assert(l hir.Look) *hir.Node {
 	if p.looks[l] == nil {
 		p.looks[l] = hir.Assert(l)
@@ -88,7 +87,7 @@ func (p *parser) assert(l hir.Look) *hir.Node {
 	return p.looks[l]
 }
 
-// byteOf reports whether a character stands for a byte that isn't ASCII.
+// byteOf reports whether a character means a byte that isn't ASCII.
 func (p *parser) byteOf(a atom) (b byte, ok bool, err error) {
 	if !p.flags.NoUnicode || !a.fixedHex || a.r < utf8.RuneSelf {
 		return 0, false, nil
@@ -103,8 +102,7 @@ func (p *parser) failNotUTF8(from, to int) error {
 	return p.fail(from, to, "pattern can match invalid UTF-8", "Leave out (?-u), or search bytes instead of text.")
 }
 
-// fold returns the class of r's cases where the flag i holds and r has
-// some, else nil.
+// fold returns the class of r's cases if the flag i is on and r has some, else nil.
 func (p *parser) fold(r rune) *hir.Node {
 	if !p.flags.CaseInsensitive {
 		return nil
@@ -128,7 +126,7 @@ func (p *parser) fold(r rune) *hir.Node {
 	return n
 }
 
-// dot is the class of . by the flags.
+// dot returns the class of . for the flags.
 func (p *parser) dot(start int) (*hir.Class, error) {
 	end := byte('\n')
 	if p.flags.LineTerminator != nil {
@@ -157,7 +155,7 @@ func (p *parser) dot(start int) (*hir.Class, error) {
 	})
 }
 
-// anchor is ^ or $ by the flags.
+// anchor returns the assertion of ^ or $ for the flags.
 func (p *parser) anchor(start bool) hir.Look {
 	switch {
 	case !p.flags.MultiLine && start:
@@ -174,7 +172,7 @@ func (p *parser) anchor(start bool) hir.Look {
 	return hir.LookEndLine
 }
 
-// escape reads from a \.
+// escape parses an escape at a \.
 func (p *parser) escape() (atom, error) {
 	start := p.pos
 	if !p.bump() {
@@ -208,8 +206,7 @@ func (p *parser) escape() (atom, error) {
 	return atom{kind: atomLook, look: look, start: start, end: p.pos}, err
 }
 
-// literalEscape reports whether \c is c itself: ASCII but for letters,
-// digits, < and >.
+// literalEscape reports whether \c is c itself: ASCII except letters, digits, < and >.
 func literalEscape(c rune) bool {
 	switch {
 	case c >= utf8.RuneSelf, c == '<', c == '>':
@@ -220,7 +217,7 @@ func literalEscape(c rune) bool {
 	return true
 }
 
-// assertion is what \c asserts; pos is after c.
+// assertion returns the assertion of \c; pos is after c.
 func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	pick := func(unicode, ascii hir.Look) (hir.Look, error) {
 		if p.flags.NoUnicode {
@@ -280,8 +277,7 @@ func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	return 0, p.fail(start, p.pos, fmt.Sprintf("unknown escape \\%c", c), hint)
 }
 
-// boundaryName reads the {name} of \b{name}, "" when there is none: \b{2}
-// is a repetition.
+// boundaryName parses the {name} of \b{name}, "" if there is none: \b{2} is a repetition.
 func (p *parser) boundaryName(start int) (string, error) {
 	if p.eof() || p.char() != '{' {
 		return "", nil
@@ -317,8 +313,7 @@ func (p *parser) boundaryName(start int) (string, error) {
 	return "", p.fail(inside, end, "unknown word boundary", hint)
 }
 
-// hex reads \xNN, \uNNNN, \UNNNNNNNN or a number in braces; pos is at the
-// letter.
+// hex parses \xNN, \uNNNN, \UNNNNNNNN or a number in braces; pos is at the letter.
 func (p *parser) hex(start int) (atom, error) {
 	digits := map[rune]int{'x': 2, 'u': 4, 'U': 8}[p.char()]
 	unfinished := func() (atom, error) {

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// FuzzParse checks that whatever comes is parsed to a sound tree or refused
-// with a position in the pattern.
+// FuzzParse checks that any input is parsed to a valid tree or refused with a position in
+// the pattern.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`a(?i)b|[^c-f&&[:alpha:]--\w]{2,3}?`, `(?x) a # b`, `\b{start-half}\p{sc!=Greek}\x{1F600}`,
@@ -57,7 +57,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkGroups checks that every group is in the tree once and is named so.
+// checkGroups checks that every group is in the tree once and has its name.
 func checkGroups(t *testing.T, pattern string, got *resyntax.Parsed) {
 	t.Helper()
 	seen := make([]bool, len(got.Names))
@@ -82,7 +82,7 @@ func checkGroups(t *testing.T, pattern string, got *resyntax.Parsed) {
 	}
 }
 
-// tokens make patterns of which about half are in order.
+// tokens make patterns; about half of them are valid.
 var tokens = strings.Split(`a b k é ☃ . ^ $ | | ( (?: (?i) (?i: (?s) (?-u) (?u) (?x) (?mR) (?U) (?P<n> (?<m> ) ) ) ) * + ? {2} {2,} {2,3} {3,2} {,3} { } `+
 	`[ [^ [a [^a [a-z [[:alpha:] [[:^digit:] ] ] ] ] - -- && ~~ a-z z-a \d \D \s \w \W \b \B \A \z \< \> \b{start} \b{end-half} \b{foo} `+
 	`\x41 \xFF \x{41} \x{110000} \u0041 \u{1F600} \U0001F600 \n \t \. \- \# \/ \y \1 \pL \p{Greek} \P{Lu} \p{sc=Grek} \p{gc!=Nd} \p{foo} # ~ & , : = ! < >`, " ")
@@ -98,9 +98,8 @@ func randomPattern(rng *rand.Rand, tokens []string) string {
 	return b.String()
 }
 
-// ripgrep is the path of ripgrep 14 or later, which has the parser this one
-// follows, and how many patterns to try. QUARRY_RG names another one than that in
-// PATH, QUARRY_RG_PATTERNS another count.
+// ripgrep returns the path of ripgrep 14 or later, whose parser this one follows, and how
+// many patterns to try. QUARRY_RG replaces the one in PATH, QUARRY_RG_PATTERNS the count.
 func ripgrep(t *testing.T, count int) (string, int) {
 	t.Helper()
 	rg := os.Getenv("QUARRY_RG")
@@ -147,12 +146,12 @@ func TestAgainstRipgrep(t *testing.T) {
 	t.Logf("ripgrep accepts %d of %d", accepted, count)
 }
 
-// TestClassesAgainstRipgrep compares what random classes hold, by a file
-// with a character on each line. Left out is \p{sc!=Latin}: ripgrep 15.0
-// reads it like \p{sc=Latin}, which later versions of its parser corrected.
+// TestClassesAgainstRipgrep compares the members of random classes, using a file with one
+// character per line. It omits \p{sc!=Latin}: ripgrep 15.0 reads it like \p{sc=Latin}, which
+// later versions of its parser corrected.
 func TestClassesAgainstRipgrep(t *testing.T) {
 	rg, count := ripgrep(t, 150)
-	// ripgrep 15 knows Unicode 16. What came or changed with 17 is left out.
+	// ripgrep 15 knows Unicode 16. Additions and changes of 17 are skipped.
 	var newer func(rune) bool
 	if err := exec.Command(rg, "--no-config", "-q", `\p{age=17.0}`, os.DevNull).Run(); err.(*exec.ExitError).ExitCode() == 1 {
 		newer = func(rune) bool { return false }
@@ -167,7 +166,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 	var text strings.Builder
 	var chars []rune
 	for r := rune(1); r < 0x30000; r++ {
-		// All of Latin, Greek, Cyrillic and some of everything.
+		// All of Latin, Greek, Cyrillic and a sample of the rest.
 		if r != '\n' && r != '\r' && utf8.ValidRune(r) && !newer(r) && (r < 0x600 || r%37 == 0 || 0x1E00 <= r && r < 0x2200) {
 			chars = append(chars, r)
 			text.WriteString(string(r) + "\n")
@@ -211,7 +210,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 	t.Logf("%d classes, %d characters each", count, len(chars))
 }
 
-// TestAgainstGo compares acceptance with Go's parser on what both have.
+// TestAgainstGo compares acceptance with Go's parser on the common syntax.
 func TestAgainstGo(t *testing.T) {
 	stress.SkipTiny(t)
 	common := strings.Split(`a b é ☃ . ^ $ | ( (?: (?i) (?s: ) ) * + ? {2} {2,} {2,3} [ab] [^a-z] [[:alpha:]] \d \W \b \A \z \x41 \x{41} \n \. \pL \p{Greek} \P{Lu}`, " ")
@@ -236,7 +235,7 @@ func TestAgainstGo(t *testing.T) {
 	}
 }
 
-// onlyInGo reports (?) or an operator after (?i), errors only in Rust.
+// onlyInGo reports (?) or an operator after (?i), which are errors only in Rust.
 func onlyInGo(pattern string) bool {
 	for _, s := range []string{"(?)", "(?i)*", "(?i)+", "(?i)?", "(?i){"} {
 		if strings.Contains(pattern, s) {

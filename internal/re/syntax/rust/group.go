@@ -9,8 +9,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// openGroup reads from ( to the start of the group's expression, or a whole
-// (?flags).
+// openGroup parses from ( to the start of the group's expression, or a whole (?flags).
 func (p *parser) openGroup() error {
 	open := p.pos
 	p.bumpSpace()
@@ -72,7 +71,7 @@ func (p *parser) closeGroup() error {
 	return nil
 }
 
-// groupName reads a name and its >.
+// groupName parses a name and its >.
 func (p *parser) groupName(f *frame) error {
 	start := p.pos
 	for !p.eof() && p.char() != '>' {
@@ -105,7 +104,7 @@ func (p *parser) groupName(f *frame) error {
 	return nil
 }
 
-// nameChar reports whether r may stand in a group's name.
+// nameChar reports whether r may be part of a group's name.
 func nameChar(r rune, first bool) bool {
 	switch {
 	case r == '_' || unicode.IsLetter(r):
@@ -119,8 +118,7 @@ func nameChar(r rune, first bool) bool {
 	return hir.ScalarClass(set).Contains(r)
 }
 
-// groupFlags reads flags up to : or ), after (?. With only set it was a
-// directive without a group.
+// groupFlags parses flags up to : or ), after (?. only reports a directive without a group.
 func (p *parser) groupFlags(open int) (flags Flags, only bool, err error) {
 	flags = p.flags
 	start := p.pos
@@ -160,7 +158,7 @@ func (p *parser) groupFlags(open int) (flags Flags, only bool, err error) {
 	return flags, only, nil
 }
 
-// setFlag reports false for a letter that isn't a flag.
+// setFlag returns false for a letter that isn't a flag.
 func setFlag(f *Flags, c rune, on bool) bool {
 	switch c {
 	case 'i':

@@ -1,5 +1,5 @@
-// Package rust parses patterns in the syntax of Rust's regex crate, which is
-// ripgrep's, to a tree.
+// Package rust parses patterns in the syntax of Rust's regex crate, which is also ripgrep's,
+// to a tree.
 //
 // It accepts what regex-syntax 0.8 accepts and rejects what it rejects; no
 // input makes it panic or use time or memory out of proportion to the
@@ -18,8 +18,8 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Flags are the settings a pattern starts with. The zero value is Rust's
-// default, but for UTF8.
+// Flags are the initial settings of a pattern. The zero value is Rust's default, except for
+// UTF8.
 type Flags struct {
 	CaseInsensitive   bool // i
 	MultiLine         bool // m: ^ and $ at every line
@@ -27,21 +27,20 @@ type Flags struct {
 	SwapGreed         bool // U: x* is lazy, x*? greedy
 	NoUnicode         bool // -u: ASCII classes, and matches of single bytes
 	CRLF              bool // R: \r\n ends a line like \n
-	IgnoreWhitespace  bool // x: spaces and # comments don't count
+	IgnoreWhitespace  bool // x: spaces and # comments are ignored
 
-	// LineTerminator is what . doesn't match; nil means \n.
+	// LineTerminator is the byte that . doesn't match; nil means \n.
 	LineTerminator *byte
 
-	// UTF8 rejects a pattern that could match a part of an encoded
-	// character or anything else that isn't UTF-8, as Rust does for text
-	// and ripgrep doesn't.
+	// UTF8 rejects a pattern that could match a part of an encoded character or anything
+	// else that isn't UTF-8. Rust does so for text, ripgrep doesn't.
 	UTF8 bool
 
-	// NestLimit bounds how deep the syntax nests; 0 means 250.
+	// NestLimit limits the nesting of the syntax; 0 means 250.
 	NestLimit int
 
-	// SizeLimit bounds the pattern with its counted repetitions written
-	// out, in characters, classes and assertions; 0 means 4 million.
+	// SizeLimit limits the size of the pattern with its counted repetitions unrolled, in
+	// characters, classes and assertions; 0 means 4 million.
 	SizeLimit int
 
 	// Budget, if set, is shared with other patterns.
@@ -54,7 +53,7 @@ const (
 	defaultBudget    = 64 << 20
 )
 
-// Parse reads a pattern. Its errors are *syntax.Error.
+// Parse parses a pattern. Its errors are *syntax.Error.
 func Parse(pattern string, flags Flags) (*syntax.Parsed, error) {
 	p := &parser{pattern: pattern, flags: flags, names: []string{""}}
 	if p.flags.NestLimit <= 0 {
@@ -80,24 +79,24 @@ func Parse(pattern string, flags Flags) (*syntax.Parsed, error) {
 type parser struct {
 	pattern string
 	pos     int
-	flags   Flags // as they hold at pos
+	flags   Flags // current flags at pos
 	frame   *frame
 	depth   int // open groups
 	names   []string
 	byName  map[string]int // offset of the name's first use
 
-	// Nodes and classes made once and shared: a pattern may hold a class
-	// of 700 ranges ten thousand times.
+	// Nodes and classes built once and shared: a pattern may contain a class of 700 ranges
+	// ten thousand times.
 	folded  map[rune]*hir.Node
 	classes map[classKey]*hir.Class
 	nodes   map[*hir.Class]*hir.Node
 	looks   [hir.NumLook]*hir.Node
 }
 
-// measure is what the limits count of an expression.
+// measure is the size of an expression for the limits.
 type measure struct {
-	depth int   // nesting, as Rust's syntax tree has it
-	size  int64 // with repetitions written out
+	depth int   // nesting of Rust's syntax tree
+	size  int64 // with repetitions unrolled
 }
 
 func (m *measure) add(o measure) {
@@ -105,31 +104,31 @@ func (m *measure) add(o measure) {
 	m.size = min(m.size+o.size, math.MaxInt32*2)
 }
 
-// frame is a group being read, or the whole pattern.
+// frame is a group being parsed, or the whole pattern.
 type frame struct {
 	outer *frame
-	open  int // offset of the parenthesis, -1 for the whole
-	cap   int // 0 when it doesn't capture
+	open  int // offset of the parenthesis, -1 for the whole pattern
+	cap   int // 0 if it doesn't capture
 	name  string
-	saved Flags // the flags before the group, which apply again after it
+	saved Flags // the flags before the group, restored after it
 
 	alts  []*hir.Node // finished alternatives
-	multi bool        // a | was seen
+	multi bool        // a | occurred
 	all   measure     // of alts
 
-	// The alternative being read: items, then the literal bytes lit, of
-	// which the last character starts at last (-1: nothing to repeat).
+	// The current alternative: items, then the literal bytes lit, whose last character
+	// starts at last (-1: nothing to repeat).
 	items []*hir.Node
 	lit   []byte
 	last  int
-	count int     // items as Rust counts them, each character being one
+	count int     // items as Rust counts them, each character separately
 	seq   measure // of the alternative
 	prev  measure // of the last item
 }
 
-// Values of frame.last when lit is empty.
+// Values of frame.last if lit is empty.
 const (
-	lastNone = -1 // nothing, or flags: neither can be repeated
+	lastNone = -1 // nothing, or flags, which can't be repeated
 	lastItem = -2 // the last of items
 )
 
@@ -154,7 +153,7 @@ func (f *frame) note(m measure) {
 	f.seq.add(m)
 }
 
-// flush turns the collected bytes into an item.
+// flush converts the collected bytes to an item.
 func (f *frame) flush() {
 	if len(f.lit) > 0 {
 		f.items = append(f.items, hir.Literal(f.lit))
@@ -163,7 +162,7 @@ func (f *frame) flush() {
 	}
 }
 
-// pop takes the last expression back, nil when there is none to repeat.
+// pop removes and returns the last expression, nil if there is none to repeat.
 func (f *frame) pop() *hir.Node {
 	switch {
 	case f.last == lastNone:
@@ -251,8 +250,8 @@ func (p *parser) parse() (*hir.Node, error) {
 	return n, nil
 }
 
-// charge is the memory of a part of a pattern that begins with c. Characters that
-// stand for themselves share a node.
+// charge returns the memory of a part of a pattern that begins with c. Literal characters
+// share a node.
 func charge(c rune) int {
 	if strings.ContainsRune(`\.^$([{|?*+`, c) {
 		return syntax.NodeBytes
@@ -272,10 +271,10 @@ func (p *parser) check(from int, m measure) error {
 	return nil
 }
 
-// eof reports whether the pattern is read.
+// eof reports whether the pattern is fully parsed.
 func (p *parser) eof() bool { return p.pos >= len(p.pattern) }
 
-// char is the character at pos, which must not be the end.
+// char returns the character at pos, which must not be the end.
 func (p *parser) char() rune {
 	if c := p.pattern[p.pos]; c < utf8.RuneSelf {
 		return rune(c)
@@ -291,7 +290,7 @@ func (p *parser) bump() bool {
 	return !p.eof()
 }
 
-// bumpSpace is bump and then skipSpace.
+// bumpSpace is bump followed by skipSpace.
 func (p *parser) bumpSpace() bool {
 	p.bump()
 	p.skipSpace()
@@ -307,7 +306,7 @@ func (p *parser) bumpIf(prefix string) bool {
 	return true
 }
 
-// skipSpace moves past spaces and comments where the flag x holds.
+// skipSpace moves past spaces and comments if the flag x is on.
 func (p *parser) skipSpace() {
 	if !p.flags.IgnoreWhitespace {
 		return
@@ -330,8 +329,8 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// peek is the character after the one at pos, past spaces where they don't
-// count if space is set; -1 at the end.
+// peek returns the character after the one at pos; -1 at the end. If space is set, it skips
+// ignored spaces.
 func (p *parser) peek(space bool) rune {
 	at := p.pos
 	defer func() { p.pos = at }()

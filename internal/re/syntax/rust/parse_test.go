@@ -213,7 +213,7 @@ func TestErrors(t *testing.T) {
 		flags   Flags
 		offset  int
 		reason  string
-		hint    string // a part of it
+		hint    string // a part of the hint
 	}{
 		// groups
 		{`a(b`, Flags{}, 1, "unclosed group", `\(`},
@@ -304,10 +304,10 @@ func TestErrors(t *testing.T) {
 		{`[z-a]`, Flags{}, 1, "reversed character range", `\-`},
 		{`[a-\d]`, Flags{}, 3, "only a character can bound a range", `\-`},
 		{`[\d-a]`, Flags{}, 1, "only a character can bound a range", ""},
-		{`[a\b]`, Flags{}, 2, "an assertion can't stand", ""},
+		{`[a\b]`, Flags{}, 2, "an assertion isn't allowed", ""},
 		{`(?-u)[☃]`, Flags{}, 6, "outside ASCII", `\xNN`},
 
-		// bytes where text is to be matched
+		// bytes where text is required
 		{`(?-u)\xFF`, Flags{UTF8: true}, 5, "invalid UTF-8", ""},
 		{`(?-u).`, Flags{UTF8: true}, 5, "invalid UTF-8", ""},
 		{`(?-u)[^a]`, Flags{UTF8: true}, 5, "invalid UTF-8", ""},
@@ -353,7 +353,7 @@ func TestNestLimit(t *testing.T) {
 	}
 }
 
-// TestLarge reads what is large or nasty; the test's own time is the check.
+// TestLarge parses large and hostile patterns; the test's own time is the check.
 func TestLarge(t *testing.T) {
 	stress.SkipShort(t)
 	var words strings.Builder

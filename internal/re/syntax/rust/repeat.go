@@ -10,7 +10,7 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// repeat reads ?, * or +.
+// repeat parses ?, * or +.
 func (p *parser) repeat(op rune) error {
 	start := p.pos
 	sub := p.frame.pop()
@@ -28,8 +28,8 @@ func (p *parser) repeat(op rune) error {
 	return p.pushRepeat(start, sub, 1, hir.Unlimited, greedy)
 }
 
-// countedRepeat reads {n}, {n,} or {n,m}. Spaces around the numbers don't
-// count, whether the flag x holds or not.
+// countedRepeat parses {n}, {n,} or {n,m}. Spaces around the numbers are ignored, with or
+// without the flag x.
 func (p *parser) countedRepeat() error {
 	start := p.pos
 	sub := p.frame.pop()
@@ -71,8 +71,8 @@ func (p *parser) countedRepeat() error {
 	return p.pushRepeat(start, sub, least, most, greedy)
 }
 
-// decimal reads a number and the spaces around it. Counts over 2^31-1 are
-// that: no limit lets either through.
+// decimal parses a number and the spaces around it. Counts over 2^31-1 are clamped to that,
+// which exceeds every limit.
 func (p *parser) decimal(open int) (int, error) {
 	for !p.eof() && unicode.IsSpace(p.char()) {
 		p.bump()
@@ -98,7 +98,7 @@ func (p *parser) decimal(open int) (int, error) {
 	return int(min(n, math.MaxInt32)), nil
 }
 
-// pushRepeat adds a repetition of what was just popped.
+// pushRepeat adds a repetition of the expression just popped.
 func (p *parser) pushRepeat(start int, sub *hir.Node, least, most int, greedy bool) error {
 	m := p.frame.prev
 	m.depth++
@@ -113,7 +113,7 @@ func (p *parser) pushRepeat(start int, sub *hir.Node, least, most int, greedy bo
 	return nil
 }
 
-// missing is the error for a repetition with nothing before it.
+// missing returns the error for a repetition with nothing before it.
 func (p *parser) missing(op rune) error {
 	hint := fmt.Sprintf(`Put what to repeat before it, or write \%c to match the character.`, op)
 	rest := p.pattern[p.pos:]
@@ -121,7 +121,7 @@ func (p *parser) missing(op rune) error {
 	case op == '{':
 		hint = `Write \{ to match a brace.`
 	case p.pos == 0 && op == '*' && len(rest) > 1 && !strings.ContainsAny(rest[1:], `()[]|\+^$`):
-		// *.go, **/x, *foo*: globs, all of them.
+		// These are globs: *.go, **/x, *foo*.
 		return &syntax.Error{Pattern: p.pattern, Length: 1, Reason: nothingRepeated, Glob: true,
 			Hint: fmt.Sprintf("This looks like a glob; as a regular expression it is %s.", globAsRegex(rest))}
 	}
@@ -130,7 +130,7 @@ func (p *parser) missing(op rune) error {
 
 const nothingRepeated = "repetition of nothing"
 
-// globAsRegex writes a glob of *, ? and plain characters as a pattern.
+// globAsRegex converts a glob of *, ? and plain characters to a pattern.
 func globAsRegex(glob string) string {
 	if i := strings.IndexByte(glob, '\n'); i >= 0 || len(glob) > 60 {
 		return `of the form .*\.go$`

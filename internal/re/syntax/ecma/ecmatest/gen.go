@@ -1,5 +1,5 @@
-// Package ecmatest writes random JavaScript patterns, and texts they may match,
-// for tests that compare with node. The same seed gives the same patterns.
+// Package ecmatest generates random JavaScript patterns, and texts they may match, for tests
+// that compare with node. The same seed gives the same patterns.
 package ecmatest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Generator writes random patterns and texts they may match.
+// Generator generates random patterns and texts they may match.
 type Generator struct {
 	*rand.Rand
 	// Flags of the last pattern: some of i, m, s, u and v.
@@ -31,7 +31,7 @@ func (g *Generator) Pattern() string {
 	return g.alternatives(3)
 }
 
-// noise is tokens in any order, most often not a valid pattern.
+// noise returns random tokens, most often an invalid pattern.
 func (g *Generator) noise() string {
 	var b strings.Builder
 	for range 1 + g.IntN(8) {
@@ -177,8 +177,8 @@ func (g *Generator) setContents(b *strings.Builder, depth int) {
 	}
 }
 
-// Text returns a text of up to ten characters. Those beyond U+FFFF stand in it
-// only under u and v.
+// Text returns a text of up to ten characters. It has characters beyond U+FFFF only under u
+// and v.
 func (g *Generator) Text() string {
 	var b strings.Builder
 	for range g.IntN(10) {
