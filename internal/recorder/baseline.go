@@ -382,11 +382,20 @@ func (b *baseline) read(e *entry) ([]byte, error) {
 	return data, nil
 }
 
+// deflaters are used again: a new one costs more than compressing a note.
+var deflaters = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails for unknown levels only
+	return w
+}}
+
 // squeeze compresses a content; the first byte says how.
 func squeeze(data []byte) []byte {
 	var out bytes.Buffer
 	out.WriteByte(1)
-	if w, err := flate.NewWriter(&out, flate.BestSpeed); err == nil && len(data) > 128 {
+	if len(data) > 128 {
+		w := deflaters.Get().(*flate.Writer)
+		defer deflaters.Put(w)
+		w.Reset(&out)
 		if _, err := w.Write(data); err == nil && w.Close() == nil && out.Len() < len(data) {
 			return out.Bytes()
 		}
