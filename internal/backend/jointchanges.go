@@ -148,7 +148,7 @@ func (s *joint) Undo(ctx context.Context, id string, o change.Options) (*change.
 	return s.changed(p, c, err)
 }
 
-var errPointOfAll = fault.New(fault.InvalidArgument, "each folder has its own points", "name a change of the folder that is to go back")
+var errPointOfAll = fault.New(fault.InvalidArgument, "each folder has its own points", "name a change of the folder to restore")
 
 // Purge removes records of one part, or of all.
 func (s *joint) Purge(ctx context.Context, path string) error {

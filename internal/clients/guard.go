@@ -17,7 +17,7 @@ const guardHint = "a person can change it, or the owner sets change.allow-client
 
 var (
 	errOwnEntry = fault.New(fault.ProtectedPath, "the file starts this server: its entry, and so its limits, must stay as it is", guardHint)
-	errUnread   = fault.New(fault.ProtectedPath, "the file starts MCP servers and would not be one that can be read", guardHint)
+	errUnread   = fault.New(fault.ProtectedPath, "the file starts MCP servers and would become unreadable", guardHint)
 )
 
 // Guard checks changes of files with which clients start servers. An agent must not lift its

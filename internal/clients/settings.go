@@ -44,7 +44,7 @@ func readSettings(format value.Format, text []byte) (map[string]any, error) {
 	}
 	all, ok := v.(map[string]any)
 	if !ok {
-		return nil, errors.New("the file holds no object")
+		return nil, errors.New("the file contains no object")
 	}
 	return all, nil
 }

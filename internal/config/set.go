@@ -113,7 +113,7 @@ func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed boo
 	fresh := target + ".new"
 	if err := WriteNew(fresh, now, mode); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s is there: another quarry config set is under way, or was cut short; delete it in that case", fresh)
+			err = fmt.Errorf("%s exists: another quarry config set is running, or was interrupted; in that case delete it", fresh)
 		}
 		return name, false, err
 	}

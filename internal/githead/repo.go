@@ -61,7 +61,7 @@ type store struct {
 }
 
 // errForeign is returned instead of contents.
-var errForeign = errors.New("a file of git's folder is not what git writes")
+var errForeign = errors.New("a file in git's folder is not in git's format")
 
 // Open opens the repository with its files in top, a root without a policy.
 func Open(ctx context.Context, top *rootfs.Root) (*Repo, error) {

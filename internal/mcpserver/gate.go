@@ -37,7 +37,7 @@ func newGate(opts *HTTPOptions) *gate {
 func (g *gate) refusal(r *http.Request) (status int, why string) {
 	switch {
 	case !g.allowedHost(r.Host):
-		return http.StatusForbidden, "this server does not go by that Host name"
+		return http.StatusForbidden, "this server does not accept that Host name"
 	case !g.allowedOrigin(r):
 		return http.StatusForbidden, "requests from this Origin are not allowed"
 	case r.URL.Path != Path:

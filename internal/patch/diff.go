@@ -83,7 +83,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 		}
 	}
 	if len(p.ops) == 0 {
-		return nil, &Error{Problem: "no file is changed by it", Next: `give "*** Begin Patch" … "*** End Patch", or a diff with "--- a/path" and "+++ b/path" before its hunks`}
+		return nil, &Error{Problem: "it changes no file", Next: `give "*** Begin Patch" … "*** End Patch", or a diff with "--- a/path" and "+++ b/path" before its hunks`}
 	}
 	return p.ops, nil
 }

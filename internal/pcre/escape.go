@@ -38,7 +38,7 @@ func (r *reader) escape() error {
 		text := r.s[r.at+2:]
 		end := strings.Index(text, `\E`)
 		if end < 0 {
-			return Refused(`\Q`, `\E has to follow`)
+			return Refused(`\Q`, `\E must follow`)
 		}
 		for _, ch := range text[:end] {
 			r.out.WriteString(jsLiteral(ch))
@@ -75,7 +75,7 @@ func (r *reader) namedEscape() error {
 	text := r.rest()
 	n := 3
 	if n > len(text) {
-		return Refused(text, "a group has to follow")
+		return Refused(text, "a group must follow")
 	}
 	name := ""
 	if closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}[text[2]]; closing != "" {
@@ -145,11 +145,11 @@ func (r *reader) unit() (ch rune, class string, n int, err error) {
 			}
 			return rune(up ^ 0x40), "", 3, nil
 		}
-		return bad("a character has to follow")
+		return bad("a character must follow")
 	case 'A', 'z', 'Z':
 		return bad("not in a class")
 	case 'G':
-		return bad("a search has no place where it began")
+		return bad("a search has no start position")
 	case 'K':
 		return bad("to show a part of a match, put it into a group and give -o -r '$1'")
 	case 'R', 'X', 'C':
@@ -199,7 +199,7 @@ func (r *reader) property() (ch rune, class string, n int, err error) {
 	} else if len(text) > 2 {
 		name = text[2:3]
 	} else {
-		return 0, "", 0, Refused(text, "a property has to follow")
+		return 0, "", 0, Refused(text, "a property must follow")
 	}
 	kind := text[1]
 	if inner, not := strings.CutPrefix(name, "^"); not {
@@ -209,7 +209,7 @@ func (r *reader) property() (ch rune, class string, n int, err error) {
 		return 0, map[byte]string{'p': `[\p{Lu}\p{Ll}\p{Lt}]`, 'P': `[^\p{Lu}\p{Ll}\p{Lt}]`}[kind], n, nil
 	}
 	if !strings.Contains(pcreCategories, " "+name+" ") || name == "" {
-		return 0, "", 0, Refused(text[:n], "of the properties there are the general categories, as \\p{L} and \\p{Lu}")
+		return 0, "", 0, Refused(text[:n], "only general categories are supported, such as \\p{L} and \\p{Lu}")
 	}
 	if r.fold && (name == "Lu" || name == "Ll" || name == "Lt") {
 		return 0, "", 0, Refused(text[:n], "with -i it has two meanings; write \\p{L&}")

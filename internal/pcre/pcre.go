@@ -343,7 +343,7 @@ func (r *reader) open() error {
 // change parses the flags of (?i) or (?i:, and reports whether they apply to the rest of the
 // enclosing group.
 func (r *reader) change() (n int, closed bool, err error) {
-	refused := Refused(r.rest()[:min(len(r.rest()), 4)], "of the groups with ? there are (?:, (?>, look-around, names and the flags i, m and s")
+	refused := Refused(r.rest()[:min(len(r.rest()), 4)], "of the groups with ?, only (?:, (?>, look-around, names and the flags i, m and s are supported")
 	on := true
 	for n = 2; n < len(r.rest()); n++ {
 		switch c := r.rest()[n]; {
@@ -367,7 +367,7 @@ func (r *reader) named(f frame) error {
 	begin := strings.IndexAny(r.rest(), "<'") + 1
 	stop := strings.IndexAny(r.rest()[begin:], ">'")
 	if stop <= 0 {
-		return Refused(r.rest()[:begin], "a name has to follow")
+		return Refused(r.rest()[:begin], "a name must follow")
 	}
 	name := r.rest()[begin : begin+stop]
 	if r.names[name] > 0 {
@@ -424,7 +424,7 @@ func (r *reader) reference(group int, text string) error {
 		return Refused(text, "no backreference in look-behind")
 	}
 	if group <= 0 || group > r.groups || !r.top().set[group] {
-		return Refused(text, "it has to refer to a group that is always set before it: not an optional, repeated or alternative one")
+		return Refused(text, "it must refer to a group that is always set before it: not an optional, repeated or alternative one")
 	}
 	r.refers = true
 	if r.atomic > 0 {

@@ -105,7 +105,7 @@ func TestIncomplete(t *testing.T) {
 		want    string
 	}{
 		{"unreadable", search.Summary{Skipped: []search.Skip{{Path: "secret", Reason: search.Unreadable, Detail: "permission denied"}}, SkippedCount: map[search.Reason]int{search.Unreadable: 3}}, "secret (permission denied), and 2 more"},
-		{"stopped", search.Summary{Stopped: search.StopBudget}, "did not get to its end"},
+		{"stopped", search.Summary{Stopped: search.StopBudget}, "did not finish"},
 		{"binary", search.Summary{Skipped: []search.Skip{{Path: "b", Reason: search.Binary}}, SkippedCount: map[search.Reason]int{search.Binary: 1}}, ""},
 		{"a long line", search.Summary{Skipped: []search.Skip{{Path: "long", Reason: search.TooLarge}}, SkippedCount: map[search.Reason]int{search.TooLarge: 1}}, ""},
 		{"long lines that are not listed", search.Summary{SkippedCount: map[search.Reason]int{search.TooLarge: 1}}, "and 1 more"},

@@ -257,7 +257,7 @@ type IncompleteError struct {
 
 func (e *IncompleteError) Error() string {
 	if e.Count == 0 {
-		return "the search did not get to its end, so nothing was changed"
+		return "the search did not finish, so nothing was changed"
 	}
 	var names []string
 	for _, k := range e.Skipped[:min(len(e.Skipped), 10)] {
@@ -286,7 +286,7 @@ func (e *IncompleteError) Hint() string {
 	if e.Count == 0 {
 		return "name a folder, or simplify the pattern"
 	}
-	return "leave these out by a path or a glob, or make them readable"
+	return "exclude these with a path or a glob, or make them readable"
 }
 
 const (

@@ -115,5 +115,5 @@ func (e *OverlapError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
 func (e *OverlapError) Hint() string {
-	return "write patterns that leave each other out, as \\bname\\b does, or replace one after the other"
+	return "write patterns that exclude each other, as \\bname\\b does, or replace one after the other"
 }

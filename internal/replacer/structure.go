@@ -106,7 +106,7 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 }
 
 // errUnread is for a file whose code takes too long to match or to rewrite.
-var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "write holes less often in the replacement, or leave the file out by a glob")
+var errUnread = fault.New(fault.TooLarge, "finding and writing its matches takes too many steps, so nothing was changed", "use fewer holes in the replacement, or exclude the file with a glob")
 
 // shapes replaces the matches of one file.
 func (f *Found) shapes(ctx context.Context, files Files, t *structure.Template, path string, size *int, seen *forms) (change.Op, int, error) {

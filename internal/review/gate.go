@@ -72,7 +72,7 @@ func (g *Gate) holdsBack(c change.Client) bool {
 // Close releases the store and the backend.
 func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.inner.Close()) }
 
-var errBack = fault.New(fault.ReadOnly, "changes are reviewed, and a person goes back to a point: quarry undo --to, or the page", "undo changes by their ids; each is a proposal")
+var errBack = fault.New(fault.ReadOnly, "changes are reviewed, so only a person can go back to a point: with quarry undo --to, or on the page", "undo changes by their ids; each is a proposal")
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 

@@ -337,7 +337,7 @@ func (e *StaleError) Error() string {
 	for i, p := range e.Paths {
 		names[i] = fault.Printable(p)
 	}
-	return fmt.Sprintf("%s was made on other versions of %s, and what changed since meets it", e.ID, strings.Join(names, ", "))
+	return fmt.Sprintf("%s is based on other versions of %s, and later changes conflict with it", e.ID, strings.Join(names, ", "))
 }
 
 // Unwrap gives the code.
@@ -358,7 +358,7 @@ var (
 	errUnknown   = fault.New(fault.NotFound, "no such proposal", "quarry review lists them")
 	errUndecided = fault.New(fault.InvalidArgument, "some hunks are not decided", "accept or refuse every hunk, or say what becomes of the rest")
 	errWhole     = fault.New(fault.InvalidArgument, "this proposal is accepted or refused as a whole", "")
-	errConfirm   = fault.New(fault.InvalidArgument, "the client has gone since it made this proposal", "confirm that it should be applied all the same")
+	errConfirm   = fault.New(fault.InvalidArgument, "the client has gone since it made this proposal", "confirm to apply it anyway")
 	errNotText   = fault.New(fault.InvalidArgument, "a change with text that is not UTF-8 can't be reviewed", "")
 )
 

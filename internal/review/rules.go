@@ -54,7 +54,7 @@ const maxRules = 200
 // ParseRules reads rules, one per line.
 func ParseRules(lines []string) (*Rules, error) {
 	if len(lines) > maxRules {
-		return nil, fmt.Errorf("there are %d rules: %d are possible", len(lines), maxRules)
+		return nil, fmt.Errorf("there are %d rules: at most %d are possible", len(lines), maxRules)
 	}
 	r := &Rules{}
 	for _, l := range lines {
@@ -135,7 +135,7 @@ func (r *Rule) take(w word) error {
 
 func setOnce(into *string, value, what string) error {
 	if value == "" || *into != "" {
-		return fmt.Errorf("one name has to follow %s: and no second", what)
+		return fmt.Errorf("exactly one name must follow %s:", what)
 	}
 	*into = value
 	return nil
@@ -162,7 +162,7 @@ func splitRule(text string) ([]word, error) {
 		if text[0] == '"' {
 			quoted, err := strconv.QuotedPrefix(text)
 			if err != nil {
-				return nil, errors.New("a quotation mark has no end")
+				return nil, errors.New("unclosed quotation mark")
 			}
 			inner, err := strconv.Unquote(quoted)
 			if err != nil {

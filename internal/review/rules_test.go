@@ -14,7 +14,7 @@ func TestParseRules(t *testing.T) {
 		{`accept "ends in a space\\ "`, ""},
 		{"accept client:claude-code", "its own word"}, {"accept docs/** client:x", "its own word"}, {"allow docs/**", "invalid action"}, {"", "empty"}, {"accept", "every change"},
 		{"ask lines>many", "number of lines"}, {"ask lines=3", "invalid size"}, {"ask lines>1 lines>2", "number of lines"}, {"refuse !x", "negation"}, {"refuse tool:", "one name"},
-		{"refuse tool:a tool:b", "one name"}, {`refuse "x`, "no end"}, {"refuse [z-", "glob"}, {"Accept docs/**", "invalid action"},
+		{"refuse tool:a tool:b", "one name"}, {`refuse "x`, "unclosed"}, {"refuse [z-", "glob"}, {"Accept docs/**", "invalid action"},
 	} {
 		_, err := ParseRules([]string{c.rule})
 		if c.wrong == "" && err != nil || c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) {

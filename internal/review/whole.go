@@ -11,7 +11,7 @@ import (
 
 var (
 	errShown  = fault.New(fault.InvalidArgument, "the proposal is decided", "the diff of the change that was made has all lines: quarry diff")
-	errClosed = fault.New(fault.ProtectedPath, "the policy of this workspace keeps files of the proposal closed", "")
+	errClosed = fault.New(fault.ProtectedPath, "the policy of this workspace closes files of the proposal", "")
 )
 
 // Whole returns a file of a proposal with all lines, including omitted ones. They are

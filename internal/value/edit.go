@@ -285,7 +285,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 			return nil, &EditError{i, err}
 		}
 		if e.Rename == "" && given[paths[i].String()] {
-			return nil, &EditError{i, &Refused{Reason: Twice, Path: e.At, Why: "an edit before gives it a value, which would be lost"}}
+			return nil, &EditError{i, &Refused{Reason: Twice, Path: e.At, Why: "an earlier edit gives it a value, which would be lost"}}
 		}
 		for n, s := range paths[i] {
 			if e.Value == nil || s.Kind == Next {
@@ -298,7 +298,7 @@ func ApplyUntil(stop func() bool, format Format, text []byte, edits ...Edit) ([]
 	for i, e := range edits {
 		given := e.At
 		if e.At = paths[i]; e.At == nil && given != nil {
-			return nil, &EditError{i, &Refused{Reason: Shape, Path: given, Why: "an edit before deletes it"}}
+			return nil, &EditError{i, &Refused{Reason: Shape, Path: given, Why: "an earlier edit deletes it"}}
 		}
 		out, err := d.Edit(e)
 		if err != nil {

@@ -42,7 +42,7 @@ func (d *Doc) parseINI(start int) error {
 		case line[0] == ';' || line[0] == '#':
 		case last != nil && indent > deep:
 			if last.Value.Kind == Null {
-				return &SyntaxError{Format: INI, Line: number, Problem: "a value goes on here that didn't begin"}
+				return &SyntaxError{Format: INI, Line: number, Problem: "a continuation line without a value"}
 			}
 			v := last.Value
 			v.End = at + indent + len(line)
@@ -150,7 +150,7 @@ func (f *iniText) continued(spans ...splice.Span) error {
 		before := bytes.TrimRight(f.d.text[:max(bytes.LastIndexByte(f.d.text[:s.Start], '\n'), 0)], "\r")
 		last := bytes.TrimRight(f.d.text[:lineEnd(f.d.text, max(s.End-1, s.Start))], " \t\r\n")
 		if bytes.HasSuffix(before, []byte("\\")) || bytes.HasSuffix(last, []byte("\\")) {
-			return refuse(Cramped, "a line there ends with a backslash, after which some programs read on")
+			return refuse(Cramped, "a line there ends with a backslash, which some programs take as a continuation")
 		}
 	}
 	return nil

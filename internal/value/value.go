@@ -137,7 +137,7 @@ func (p place) down(i int) place {
 const mark = "\xef\xbb\xbf" // a byte order mark
 
 // ErrStopped is returned when reading was stopped.
-var ErrStopped = fault.New(fault.Timeout, "reading the values was ended", "")
+var ErrStopped = fault.New(fault.Timeout, "reading the values was stopped", "")
 
 // tick checks occasionally whether to stop. It panics with ErrStopped, which parse
 // recovers.

@@ -361,7 +361,7 @@ func (f *yamlText) remove(at place) ([]splice.Splice, error) {
 	left := "" // replaces the only entry
 	if count == 1 && (!top || !f.front) {
 		if in.Anchor != "" || in.Tag != "" {
-			return nil, refuse(Cramped, "what would be left has an anchor or a tag")
+			return nil, refuse(Cramped, "the rest has an anchor or a tag")
 		}
 		if !top {
 			return f.replace(at.up(), &Node{Kind: in.Kind, form: flow})

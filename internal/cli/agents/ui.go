@@ -120,7 +120,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 	}
 	l, err := page.Listen(f.port)
 	if err != nil {
-		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
+		return fmt.Errorf("%w\n  another program uses the port: omit --port to take a free one", err)
 	}
 	for i, s := range stores {
 		at := server.Base(l) + "/review/"
@@ -266,7 +266,7 @@ func (f *uiFlags) ruleBooks(roots []quarry.Root) []page.RuleBook {
 				case f.s.Conf == nil || f.s.Conf.Off:
 					return errors.New("--no-config: this page reads no quarry.toml, so it writes none")
 				case set.Source == config.FromEnvironment:
-					return fmt.Errorf("%s sets the rules, and counts before quarry.toml", set.Where)
+					return fmt.Errorf("%s sets the rules, and takes precedence over quarry.toml", set.Where)
 				}
 				v := &config.Value{List: rules}
 				if len(rules) == 0 && set.Source != config.FromFile {
