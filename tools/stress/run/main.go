@@ -115,7 +115,7 @@ var regimes = []regime{
 	{name: "two ways agree: notes", pkg: "./internal/notebook", test: "TestNotesIndexEqualsScan|TestAbsenceIsTrue"},
 	{name: "two ways agree: parts of notes", pkg: "./internal/vault", test: "TestPartsAgree"},
 	{name: "authors of lines", pkg: ".", test: "TestAuthorsOfLines|TestDiffAll"},
-	{name: "rules in the gate", pkg: "./internal/review", test: "TestRulesInTheGate|TestTrialIsWhatTheGateDoes"},
+	{name: "rules in the gate", pkg: "./internal/review", test: "TestRulesInTheGate|TestTrialAgreesWithGate"},
 	{name: "end of input", pkg: "./internal/cli", test: "TestGoneAfterInput"},
 	{name: "exact bytes", pkg: "./internal/textedit", test: "TestRandomEdits"},
 	{name: "exact bytes: encodings", pkg: "./internal/textfile", test: "TestRoundTripRandom"},
