@@ -27,7 +27,7 @@ const (
 	fChunk    // BM25 of the best piece
 	fText     // BM25 of a long text, with its title
 	fShallow  // how few folders it is in
-	fNamed    // defines the symbol that is the whole query, and is no heading; see value
+	fNamed    // defines exactly the name that is the whole query, if it has several parts; see value
 	numFeatures
 )
 
@@ -147,7 +147,7 @@ func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
 		switch {
 		case q.symbol:
 			f[fSymbol] = max(f[fSymbol], v)
-			if s.Kind != symbols.Heading && s.Kind != symbols.Module {
+			if len(id.parts) > 1 && s.Name == id.name && s.Kind != symbols.Heading {
 				f[fNamed] = max(f[fNamed], v)
 			}
 		case id.exact:
