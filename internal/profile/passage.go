@@ -21,7 +21,8 @@ type passage struct {
 	start, end int    // its lines, with the comment before it
 	kind, name string
 	lines      []string
-	hits       []int // numbers of lines that are wanted, of a long one with some around
+	hits       []int  // numbers of lines that are wanted, of a long one with some around
+	picked     []bool // of lines, those to be shown; nil is as many as there is room for
 }
 
 const (
@@ -83,7 +84,7 @@ func (p *passage) text(most int, words ...string) string {
 	}
 	omitted := 0
 	for i, line := range lines {
-		if i >= most || !p.wants(doc+i, doc) {
+		if p.picked == nil && i >= most || p.picked != nil && !p.picked[doc+i] || !p.wants(doc+i, doc) {
 			omitted++
 			continue
 		}
@@ -98,6 +99,68 @@ func (p *passage) text(most int, words ...string) string {
 		b.WriteString(p.gap(first, max(omitted, p.end-p.start+1-first)))
 	}
 	return b.String()
+}
+
+// pick chooses at most so many lines of a long passage: its first ones, and those that have
+// most of the words, with a line before and two after each.
+func (p *passage) pick(most int, words []string) {
+	const head, before, behind = 3, 1, 2
+	own := commentLines(p.path, p.lines)
+	doc := 0
+	for doc < len(p.lines) && own[doc] {
+		doc++
+	}
+	if len(p.lines)-doc <= most+most/4 {
+		return
+	}
+	has := make([]int, len(p.lines))
+	order := make([]int, 0, len(p.lines)) // lines with a word, those with most first
+	for i, line := range p.lines[doc:] {
+		line = strings.ToLower(line)
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				has[doc+i]++
+			}
+		}
+		if has[doc+i] > 0 {
+			order = append(order, doc+i)
+		}
+	}
+	if len(order) == 0 || order[len(order)-1] < doc+most {
+		return
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return has[b] - has[a] })
+	p.picked = make([]bool, len(p.lines))
+	for i := range doc {
+		p.picked[i] = true
+	}
+	left := most - doc
+	if doc > longDoc {
+		left = most - keptDoc
+	}
+	show := func(from, to int) {
+		for i := max(from, doc); i < min(to, len(p.lines)) && left > 0; i++ {
+			if !p.picked[i] {
+				p.picked[i] = true
+				left--
+			}
+		}
+	}
+	show(doc, doc+head)
+	for _, i := range order {
+		show(i-before, i+behind+1)
+	}
+}
+
+// signature is the first line of code of a passage.
+func (p *passage) signature() string {
+	own := commentLines(p.path, p.lines)
+	for i, line := range p.lines {
+		if line = strings.TrimSpace(line); line != "" && !own[i] && !strings.HasPrefix(line, "@") && !strings.HasPrefix(line, "#[") {
+			return line
+		}
+	}
+	return ""
 }
 
 // gap says which lines are omitted, so that they can be read: agents asked for it.

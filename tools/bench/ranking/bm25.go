@@ -17,6 +17,7 @@ type bm25 struct {
 	texts []stretch
 	with  map[string]int // stretches that have a word
 	mean  float64        // words in a stretch
+	cut   func(text string) []string
 }
 
 type stretch struct {
@@ -36,9 +37,9 @@ func wordsOf(text string) []string {
 }
 
 // readTexts takes the texts of the files in a folder that are wanted, in stretches of
-// so many lines; 0 is whole files.
-func readTexts(dir string, lines int, wanted func(path string) bool) (*bm25, error) {
-	out := &bm25{with: map[string]int{}}
+// so many lines; 0 is whole files. cut gives their words.
+func readTexts(dir string, lines int, wanted func(path string) bool, cut func(text string) []string) (*bm25, error) {
+	out := &bm25{with: map[string]int{}, cut: cut}
 	total := 0
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, p)
@@ -62,7 +63,7 @@ func readTexts(dir string, lines int, wanted func(path string) bool) (*bm25, err
 				n = min(n, lines)
 			}
 			s := stretch{path: rel, first: at + 1, last: at + n, words: map[string]int{}}
-			for _, w := range wordsOf(strings.Join(all[at:at+n], "")) {
+			for _, w := range cut(strings.Join(all[at:at+n], "")) {
 				s.words[w]++
 				s.length++
 			}
@@ -81,7 +82,7 @@ func readTexts(dir string, lines int, wanted func(path string) bool) (*bm25, err
 
 // best returns the best stretches for a query.
 func (p *bm25) best(query string, limit int) []stretch {
-	words := wordsOf(query)
+	words := p.cut(query)
 	slices.Sort(words)
 	words = slices.Compact(words)
 	scores := make([]float64, len(p.texts))
