@@ -79,7 +79,7 @@ var regimes = []regime{
 	{name: "changes of other programs", pkg: "./internal/recorder", test: "TestReference"},
 	{name: "own files while names swap", pkg: "./internal/rootfs", test: "TestOwnFilesWhileNamesSwap"},
 	{name: "offsets of lines", pkg: ".", test: "TestOffsetsOfLines"},
-	{name: "filters of notes", pkg: "./internal/notebook", test: "TestFiltersSelectWhatModelsSay"},
+	{name: "filters of notes", pkg: "./internal/notebook", test: "TestFiltersSelectWhatModelsSay|TestFiltersSelectInRealNotes"},
 	{name: "scalars by parsers", pkg: "./internal/value", test: "TestScalarsByParsers"},
 	{name: "beside ripgrep and PCRE2", pkg: "./internal/cli", test: "TestRgRandom|TestPCRERandom"},
 	{name: "processes", pkg: "./internal/searcher", test: "TestOwnersKilled"},
