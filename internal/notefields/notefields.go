@@ -201,7 +201,7 @@ type Property struct {
 	List   bool // a list, whatever its length
 }
 
-// Filled returns the values without those of a key that has none.
+// Filled omits the placeholder of a key without a value.
 func Filled(values []string) []string {
 	empty := func(v string) bool { return v == "<nil>" }
 	if !slices.ContainsFunc(values, empty) {

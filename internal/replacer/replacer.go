@@ -79,7 +79,7 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 // empty, and text would be lost.
 type GroupError struct {
 	Group string // as written in the replacement
-	Fix   string // what was probably meant; "" if unknown
+	Fix   string // the probable intention; "" if unknown
 	Have  int    // number of groups in the pattern
 }
 
