@@ -60,7 +60,7 @@ func textSize(s Stamp, f Flags) uint64 {
 	return uint64(max(0, s.Size))
 }
 
-// docTable reads it. Its methods may panic on bytes not written by docWriter; callers run
+// docTable reads the table. Its methods may panic on bytes not written by docWriter; callers run
 // under guard.
 type docTable struct {
 	n        int

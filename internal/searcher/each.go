@@ -16,8 +16,8 @@ import (
 // pattern after the other until a file is ruled out. Only a file that passes is searched
 // like any other. Most files lack the first pattern.
 
-// jointly holds the patterns that must all match in a file, followed by those that must
-// not; nil if one match is enough.
+// jointly holds the patterns that must all match in a file, followed by at most one that
+// must not; nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern
 	searches []*match.Search
