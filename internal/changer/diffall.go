@@ -13,9 +13,9 @@ import (
 	"quarry/internal/textedit"
 )
 
-// DiffAll shows several changes as one diff: each file as the first of them found it,
-// and as the last left it. Where others changed a file in between, their lines are in
-// the diff, and a warning says so.
+// DiffAll shows several changes as one diff: from each file before the first of them to
+// the file after the last. If others changed a file in between, the diff includes their
+// lines, and a warning says so.
 func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 	if w.state == nil {
 		return nil, change.ErrNoState
@@ -60,14 +60,14 @@ type spans struct {
 	other []change.PathDiff // folders, links and modes
 }
 
-// spanned is one file: what it was, and what it is.
+// spanned is one file, before and after.
 type spanned struct {
 	was, path    rootfs.Path // its names
 	old, now     []byte
-	had, has     bool // it was there, it is there
+	had, has     bool // it existed before, it exists after
 	lost, mixed  bool // a content is not kept; others changed it too
 	trashed      bool
-	renamedAlone bool // nothing but its name changed so far
+	renamedAlone bool // only its name changed so far
 }
 
 func (s *spans) of(p rootfs.Path) *spanned {
@@ -79,7 +79,7 @@ func (s *spans) of(p rootfs.Path) *spanned {
 	return nil
 }
 
-// logged are the contents before and after an operation of the log.
+// logged returns the contents before and after an operation of the log.
 func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err error) {
 	switch e.Ops[i].Kind {
 	case journal.Trash:
@@ -103,7 +103,7 @@ func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
 		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
 			op := e.Ops[k]
 			if op.Kind == journal.Restore {
-				op.New = op.Old // the plan has it turned round
+				op.New = op.Old // the plan has it reversed
 				if now = w.binned(op); now == nil {
 					err = journal.ErrNotKept
 				}
@@ -126,8 +126,8 @@ func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
 	return s.diffs(), nil
 }
 
-// take follows an operation, whose contents come from a function. It is given the file
-// before.
+// take follows an operation. The function returns its contents, given the file before
+// it.
 func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Entry, int) (old, now []byte, err error)) error {
 	op := e.Ops[i]
 	switch {

@@ -79,7 +79,7 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 // empty, and text would be lost.
 type GroupError struct {
 	Group string // as written in the replacement
-	Fix   string // what was probably meant; "" if unknown
+	Fix   string // the probable intention; "" if unknown
 	Have  int    // number of groups in the pattern
 }
 
@@ -97,7 +97,7 @@ func (e *GroupError) Error() string {
 	return fmt.Sprintf("unknown group %s in the replacement: %s", e.Group, have)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *GroupError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to write the intended replacement.
@@ -201,7 +201,7 @@ type Query struct {
 	Expected int
 }
 
-// Found describes a replacement to be made.
+// Found describes a planned replacement.
 type Found struct {
 	Ops     []change.Op
 	Matches int
@@ -233,7 +233,7 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("there are %s in %s, not the expected %d; nothing was changed", fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *CountError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
@@ -273,7 +273,7 @@ func (e *IncompleteError) Error() string {
 	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
 }
 
-// Unwrap gives the code: Permission, or the one for a search that took too long.
+// Unwrap returns the code: Permission, or the one for a search that took too long.
 func (e *IncompleteError) Unwrap() error {
 	if e.Count == 0 {
 		return fault.Timeout

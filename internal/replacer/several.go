@@ -110,7 +110,7 @@ func (e *OverlapError) Error() string {
 	return fmt.Sprintf("in %s %q and %q match the same text; nothing was changed", fault.Printable(e.Path), e.A, e.B)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *OverlapError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
