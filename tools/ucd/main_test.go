@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTablesAreCurrent generates anew and compares with what is committed.
+// TestTablesAreCurrent compares newly generated tables with the committed ones.
 func TestTablesAreCurrent(t *testing.T) {
 	dir := os.Getenv("UCD_NPM")
 	if dir == "" {

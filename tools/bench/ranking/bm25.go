@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// bm25 is the peer: plain BM25 over stretches of texts, whose words are letters,
-// digits and underscores in lower case, and nothing else is known of them.
+// bm25 is the peer: plain BM25 over passages of text, whose words are letters,
+// digits and underscores in lower case. It uses no other information.
 type bm25 struct {
 	texts []stretch
 	with  map[string]int // stretches that have a word
@@ -35,8 +35,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// readTexts takes the texts of the files in a folder that are wanted, in stretches of
-// so many lines; 0 is whole files.
+// readTexts reads the wanted files in a folder as passages of the given number of lines;
+// 0 means whole files.
 func readTexts(dir string, lines int, wanted func(path string) bool) (*bm25, error) {
 	out := &bm25{with: map[string]int{}}
 	total := 0
@@ -79,7 +79,7 @@ func readTexts(dir string, lines int, wanted func(path string) bool) (*bm25, err
 	return out, err
 }
 
-// best returns the best stretches for a query.
+// best returns the best passages for a query.
 func (p *bm25) best(query string, limit int) []stretch {
 	words := wordsOf(query)
 	slices.Sort(words)
