@@ -200,7 +200,7 @@ func TestDoctor(t *testing.T) {
 		{"a damaged index", "index-damaged", func(p *patient) {
 			p.must(`quarry index build -q && for f in ~/.cache/quarry/index/*/seg*; do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)
 		}, ""},
-		{"a socket nobody listens at", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
+		{"a socket without a listener", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
 		{"a change cut short", "journal-unfinished", func(p *patient) { p.cutChange() }, ""},
 		{"a temporary file of a process of the last boot", "temporary-files", func(p *patient) {
 			p.must("mkdir sub && : > sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb")
@@ -234,7 +234,7 @@ func TestDoctor(t *testing.T) {
 			p.serve(filepath.Join(filepath.Dir(p.home), "bin2", "quarry"))
 			p.must("cp -L ../bin/quarry ../bin2/new && mv ../bin2/new ../bin2/quarry")
 		}, ""},
-		{"a folder nobody may read", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
+		{"an unreadable folder", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
 		{"a workspace that can't be written to", "root-read-only", func(p *patient) { p.must("chmod 555 .") }, ""},
 		{"a state folder that can't be made", "place-missing", func(p *patient) {
 			p.must("mkdir -p -m 700 ~/.cache/quarry && mkdir -p -m 700 ~/.local/share && mkdir ~/.local/state && chmod 555 ~/.local/state")

@@ -87,7 +87,7 @@ func TestFindFd(t *testing.T) {
 	}
 	t.Logf("%d compared with fd, %d of them listed something", cases, listed)
 	if cases >= 100 && listed < cases/3 {
-		t.Errorf("fd listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
+		t.Errorf("fd listed something for %d of %d cases only: the trees are unsuitable", listed, cases)
 	}
 }
 

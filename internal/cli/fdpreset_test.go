@@ -58,7 +58,7 @@ func TestFdPreset(t *testing.T) {
 	}
 	t.Logf("%d compared with fd, %d of them listed something", cases, printed)
 	if cases >= 100 && printed < cases/3 {
-		t.Errorf("fd listed something for %d of %d cases only: the trees are not what they should be", printed, cases)
+		t.Errorf("fd listed something for %d of %d cases only: the trees are unsuitable", printed, cases)
 	}
 }
 

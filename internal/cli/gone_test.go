@@ -134,13 +134,13 @@ func TestGoneAfterInput(t *testing.T) {
 			l.call(1, "write_file", `{"path":"new.txt","content":"x"}`)
 			l.under()
 		}},
-		{"answers that nobody reads", []string{"--no-index"}, func(l *leaving) {
+		{"unread answers", []string{"--no-index"}, func(l *leaving) {
 			l.ready()
 			for i := range 40 {
 				l.call(i+1, "read_file", `{"path":"wide.txt"}`)
 			}
 		}},
-		{"refusals that nobody reads", []string{"--no-index"}, func(l *leaving) {
+		{"unread refusals", []string{"--no-index"}, func(l *leaving) {
 			l.ready()
 			for i := range 40 {
 				l.call(i+1, "read_file", `{"path":"wide.txt"}`)

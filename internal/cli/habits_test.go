@@ -68,7 +68,7 @@ func TestHabits(t *testing.T) {
 			all += n
 			t.Logf("%d commands of %s, %d of them print something", n, c.name, printed)
 			if printed < n*4/5 {
-				t.Errorf("%d of %d commands print something: the tree is not what they are about", printed, n)
+				t.Errorf("%d of %d commands print something: the tree does not suit them", printed, n)
 			}
 			// Our own command's output differs from theirs, so a comparison that misses the
 			// difference is broken.

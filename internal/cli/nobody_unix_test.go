@@ -15,7 +15,7 @@ func asNobody(cmd *exec.Cmd) {
 }
 
 // -t x lists the files that this user may execute, whatever other users may do.
-func TestExecutableByWhom(t *testing.T) {
+func TestExecutableByUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may execute what anyone may")
 	}

@@ -132,7 +132,7 @@ func TestOneIndexForEveryFace(t *testing.T) {
 				t.Errorf("%s with %q answers\n%s\nwithout an index\n%s", tool[0], policy, got, want)
 			}
 			if len(policy) > 0 && strings.Contains(fmt.Sprint(policy), "*.md") && strings.Contains(got, ".md") {
-				t.Errorf("%s with %q names what is denied:\n%s", tool[0], policy, got)
+				t.Errorf("%s with %q names denied files:\n%s", tool[0], policy, got)
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func TestGitNeedsForce(t *testing.T) {
 		{"through a link", strings.ReplaceAll(hook, ".git", "folder"), []string{"patch"}, true},
 		{"a link to a file", "", []string{"edit", "file", "--old", "bare", "--new", "x"}, true},
 		{"a link written to", "", []string{"write", "file", "--content", "x"}, true},
-		{"a link to what is not there yet", "", []string{"write", "new", "--content", "x"}, true},
+		{"a link to a missing file", "", []string{"write", "new", "--content", "x"}, true},
 		{"replaced below a link", "", []string{"replace", "bare", "x", "folder"}, true},
 		{"moved into a linked folder", "", []string{"mv", "a.txt", "folder"}, true},
 		{"several moved into it", "", []string{"mv", "a.txt", "b.txt", "folder"}, true},

@@ -208,7 +208,7 @@ func TestRipgrep(t *testing.T) {
 	}
 	t.Logf("%d compared with ripgrep %d, %d of them printed something", compared, version, printed)
 	if printed < compared/2 {
-		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are not what they should be", printed, compared)
+		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are unsuitable", printed, compared)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestFindRipgrep(t *testing.T) {
 	}
 	t.Logf("%d compared with rg --files, %d of them listed something", cases, listed)
 	if listed < cases/2 {
-		t.Errorf("rg listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
+		t.Errorf("rg listed something for %d of %d cases only: the trees are unsuitable", listed, cases)
 	}
 }
 

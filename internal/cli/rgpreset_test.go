@@ -63,6 +63,6 @@ func TestRgPreset(t *testing.T) {
 	}
 	t.Logf("%d compared with ripgrep %d, %d of them printed something", cases, version, printed)
 	if printed < cases/2 {
-		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are not what they should be", printed, cases)
+		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are unsuitable", printed, cases)
 	}
 }

@@ -510,7 +510,7 @@ func TestRipgrepSuite(t *testing.T) {
 	t.Logf("%d of the commands printed something with ripgrep, %d printed nothing", same+documented+differ-silent, silent)
 	t.Logf("%d commands: %d the same, %d documented, %d differ", same+documented+differ, same, documented, differ)
 	if silent > 110 {
-		t.Errorf("ripgrep printed nothing for %d commands: are the fixtures what the tests mean?", silent)
+		t.Errorf("ripgrep printed nothing for %d commands: are the fixtures right?", silent)
 	}
 	if differ > 0 || same < 400 {
 		t.Errorf("%d of %d the same and %d differ, want at least 400 and none", same, same+documented+differ, differ)

@@ -115,7 +115,7 @@ func TestKeysAndFlags(t *testing.T) {
 		for _, name := range k.Commands {
 			cmd, rest, err := top.Find(strings.Fields(name))
 			if err != nil || len(rest) > 0 {
-				t.Errorf("%s: there is no command %s", k.Path(), name)
+				t.Errorf("%s: unknown command %s", k.Path(), name)
 				continue
 			}
 			cmd.InheritedFlags() // merges the flags of parent commands

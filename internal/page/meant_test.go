@@ -189,7 +189,7 @@ func uneven(t testing.TB, s *served, by proposer, hunks int) string {
 }
 
 // A hunk off the screen is not decided: the first key scrolls to it.
-func TestBrowserDecidesWhatIsSeen(t *testing.T) {
+func TestBrowserDecidesVisibleHunks(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	id := uneven(t, s, agent, 40)
 	b := s.open(t, "/review/"+id, 1200, 700, "light")
@@ -199,7 +199,7 @@ func TestBrowserDecidesWhatIsSeen(t *testing.T) {
 	b.keys("a")
 	b.until(visible)
 	if n := b.count(".hunk.yes"); n != 0 {
-		t.Errorf("%d hunks were accepted that nobody saw", n)
+		t.Errorf("%d unseen hunks were accepted", n)
 	}
 	b.keys("a")
 	b.until(`document.querySelectorAll(".hunk.yes").length === 1`)

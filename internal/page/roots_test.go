@@ -74,7 +74,7 @@ func TestBrowserRoots(t *testing.T) {
 		t.Errorf("docs/a.txt after accepting: %q, %v", data, err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dirs["app"], "a.txt")); err != nil || string(data) != "the needle of app\n" {
-		t.Errorf("app/a.txt, which nobody decided about: %q, %v", data, err)
+		t.Errorf("app/a.txt, undecided: %q, %v", data, err)
 	}
 
 	b.click(`.tabs a[data-view="changes"]`)

@@ -84,10 +84,10 @@ func TestBrowserRules(t *testing.T) {
 	b.has(".toast", "Saved: 2 rules")
 	press("Close")
 	if got := <-write("docs/a.md", "three\n"); !strings.Contains(got, "docs/a.md") || s.text(t, "docs/a.md") != "three\n" {
-		t.Errorf("what a rule accepts: %s", got)
+		t.Errorf("accepted by a rule: %s", got)
 	}
 	if got := <-write("go.lock", "m\n"); !strings.Contains(got, `user's rule "refuse *.lock"`) || s.text(t, "go.lock") != "l\n" {
-		t.Errorf("what a rule refuses: %s", got)
+		t.Errorf("refused by a rule: %s", got)
 	}
 	b.keys("2")
 	b.has(".entry", "by rule")
@@ -157,7 +157,7 @@ func TestBrowserRuleFromProposal(t *testing.T) {
 	b.has(".toast", "Saved: 1 rule")
 	b.has("dialog.rules", "In quarry.toml:7")
 	if got := <-write("docs/a.md", " anew\n"); s.text(t, "docs/a.md") != "docs/a.md anew\n" {
-		t.Errorf("what the rule accepts: %s", got)
+		t.Errorf("accepted by the rule: %s", got)
 	}
 	b.keys(kb.Escape, "R")
 	b.has("dialog[open]", "Refuse everything?")

@@ -16,7 +16,7 @@ import (
 // Connections without the token don't lock out its owner: only the newest are kept of
 // those that send nothing, and of those that wait after requesting a fixed
 // file. A connection that has shown the token stays open.
-func TestStrangersShutNobodyOut(t *testing.T) {
+func TestStrangersDontLockOutOwner(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "hello\n"}, nil)
 	ask := func(c net.Conn, r *bufio.Reader, path, token string) int {
 		t.Helper()

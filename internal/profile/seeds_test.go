@@ -118,7 +118,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 		return
 	}
 	if call := r.onlyAbsent(); call != "" {
-		t.Errorf("line %d: %s: an error would pass, too: say what the answer must have", r.line, call)
+		t.Errorf("line %d: %s: an error would pass, too: add a text that the answer must contain", r.line, call)
 	}
 	ws := shared[r.profile]
 	if ws == nil || r.changes() {

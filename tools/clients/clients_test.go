@@ -206,7 +206,7 @@ func (r *room) run(dir string, more []string, calls ...Call) *Talk {
 func (r *room) want(got, pattern string) {
 	r.t.Helper()
 	if !regexp.MustCompile("(?s)" + pattern).MatchString(got) {
-		r.t.Errorf("want %q in what the model read:\n%.600s", pattern, got)
+		r.t.Errorf("want %q in the answer for the model:\n%.600s", pattern, got)
 	}
 }
 
@@ -363,7 +363,7 @@ func TestReview(t *testing.T) {
 		_ = cmd.Wait()
 		left := ""
 		if !stress.Becomes(func() bool { left = r.do(dir, r.quarry, "review"); return strings.Contains(left, "abandoned") }) {
-			r.t.Errorf("nobody was said to have gone:\n%s", left)
+			r.t.Errorf("no proposal was said to be abandoned:\n%s", left)
 		}
 		r.wantFile(filepath.Join(dir, "calc.py"), calc)
 

@@ -39,7 +39,7 @@ func TestPlugin(t *testing.T) {
 		case slices.Contains(names, m[1]):
 			named++
 		case m[1] != "quarry" && !strings.Contains(definitions.String(), `"`+m[1]+`":`):
-			t.Errorf("the skill names %s, which is no tool and no parameter", m[1])
+			t.Errorf("the skill names %s, which is neither a tool nor a parameter", m[1])
 		}
 	}
 	if named < 7 {

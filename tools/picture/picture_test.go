@@ -49,7 +49,7 @@ func TestPictureIsTrue(t *testing.T) {
 	}
 	mask := func(svg []byte) string { return changeID.ReplaceAllString(string(svg), "change ID") }
 	if diff := cmp.Diff(mask(committed), mask(draw(screen))); diff != "" {
-		t.Errorf("docs/quarry.svg is not what the program shows (-picture +program); scripts/tool picture draws it anew:\n%s", diff)
+		t.Errorf("docs/quarry.svg differs from the program (-picture +program); scripts/tool picture draws it anew:\n%s", diff)
 	}
 	for _, l := range screen {
 		n := 0

@@ -27,7 +27,7 @@ func TestTablesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s isn't what the command writes", name)
+			t.Errorf("%s differs from the command's output", name)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func run(repos []string, n int, seed uint64, show bool) error {
 	case q.right < g.right:
 		return fmt.Errorf("%d applied, git apply %d", q.right, g.right)
 	case all["git0"].wrong+all["patch"].wrong == 0:
-		return errors.New("nobody misplaced anything: the cases show nothing")
+		return errors.New("no program misplaced a hunk: the cases show nothing")
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every,
 			p := l.patterns[i]
 			if find != "" {
 				if p, i = find, len(l.patterns); !slices.Contains(l.patterns, p) {
-					return fmt.Errorf("%s is no pattern of %s", p, name)
+					return fmt.Errorf("unknown pattern %s of %s", p, name)
 				}
 			}
 			mine := []string{"search", "--structure", "--no-index", "--no-ignore", "--json", p}
