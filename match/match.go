@@ -169,5 +169,5 @@ type source struct {
 	superset     bool             // root matches more than the pattern
 	groupsDiffer bool             // root has the same matches, but other groups
 	exact        *backref.Program // set with either of them
-	ahead        []*hir.Node      // what has to follow in the text, besides root
+	ahead        []*hir.Node      // trees that must also match in the text, besides root
 }

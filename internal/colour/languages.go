@@ -6,25 +6,24 @@ import (
 	"strings"
 )
 
-// entry is a language as languages.json has it, and the file names and extensions it
-// goes by.
+// entry is a language in languages.json, with its file names and extensions.
 type entry struct {
 	Name, Files     string
 	Line            []string
 	Block           [][2]string
-	Quotes          []string // names of quotes
-	Keywords, Types []string // lists with spaces
+	Quotes          []string // keys of the map quotes
+	Keywords, Types []string // separated by spaces
 	Ident, Sigil    string
 	Keys, Capital   string
 	Nested, Fold    bool
 	Calls, At, Hash bool
-	Whole           string // the function that colours a text of this language
+	Whole           string // name of the function that colours the whole text
 }
 
 //go:embed languages.json
 var table []byte
 
-// quotes are the forms of strings that languages share.
+// quotes are the kinds of strings, shared by languages.
 var quotes = map[string]quote{
 	"double":        {open: `"`, close: `"`},
 	"single":        {open: `'`, close: `'`},
@@ -39,7 +38,7 @@ var quotes = map[string]quote{
 	"long bracket":  {open: "[[", close: "]]", lines: true, raw: true},
 }
 
-// languages reads the table. It is called when the first text is coloured.
+// languages parses the table. It is called when the first text is coloured.
 func languages() []entry {
 	var list []entry
 	if err := json.Unmarshal(table, &list); err != nil {
@@ -48,7 +47,7 @@ func languages() []entry {
 	return list
 }
 
-// language is what an entry says.
+// language converts an entry.
 func (e *entry) language() *Language {
 	l := &Language{
 		Name: e.Name, line: e.Line, block: e.Block, nested: e.Nested, fold: e.Fold, ident: e.Ident, calls: e.Calls,

@@ -51,9 +51,9 @@ func withFolders(ctx context.Context, session *mcp.ServerSession) context.Contex
 	})
 }
 
-// filePath is what a file's address names, with slashes. On Windows a host is a
-// network share. Addresses that some programs make by joining file:// and a
-// path, such as file://C:\work\a.txt, are accepted.
+// filePath returns the path in a file's URI, with slashes. On Windows a host is a network
+// share. Malformed URIs that some programs make by joining file:// and a path, such as
+// file://C:\work\a.txt, are accepted.
 func filePath(uri string) (string, bool) {
 	if runtime.GOOS == "windows" {
 		uri = strings.ReplaceAll(uri, `\`, "/")

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Calls under way have a bound in bytes as well as in number, and so have
-// notifications while the client reads nothing: the SDK keeps all it gets in memory.
+// Running calls are limited in bytes as well as in number, and so are notifications
+// while the client reads nothing: the SDK keeps all of them in memory.
 func TestHeldMessages(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("calls", func(t *testing.T) {

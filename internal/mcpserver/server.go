@@ -36,7 +36,7 @@ const maxCalls = 512
 // end. In the rest of two seconds the process closes its resources.
 const DefaultGrace = 1600 * time.Millisecond
 
-// Options of New; nil is the zero value.
+// Options are the options of New; nil means the zero value.
 type Options struct {
 	Version string // of the program
 	// Instructions tell a model the purpose of each tool, and the policy.
@@ -45,8 +45,8 @@ type Options struct {
 	// every tool. Some clients (Claude Code, Copilot, VS Code, Codex) then show the model only
 	// that form, so both should say the same.
 	Structured bool
-	// Connected is called when a client has said who it is, and Called for each call
-	// of a tool, before it is answered; nil is fine.
+	// Connected is called when a client has identified itself, and Called for each tool
+	// call, before it is answered; both may be nil.
 	Connected func(tool.Client)
 	Called    func(tool.Client, *tool.Tool)
 	// Answered is called for each answered call; it may be nil.
@@ -97,8 +97,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	settings := &mcp.ServerOptions{
 		Instructions: opts.Instructions,
 		Logger:       slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
-		// Answers depend on the owner's policy, so they must not be cached by
-		// others.
+		// Answers depend on the owner's policy, so they must not be cached by others.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		// The lists of a server don't change while it runs, and it doesn't send logs, so
 		// neither capability is announced.

@@ -274,7 +274,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Clients of Windows write one file in several ways.
+// Windows clients write the URI of one file in several ways.
 func TestFileAddresses(t *testing.T) {
 	for _, c := range []struct{ uri, want, windows string }{
 		{"file:///w/a%20b.md", "/w/a b.md", "/w/a b.md"},
@@ -296,7 +296,7 @@ func TestFileAddresses(t *testing.T) {
 	}
 }
 
-// wsDir is an absolute path of the system.
+// wsDir is an absolute path on this system.
 var wsDir, _ = filepath.Abs("/ws")
 
 // The calls of one connection share a session, which differs from other connections'.

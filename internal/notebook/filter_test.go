@@ -384,7 +384,7 @@ func TestMisspeltFiltersAreRefused(t *testing.T) {
 func TestFiltersSelectInRealNotes(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
 	if dir == "" {
-		t.Skip("QUARRY_NOTES_CORPUS is not set")
+		t.Skip("set QUARRY_NOTES_CORPUS to a folder of notes")
 	}
 	ctx := t.Context()
 	ws, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})

@@ -1,12 +1,12 @@
 package page
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -29,7 +29,7 @@ const (
 // raw HTML is shown as text.
 type element []any
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM))
+var markdown = sync.OnceValue(func() goldmark.Markdown { return goldmark.New(goldmark.WithExtensions(extension.GFM)) })
 
 // rendered returns a Markdown file as elements. Links lead to files of the workspace or, on
 // a click, elsewhere; images of other servers become links.
@@ -52,9 +52,9 @@ func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 		}
 	}
 	src := []byte(strings.Join(lines, "\n"))
-	m := renderer{ctx: r.Context(), src: src, dir: path.Dir(t.Path), left: maxElements}
-	top = append(top, m.children(markdown.Parser().Parse(text.NewReader(src)))...)
-	return map[string]any{"version": t.Version, "cut": t.Cut || m.left <= 0, "content": top}, r.Context().Err()
+	m := renderer{src: src, dir: path.Dir(t.Path), left: maxElements}
+	top = append(top, m.children(markdown().Parser().Parse(text.NewReader(src)))...)
+	return map[string]any{"version": t.Version, "cut": t.Cut || m.left <= 0, "content": top}, nil
 }
 
 // frontMatter counts the lines of the properties at the top, with their fences.
@@ -85,7 +85,6 @@ func opened(line string) int {
 }
 
 type renderer struct {
-	ctx   context.Context
 	src   []byte
 	dir   string // of the file
 	left  int    // number of elements that may still be made
@@ -98,7 +97,7 @@ func (m *renderer) children(n ast.Node) []any {
 	}
 	defer func() { m.depth-- }()
 	var list []any
-	for c := n.FirstChild(); c != nil && m.left > 0 && m.ctx.Err() == nil; c = c.NextSibling() {
+	for c := n.FirstChild(); c != nil && m.left > 0; c = c.NextSibling() {
 		m.left--
 		list = append(list, m.node(c)...)
 	}

@@ -76,8 +76,11 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 		left -= len(all[i].Path) + len(all[i].Symbol) + nextRoom
 	}
 	shown := 0
-	for shown < len(main) && !c.Bool("compact") && main[shown].Score >= best*textNear {
-		text := all[shown].passage().text(blockLines, words...)
+	places := c.String("show") == "places"
+	for shown < len(main) && !places && !c.Bool("compact") && main[shown].Score >= best*textNear {
+		p := all[shown].passage()
+		p.pick(blockLines, words)
+		text := p.text(blockLines, words...)
 		if shown > 0 && len(text) > left {
 			break
 		}
@@ -90,7 +93,11 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 	}
 	named := shown
 	for ; named < len(all); named++ {
-		line := "\n- " + all[named].passage().place()
+		p := all[named].passage()
+		line := "\n- " + p.place()
+		if signature := p.signature(); places && p.name != "" && signature != "" {
+			line += ": " + aroundWord(signature, words)
+		}
 		if i := named - shown; i >= next && (i == namedCode || named >= len(main) || len(line) > left) {
 			break
 		}

@@ -20,6 +20,9 @@ func TestBestCode(t *testing.T) {
 	if !strings.HasSuffix(got, "\n- store.go:5-8 struct Store\n- store_test.go:3-7 TestOpen") {
 		t.Errorf("tests are named last:\n%s", got)
 	}
+	if got := callText(t, r, "search_code", `{"query":"open a store","show":"places"}`); !strings.HasPrefix(got, "- store.go:10-18 Store.Open: func (s *Store) Open(") || strings.Contains(got, "##") {
+		t.Errorf("places with signatures:\n%s", got)
+	}
 	var long strings.Builder
 	long.WriteString("package flush\n\n// flushEverything writes every page of the journal.\nfunc flushEverything() {\n")
 	for i := range 60 {
@@ -47,5 +50,17 @@ func TestBestCode(t *testing.T) {
 	got = callText(t, r, "search_code", `{"query":"page that nobody opens","budget":300}`)
 	if len(got) > 1600 || !strings.Contains(got, "pages/p") {
 		t.Errorf("a budget of 300 tokens: %d bytes\n%s", len(got), got)
+	}
+
+	long.Reset()
+	long.WriteString("package drain\n\n// drainQueue empties it.\nfunc drainQueue() {\n")
+	for i := range 34 {
+		fmt.Fprintf(&long, "\tstep%d()\n", i)
+	}
+	long.WriteString("\tsendHeartbeat(now)\n}\n")
+	files["drain.go"] = long.String()
+	r = openTree(t, &profile.Options{Profile: "code"}, files)
+	if got = callText(t, r, "search_code", `{"query":"drain queue heartbeat"}`); !strings.Contains(got, "sendHeartbeat(now)") || !strings.Contains(got, "func drainQueue() {") || !strings.Contains(got, "\n … lines 7-3") {
+		t.Errorf("of a long function its head and the lines that have the words:\n%s", got)
 	}
 }

@@ -38,6 +38,7 @@ func codeDialect() *dialect {
 					{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
 					str("path", "Only below it"),
 					integer("budget", "", 100),
+					oneOf(str("show", "Without text"), "places"),
 					unlisted(tool.Param{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50)}),
 					unlisted(boolean("compact", "")),
 				},

@@ -21,7 +21,8 @@ type passage struct {
 	start, end int    // its lines, with the comment before it
 	kind, name string
 	lines      []string
-	hits       []int // numbers of the wanted lines, shown with some lines around in a long passage
+	hits       []int  // numbers of the wanted lines, shown with some lines around in a long passage
+	picked     []bool // which lines to show; nil shows as many as fit
 }
 
 const (
@@ -82,7 +83,7 @@ func (p *passage) text(most int, words ...string) string {
 	}
 	omitted := 0
 	for i, line := range lines {
-		if i >= most || !p.wants(doc+i, doc) {
+		if p.picked == nil && i >= most || p.picked != nil && !p.picked[doc+i] || !p.wants(doc+i, doc) {
 			omitted++
 			continue
 		}
@@ -97,6 +98,68 @@ func (p *passage) text(most int, words ...string) string {
 		b.WriteString(p.gap(first, max(omitted, p.end-p.start+1-first)))
 	}
 	return b.String()
+}
+
+// pick selects at most most lines of a long passage: its first lines, and the lines with
+// most of the words, each with a line before and two after.
+func (p *passage) pick(most int, words []string) {
+	const head, before, behind = 3, 1, 2
+	own := commentLines(p.path, p.lines)
+	doc := 0
+	for doc < len(p.lines) && own[doc] {
+		doc++
+	}
+	if len(p.lines)-doc <= most+most/4 {
+		return
+	}
+	has := make([]int, len(p.lines))
+	order := make([]int, 0, len(p.lines)) // lines with a word, most words first
+	for i, line := range p.lines[doc:] {
+		line = strings.ToLower(line)
+		for _, w := range words {
+			if strings.Contains(line, w) {
+				has[doc+i]++
+			}
+		}
+		if has[doc+i] > 0 {
+			order = append(order, doc+i)
+		}
+	}
+	if len(order) == 0 || order[len(order)-1] < doc+most {
+		return
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return has[b] - has[a] })
+	p.picked = make([]bool, len(p.lines))
+	for i := range doc {
+		p.picked[i] = true
+	}
+	left := most - doc
+	if doc > longDoc {
+		left = most - keptDoc
+	}
+	show := func(from, to int) {
+		for i := max(from, doc); i < min(to, len(p.lines)) && left > 0; i++ {
+			if !p.picked[i] {
+				p.picked[i] = true
+				left--
+			}
+		}
+	}
+	show(doc, doc+head)
+	for _, i := range order {
+		show(i-before, i+behind+1)
+	}
+}
+
+// signature returns the first line of code of a passage.
+func (p *passage) signature() string {
+	own := commentLines(p.path, p.lines)
+	for i, line := range p.lines {
+		if line = strings.TrimSpace(line); line != "" && !own[i] && !strings.HasPrefix(line, "@") && !strings.HasPrefix(line, "#[") {
+			return line
+		}
+	}
+	return ""
 }
 
 // gap names the omitted lines so that they can be read: agents asked for it.

@@ -19,7 +19,7 @@ type scored struct {
 func (c *Corpus) score() {
 	c.most = 1
 	for _, t := range c.tallies {
-		values := c.bm25(t, c.idf)
+		values := c.bm25(t, c.plain)
 		for file, v := range values {
 			if v > 0 {
 				c.top = max(c.top, v)
@@ -36,7 +36,7 @@ func (c *Corpus) score() {
 			}
 			var f Features
 			if c.features(&f, i, file) {
-				c.scored = append(c.scored, scored{c.first(&f, t.weight(file)), int32(i), int32(file)})
+				c.scored = append(c.scored, scored{c.first(&f, c.weight(t, file)), int32(i), int32(file)})
 			}
 		}
 	}
@@ -74,7 +74,18 @@ var logs = sync.OnceValue(func() *[1 << 15]float32 {
 	return &t
 })
 
-func (t *Tally) weight(file int) float64 { return t.paths.weights[t.paths.weight[file]] }
+// weight is what the path of a file counts. Tests count for no less than others in a query
+// that asks for them.
+func (c *Corpus) weight(t *Tally, file int) float64 {
+	w := t.paths.weights[t.paths.weight[file]]
+	if w.test && c.q.tests {
+		return max(w.weight, askedTest)
+	}
+	return w.weight
+}
+
+// askedTest is what a test counts in a query that asks for tests.
+const askedTest = 0.9
 
 // first is the score of the first stage. BM25 counts for more than in the
 // second, which has better evidence of the same.
@@ -176,7 +187,7 @@ func (c *Corpus) candidates(list []scored) ([]Candidate, error) {
 			return nil, err
 		}
 		for k, name := range names {
-			out = append(out, Candidate{Path: name, Score: scores[k], weight: t.weight(files[k]), parts: int(t.parts[files[k]])})
+			out = append(out, Candidate{Path: name, Score: scores[k], weight: c.weight(t, files[k]), parts: int(t.parts[files[k]])})
 			c.features(&out[len(out)-1].f, i, files[k])
 		}
 	}

@@ -191,7 +191,8 @@ type Corpus struct {
 	weights *Features
 	q       *Query
 	tallies []*Tally
-	idf     []float64 // how much each term tells, by how few files have it
+	idf     []float64 // how much each term tells in names and comments, by how few files have it
+	plain   []float64 // the same in texts, where no place in the query counts
 	scored  []scored  // candidates
 
 	// Of each tally, the BM25 of its files and what the query finds in paths; the
@@ -213,7 +214,7 @@ type Corpus struct {
 func (q *Query) NewCorpus(tallies ...*Tally) *Corpus { return q.newCorpus(&weights, tallies...) }
 
 func (q *Query) newCorpus(w *Features, tallies ...*Tally) *Corpus {
-	c := &Corpus{weights: w, q: q, tallies: tallies, With: make([]int, len(q.terms)), idf: make([]float64, len(q.terms))}
+	c := &Corpus{weights: w, q: q, tallies: tallies, With: make([]int, len(q.terms)), idf: make([]float64, len(q.terms)), plain: make([]float64, len(q.terms))}
 	for _, t := range tallies {
 		for _, n := range t.parts {
 			if n > 0 {
@@ -229,7 +230,7 @@ func (q *Query) newCorpus(w *Features, tallies ...*Tally) *Corpus {
 	for i := range c.idf {
 		n := float64(c.With[i])
 		all[i] = math.Log(1 + (float64(c.Files)-n+0.5)/(n+0.5))
-		c.idf[i] = all[i] * q.terms[i].weight
+		c.idf[i], c.plain[i] = all[i]*q.terms[i].weight, all[i]*q.terms[i].tells
 	}
 	if q.most == longTerms {
 		for _, t := range tallies {

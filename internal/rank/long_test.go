@@ -164,10 +164,10 @@ func (k *longIssue) rank(t *testing.T, text float64) int {
 			k.seen[list[i].Path] = e
 		}
 		k.q.definitions(f, e.syms, c.idf)
-		k.q.pairs(f, e.occ, c.idf)
-		k.q.window(f, e.occ, c.idf)
+		k.q.pairs(f, e.occ, c.plain)
+		k.q.window(f, e.occ, c.plain)
 		k.q.docs(f, e.occ, e.comments, c.idf)
-		list[i].Score = w.dot(f) * list[i].weight
+		list[i].Score = w.value(f, list[i].weight)
 	}
 	Order(list)
 	return slices.IndexFunc(list[:min(10, len(list))], func(c Candidate) bool { return slices.Contains(k.files, c.Path) })

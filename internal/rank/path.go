@@ -11,39 +11,114 @@ import (
 // what is not code.
 func PathWeight(path string) float64 {
 	i := strings.LastIndexByte(path, '/')
-	return pathWeight(path[:max(i, 0)], path[i+1:])
+	return weigh(path[:max(i, 0)], path[i+1:]).weight
 }
 
-// pathWeight puts tests, examples, vendored and generated files, and what is
-// not code, below the code people write.
-func pathWeight(dir, base string) float64 {
-	weight := 1.0
-	dir, base = strings.ToLower(dir), strings.ToLower(base)
+// pathWeight is what a path counts.
+type pathWeight struct {
+	weight float64
+	test   bool // it counts less for being a test
+}
+
+const (
+	testWeight     = 0.45
+	sampleWeight   = 0.6
+	vendorWeight   = 0.5
+	declaresWeight = 0.4 // what declares the names of other files
+	madeWeight     = 0.3 // what a program made
+	proseWeight    = 0.45
+)
+
+// weigh puts tests, examples, declarations, vendored and generated files, and
+// what is not code, below the code people write.
+func weigh(dir, base string) pathWeight {
+	w := pathWeight{weight: 1}
+	lower := strings.ToLower(base)
 	for d := range strings.SplitSeq(dir, "/") {
-		switch d {
-		case "test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "mocks", "__mocks__", "e2e", "testing", "benchmark", "benchmarks", "bench":
-			weight = min(weight, 0.5)
-		case "example", "examples", "samples", "sample", "demo", "demos", "docs", "doc_src":
-			weight = min(weight, 0.6)
-		case "vendor", "node_modules", "third_party", "thirdparty", "dist", "build", "out", "generated", "gen", "compat", "legacy", "deprecated":
-			weight = min(weight, 0.5)
+		switch known := dirWeights()[strings.ToLower(d)]; {
+		case known == testWeight || isTestDir(d, lower):
+			w.test = true
+		case known > 0:
+			w.weight = min(w.weight, known)
 		}
 	}
+	if w.test = w.test || isTest(base, lower); w.test {
+		w.weight = min(w.weight, testWeight)
+	}
 	switch {
-	case strings.Contains(base, "_test.") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || strings.HasPrefix(base, "test_") ||
-		strings.Contains(base, "_spec.") || strings.Contains(base, "_benchmark.") || strings.Contains(base, "_tests."):
-		weight = min(weight, 0.45)
-	case strings.Contains(base, ".min.") || strings.HasSuffix(base, ".pb.go") || strings.HasSuffix(base, ".lock") || base == "package-lock.json" || base == "go.sum":
-		weight = min(weight, 0.3)
+	case strings.HasSuffix(lower, ".d.ts"), strings.HasSuffix(lower, ".pyi"), strings.HasSuffix(lower, ".rbi"), strings.HasSuffix(lower, ".rbs"), strings.HasSuffix(lower, ".stub.php"):
+		w.weight = min(w.weight, declaresWeight)
+	case isMade(lower):
+		w.weight = min(w.weight, madeWeight)
 	}
-	switch base {
+	switch lower {
 	case "index.ts", "index.js", "index.tsx", "__init__.py", "index.mjs", "package.scala":
-		weight *= 0.75
+		w.weight *= 0.75
 	}
-	if !isCode(base) {
-		weight *= 0.45
+	if !isCode(lower) {
+		w.weight *= proseWeight
 	}
-	return weight
+	return w
+}
+
+// dirWeights are what folders count by their names.
+var dirWeights = sync.OnceValue(func() map[string]float64 {
+	m := map[string]float64{}
+	for weight, names := range map[float64]string{
+		testWeight:   "test tests __tests__ spec specs testdata testing testsuite testutil testutils unittest unittests fixture fixtures mock mocks __mocks__ e2e benchmark benchmarks bench",
+		sampleWeight: "example examples samples sample demo demos docs doc_src",
+		vendorWeight: "vendor _vendor node_modules third_party thirdparty dist build out generated gen compat legacy deprecated",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			m[name] = weight
+		}
+	}
+	return m
+})
+
+// isTestDir reports folders of tests by their form: jvmTest, serde-tests, App.Tests; and t,
+// for Perl and shell.
+func isTestDir(dir, base string) bool {
+	if dir == "t" || dir == "xt" {
+		return strings.HasSuffix(base, ".t") || strings.HasSuffix(base, ".sh") || strings.HasSuffix(base, ".pl") || strings.HasSuffix(base, ".pm")
+	}
+	for _, s := range []string{"Test", "Tests", "-test", "-tests", "_test", "_tests", ".test", ".tests"} {
+		if len(dir) > len(s) && strings.HasSuffix(dir, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTest reports tests by their names; lower is base in lower case.
+func isTest(base, lower string) bool {
+	for _, s := range []string{"_test.", ".test.", ".spec.", "_spec.", "_benchmark.", "_tests.", "-test.", "-tests.", "-spec.", ".cy.", ".stories."} {
+		if strings.Contains(lower, s) {
+			return true
+		}
+	}
+	stem, ext := cutExtension(base)
+	switch ext {
+	case ".java", ".kt", ".scala", ".groovy", ".cs", ".swift", ".php", ".hs":
+		for _, s := range []string{"Test", "Tests", "TestCase", "TestBase", "Spec", "Suite", "IT"} {
+			if rest, ok := strings.CutSuffix(stem, s); ok && rest != "" && rest[len(rest)-1] >= 'a' && rest[len(rest)-1] <= 'z' {
+				return true
+			}
+		}
+	case ".t", ".bats":
+		return true
+	}
+	return strings.HasPrefix(lower, "test_") || strings.HasPrefix(lower, "test-") || lower == "conftest.py" || lower == "tests.py" || lower == "tests.rs"
+}
+
+// isMade reports files that programs write.
+func isMade(lower string) bool {
+	for _, s := range []string{".min.", ".pb.", "_pb2.", "_arginfo.", ".generated.", "_generated.", ".gen.", "_gen.", ".designer.", ".g.dart"} {
+		if strings.Contains(lower, s) {
+			return true
+		}
+	}
+	return strings.HasSuffix(lower, ".lock") || strings.HasPrefix(lower, "zz_generated") || lower == "package-lock.json" || lower == "go.sum"
 }
 
 // Beside puts candidates lower that another one goes before: a C header whose source is

@@ -22,7 +22,7 @@ type Paths struct {
 	start   []int32 // where each file's begin; one more than there are files
 	dir     []int32 // of each file
 	weight  []uint8 // of each file, in weights
-	weights []float64
+	weights []pathWeight
 }
 
 // pathWord is a word in paths.
@@ -56,7 +56,7 @@ func (p *Paths) Add(path string) {
 		p.lastDir = strings.Clone(dir)
 	}
 	p.dir = append(p.dir, p.folder(p.lastDir))
-	p.weight = append(p.weight, p.weigh(pathWeight(dir, base)))
+	p.weight = append(p.weight, p.weigh(weigh(dir, base)))
 	name := nameWithoutExtension(base)
 	terms.EachPart([]byte(name), func(s, e int, _ bool) { p.base = append(p.base, p.word(name[s:e])) })
 	p.start = append(p.start, int32(len(p.base)))
@@ -74,7 +74,7 @@ func nameWithoutExtension(base string) string {
 	return base[:i+1]
 }
 
-func (p *Paths) weigh(w float64) uint8 {
+func (p *Paths) weigh(w pathWeight) uint8 {
 	for i, had := range p.weights {
 		if had == w {
 			return uint8(i)
@@ -225,15 +225,19 @@ func (pq *pathQuery) features(f *Features, file int) bool {
 			}
 		}
 	}
-	f[fNameFull] = float64(used) / float64(len(base))
 	f[fName] = share(pq.idf, func(i int) float64 {
 		if pq.matched[i] {
 			return 1
 		}
 		return 0
 	})
+	f[fNameFull] = float64(used) / float64(len(base)) * min(1, nameEnough*f[fName])
 	return true
 }
+
+// nameEnough times the share of the query that a name has is 1 if it is a quarter: the name
+// of a file with a word that most files have says little, though it is all of the name.
+const nameEnough = 4
 
 // prefixShare tells how well one word begins the other: auth, authentication.
 func prefixShare(a, b string) float64 {

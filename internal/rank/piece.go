@@ -149,7 +149,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
 		q.identifiers(&f, s, KindWeight(s.Kind))
 		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
-		if v == 0 || belongs(s) {
+		if v == 0 || belongs(s) || isGuard(s) {
 			continue
 		}
 		out = append(out, place{Piece{s.DocFirst(), s.Last, s.Qualified(), s.Kind}, v})

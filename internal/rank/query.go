@@ -31,6 +31,7 @@ type Query struct {
 	idents []ident
 	most   int      // terms it may have
 	symbol bool     // the query is one identifier and nothing else
+	tests  bool     // it asks for tests
 	asked  []string // keys of the names it asks for
 	ends   []bool   // terms that end such a name
 	lookup map[string]int32
@@ -45,9 +46,10 @@ type term struct {
 	text   string
 	word   string // as it was written, folded
 	alts   []string
-	weight float64
-	next   int  // the term that follows in the query, or -1
-	inName bool // part of an identifier the query names
+	weight float64 // in names and comments, by its place in the query
+	tells  float64 // in the text; 0 is a word of a long text after its title
+	next   int     // the term that follows in the query, or -1
+	inName bool    // part of an identifier the query names
 }
 
 // ident is an identifier in the query: HandlerStack, embeds_many, res.send,
@@ -67,8 +69,14 @@ func NewQuery(query string) *Query {
 	q := &Query{lookup: map[string]int32{}, keys: map[terms.Key]keyed{}, most: maxTerms}
 	title, body := cutTitle(query)
 	words := splitWords(title)
-	for i, w := range contentOf(words) {
-		q.addWord(w, placeWeight(i))
+	place := 0
+	for _, w := range contentOf(words) {
+		if w.plain && weakWords()[strings.ToLower(w.text)] {
+			q.addWord(w, weakName, weakText)
+			continue
+		}
+		q.addWord(w, placeWeight(place), 1)
+		place++
 	}
 	if body != "" {
 		q.addBody(body)
@@ -77,6 +85,9 @@ func NewQuery(query string) *Query {
 		return nil
 	}
 	q.symbol = len(words) == 1 && len(q.idents) == 1 && body == ""
+	for _, t := range q.terms {
+		q.tests = q.tests || t.weight > 0 && testWords[t.word]
+	}
 	var all []string
 	for i := range q.terms {
 		t := &q.terms[i]
@@ -109,12 +120,15 @@ func NewQuery(query string) *Query {
 	return q
 }
 
+// testWords are those that ask for tests.
+var testWords = map[string]bool{"test": true, "tests": true, "spec": true, "specs": true, "fixture": true, "fixtures": true, "testdata": true, "benchmark": true, "benchmarks": true}
+
 // countOnce lets terms that are other forms of one before them, as cfg of config, count as
 // that one and no more: so they are found in texts.
 func (q *Query) countOnce() {
 	for i := range q.terms {
 		if int(q.lookup[q.terms[i].text]) != i {
-			q.terms[i].weight = 0
+			q.terms[i].weight, q.terms[i].tells = 0, 0
 		}
 	}
 	for i := range q.idents {
@@ -152,13 +166,14 @@ func (q *Query) addBody(body string) {
 	idents := q.idents
 	q.most = longTerms
 	for _, w := range contentOf(splitWords(body)) {
-		q.addWord(w, 0)
+		q.addWord(w, 0, 0)
 	}
 	q.idents = idents
 }
 
-// placeWeight is what a word counts by its place in the query: what a question is about
-// comes first, and what it says of it after that.
+// placeWeight is what a word counts in names by its place in the query: what a question
+// is about comes first, and what it says of it after that. In texts all places count the
+// same, so a rare word decides wherever it is.
 func placeWeight(place int) float64 { return max(1-0.2*float64(place), 0.4) }
 
 // beginning2 are the first two bytes of a part, in lower case.
@@ -256,8 +271,9 @@ func isPlain(w string) bool {
 	return true
 }
 
-// addWord adds the terms of a word, which count so much, and, if it may be one, the identifier.
-func (q *Query) addWord(w queryWord, weight float64) {
+// addWord adds the terms of a word, which count so much, and, if it may be one, the
+// identifier.
+func (q *Query) addWord(w queryWord, weight, tells float64) {
 	components := strings.FieldsFunc(w.text, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
 	var all []int
 	for ci, comp := range components {
@@ -265,7 +281,7 @@ func (q *Query) addWord(w queryWord, weight float64) {
 		var folded []string
 		terms.EachPart([]byte(comp), func(start, end int, _ bool) {
 			folded = append(folded, string(terms.AppendFolded(nil, []byte(comp[start:end]))))
-			if i := q.addTerm(comp[start:end], weight); i >= 0 {
+			if i := q.addTerm(comp[start:end], weight, tells); i >= 0 {
 				mine = append(mine, i)
 			}
 		})
@@ -292,7 +308,7 @@ func (q *Query) addWord(w queryWord, weight float64) {
 }
 
 // addTerm adds a part of a word, or finds it, and returns its place.
-func (q *Query) addTerm(part string, weight float64) int {
+func (q *Query) addTerm(part string, weight, tells float64) int {
 	text := string(terms.Append(nil, []byte(part)))
 	if text == "" {
 		return -1
@@ -304,7 +320,7 @@ func (q *Query) addTerm(part string, weight float64) int {
 			return -1
 		}
 		word := strings.ToLower(part)
-		q.terms = append(q.terms, term{text: text, word: word, alts: alternatives(word, text), weight: weight, next: -1})
+		q.terms = append(q.terms, term{text: text, word: word, alts: alternatives(word, text), weight: weight, tells: tells, next: -1})
 		i = len(q.terms) - 1
 	}
 	if last >= 0 && last != i && q.terms[last].next < 0 {
@@ -338,6 +354,24 @@ var stopWords = sync.OnceValue(func() map[string]bool {
 		not no nor so than then if else but about between through during before after each every any all some such same other another
 		have has had having get gets got use uses used using make makes made work works working
 		implement implemented implements implementation implementing handle handles handled handling code find show explain`) {
+		m[w] = true
+	}
+	return m
+})
+
+// What a word of a change counts: fix, add, avoid. It says what somebody wants of the
+// code, and rarely where it is.
+const (
+	weakName = 0.3
+	weakText = 0.5
+)
+
+var weakWords = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(`fix fixes fixed fixing add adds added adding remove removes removed removing allow allows allowed support supports supported
+		ensure ensures avoid avoids prevent prevents improve improves improved simplify simplifies correct corrects correctly properly proper
+		instead only also now again always never missing unused unnecessary wrong incorrect bug bugs issue issues problem problems broken
+		don doesn because decide decided decides happen happens`) {
 		m[w] = true
 	}
 	return m

@@ -138,6 +138,22 @@ func TestOrder(t *testing.T) {
 		{"the comment after a licence", "dates", map[string]string{
 			"a.go": "// Copyright 2020\n\n// Package a has dates.\npackage a\n",
 		}, "a.go:3"},
+		{"a rare word before a file named by a common one", "inspect the app over telnet", map[string]string{
+			"app.py": "def serve():\n    app()\n    app()\n", "debug.py": "def serve():\n    app()  # telnet\n", "b.py": "app()\n", "c.py": "app()\n", "d.py": "app()\n", "e.py": "inspect()\n",
+		}, "debug.py:1"},
+		{"verbs of a change say little", "add a limit", map[string]string{
+			"add.go": "func add() { add(); add() }\n", "limit.go": "func limit() {}\n",
+		}, "limit.go:1"},
+		{"the name of a test, whatever file it is in", "TestOpenLocked", map[string]string{
+			"open_test.go": "func TestOpenLocked(t *testing.T) {\n}\n", "open.go": "// Open is tested by locked tests.\nfunc Open() { test(locked) }\n",
+			"notes.md": "TestOpenLocked, TestOpenLocked\n",
+		}, "open_test.go:1"},
+		{"a definition before its prototype", "open_file", map[string]string{
+			"include/api.h": "/* open_file opens a file. */\nint open_file(const char *open_file);\n", "z/io.c": "int open_file(const char *name)\n{\n\treturn 0;\n}\n",
+		}, "z/io.c:1"},
+		{"no include guard", "file_cache_h", map[string]string{
+			"file_cache.h": "#ifndef FILE_CACHE_H\n#define FILE_CACHE_H\nstruct cache;\n\nint drop(struct cache *file);\n#endif\n", "b.c": "int file_cache_h;\n",
+		}, "b.c:1"},
 		{"a qualified name", "Session.close", map[string]string{
 			"a.py": "class File:\n    def close(self):\n        pass\n", "b.py": "class Session:\n    def close(self):\n        pass\n",
 		}, "b.py:2"},
@@ -236,4 +252,26 @@ func FuzzLook(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Tests, declarations and generated files are told by their language and layout.
+func TestPathWeights(t *testing.T) {
+	for _, path := range []string{
+		"src/StoreTest.java", "src/commonTest/kotlin/Store.kt", "core/StoreSpec.scala", "App.Tests/Store.cs", "t/store.t", "t/lib-store.sh", "spec/store_spec.rb",
+		"store_test.go", "pkg/test_store.py", "conftest.py", "web/store.spec.ts", "serde-tests/a.rs", "Tests/StoreTests.swift",
+	} {
+		if w := PathWeight(path); w != testWeight {
+			t.Errorf("%s counts %v, want %v, as a test", path, w, testWeight)
+		}
+	}
+	for _, path := range []string{"lib/store.d.ts", "store.pyi", "basic.stub.php", "basic_arginfo.h", "api.pb.go", "zz_generated.deepcopy.go", "store_generated.go"} {
+		if w := PathWeight(path); w > declaresWeight {
+			t.Errorf("%s counts %v, want %v at most", path, w, declaresWeight)
+		}
+	}
+	for _, path := range []string{"src/Latest.java", "src/contest.py", "t/store.go", "manifest/Store.kt", "attest.c", "src/Unit.cs", "src/generator.go"} {
+		if w := PathWeight(path); w != 1 {
+			t.Errorf("%s counts %v, want 1", path, w)
+		}
+	}
 }

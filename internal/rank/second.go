@@ -27,6 +27,7 @@ const (
 	fChunk    // BM25 of the best piece
 	fText     // BM25 of a long text, with its title
 	fShallow  // how few folders it is in
+	fNamed    // defines exactly the name that is the whole query, if it has several parts; see value
 	numFeatures
 )
 
@@ -52,16 +53,31 @@ func KindWeight(k symbols.Kind) float64 {
 		return 1
 	case symbols.Type, symbols.Module:
 		return 0.9
-	case symbols.Function, symbols.Method, symbols.Macro:
+	case symbols.Function, symbols.Method:
 		return 0.85
 	case symbols.Heading:
 		return 0.7
-	case symbols.Const, symbols.Variable, symbols.Table:
+	case symbols.Const, symbols.Variable, symbols.Table, symbols.Macro:
 		return 0.6
-	case symbols.Impl, symbols.Prototype:
+	case symbols.Impl:
 		return 0.5
 	}
-	return 0.3 // fields, members, tests
+	return 0.3 // fields, members, prototypes, tests
+}
+
+// isGuard reports the macro that keeps a header from being read twice: FILE_H, with
+// nothing after it.
+func isGuard(s *symbols.Symbol) bool {
+	if s.Kind != symbols.Macro || s.End > s.NameAt+len(s.Name) {
+		return false
+	}
+	name := strings.ToUpper(strings.TrimRight(s.Name, "_"))
+	for _, end := range []string{"_H", "_HH", "_HPP", "_HXX", "_INCLUDED"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
 }
 
 // definitions fills in what the definitions of a file say.
@@ -77,6 +93,9 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	seen := make([]int, len(q.terms)) // the last definition that had the term
 	for n := range syms {
 		s := &syms[n]
+		if isGuard(s) {
+			continue
+		}
 		w := KindWeight(s.Kind)
 		q.identifiers(f, s, w)
 		hits, count, known := 0.0, 0, 0
@@ -128,6 +147,9 @@ func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
 		switch {
 		case q.symbol:
 			f[fSymbol] = max(f[fSymbol], v)
+			if len(id.parts) > 1 && s.Name == id.name && s.Kind != symbols.Heading {
+				f[fNamed] = max(f[fNamed], v)
+			}
 		case id.exact:
 			f[fIdent] = max(f[fIdent], v)
 		default:

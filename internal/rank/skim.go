@@ -32,8 +32,8 @@ func (c *Corpus) Skim(k *Candidate, text []byte) {
 	s := &seen{}
 	s.text, s.lines = c.window(text)
 	s.occ = c.q.occurrences(s.text)
-	c.q.pairs(&k.f, s.occ, c.idf)
-	c.q.window(&k.f, s.occ, c.idf)
+	c.q.pairs(&k.f, s.occ, c.plain)
+	c.q.window(&k.f, s.occ, c.plain)
 	k.seen, k.most = s, c.atMost(k, s)
 }
 
@@ -43,7 +43,7 @@ func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 	s.syms, s.comments = symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, s.text)
 	c.q.definitions(&k.f, s.syms, c.idf)
 	c.q.docs(&k.f, s.occ, s.comments, c.idf)
-	k.Score = c.weights.dot(&k.f) * k.weight
+	k.Score = c.weights.value(&k.f, k.weight)
 }
 
 // show finds the pieces of a candidate that was judged.
@@ -85,14 +85,14 @@ func (c *Corpus) atMost(k *Candidate, s *seen) float64 {
 		switch asked := c.q.asks(id); {
 		case asked && !named, !asked && slices.ContainsFunc(id.terms, func(t int) bool { return count[t] == 0 }):
 		case c.q.symbol:
-			f[fSymbol] = max(f[fSymbol], v)
+			f[fSymbol], f[fNamed] = max(f[fSymbol], v), max(f[fNamed], v)
 		case asked:
 			f[fIdent] = max(f[fIdent], v)
 		default:
 			f[fWordDef] = max(f[fWordDef], v)
 		}
 	}
-	return c.weights.dot(&f) * k.weight
+	return c.weights.value(&f, k.weight)
 }
 
 // maxName is how far apart the words of a name are at most.

@@ -1,15 +1,13 @@
 // Package structure finds code by its shape, and rewrites it.
 //
-// A pattern is code with holes: foo($A, $B), if err != nil { $$BODY }. It is
-// matched against the tokens of a text, not against a grammar: brackets must
-// balance, operators bind as a small table of the language says, and white space
-// and comments between tokens don't matter. $NAME is one balanced piece, $$NAME
-// any number of them, $_ and $$ have no name. A name that occurs twice must match
-// the same tokens.
+// A pattern is code with holes: foo($A, $B), if err != nil { $$BODY }. It is matched
+// against the tokens of a text, not against a grammar: brackets must balance, operators
+// bind as a small table for the language says, and white space and comments between tokens
+// don't matter. $NAME is one balanced piece, $$NAME any number of them; $_ and $$ have no
+// name. All occurrences of a name must match the same tokens.
 //
-// The same pattern on the same text always gives the same matches, in time that
-// is bounded by the length of the text. A match that tokens can't decide says so: see
-// Match.Doubt.
+// The same pattern on the same text always gives the same matches, in time bounded by
+// the length of the text. Where tokens can't decide, the match is marked: see Match.Doubt.
 package structure
 
 import (

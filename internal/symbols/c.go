@@ -5,6 +5,7 @@ import "bytes"
 // condition is an #if whose branches are being read.
 type condition struct {
 	depth int // of brackets where it began
+	low   int // the lowest depth since
 }
 
 func hookC(l *lexer, c byte) bool {
@@ -38,8 +39,9 @@ func hookC(l *lexer, c byte) bool {
 }
 
 // directive reads a line of the preprocessor with its continuations. If the
-// first branch of an #if leaves brackets open, only that branch is read, so
-// that brackets pair up. Otherwise all branches are read.
+// first branch of an #if leaves brackets open, or closes some from before it as
+// "&& b) {" does in a condition, only that branch is read, so that brackets pair
+// up. Otherwise all branches are read.
 func (l *lexer) directive() bool {
 	start := l.at
 	end := l.directiveEnd()
@@ -55,13 +57,13 @@ func (l *lexer) directive() bool {
 	case "if", "ifdef", "ifndef":
 		zero := string(bytes.TrimSpace(body[len(name):])) == "0"
 		if len(l.cond) < 1000 {
-			l.cond = append(l.cond, condition{depth: l.depth})
+			l.cond = append(l.cond, condition{l.depth, l.depth})
 		}
 		if zero {
 			l.skipBranch()
 		}
 	case "elif", "else", "elifdef", "elifndef":
-		if n := len(l.cond); n > 0 && (l.oneBranch || l.depth != l.cond[n-1].depth) {
+		if n := len(l.cond); n > 0 && (l.oneBranch || l.depth != l.cond[n-1].depth || l.cond[n-1].low < l.depth) {
 			l.skipBranch()
 			for string(l.word(l.at)) != "endif" && l.at < len(l.text) {
 				l.at = l.directiveEnd()
@@ -70,7 +72,10 @@ func (l *lexer) directive() bool {
 		}
 	case "endif":
 		if n := len(l.cond); n > 0 {
-			l.cond = l.cond[:n-1]
+			low := l.cond[n-1].low
+			if l.cond = l.cond[:n-1]; n > 1 {
+				l.cond[n-2].low = min(l.cond[n-2].low, low)
+			}
 		}
 	}
 	return true

@@ -112,6 +112,9 @@ func (r *jsReader) enumerator(i int) int {
 }
 
 func (r *jsReader) code(i int) int {
+	if r.toks[i].kind == text && (r.is(i-1, "{") || r.is(i-1, ",")) {
+		return r.quotedKey(i)
+	}
 	if r.toks[i].kind != word {
 		return i + 1
 	}
@@ -132,6 +135,9 @@ func (r *jsReader) code(i int) int {
 	case "interface", "enum", "namespace", "module", "type":
 		if r.typed && !afterDot && (r.toks[i].first || r.in(i-1, jsMods) || r.is(i-1, ";")) {
 			return r.typeScript(i, w)
+		}
+		if !r.typed || afterDot {
+			return r.assignedOrMethod(i)
 		}
 	case "import":
 		return i + 1
@@ -300,6 +306,10 @@ func (r *jsReader) variables(i int) int {
 		kind = Const
 	}
 	r.add(kind, at, first, r.expressionEnd(k))
+	if r.is(k, "=") && r.is(k+1, "{") { // methods in it belong to it
+		r.enter(int(r.match[k+1]), r.str(at), kind)
+		return k + 2
+	}
 	return k
 }
 

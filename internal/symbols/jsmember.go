@@ -13,6 +13,9 @@ func (r *jsReader) assignedOrMethod(i int) int {
 			return k
 		}
 		container := r.owner(i)
+		if r.is(i, "exports") && (r.is(k+1, "function") || r.is(k+1, "class")) && r.isWord(k+2) {
+			return k + 1 // module.exports = function name: the name is that of the function
+		}
 		before := len(r.out)
 		next, ok := r.value(i, r.lineStart(i), k+1)
 		if ok && len(r.out) > before {
@@ -22,8 +25,8 @@ func (r *jsReader) assignedOrMethod(i int) int {
 			}
 			return next
 		}
-		if !r.inCode() && r.is(i-1, ".") && (container == "module.exports" || container == "exports") {
-			r.add(Variable, i, r.lineStart(i), r.lineLast(i))
+		if !r.inCode() && r.is(i-1, ".") && container != "" && container != "this" {
+			r.add(Variable, i, r.lineStart(i), r.lineLast(i)).addContainer(container)
 		}
 	case r.is(k, ":") && (r.is(i-1, "{") || r.is(i-1, ",")):
 		before := len(r.out)
@@ -37,6 +40,33 @@ func (r *jsReader) assignedOrMethod(i int) int {
 	case r.is(k, "(") && !r.in(i, jsNotCall) && (r.is(i-1, "{") || r.is(i-1, ",") || (r.in(i-1, jsMods) || r.is(i-1, "*")) && (r.is(i-2, "{") || r.is(i-2, ",") || r.is(i-3, ","))):
 		if body := r.body(r.after(k)); body >= 0 {
 			return r.block(Method, i, r.headStart(i, jsMods), body)
+		}
+	}
+	return i + 1
+}
+
+// quotedKey reads 'name': function and the like in an object literal.
+func (r *jsReader) quotedKey(i int) int {
+	k := i + 1
+	if r.is(k, ":") {
+		k++
+		if r.is(k, "async") {
+			k++
+		}
+		if r.is(k, "function") {
+			for k++; r.is(k, "*") || r.isWord(k); {
+				k++
+			}
+		} else if r.is(k, "(") && r.op(r.after(k), "=>") {
+			if body := r.after(k) + 2; r.is(body, "{") {
+				return r.namedBlock(Method, r.unquoted(i), i, i, body)
+			}
+			return k
+		}
+	}
+	if r.is(k, "(") {
+		if body := r.body(r.after(k)); body >= 0 {
+			return r.namedBlock(Method, r.unquoted(i), i, i, body)
 		}
 	}
 	return i + 1

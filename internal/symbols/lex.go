@@ -138,6 +138,9 @@ func (l *lexer) emit(kind tokKind, start int) {
 			l.depth++
 		case '}', ')', ']':
 			l.depth--
+			if n := len(l.cond); n > 0 {
+				l.cond[n-1].low = min(l.cond[n-1].low, l.depth)
+			}
 		}
 	}
 	l.toks = append(l.toks, t)
@@ -388,8 +391,9 @@ func partner(c byte) byte {
 	return '}'
 }
 
-// maxRegex bounds the search for the end of a pattern.
-const maxRegex = 500
+// maxRegex bounds the search for the end of a pattern. Those of several lines with a
+// comment in each have up to 1,100 bytes in Rails.
+const maxRegex = 2000
 
 // regex takes a pattern between slashes. If the second slash does not follow on the
 // same line within so many bytes, the first one is a division.

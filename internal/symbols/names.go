@@ -9,7 +9,7 @@ import (
 // Version changes whenever some text gets other names, kinds or containers than
 // before. An index carries it, so that definitions of an older program are never
 // served. TestVersion fails when the samples change and it does not.
-const Version = 2
+const Version = 3
 
 // MaxText is the largest text whose definitions are looked for.
 const MaxText = 8 << 20

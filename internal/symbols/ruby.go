@@ -7,8 +7,14 @@ func hookRuby(l *lexer, c byte) bool {
 	case '#':
 		return l.lineComment()
 	case '"', '`':
+		if l.peek(-1) == '$' { // $` and $" are variables
+			return false
+		}
 		return l.rubyString(c)
 	case '\'':
+		if l.peek(-1) == '$' {
+			return false
+		}
 		return l.quoted(0, c, true, true)
 	case '?':
 		// ?a is a character, a ? b : c is not.
@@ -116,7 +122,10 @@ func (l *lexer) rubyRegex() bool {
 	if spaced {
 		return l.regex(0)
 	}
-	return l.regex(200) // with x it has several lines
+	if l.newLine {
+		return l.regex(200)
+	}
+	return l.regex(maxRegex) // with x it has several lines
 }
 
 // rubyPercent takes %w[...], %q(...), %r{...} and the like.
@@ -125,8 +134,8 @@ func (l *lexer) rubyPercent() bool {
 	c := l.peek(1)
 	if bytes.IndexByte([]byte("wWqQrixIs"), c) >= 0 {
 		n = 2
-	} else if !(l.operand() || l.newLine) {
-		return false
+	} else if spaced := l.prev.kind == word && l.at > 0 && l.text[l.at-1] == ' '; !(l.operand() || l.newLine || spaced) {
+		return false // assert_equal %(x), y begins a string; n %(x) would be rare
 	}
 	open := l.peek(n)
 	if n == 2 && open != '(' && open != '[' && open != '{' && open != '<' && open != '|' && open != '!' && open != '/' ||

@@ -11,16 +11,14 @@ const (
 	maxParam = 31
 )
 
-// A code tells how the gaps of a block are written: a Rice parameter, and whether
-// numbers that follow the one before directly are marked in a bitmap instead,
-// one bit each. Grams come in flocks, since neighbours in a folder are alike:
-// the bitmap makes the lists of the Linux tree 7 % shorter.
+// A code says how the gaps of a block are encoded: a Rice parameter, and whether consecutive
+// numbers are marked in a bitmap instead, one bit each. Grams are clustered, since files of
+// one folder are similar: the bitmap makes the lists of the Linux tree 7 % shorter.
 //
-// A gap is a number less the smallest it could be: 0, or one more than the number
-// before. Without the bitmap come the low k bits of all gaps, from the low end of
-// each byte and filled up to a byte; then for each gap its upper bits, q, as q
-// zeros and a one. With it, the bitmap comes first, and only the gaps that are not
-// 0 follow, each less one.
+// A gap is a number minus its smallest possible value, which is 0, or the previous number
+// plus one. Without the bitmap the code has the low k bits of all gaps, from the low end of
+// each byte and padded to a byte; then the upper part q of each gap, as q zeros and a one.
+// With it, the bitmap comes first, and only the nonzero gaps follow, each minus one.
 type code uint8
 
 const (

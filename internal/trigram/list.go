@@ -12,9 +12,9 @@ import (
 //
 //   - below formBlocks: one block of at most 128 numbers; the byte is its code.
 //   - formBlocks: blocks of 128 numbers. First four bytes for each block: two with
-//     its last number less the smallest its first could be, then two with its
+//     its last number minus its smallest possible first number, then two with its
 //     code (upper 6 bits) and its length (lower 10). Then the blocks; the first
-//     gap of a block counts from the last number of the block before.
+//     gap of a block counts from the last number of the previous block.
 //   - formWide: the same with four bytes for the last number.
 //   - formBitmap: a bit for each document, low bits first.
 //

@@ -77,7 +77,7 @@ type Result struct {
 	Prefix Set
 }
 
-// Also adds what other trees need that have to match, too, in the same text.
+// Also adds the needs of trees that must also match in the same text.
 func (r *Result) Also(trees []*hir.Node) {
 	var all []*Need
 	for _, n := range append([]*Need{r.Need}, needs(trees)...) {

@@ -27,8 +27,8 @@ type Parsed struct {
 	// at the match, must find them.
 	CapturesDiffer bool
 
-	// Ahead are the trees of look-ahead that every match needs: what each matches
-	// follows in the text.
+	// Ahead are the contents of the look-aheads that every match requires: each of them
+	// also matches somewhere in the text.
 	Ahead []*hir.Node
 }
 

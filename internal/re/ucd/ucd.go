@@ -1,10 +1,9 @@
 // Package ucd answers questions about characters from Unicode 17.0: which are in a property,
 // and which differ only in case.
 //
-// The sets are kept as deltas in 72 KB of read-only data and decoded
-// when asked for, and so is the list of them; nothing runs at start-up. Sets are sorted, disjoint, not
-// adjacent and without surrogates, which no UTF-8 text has. What a function
-// returns is shared and must not be changed.
+// The sets are stored as deltas in 72 KB of read-only data. They and the list of sets are
+// decoded on demand; nothing runs at start-up. Sets are sorted, disjoint, not adjacent and without
+// surrogates, which UTF-8 text doesn't contain. Results are shared and must not be modified.
 package ucd
 
 import (
@@ -25,7 +24,7 @@ const Version = "17.0.0"
 // Range is inclusive at both ends.
 type Range struct{ Lo, Hi rune }
 
-// property is one of tables.txt.
+// property is the kind of an entry in tables.txt.
 type property string
 
 const (
@@ -39,7 +38,7 @@ const (
 	age       property = "age"
 )
 
-// Marks of an entry that one of the two syntaxes does not have.
+// Marks of an entry that one of the two syntaxes doesn't support.
 const (
 	notRust = "!r"
 	notECMA = "!j"
@@ -53,8 +52,8 @@ type entry struct {
 	names    string // separated by spaces: short, long, others
 }
 
-// index is a line for each entry, its fields in this order; the word characters of
-// Perl classes are the last.
+// index has a line for each entry, with its fields in order; the word characters of Perl
+// classes are the last line.
 //
 //go:embed tables.txt
 var index string

@@ -31,3 +31,18 @@ static __always_inline __alloc_size(1) void *attributed(size_t size)
 {
 	return no(size);
 }
+
+int split(int a)
+{
+	if (a
+#ifdef FAST
+	    && a > 1) {
+#else
+	    ) {
+#endif
+		return 1;
+	}
+	return 0;
+}
+
+int after_split(void) { return 0; }

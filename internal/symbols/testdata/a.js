@@ -17,3 +17,12 @@ const obj = {
   method() { return 1; },
   other: function () {},
 };
+Store.limit = 3;
+module.exports = function createStore() { return obj; };
+const visitor = {
+  'Program:exit'(node) { },
+  "quoted": function () {},
+  'short': (x) => { },
+  type: function () {},
+};
+Store.prototype.type = function () { };

@@ -24,3 +24,13 @@ module App
   Point = Struct.new(:x)
 end
 def top(a) puts "def no #{a}" end
+
+def after_dollars
+  text = $` + $'
+  assert_equal %(<a href="x"), text
+  pattern = /\A
+    (?:a "lone quote)   # a comment: it's fine
+  /x
+end
+
+def after_strings; end

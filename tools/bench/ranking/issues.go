@@ -110,7 +110,7 @@ func (one *issue) measure(repo string, by, sum *[4]found, misses bool) error {
 		return err
 	}
 	defer ws.Close()
-	peer, err := readTexts(dir, 0, func(p string) bool { return strings.HasSuffix(p, ".py") && !isTest(p) })
+	peer, err := readTexts(dir, 0, func(p string) bool { return strings.HasSuffix(p, ".py") && !isTest(p) }, wordsOf)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] -tokens
 //	scripts/tool bench/ranking -issues FILE -trees DIR [-misses]
+//	scripts/tool bench/ranking -make FILE -mirrors DIR -trees DIR
+//	scripts/tool bench/ranking -kinds FILE -trees DIR [-split held] [-kind KIND] [-misses]
 //	scripts/tool bench/ranking -latency DIR [-index DIR] [-part PART] [-misses]
 //	scripts/tool bench/ranking -checkout DIR
 //	scripts/tool bench/ranking -methods DIR:DIR:…
@@ -71,6 +73,12 @@ func main() {
 	reports := flag.String("issues", "", "measure which files the issues of this file are about instead; -trees has a git repository per project")
 	library := flag.String("golib", "", "measure how often find_symbol is right at first, in this source of Go's library")
 	misses := flag.Bool("misses", false, "list the questions below 0.7, and names that are not found")
+	made := flag.String("make", "", "write the questions of the mixture to this file instead; -trees gets checkouts")
+	list := flag.String("mixture", "tools/bench/ranking/mixture/repos.json", "with -make, the repositories and their splits")
+	mirrors := flag.String("mirrors", "", "with -make, a folder with a git repository for each")
+	kinds := flag.String("kinds", "", "judge the questions of this file by kind, beside BM25, instead")
+	split := flag.String("split", "held", "with -kinds, the repositories to judge: fit or held")
+	kind := flag.String("kind", "", "with -kinds, judge this kind alone")
 	flag.Parse()
 	if *library != "" {
 		if err := goLibrary(*library); err != nil {
@@ -103,6 +111,19 @@ func main() {
 	if *trees == "" {
 		fmt.Fprintln(os.Stderr, "ranking: -trees is missing: a folder with the checkouts that repos.json names")
 		os.Exit(2)
+	}
+	if *made != "" || *kinds != "" {
+		var err error
+		if *made != "" {
+			err = mixture(*list, *mirrors, *trees, *made)
+		} else {
+			err = judgeKinds(*kinds, *trees, *split, *kind, *misses)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if *reports != "" {
 		if err := issues(*reports, *trees, *misses); err != nil {
@@ -183,7 +204,7 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 		return err
 	}
 	defer ws.Close()
-	peer, err := readTexts(filepath.Join(trees, name, filepath.FromSlash(repo.Root)), 50, func(string) bool { return true })
+	peer, err := readTexts(filepath.Join(trees, name, filepath.FromSlash(repo.Root)), 50, func(string) bool { return true }, wordsOf)
 	if err != nil {
 		return err
 	}

@@ -122,9 +122,9 @@ func notYet(p place) string {
 // path.
 func install(p place) string {
 	if p.module == unpublished.module {
-		return "`go install ./cmd/quarry` puts `quarry` on your path."
+		return "put `quarry` on your path first (`go install ./cmd/quarry`)"
 	}
-	return "`go install " + p.module + "/cmd/quarry@latest` puts `quarry` on your path."
+	return "put `quarry` on your path first (`go install " + p.module + "/cmd/quarry@latest`)"
 }
 
 // namesPlace lists the files that contain the publisher's names; in all others

@@ -23,7 +23,7 @@ func (t *Tree) Parsed() *syntax.Parsed {
 	return parsed
 }
 
-// ahead adds the contents of look-ahead that every match needs.
+// ahead appends the contents of the look-aheads that every match requires.
 func (l *lowering) ahead(n *Node, list []*hir.Node) []*hir.Node {
 	switch {
 	case n.Kind == KindLook && !n.Negate && !n.Behind:
