@@ -25,7 +25,7 @@ import (
 	"quarry/internal/render"
 )
 
-// chosen picks changes of the log.
+// chosen selects changes of the log.
 type chosen struct {
 	file, since, client, session string
 	mine, outside                bool
@@ -36,7 +36,7 @@ func (p *chosen) flags(fl *pflag.FlagSet) {
 	fl.StringVar(&p.session, "session", "", "only changes of this `session` of a program, as quarry log names it")
 }
 
-// changes are those that are picked, newest first.
+// changes returns the selected changes, newest first.
 func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (*change.Log, error) {
 	all := limit
 	if *p != (chosen{}) {
@@ -63,12 +63,12 @@ func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (
 	return log, nil
 }
 
-// touches reports a change of a path, or of something in that folder.
+// touches reports whether a change is of a path or of a file in that folder.
 func touches(ch *change.Change, path string) bool {
 	return slices.ContainsFunc(ch.Paths, func(p string) bool { return p == path || strings.HasPrefix(p, path+"/") })
 }
 
-// from is the time of --since: how long ago, a date, or that of a change.
+// from returns the time of --since: an age, a date, or the time of a change.
 func (p *chosen) from(log *change.Log) (time.Time, error) {
 	if p.since == "" {
 		return time.Time{}, nil

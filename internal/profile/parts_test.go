@@ -106,7 +106,7 @@ func TestNoteTools(t *testing.T) {
 	}
 }
 
-// Equal lines with links are one, as in a search; two links of a line are shown once.
+// Equal lines with links are shown once, as in a search; so are two links in a line.
 func TestLinksFoldEqualLines(t *testing.T) {
 	r, dir := noteTools(t, "notes", true)
 	for name, text := range map[string]string{"d/a.md": "to [[Plan]]\n", "d/b.md": "\nto [[Plan]]\n", "e.md": "to [[Plan]]\n", "f.md": "[[Plan]] [[Plan#Log]]\n"} {
@@ -122,7 +122,7 @@ func TestLinksFoldEqualLines(t *testing.T) {
 	}
 }
 
-// A part tells the encoding and the line ending of its file, as read_file does.
+// A part reports the encoding and the line ending of its file, as read_file does.
 func TestReadSectionStructured(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "n.md"), []byte("\xef\xbb\xbf# A\r\ntext\r\n"), 0o644); err != nil {

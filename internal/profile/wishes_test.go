@@ -8,7 +8,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// What agents of the trials asked for, in their own calls.
+// Requests of agents in trials, as the calls they tried.
 func TestWishesOfAgents(t *testing.T) {
 	files := map[string]string{
 		"d/x.md": "one [[Old name|Old name]]\nunique here\n", "same/a.md": "the same words\n", "same/b.md": "z\nthe same words\n", "same/c.md": "the same words\n", "to/d.md": "the same words\n",
@@ -101,7 +101,7 @@ func TestWishesOfAgents(t *testing.T) {
 	}
 }
 
-// Many uses come by file and function, without their lines.
+// Many uses are listed by file and function, without their lines.
 func TestManyUses(t *testing.T) {
 	files := map[string]string{"def.go": "package p\n\nfunc target() {}\n"}
 	for i := range 40 {
@@ -117,7 +117,7 @@ func TestManyUses(t *testing.T) {
 	}
 }
 
-// Of many matching lines the first have the functions around named.
+// Of many matching lines, only the first have their enclosing functions named.
 func TestNamesOfTheFirst(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("package many\n")
@@ -131,8 +131,8 @@ func TestNamesOfTheFirst(t *testing.T) {
 	}
 }
 
-// A tree whose .gitignore leaves out everything, as that of Debian's kernel source,
-// is not told as one without matches.
+// A tree whose .gitignore omits everything, such as Debian's kernel source, is not
+// reported as one without matches.
 func TestAllIgnored(t *testing.T) {
 	ws := fixture{files: map[string]string{".gitignore": "/*\n!/debian/\n", "fs/open.c": "int vfs_fallocate(void)\n{\n\treturn 0;\n}\n", "mm/oom.c": "x\n"}}.make(t)
 	for _, c := range []struct{ profile, tool, args, want string }{
@@ -152,7 +152,7 @@ func TestAllIgnored(t *testing.T) {
 	}
 }
 
-// Every changing tool takes a summary, which the log has and the page shows.
+// Every changing tool takes a summary, which the log stores and the page shows.
 func TestSummaries(t *testing.T) {
 	const why = "because the user asked"
 	for _, c := range []struct{ profile, tool, args string }{
