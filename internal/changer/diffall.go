@@ -43,7 +43,7 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 		}
 	}
 	c := &change.Change{Paths: []string{}}
-	showDiff(c, s.diffs()...)
+	showDiff(c, s.diffs(&textedit.DiffOptions{})...)
 	for _, f := range s.files {
 		c.Paths = append(c.Paths, f.path.String())
 		if f.mixed {
@@ -96,8 +96,9 @@ func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err
 	return s.w.contents(e, i)
 }
 
-// planDiff shows a plan that fits the disk, each file once.
-func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
+// planDiff shows a plan that fits the disk, each file once, and counts the files that are
+// left out.
+func (w *Changer) planDiff(plan *journal.Plan, o change.Options) (diffs []change.PathDiff, more int, err error) {
 	s, e := &spans{w: w}, journal.Entry{Change: plan.Change}
 	for k := range e.Ops {
 		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
@@ -120,10 +121,24 @@ func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
 			return old, now, err
 		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return s.diffs(), nil
+	limits := diffLimits()
+	if o.FullDiff {
+		limits = &textedit.DiffOptions{}
+	}
+	if o.AllLines {
+		limits = fullDiff(true)
+	}
+	diffs = s.diffs(limits)
+	for k, lines := 0, 0; k < len(diffs) && !o.FullDiff; k++ {
+		if lines >= maxDiffLines {
+			return diffs[:k], len(diffs) - k, nil
+		}
+		lines += strings.Count(diffs[k].Hunks, "\n") + 2
+	}
+	return diffs, 0, nil
 }
 
 // take follows an operation, whose contents come from a function. It is given the file
@@ -188,7 +203,7 @@ func (s *spans) rename(op journal.Op) error {
 	return nil
 }
 
-func (s *spans) diffs() []change.PathDiff {
+func (s *spans) diffs(opts *textedit.DiffOptions) []change.PathDiff {
 	list := slices.Clone(s.other)
 	slices.SortStableFunc(s.files, func(a, b *spanned) int { return strings.Compare(a.path.String(), b.path.String()) })
 	for _, f := range s.files {
@@ -209,7 +224,7 @@ func (s *spans) diffs() []change.PathDiff {
 			list = append(list, change.PathDiff{Kind: change.DiffNotKept, Old: name, New: name})
 		case f.had && f.has && bytes.Equal(f.old, f.now):
 		default:
-			d := diffOf(before, after, f.old, f.now, &textedit.DiffOptions{})
+			d := diffOf(before, after, f.old, f.now, opts)
 			if f.trashed {
 				d.Kind = change.DiffTrashed
 				d.New = d.Old

@@ -291,6 +291,7 @@ the first that is refused ends it.`,
 				}
 				o.Parts = append(o.Parts, part)
 			}
+			o.FullDiff, o.AllLines = c.diff, c.diff
 			p := s.Progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(p.Watch(cmd.Context()), id, &o)
 			p.End()
@@ -300,7 +301,8 @@ the first that is refused ends it.`,
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = env.ErrNone
 			} else if err == nil {
-				err = c.report(ch, render.Undone(ch))
+				c.again = c.whole("quarry undo", append([]string{cmp.Or(ch.Undoes, ch.PartOf)}, args[min(len(args), 1):]...))
+				err = c.undone(ch)
 			}
 			return c.run(render.Undoing, id, err)
 		})
@@ -313,6 +315,33 @@ the first that is refused ends it.`,
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
 	return cmd
+}
+
+// undone reports an undo.
+func (c *changer) undone(ch *change.Change) error {
+	if back := ch.Did.Back(true); ch.DryRun && back != "" {
+		return c.tell(ch, "Dry run, nothing was changed. It "+c.s.Safe(back)+":\n", nil)
+	}
+	again := ""
+	switch {
+	case ch.DryRun || ch.Unchanged || ch.NoUndo != "" || ch.ID == "":
+	case ch.Exact:
+		again = fmt.Sprintf("All paths are as they were before the change; quarry undo %s takes this back.", ch.ID)
+	default:
+		again = fmt.Sprintf("quarry undo %s takes this back.", ch.ID)
+	}
+	return c.report(ch, render.Undone(ch), again)
+}
+
+// whole is the command that shows all of what an undo would do.
+func (c *changer) whole(command string, args []string) string {
+	for _, arg := range args {
+		command += " " + render.ShellQuote(arg)
+	}
+	if c.skip {
+		command += " --skip-conflicts"
+	}
+	return command + " --dry-run --diff"
 }
 
 // part reads FILE or FILE:LINE.
@@ -365,7 +394,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 			continue // none of its files is as it left them
 		}
 		if err == nil {
-			err = c.report(done, render.Undone(done))
+			err = c.undone(done)
 		}
 		if err != nil {
 			return c.run(render.Undoing, ch.ID, err)
