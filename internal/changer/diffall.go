@@ -72,6 +72,9 @@ type spanned struct {
 	lost, mixed  bool // a content is not kept; others changed it too
 	trashed      bool
 	renamedAlone bool // nothing but its name changed so far
+	// binned is what it was before it went to the trash, under the name where.
+	binned *spanned
+	where  string
 }
 
 // turned is what was at a path and is there now, but for the contents of a file.
@@ -244,6 +247,10 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 		s.files = append(s.files, f)
 	}
 	if op.Kind == journal.Restore {
+		if f.binned != nil && f.where == op.Where { // as it was, though the trash no longer has it
+			*f = *f.binned
+			return nil
+		}
 		if f.has, f.trashed, f.now = true, false, f.old; fresh {
 			_, now, err := contents(f, e, i)
 			f.now, f.lost = now, err != nil
@@ -252,6 +259,10 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 	}
 	old, now, err := contents(f, e, i)
 	if op.Kind == journal.Trash {
+		before := *f
+		before.has = true
+		before.renamedAlone = fresh || f.renamedAlone
+		f.binned, f.where = &before, op.Where
 		f.trashed = true
 		f.lost = f.lost || old == nil
 	}

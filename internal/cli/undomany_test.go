@@ -73,4 +73,8 @@ func TestUndoOfManyFiles(t *testing.T) {
 	run("undo", undo)
 	wants(run("log"), "undo "+undo+": brought back 40 files, changed back 10, removed 10")
 	wants(run("undo", "--to", "before", "--all"), "brought back 10 files, changed back 10, removed 40", "takes this back")
+	if r := runQuarry("", "diff", "--since", "before"); r.code != 1 || r.out != "" || r.err != "quarry: nothing differs\n" {
+		t.Errorf("exit code %d, %q, %q", r.code, r.out, r.err)
+	}
+	wants(run("undo", "--help"), "a script has just damaged many files", "modes, links and folders come back, times do not")
 }
