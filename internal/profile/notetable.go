@@ -27,6 +27,9 @@ func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 	if len(t.Unsupported) > 0 {
 		a.receipt = append(a.receipt, "not followed: "+strings.Join(t.Unsupported, ", "))
 	}
+	if len(t.Empty) > 0 {
+		a.receipt = append(a.receipt, "no note here has a value of "+strings.Join(t.Empty, ", "))
+	}
 	return a, nil
 }
 
