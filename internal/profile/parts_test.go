@@ -128,6 +128,9 @@ func TestValuesOfProperties(t *testing.T) {
 		{"search_notes", `{"query":"property:project=Zeus"}`, has, "size has"},
 		{"search_notes", `{"query":"property:project=Zeus","show":"count"}`, has, ""},
 		{"search_notes", `{"query":"property:project=Atlas property:size>1"}`, "No notes", "has:"},
+		{"properties", `{"operation":"set","name":"rating","value":"1","where":"has:project","dry_run":true}`, "Set rating in 5 notes.", "replaced"},
+		{"properties", `{"operation":"set","name":"size","value":"3","where":"path:n","dry_run":true}`, "Set size in 7 notes, replaced in 1.", ""},
+		{"properties", `{"operation":"set","name":"project","value":"[a, b, c, a]","where":"has:size OR has:project","quiet":true}`, "Set project in 5 notes, replaced in 4.", ""},
 		{"search_notes", `{"query":"(property:size>90 OR property:projct) -property:status","show":"table"}`, `No notes. size has: 3 (1), 40 (1). unknown property "projct"; the nearest: project.`, "status"},
 	} {
 		got := r.Lookup(c.tool).Execute(context.Background(), json.RawMessage(c.args)).Text
