@@ -34,7 +34,7 @@ func TestLineEndings(t *testing.T) {
 	tails := []string{`\n`, `\r?\n`, `\r\n`, "\n", "\r\n", `\r*\n`}
 	texts := []string{"", "", "z", "$0|", "<$1>\n", "z\n\n"}
 	made, refused := 0, 0
-	for n := range stress.Size(150, 6000) {
+	for n := range stress.Size(150, 3000) {
 		var text strings.Builder
 		for range rng.IntN(30) {
 			text.WriteString([]string{"a", "b", "ab", "- [ ] ä", "\t", " ", "x", `\`, "|", "\n", "\r\n", "\n- [ ] ", "\r\n"}[rng.IntN(13)])
