@@ -63,7 +63,8 @@ type ReplaceOptions struct {
 
 // Replace replaces all matches of a query by a text, in all files of its scope, as one
 // change. For Query.Structure the text is code with the same holes. The detail, order and
-// limits of the query are ignored. Skipped files are an error, because then some matches
+// limits of the query are ignored. A pattern that ends with \n matches up to the end of its
+// line and takes the line's ending. Skipped files are an error, because then some matches
 // would not be replaced. Replace fails with fault.NotFound if nothing matches. With DryRun
 // the change is only planned: Diff shows it, and Apply with its Digest makes it. Warnings
 // name matches of a structure that can't be replaced safely.

@@ -42,6 +42,12 @@ type Change struct {
 	// encoding.
 	Kept string `json:"kept,omitempty"`
 
+	// MoreDiffs counts the files that the diff leaves out.
+	MoreDiffs int `json:"more_diffs,omitempty"`
+	// Exact says of an undo that everything the change did is undone, and no later change
+	// is in the same files.
+	Exact bool `json:"-"`
+
 	// Authors made the undone changes, if it went back to a point.
 	Authors []Author `json:"authors,omitempty"`
 

@@ -57,6 +57,9 @@ func (d PathDiff) Header() string {
 	case DiffNotKept:
 		return "content not kept: " + fault.Printable(d.New) + "\n"
 	case DiffMode:
+		if before, after := gitMode(d.Modes[0]), gitMode(d.Modes[1]); before == after {
+			return fmt.Sprintf("mode %o changed to %o: %s\n", d.Modes[0].Perm(), d.Modes[1].Perm(), fault.Printable(d.New))
+		}
 		return fmt.Sprintf("diff --git %s %s\nold mode %s\nnew mode %s\n", strings.TrimSuffix(gitName("a/", d.Old), "\t"), strings.TrimSuffix(gitName("b/", d.New), "\t"), gitMode(d.Modes[0]), gitMode(d.Modes[1]))
 	}
 	if d.Hunks == "" {

@@ -1,5 +1,7 @@
 package change
 
+import "time"
+
 // Mark tells the recorder of a workspace that a tool of another program begins or has
 // ended, so that the changes it makes are attributed to it. See quarry.SendMark.
 //
@@ -45,6 +47,8 @@ type Marked struct {
 type Recording struct {
 	// On says that a process records now.
 	On bool `json:"on"`
+	// Since is when all files had been read: later changes are recorded. Zero is not known.
+	Since time.Time `json:"since,omitzero"`
 	// Files are covered, and of these TooLarge, OverBudget and Unreadable have no
 	// contents kept.
 	Files      int `json:"files"`

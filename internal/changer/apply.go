@@ -14,27 +14,27 @@ import (
 	"quarry/internal/trash"
 )
 
-// step is one operation of a change: what the journal records, and how it is
-// carried out. The journal knows how to roll it back; a failure, a crash and an
+// step is one operation of a change: its journal record, and a function that carries it
+// out. The journal rolls it back; a failure, a crash and an undo share that code.
 // undo use the same code.
 type step struct {
 	op journal.Op
 	do func(*journal.Tx) error
-	// result, if set, returns after do what the journal could not know before.
+	// result, if set, returns after do the facts that the journal could not know before.
 	result func() journal.Result
-	// shared is set for a folder above a file. If another process has made it
-	// first, the change is planned again.
+	// shared is set for a folder above a file. If another process makes the folder first,
+	// the change is planned again.
 	shared bool
 }
 
-// errReplan says that the plan no longer fits the disk and can be made again.
+// errReplan means that the plan no longer fits the disk and has to be made again.
 var errReplan = errors.New("the folder was made by someone else meanwhile")
 
-// maxPlans is how often a change is planned again.
+// maxPlans bounds how often a change is planned again.
 const maxPlans = 8
 
-// carryOut makes a change. It records everything needed to undo it, and then
-// carries out the steps in order. If one fails, those before it are rolled back.
+// carryOut makes a change. It first records everything needed to undo it, and then
+// carries out the steps in order. If a step fails, the earlier ones are rolled back.
 // c gets the id, and warnings.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
 	record := journal.Change{Tool: c.Tool, Client: c.Client, Proposal: acceptedBy(c), Did: c.Did, Ops: opsOf(steps)}
@@ -65,15 +65,15 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	}
 	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
 	if err := tx.Commit(results...); err != nil {
-		// The files are changed, and this and the data for undo are durable. The
-		// next start will find that the change is complete.
+		// The change and its undo data are durable. The next start will find that it is
+		// complete.
 		w.log.Warn("change not closed in the journal", "id", c.ID, "err", err)
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
 	}
 	return nil
 }
 
-// cancelled rolls back the first done operations of a change that its caller has given up.
+// cancelled rolls back the first done operations of a change whose context was cancelled.
 func (w *Changer) cancelled(ctx context.Context, tx *journal.Tx, done int) error {
 	cause := context.Cause(ctx)
 	if err := w.rollBack(ctx, tx, done, cause); partial(err) {
@@ -90,8 +90,8 @@ func opsOf(steps []step) []journal.Op {
 	return ops
 }
 
-// touched tells the index what this process has changed or may have changed. It
-// does not rely on events, which some file systems lack.
+// touched reports to the index the paths that this process has changed or may have
+// changed. Events don't suffice, because some file systems lack them.
 func (w *Changer) touched(ops []journal.Op) {
 	var files, trees []rootfs.Path
 	for _, op := range ops {
@@ -110,7 +110,7 @@ func (w *Changer) touched(ops []journal.Op) {
 	}
 }
 
-// settled is a change that was made, or none.
+// settled returns the change if err is nil, and otherwise only err.
 func settled(c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, err
@@ -118,8 +118,8 @@ func settled(c *change.Change, err error) (*change.Change, error) {
 	return c, nil
 }
 
-// begin records the change. Old content that is too large to keep makes the
-// change one that can't be undone, and it says so.
+// begin records the change. If old content is too large to keep, it marks the change as
+// one that can't be undone.
 func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Change) (*journal.Tx, error) {
 	tx, err := w.state.journal.Begin(ctx, w.root, record)
 	var large *journal.TooLargeError
@@ -145,14 +145,14 @@ func withoutOld(ops []journal.Op, why string) []journal.Op {
 	return ops
 }
 
-// partial returns the error for a failed change of which a part stays.
+// partial reports whether a failed change remains in part, according to err.
 func partial(err error) bool {
 	var e *change.PartialError
 	return errors.As(err, &e)
 }
 
-// bySystem reports whether an error is a failure of the system. A refusal, in
-// contrast, has changed nothing.
+// bySystem reports whether an error is a failure of the system, as opposed to a refusal,
+// which has changed nothing.
 func bySystem(cause error) bool {
 	if errors.Is(cause, trash.ErrNotFound) {
 		return false
@@ -164,8 +164,8 @@ func bySystem(cause error) bool {
 	return false
 }
 
-// folderStep makes a folder above a file. If another process has made it first,
-// the change is planned again.
+// folderStep makes a folder above a file. If another process makes it first, the change
+// is planned again.
 func (w *Changer) folderStep(dir rootfs.Path) step {
 	return step{
 		op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
@@ -174,7 +174,7 @@ func (w *Changer) folderStep(dir rootfs.Path) step {
 	}
 }
 
-// folderSteps make the folder p and those above it that are missing.
+// folderSteps makes the folder p and its missing parents.
 func (w *Changer) folderSteps(p rootfs.Path) ([]step, error) {
 	missing, err := w.missing(p)
 	steps := make([]step, 0, len(missing)+1)
@@ -184,8 +184,7 @@ func (w *Changer) folderSteps(p rootfs.Path) ([]step, error) {
 	return steps, err
 }
 
-// missing lists the folders that have to be made for p to be one, outermost
-// first.
+// missing lists the folders to make before p is a folder, outermost first.
 func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 	var list []rootfs.Path
 	for ; !p.IsRoot(); p = p.Dir() {
@@ -213,7 +212,7 @@ func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step 
 		opts = &rootfs.CreateOptions{Mode: 0o755}
 	}
 	if data == nil {
-		data = []byte{} // nil means that the journal is not told
+		data = []byte{} // nil would mean that the content is not journaled
 	}
 	return step{
 		op: journal.Op{Kind: journal.Create, Path: p, NewData: data},

@@ -16,7 +16,7 @@ import (
 	"quarry/internal/textedit"
 )
 
-// changing opens a workspace with one file for tests of what is underneath.
+// changing opens a workspace with the given files for tests of the steps of a change.
 func changing(t *testing.T, files map[string]string) *Changer {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func changing(t *testing.T, files map[string]string) *Changer {
 	return opened(t, dir, t.TempDir())
 }
 
-// opened is a Changer of a folder.
+// opened returns a Changer of a folder.
 func opened(t *testing.T, dir, state string) *Changer {
 	t.Helper()
 	root, err := rootfs.Open(dir, nil)
@@ -47,7 +47,7 @@ func opened(t *testing.T, dir, state string) *Changer {
 	return w
 }
 
-// text is what a file has.
+// text returns the contents of a file.
 func text(t *testing.T, w *Changer, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.root.RealDir(), path))
@@ -91,7 +91,7 @@ func replaceStep(t *testing.T, w *Changer, path, old, new string) step {
 
 var errTest = errors.New("the disk is on fire")
 
-// failing is a step that does something else first.
+// failing returns a step that calls first and then fails.
 func failing(t *testing.T, w *Changer, first func()) step {
 	return step{
 		op: journal.Op{Kind: journal.Create, Path: resolved(t, w, "never"), NewData: []byte("x")},
@@ -123,7 +123,7 @@ func TestFailureTakesBackTheRest(t *testing.T) {
 	}
 }
 
-// What can't be rolled back is an entry of its own, and an error that says so.
+// Operations that can't be rolled back get an entry of their own, and an error that says so.
 func TestFailureThatCantBeTakenBack(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
@@ -143,8 +143,8 @@ func TestFailureThatCantBeTakenBack(t *testing.T) {
 	if err != nil || len(log.Changes) != 1 || log.Changes[0].ID != partial.ID || len(log.Changes[0].Paths) != 1 {
 		t.Fatalf("the journal has %+v, %v", log, err)
 	}
-	// The entry brings back what the file was, once the foreign content is out
-	// of the way.
+	// The entry restores the file's old content once the foreign content is out of the
+	// way.
 	if err := os.WriteFile(filepath.Join(w.root.RealDir(), "a.md"), []byte("two\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestFailureThatCantBeTakenBack(t *testing.T) {
 	}
 }
 
-// A deletion that fails half-way makes again what was gone.
+// A deletion that fails half-way restores what it removed.
 func TestDeletionThatFailsHalfWay(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"d/a": "1", "d/e/b": "2", "d/e/c": "3"})
@@ -175,7 +175,7 @@ func TestDeletionThatFailsHalfWay(t *testing.T) {
 	}
 }
 
-// A folder that another process makes first is no reason to fail.
+// A change does not fail because another process makes a folder first.
 func TestFolderMadeMeanwhile(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": ""})
@@ -201,7 +201,7 @@ func TestPathLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A lock that is not free is waited for: for a moment, where that is expected.
+	// A lock in use is waited for, but only for the given patience.
 	free := func(patience time.Duration, paths ...rootfs.Path) bool {
 		short, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()

@@ -16,10 +16,10 @@ import (
 // maxAuthored is the largest file whose lines are traced.
 const maxAuthored = 16 << 20
 
-// Authors says which change touched each line of a text file last. The file is
-// followed through the log, also under earlier names, from the oldest content that is
-// kept; between two contents lines count as a diff shows them. What no change of the
-// log has touched was not made through Quarry, or before the log began.
+// Authors reports which change last touched each line of a text file. It follows the file
+// through the log, also under earlier names, from the oldest content kept; two contents
+// are compared as in a diff. Lines that no logged change has touched were not made through
+// Quarry, or are older than the log.
 func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, error) {
 	p, err := w.root.Resolve(user)
 	if err != nil {
@@ -71,14 +71,14 @@ func (w *Changer) Authors(ctx context.Context, user string) (*change.Authors, er
 	return out, nil
 }
 
-// decodedLines are the lines of a text file, decoded, without their endings.
+// decodedLines returns the lines of a text file, decoded, without line endings.
 func decodedLines(raw []byte) ([][]byte, error) {
 	d, err := textfile.New(raw)
 	if err != nil {
 		return nil, err
 	}
 	list := bytes.Split(d.Text(), []byte{'\n'})
-	if n := len(list) - 1; len(list[n]) == 0 { // the end of a text is not a line
+	if n := len(list) - 1; len(list[n]) == 0 { // no line begins at the end of the text
 		list = list[:n]
 	}
 	for i := range list {
@@ -87,10 +87,10 @@ func decodedLines(raw []byte) ([][]byte, error) {
 	return list, nil
 }
 
-// touching finds the operations on the content of a file that is now called p, newest
-// first, back to the one that made it.
+// touching finds the operations on the content of the file now called p, newest first,
+// back to its creation.
 func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
-	back := false // it was deleted and came back
+	back := false // it was deleted and restored
 	for _, e := range entries {
 		if e.Status != journal.Committed {
 			continue
@@ -109,7 +109,7 @@ func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
 				return append(list, journal.Done{Entry: e, Op: i})
 			case (op.Kind == journal.Trash || op.Kind == journal.Remove) && p.Beneath(op.Path):
 				if !back {
-					return list // what is there now came from outside
+					return list // the present file came from outside
 				}
 				back = false
 			}
@@ -118,15 +118,15 @@ func touching(entries []journal.Entry, p rootfs.Path) (list []journal.Done) {
 	return list
 }
 
-// traced is a text and who touched each of its lines.
+// traced is a text with the author of each line.
 type traced struct {
-	known bool // lines is what the file had
+	known bool // lines is the file's content
 	lines [][]byte
 	who   []string
 	seen  []journal.Entry // oldest first
 }
 
-// trace takes in one operation.
+// trace applies one operation.
 func (w *Changer) trace(t *traced, d journal.Done) error {
 	var old, now []byte
 	var err error
@@ -136,7 +136,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 		old, now, err = w.contents(d.Entry, d.Op)
 	}
 	if errors.Is(err, journal.ErrNotKept) {
-		t.known = false // the next content that is known begins anew
+		t.known = false // start again from the next known content
 		return nil
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 	}
 	before, errOld := decodedLines(old)
 	after, errNow := decodedLines(now)
-	if errOld != nil || errNow != nil { // it was no text then
+	if errOld != nil || errNow != nil { // it was not text then
 		t.known = false
 		return nil
 	}
@@ -154,7 +154,7 @@ func (w *Changer) trace(t *traced, d journal.Done) error {
 	return nil
 }
 
-// become replaces the text; lines that a diff shows as new are of a change.
+// become replaces the text; lines that a diff shows as new are attributed to by.
 func (t *traced) become(lines [][]byte, by string) {
 	who := make([]string, len(lines))
 	if by != "" {

@@ -18,17 +18,17 @@ import (
 	"quarry/internal/textedit"
 )
 
-// carried is what an undo does to one file that was changed since, worked out on
+// carried is the undo of a change to one file that was modified since, computed on
 // the file as it is now.
 type carried struct {
 	path          rootfs.Path
-	edits         []rootfs.Edit // of the content now; none if all of it is undone already
+	edits         []rootfs.Edit // of the content now; none if all of it is already undone
 	old, new      rootfs.Version
 	before, after []byte // the contents; nil of a large file
 }
 
-// diff shows it. The diff of a large file that was edited elsewhere too is not
-// worked out.
+// diff returns the undo as a diff. It omits the lines of a large file that was also
+// edited elsewhere.
 func (c *carried) diff(opts *textedit.DiffOptions) change.PathDiff {
 	name := c.path.String()
 	if c.before == nil {
@@ -45,22 +45,22 @@ type past struct {
 	since  *journal.Since
 	text   *lineage.Text
 	target *lineage.Step // the change to undo
-	left   *lineage.Text // right after it
-	wrote  []byte        // the content then, nil if it was not kept
+	left   *lineage.Text // right after target
+	wrote  []byte        // the content after target, nil if it was not kept
 
-	content []byte // the content now, nil if it is not known
+	content []byte // the content now, nil if unknown
 	version rootfs.Version
 	steps   map[deed][]*lineage.Step
 	deeds   map[journal.ID]deed // known so far, of all files
-	// touched has the later change that touched an edit of the target first, ""
+	// touched maps an edit of the target to the first later change that touched it, ""
 	// for one from outside.
 	touched map[int]journal.ID
 }
 
-// errUnknownPast says that the spans of a change can't be followed.
+// errUnknownPast means that the spans of a change can't be followed.
 var errUnknownPast = errors.New("what the change did to the file is not known exactly")
 
-// replay follows the file of an operation up to now.
+// replay follows the file of an operation to the present.
 func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map[journal.ID]deed) (*past, error) {
 	spans, err := w.spans(e, i)
 	if err != nil {
@@ -81,9 +81,9 @@ func (w *Changer) replay(e journal.Entry, i int, since *journal.Since, deeds map
 	return h, nil
 }
 
-// spans are the edits of a replacement. One edit of lines may be a file that was
-// written anew, of which the journal knows only where it differs first and last: it
-// is taken apart as a diff shows it.
+// spans returns the edits of a replacement. One edit of whole lines may be a rewrite of
+// the file, of which the journal knows only the first and last difference: spans splits it
+// as a diff does.
 func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
 	j := w.state.journal
 	edits, was, err := j.Spans(e, i)
@@ -104,8 +104,8 @@ func (w *Changer) spans(e journal.Entry, i int) ([]lineage.Edit, error) {
 	return list, nil
 }
 
-// take follows the file through one of our own changes. If the file is not what
-// the change before left, someone else has changed it in between.
+// take follows the file through one of our own changes. If the content before it is not
+// the one that the previous change left, someone else changed the file in between.
 func (h *past) take(e journal.Entry, i int) error {
 	op, j := e.Ops[i], h.w.state.journal
 	if op.Old != h.version {
@@ -119,7 +119,7 @@ func (h *past) take(e journal.Entry, i int) error {
 	}
 	spans, err := h.w.spans(e, i)
 	if err != nil || h.text.Size() != e.BeforeSize(i) {
-		// What it did is not known: it is taken for a change from outside.
+		// Its edits are unknown, so it is treated as a change from outside.
 		if h.content == nil {
 			h.content, _ = j.Before(e, i)
 		}
@@ -137,8 +137,8 @@ func (h *past) take(e journal.Entry, i int) error {
 	return nil
 }
 
-// deed is what an entry does in the end: the undo of an undo makes the first change
-// again, and whoever undoes one of the two undoes the other.
+// deed is the net effect of an entry: the undo of an undo makes the first change again,
+// and undoing one of the two undoes the other.
 type deed struct {
 	first  journal.ID
 	undoes bool
@@ -157,7 +157,7 @@ func (h *past) deedOf(id journal.ID) deed {
 	return d
 }
 
-// know records a step that an entry made.
+// know records a step of an entry.
 func (h *past) know(id journal.ID, s *lineage.Step) {
 	d := h.deedOf(id)
 	h.steps[d] = append(h.steps[d], s)
@@ -176,13 +176,13 @@ func (h *past) outside(after []byte) error {
 }
 
 // maxAligned is the largest content that is compared line by line with another to
-// find where a change is now.
+// locate a change.
 const maxAligned = largeFile
 
-// maxBlamed is for how many edits of a change it is noted who touched them.
+// maxBlamed bounds the edits of a change for which the first later change is noted.
 const maxBlamed = 50
 
-// blame notes which edits of the target were touched by a change.
+// blame notes which edits of the target a change touched.
 func (h *past) blame(by journal.ID) {
 	for k := range min(h.target.Len(), maxBlamed) {
 		state, _ := h.text.Find(h.target, k)
@@ -194,9 +194,9 @@ func (h *past) blame(by journal.ID) {
 	}
 }
 
-// carry works out the undo of the i-th operation of an entry, a replacement, on
-// the file as it is now. only picks edits; nil is all. If some can't be undone, the
-// conflict says which.
+// carry computes the undo of the i-th operation of an entry, a replacement, on the file
+// as it is now. only selects edits; nil is all. If some can't be undone, the conflict
+// names them.
 func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *journal.Since, only func(*past, int) bool, deeds map[journal.ID]deed) (*carried, *change.Conflict, error) {
 	c := &carried{path: since.Now}
 	changed := &change.Conflict{Path: since.Now.String(), Reason: change.ContentChanged}
@@ -241,7 +241,7 @@ func (w *Changer) carry(ctx context.Context, e journal.Entry, i int, since *jour
 }
 
 // revertBeneath rolls back the k-th operation of a plan, a replacement, in a file that
-// someone else has changed since.
+// was changed since.
 func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) (err error) {
 	i, p := plan.Undoes(k), plan.Change.Ops[k].Path
 	for range maxPlans {
@@ -265,8 +265,8 @@ func (w *Changer) revertBeneath(ctx context.Context, plan *journal.Plan, k int) 
 	return err
 }
 
-// isWithout reports whether a file has nothing of a replacement: an editor that had read
-// it before has saved it after the change.
+// isWithout reports whether a file has no trace of a replacement, because an editor that
+// had read the old content saved it after the change.
 func (w *Changer) isWithout(e journal.Entry, i int, p rootfs.Path) bool {
 	old, errOld := w.state.journal.Before(e, i)
 	spans, err := w.spans(e, i)
@@ -290,7 +290,7 @@ func (w *Changer) isWithout(e journal.Entry, i int, p rootfs.Path) bool {
 	return true
 }
 
-// readNow reads a file; of a large one only its version.
+// readNow reads a file, or only the version of a large one.
 func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, size int64, err error) {
 	info, err := w.root.Stat(p)
 	if err == nil && info.Size > w.largeFrom {
@@ -304,7 +304,7 @@ func (w *Changer) readNow(p rootfs.Path) (data []byte, version rootfs.Version, s
 	return data, version, int64(len(data)), err
 }
 
-// finish works out the new content, or only its version.
+// finish computes the new content, or only its version.
 func (c *carried) finish(w *Changer) (err error) {
 	if c.before != nil {
 		c.after, err = applied(c.before, c.edits)
@@ -329,7 +329,7 @@ func (c *carried) finish(w *Changer) (err error) {
 	return err
 }
 
-// span is where an edit of the target was in the content that the change left.
+// span returns the position of an edit of the target in the content after the change.
 func (h *past) span(k int) (from, to int64) {
 	edit := h.target.Edit(k)
 	from = edit.Off
@@ -340,15 +340,15 @@ func (h *past) span(k int) (from, to int64) {
 	return from, from + int64(len(edit.Data))
 }
 
-// lines are the lines of an edit of the target as the change left the file; 0 if
-// they are not known.
+// lines returns the lines of an edit of the target after the change; 0 if they are
+// unknown.
 func (h *past) lines(k int) (first, last int) {
 	from, to := h.span(k)
 	first, last, _ = linesOf(h.wrote, from, to)
 	return first, last
 }
 
-// place tells where an edit that can't be undone was, and what is there now.
+// place describes where an edit that can't be undone was, and the text now there.
 func (h *past) place(k int, now []byte) change.Touched {
 	t := change.Touched{By: string(h.touched[k])}
 	from, to := h.span(k)
@@ -358,7 +358,7 @@ func (h *past) place(k int, now []byte) change.Touched {
 	return t
 }
 
-// linesOf returns the lines that a part of a text lies on, with their numbers.
+// linesOf returns the lines that overlap a part of a text, with their numbers.
 func linesOf(text []byte, from, to int64) (first, last int, lines string) {
 	if from > int64(len(text)) || to > int64(len(text)) || from > to {
 		return 0, 0, ""
@@ -366,7 +366,7 @@ func linesOf(text []byte, from, to int64) (first, last int, lines string) {
 	first = 1 + bytes.Count(text[:from], []byte{'\n'})
 	start := bytes.LastIndexByte(text[:from], '\n') + 1
 	end := int(to)
-	if to == from || text[to-1] != '\n' { // the line that it ends in
+	if to == from || text[to-1] != '\n' { // the last line of the part
 		if n := bytes.IndexByte(text[to:], '\n'); n >= 0 {
 			end += n + 1
 		} else {

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// twin is a file whose bytes know who they are: each is a pointer of its own. It
-// works out from scratch what an undo beneath later changes gives.
+// twin is a model of a file in which each byte is a pointer of its own. It computes from
+// scratch the result of an undo beneath later changes.
 type twin struct {
 	name    string
 	bytes   []*byte
@@ -32,7 +32,7 @@ type twinChange struct {
 
 type twinEdit struct {
 	was, data   []*byte
-	left, right *byte // nil is an end of the file
+	left, right *byte // nil at an end of the file
 }
 
 func pointers(text string) []*byte {
@@ -57,7 +57,7 @@ type splice struct {
 	with   []*byte
 }
 
-// make makes splices, in order, as a change.
+// make applies splices, in order, as one change.
 func (w *twin) make(list []splice) *twinChange {
 	c := &twinChange{before: w.text()}
 	at, shift := make([]int, len(list)), 0
@@ -109,7 +109,7 @@ func (w *twin) find(e *twinEdit) (from, to int, f fate) {
 	return 0, 0, touched
 }
 
-// undo works out the undo of a change; conflicts counts the edits that can't be.
+// undo computes the undo of a change; conflicts counts the edits that can't be undone.
 func (w *twin) undo(c *twinChange) (list []splice, conflicts int) {
 	for i := range c.edits {
 		e := &c.edits[i]
@@ -136,7 +136,7 @@ type history struct {
 
 func (h *history) disk() string { return filepath.Join(h.w.root.RealDir(), h.file.name) }
 
-// token is a text that stands nowhere else.
+// token returns a text that occurs only once.
 func (h *history) token() string {
 	h.fresh++
 	return fmt.Sprintf("[%d]", h.fresh)
@@ -157,7 +157,7 @@ func (h *history) edit() error {
 		was := text[off:min(len(text), off+h.rng.IntN(14))]
 		was, _, _ = strings.Cut(was, "\n")
 		with := []string{"", "+" + h.token() + "+", "+" + h.token() + "\n" + h.token() + "+"}[h.rng.IntN(3)]
-		for was != "" && with != "" && was[0] == with[0] { // an edit does not touch what stays
+		for was != "" && with != "" && was[0] == with[0] { // an edit does not touch unchanged bytes
 			off, was, with = off+1, was[1:], with[1:]
 		}
 		for was != "" && with != "" && was[len(was)-1] == with[len(with)-1] {
@@ -184,8 +184,8 @@ func (h *history) edit() error {
 	return nil
 }
 
-// outside replaces a few lines without Quarry. No line stands twice, so the twin
-// knows which lines stay.
+// outside replaces a few lines without Quarry. No line occurs twice, so the twin
+// knows which lines remain.
 func (h *history) outside() error {
 	lines := strings.SplitAfter(h.file.text(), "\n")
 	i := h.rng.IntN(len(lines))
@@ -216,7 +216,7 @@ func (h *history) move() error {
 	return err
 }
 
-// undo undoes a change, or an undo, and compares.
+// undo undoes a change or an undo on both, and compares them.
 func (h *history) undo() error {
 	var open []*twinChange
 	over := map[*twinChange]bool{}
@@ -232,7 +232,7 @@ func (h *history) undo() error {
 	c := open[h.rng.IntN(len(open))]
 	before := h.file.text()
 	list, conflicts := h.file.undo(c)
-	exact := before == c.after // then the file is what the change left, whoever wrote it
+	exact := before == c.after // then the file is as the change left it, whoever wrote it
 	got, err := h.w.Undo(context.Background(), c.id, change.Options{})
 	switch {
 	case !exact && conflicts > 0:
@@ -274,8 +274,8 @@ func (h *history) undo() error {
 }
 
 // Random histories of edits by Quarry and from outside, moves, undos and redos
-// beneath later edits, against the twin: the same bytes, and conflicts exactly
-// where the twin has them.
+// beneath later edits give the same bytes as the twin, and conflicts exactly where
+// the twin has them.
 func TestUndoBeneathAgainstTwin(t *testing.T) {
 	sequences := 150
 	if stress.Long() {
@@ -322,7 +322,7 @@ func TestUndoBeneathAgainstTwin(t *testing.T) {
 	}
 }
 
-// numbered is a text of lines that differ.
+// numbered returns a text of n different lines.
 func numbered(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -344,8 +344,8 @@ func replaced(text string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// A hunk is undone by its number or a line of it, beneath later edits, where the
-// file is now; then the rest; and the undo of each makes it again.
+// A hunk is undone by its number or one of its lines, beneath later edits, in the moved
+// file; then the rest; and the undo of each restores it.
 func TestUndoHunk(t *testing.T) {
 	text := numbered(60)
 	w := changing(t, map[string]string{"a": text, "b": "b\n"})
@@ -374,14 +374,14 @@ func TestUndoHunk(t *testing.T) {
 		}
 		return got
 	}
-	middle := undo(change.UndoPart{Path: "a", Line: 31}) // by its name then, in the second hunk
+	middle := undo(change.UndoPart{Path: "a", Line: 31}) // by its name at that time, in the second hunk
 	if want = replaced(want, "THIRTY\nand more\n", "line 30\n"); now("c") != want || now("b") != "B\n" || middle.PartOf != c.ID || middle.Undoes != "" {
 		t.Fatalf("after the second hunk: %+v\n%s", middle, now("c"))
 	}
 	if _, err := w.Undo(t.Context(), c.ID, change.Options{Parts: []change.UndoPart{{Path: "c", Hunk: 2}}}); !errors.Is(err, errNothingLeft) {
 		t.Errorf("the second hunk again: %v", err)
 	}
-	undo(change.UndoPart{Path: "c", Hunk: 1}) // by its name now
+	undo(change.UndoPart{Path: "c", Hunk: 1}) // by its current name
 	if want = replaced(want, "TEN\n", "line 10\n"); now("c") != want {
 		t.Fatalf("after the first hunk:\n%s", now("c"))
 	}
@@ -402,7 +402,7 @@ func TestUndoHunk(t *testing.T) {
 	if first := log.Changes[len(log.Changes)-1]; first.ID != c.ID || len(first.PartlyBy) != 2 || first.UndoneBy != "" {
 		t.Errorf("the log says %+v", first)
 	}
-	all := undo() // what is left
+	all := undo() // the rest
 	if want = replaced(want, "THIRTY\nand more\n", "line 30\n", "FIFTY\n", "line 50\n"); now("c") != want || all.Undoes != c.ID || now("b") != "b\n" {
 		t.Fatalf("after all: %+v\n%s", all, now("c"))
 	}
@@ -422,7 +422,7 @@ func TestUndoHunk(t *testing.T) {
 	}
 }
 
-// A conflict names the lines of both sides and the change that touched them.
+// A conflict shows the lines of both sides and names the change that touched them.
 func TestUndoConflictShowsBoth(t *testing.T) {
 	w := changing(t, map[string]string{"a": numbered(20)})
 	first := w.mustEdit(t, "a", change.Edit{Old: "line 5\n", New: "five\n"}, change.Edit{Old: "line 15", New: "fifteen"})
@@ -450,7 +450,7 @@ func TestUndoConflictShowsBoth(t *testing.T) {
 }
 
 // A large file, of which the journal keeps only the edited bytes, is undone beneath
-// our own later edits; after one from outside it is refused.
+// later edits of ours; after an edit from outside the undo is refused.
 func TestUndoBeneathInLargeFile(t *testing.T) {
 	text := strings.Repeat("a line of a large file that stands many times\n", 120_000) // over 5 MB
 	w := changing(t, map[string]string{"big": "top\n" + text + "middle\n" + text + "end\n"})
@@ -486,8 +486,7 @@ func TestUndoBeneathInLargeFile(t *testing.T) {
 	}
 }
 
-// What was undone file by file is not undone again: the undo of the change undoes the
-// rest.
+// Files undone one by one are not undone again: the undo of the change undoes the rest.
 func TestUndoRestOfChange(t *testing.T) {
 	w := changing(t, map[string]string{"a": "a\n", "d": "d\n", "f": "f\n", "p": "p\n"})
 	before := tree(t, w.root.RealDir())
@@ -513,14 +512,14 @@ func TestUndoRestOfChange(t *testing.T) {
 			t.Errorf("%s was undone twice", name)
 		}
 	}
-	last, err := w.Undo(t.Context(), "", change.Options{}) // the parts are undos, so that is the change itself
+	last, err := w.Undo(t.Context(), "", change.Options{}) // the parts are undos, so the last change is the change itself
 	if err != nil || last.Undoes != c.ID {
 		t.Fatalf("undo of the rest: %+v, %v", last, err)
 	}
 	if now := tree(t, w.root.RealDir()); !equal(now, before) {
 		t.Errorf("the tree is %q\nat first %q", now, before)
 	}
-	for _, id := range append([]string{last.ID}, parts...) { // and everything again
+	for _, id := range append([]string{last.ID}, parts...) { // and redo everything
 		if _, err := w.Undo(t.Context(), id, change.Options{}); err != nil {
 			t.Fatalf("redo of %s: %v", id, err)
 		}
@@ -530,8 +529,8 @@ func TestUndoRestOfChange(t *testing.T) {
 	}
 }
 
-// Rolling back a change that was cut short leaves files that were changed since as
-// they are: nobody asked for an undo.
+// Rolling back an interrupted change leaves files that were changed since as they are,
+// because no undo was requested.
 func TestRecoveryIsNotBeneath(t *testing.T) {
 	w := changing(t, map[string]string{"a": numbered(20), "b": "b\n"})
 	c, err := w.Apply(t.Context(), change.Set{Ops: []change.Op{

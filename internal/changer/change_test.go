@@ -175,7 +175,7 @@ func TestMkdir(t *testing.T) {
 	}
 }
 
-// A folder made on the way to a file stays when it is used for more.
+// A folder made for a file remains if it is used for other files.
 func TestUndoKeepsFoldersInUse(t *testing.T) {
 	ws := changeable(t, nil, nil)
 	must(t)(ws.Write(ctx, "a/b/x", []byte("x"), nil))
@@ -186,8 +186,7 @@ func TestUndoKeepsFoldersInUse(t *testing.T) {
 	}
 }
 
-// A folder that was removed since is made again, and goes when the undo is
-// undone.
+// A folder that was removed since is made again, and removed when the undo is undone.
 func TestUndoMakesFoldersAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -380,7 +379,7 @@ func TestConcurrentEdits(t *testing.T) {
 	}
 }
 
-// Diff with AllLines has every line, without it 2,000 and a note that says so.
+// A diff with AllLines has every line; without it, 2,000 and a note about the rest.
 func TestDiffOfManyLines(t *testing.T) {
 	before, after := "", ""
 	for i := range 3000 {

@@ -1,11 +1,10 @@
 // Package changer changes a folder: a set of operations is planned as a whole,
-// recorded with all that undoes it, carried out step by step, and undone as
+// recorded with everything needed to undo it, carried out step by step, and undone as
 // one.
 //
-// The invariant: after Apply, or after the recovery at the next Open, either the
-// whole set was applied or nothing was, unless someone else has changed the files
-// since. Nothing that someone else wrote is overwritten: every step names the
-// version that it must find.
+// The invariant: after Apply, or after the recovery at the next Open, either the whole
+// set was applied or nothing was, unless someone else has changed the files since.
+// Foreign changes are never overwritten: every step names the version that it expects.
 package changer
 
 import (
@@ -21,25 +20,24 @@ import (
 
 // Options of Open.
 type Options struct {
-	// StateDir is the folder for the data of undo; without it nothing can be
-	// changed.
+	// StateDir is the folder for undo data; without it nothing can be changed.
 	StateDir  string
 	KeepBytes int64
 	KeepAge   time.Duration
-	// MaxSize is how large an edit may make a file; 0 is textedit's own limit.
+	// MaxSize limits the size of an edited file; 0 is textedit's own limit.
 	MaxSize int64
-	// Trash is where deleted things go, and TrashDir holds the system's trash.
+	// Trash selects the trash for deleted files, and TrashDir holds the system's trash.
 	Trash    change.TrashKind
 	TrashDir string
 
 	Workers int
 	Logger  *slog.Logger
-	// Guard, if set, judges files by what they would become; see quarry.Options.
+	// Guard, if set, judges the contents that a change would write; see quarry.Options.
 	Guard func(path string) func(before, after []byte) error
-	// Touched, if set, is called with the files and trees that a change has
-	// changed or may have changed.
+	// Touched, if set, is called with the files and trees that a change has changed or may
+	// have changed.
 	Touched func(files, trees []rootfs.Path)
-	// Extension knows what is in files; nil is fine.
+	// Extension knows the contents of certain files; it may be nil.
 	Extension Extension
 	Layer     *rootfs.Layer // for tests
 }
@@ -51,7 +49,7 @@ type Changer struct {
 	log   *slog.Logger
 	state *state // nil: nothing can be changed
 	calls calls
-	// largeFrom is the size from which on files are not read into memory.
+	// largeFrom is the size from which files are not read into memory.
 	largeFrom int64
 }
 
@@ -80,8 +78,8 @@ func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	return w, w.recoverChanges(context.Background())
 }
 
-// Close waits for changes in progress, so that each is made or not, and releases
-// the journal.
+// Close waits until changes in progress are complete or rolled back, and releases the
+// journal.
 func (w *Changer) Close() error {
 	if w == nil {
 		return nil
@@ -98,7 +96,7 @@ var (
 	errSlash      = errors.New("a path that ends in a slash names a folder, not a file")
 )
 
-// record notes what a change does, in the caller's words if there are any.
+// record returns the journal entry of a change, in the caller's words if there are any.
 func record(c *change.Change, a change.Action, words string, client change.Client) {
 	if words = change.OneLine(words, change.MaxSummary); words != "" {
 		a = change.Action{Verb: change.Noted, Text: words}
@@ -111,7 +109,7 @@ func showDiff(c *change.Change, diffs ...change.PathDiff) {
 	c.Diffs, c.Diff = diffs, change.JoinDiffs(diffs)
 }
 
-// toolOf is what a change is recorded as; "" is the method's own name.
+// toolOf returns the name under which a change is recorded; "" is the method's own name.
 func toolOf(given, name string) string {
 	if given != "" {
 		return change.OneLine(given, change.MaxName)

@@ -9,8 +9,8 @@ import (
 	"quarry/change"
 )
 
-// TestChangeUnder makes changes to files whose names are words of summaries, and
-// sees each path with the folder in front, and nothing else.
+// TestChangeUnder changes files whose names are words of summaries, and checks that each
+// path, and nothing else, gets the folder in front.
 func TestChangeUnder(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()

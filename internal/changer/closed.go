@@ -13,9 +13,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// staysClosed refuses a move of a folder that would remove something from the
-// reach of the policy: if docs/private is denied, docs can't become docs2. Files
-// that are denied by name stay denied and may move.
+// staysClosed refuses a move of a folder that would take files out of the policy's
+// reach: if docs/private is denied, docs can't become docs2. Files that are denied by
+// name remain denied and may move.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	if p := w.root.Policy(); !p.ByPlace() && (p == nil || !policy.ByFolder(from.Base()) && !policy.InTrash(from.String())) {
 		return nil
@@ -27,7 +27,7 @@ func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	return err
 }
 
-// opens reports whether something in from is denied, and would not be in to.
+// opens reports whether a denied file in from would not be denied in to.
 func (w *Changer) opens(ctx context.Context, from, to rootfs.Path) (bool, error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -58,8 +58,7 @@ func (w *Changer) opens(ctx context.Context, from, to rootfs.Path) (bool, error)
 	return false, nil
 }
 
-// allOpen refuses to delete a folder that has something that this workspace may
-// not change.
+// allOpen refuses to delete a folder that contains files this workspace may not change.
 func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	d, err := w.root.OpenDir(dir)
 	if err != nil {
@@ -71,7 +70,7 @@ func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	if errors.As(err, &refusal) && refusal.Kind == fault.ProtectedPath && refusal.Rule != policy.Protected.String() {
 		return holdsClosed(dir)
 	}
-	return err // it may name .git and its like
+	return err // the error may name .git and similar files
 }
 
 // holdsClosed does not name the denied file, since the name is secret too.
@@ -81,15 +80,15 @@ func holdsClosed(dir rootfs.Path) error {
 }
 
 // hidden reports which entries affect files that the policy of this workspace hides: a
-// person or another client may have changed secret or denied files. Entries on a file
-// that was moved to a hidden path later count too, so the list begins with the newest of
-// the log. The first entries are only looked through, and not judged.
+// person or another client may have changed secret or denied files. Entries on a file that
+// was later moved to a hidden path count too, so the list begins with the newest of the
+// log. The first entries only serve to follow moves, and get no result.
 func (w *Changer) hidden(entries []journal.Entry, first int) []bool {
 	hides := make([]bool, len(entries))
 	if w.root.Policy() == nil {
 		return hides
 	}
-	var moved []rootfs.Path // what older entries call files that are hidden now
+	var moved []rootfs.Path // older names of files that are hidden now
 	gone := func(p rootfs.Path) bool { return slices.ContainsFunc(moved, p.Beneath) }
 	for i, e := range entries {
 		for k, op := range slices.Backward(e.Ops) {
@@ -120,14 +119,14 @@ func (w *Changer) hides(op journal.Op) bool {
 	})
 }
 
-// closedPath reports whether a path is refused. A folder all of whose files are denied
-// counts as denied.
+// closedPath reports whether a path is denied. A folder whose files are all denied counts
+// as denied.
 func (w *Changer) closedPath(path rootfs.Path) bool {
 	p := w.root.Policy()
 	return p.Path(path.String(), false).Refused() || p.Path(path.String()+"/\x01", false).Refused()
 }
 
-// closed reports whether a file can't be read for its path or its content.
+// closed reports whether a file is unreadable because of its path or its content.
 func (w *Changer) closed(path rootfs.Path) bool {
 	if w.closedPath(path) || !w.root.Policy().ByContent(path.String()) {
 		return w.closedPath(path)
@@ -139,8 +138,8 @@ func (w *Changer) closed(path rootfs.Path) bool {
 	return fault.CodeOf(err) == fault.ProtectedPath
 }
 
-// keepsSecret reports whether an operation found or left a credential in a file that
-// is judged by its content, or may have.
+// keepsSecret reports whether an operation found or left, or may have found or left, a
+// credential in a file that is judged by its content.
 func (w *Changer) keepsSecret(e journal.Entry, i int) bool {
 	op := e.Ops[i]
 	if !w.root.Policy().ByContent(op.Path.String()) || op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
@@ -159,12 +158,11 @@ func (w *Changer) keepsSecret(e journal.Entry, i int) bool {
 	return false
 }
 
-// errHidden refuses to undo or show such a change: its names are secrets too.
+// errHidden is returned for undoing or showing such a change: its names are secrets too.
 var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
 
-// undoKeepsClosed refuses a plan that would move folders out of the reach of the
-// policy, or delete denied files: an undo may do no more than a move or a
-// deletion.
+// undoKeepsClosed refuses a plan that would move folders out of the policy's reach, or
+// delete denied files: an undo may do no more than a move or a deletion.
 func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
 	for _, op := range ops {
 		if op.Kind != journal.Rename && op.Kind != journal.Trash && op.Kind != journal.Remove {
@@ -172,7 +170,7 @@ func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
 		}
 		info, err := w.root.Stat(op.Path)
 		if err != nil || info.Type != rootfs.TypeDir {
-			continue // not there: the plan is refused for that
+			continue // it is missing: the plan is refused for that reason
 		}
 		if op.Kind == journal.Rename {
 			err = w.staysClosed(ctx, op.Path, op.To)

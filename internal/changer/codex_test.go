@@ -10,7 +10,7 @@ import (
 	"quarry/internal/patch"
 )
 
-// refusedOnPurpose are Codex's scenarios that we refuse, with the reason.
+// refusedOnPurpose lists Codex's scenarios that we refuse, with the reason.
 var refusedOnPurpose = map[string]string{
 	"010_move_overwrites_existing_destination":         "nothing is ever overwritten by a move",
 	"011_add_overwrites_existing_file":                 "nothing is ever overwritten by a new file",
@@ -18,7 +18,7 @@ var refusedOnPurpose = map[string]string{
 	"015_failure_after_partial_success_leaves_changes": "a patch is applied whole or not at all",
 }
 
-// Codex's own scenarios give the tree that they say, or are refused on purpose.
+// Codex's own scenarios give the expected tree, or are refused on purpose.
 // QUARRY_CODEX_SCENARIOS names the folder apply-patch/tests/fixtures/scenarios
 // of its repository.
 func TestCodexScenarios(t *testing.T) {
@@ -77,8 +77,8 @@ func TestCodexScenarios(t *testing.T) {
 	}
 }
 
-// A rename in a patch keeps both sides apart: names with spaces, quotes and the
-// words of headers.
+// A rename in a patch distinguishes both names, also with spaces, quotes and the words
+// of headers.
 func TestPatchNames(t *testing.T) {
 	w := changing(t, map[string]string{"a b": "x\n"})
 	text := "diff --git a/a b b/c d\nsimilarity index 50%\nrename from a b\nrename to c d\n--- a/a b\t\n+++ b/c d\t\n@@ -1 +1 @@\n-x\n+y\n"

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// gitRepos are the repositories whose commits are applied: bare ones or work
-// trees, with : between them.
+// gitRepos returns the repositories whose commits are applied: bare ones or work
+// trees, separated by colons.
 func gitRepos(t *testing.T) []string {
 	t.Helper()
 	list := os.Getenv("QUARRY_GIT_REPOS")
@@ -43,17 +43,17 @@ func git(t *testing.T, repo string, args ...string) []byte {
 	return out
 }
 
-// commitFiles are the files a commit touches: before and after.
+// commitFiles holds the files that a commit touches, before and after.
 type commitFiles struct {
 	id            string
 	diff          []byte
 	before, after map[string]string
-	// wasProgram and isProgram are the executable ones.
+	// wasProgram and isProgram are the executable files.
 	wasProgram, isProgram map[string]bool
-	skip                  string // why it is no test: binary files, symlinks, submodules
+	skip                  string // why it is skipped: binary files, symlinks, submodules
 }
 
-// load reads what a commit touches. Renames are told as such.
+// load reads the files that a commit touches. Renames are reported as renames.
 func load(t *testing.T, repo, id string) *commitFiles {
 	c := &commitFiles{id: id, before: map[string]string{}, after: map[string]string{}, wasProgram: map[string]bool{}, isProgram: map[string]bool{}}
 	c.diff = git(t, repo, "diff", "-M", "--no-color", "--no-ext-diff", id+"^", id)
@@ -98,8 +98,8 @@ func load(t *testing.T, repo, id string) *commitFiles {
 	return c
 }
 
-// The diff of a commit gives the tree that git has, byte for byte, and undo gives
-// back the one before.
+// Applying the diff of a commit gives git's tree byte for byte, and undo restores the
+// tree before it.
 func TestCommits(t *testing.T) {
 	repos := gitRepos(t)
 	each := 12
@@ -178,8 +178,8 @@ func TestCommits(t *testing.T) {
 	t.Logf("%d commits applied as git has them (%d with other modes), %d undone; refused on purpose %v; passed over %v", applied, modes, undone, refused, skipped)
 }
 
-// otherModes are the last n commits that make a file executable or plain: among
-// commits by chance there is often none.
+// otherModes returns the last n commits that change a file's executable bit: random
+// commits often have none.
 func otherModes(t *testing.T, repo string, n int) (ids []string) {
 	t.Helper()
 	log := git(t, repo, "log", "--no-merges", "--no-renames", "--max-count=4000", "--summary", "--format=commit %H", "HEAD")
@@ -194,7 +194,7 @@ func otherModes(t *testing.T, repo string, n int) (ids []string) {
 	return ids
 }
 
-// programs are the executable files of a folder.
+// programs returns the executable files of a folder.
 func programs(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
@@ -214,7 +214,7 @@ func hasParent(repo, id string) bool {
 	return exec.Command("git", "-C", repo, "rev-parse", "-q", "--verify", id+"^").Run() == nil
 }
 
-// deliberate names refusals that the rules ask for.
+// deliberate returns the rule that a refusal follows, if any.
 func deliberate(err error) string {
 	var twice = errTwice
 	var ambiguous *change.AmbiguousError

@@ -24,8 +24,8 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// TestActorChild is the process that is killed: it makes random changes and
-// tells of each that was acknowledged.
+// TestActorChild is the process that is killed: it makes random changes and prints each
+// acknowledged one.
 func TestActorChild(t *testing.T) {
 	ws, seed := openAsChild(t, "QUARRY_ACTOR", "TestKill")
 	a := &actor{ws, rand.New(rand.NewPCG(seed, 9))}
@@ -37,8 +37,8 @@ func TestActorChild(t *testing.T) {
 	}
 }
 
-// openAsChild opens the workspace that the parent has named by a variable, and
-// gives the seed of the round.
+// openAsChild opens the workspace that the parent has named by a variable, and returns
+// the seed of the round.
 func openAsChild(t *testing.T, variable, parent string) (*quarry.Workspace, uint64) {
 	base := os.Getenv(variable)
 	if base == "" {
@@ -77,8 +77,8 @@ func killOptions(base string, log *slog.Logger) *quarry.Options {
 	}
 }
 
-// A process that is killed at any moment leaves files that are old or new, a
-// journal that takes all of it back, and nothing else.
+// A process that is killed at any moment leaves only old or new files, and a journal
+// that can undo all changes.
 func TestKill(t *testing.T) {
 	run := regime.Start(t, "kill -9 of a workspace", 150, 10_000)
 	var wait sync.WaitGroup
@@ -141,8 +141,8 @@ func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]
 	return len(ids), outcome
 }
 
-// killAfter lets the child work for a random moment and kills it. It returns
-// what was acknowledged.
+// killAfter lets the child work for a random moment and kills it. It returns the
+// acknowledged changes.
 func killAfter(cmd *exec.Cmd, out io.Reader, rng *rand.Rand) (ids []string) {
 	lines := bufio.NewScanner(out)
 	wanted := rng.IntN(12)
@@ -154,7 +154,7 @@ func killAfter(cmd *exec.Cmd, out io.Reader, rng *rand.Rand) (ids []string) {
 			break
 		}
 	}
-	time.Sleep(time.Duration(rng.IntN(2500)) * time.Microsecond) // the moment is what is random here
+	time.Sleep(time.Duration(rng.IntN(2500)) * time.Microsecond) // the kill time is random
 	cmd.Process.Kill()
 	for lines.Scan() {
 		if id, ok := strings.CutPrefix(lines.Text(), "done "); ok {

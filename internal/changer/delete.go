@@ -12,9 +12,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// remove plans to delete a file, a symlink, or a folder with everything in it:
-// into the trash, unless the options, the workspace's settings or an Extension
-// say otherwise.
+// remove plans the deletion of a file, a symlink, or a folder with its contents. They go
+// into the trash unless the options, the workspace's settings or an Extension say
+// otherwise.
 func (p *planner) remove(ctx context.Context, t *task) error {
 	info, err := p.w.root.Stat(t.path)
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	return nil
 }
 
-// checkContent refuses to delete a file that differs from what the caller has
-// seen, except for line endings.
+// checkContent refuses to delete a file that differs from the content given by the
+// caller, except for line endings.
 func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	have, _, err := w.root.ReadContent(p, maxRead)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	return nil
 }
 
-// checkDeletable compares the version, where one is expected.
+// checkDeletable compares the version with the expected one, if any.
 func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected string) error {
 	if expected == "" {
 		return nil
@@ -79,7 +79,7 @@ func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected strin
 	return checkVersion(p, version, expected)
 }
 
-// removeStep permanently deletes a tree if it is still what the journal kept.
+// removeStep permanently deletes a tree if it still equals the journal's copy.
 func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	return step{
 		op: journal.Op{Kind: journal.Remove, Path: p},
@@ -94,9 +94,9 @@ func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	}
 }
 
-// sameTree returns a conflict if what is at p differs from what was kept. A
-// change between this check and the deletion is lost, as with rm; no file system
-// can prevent that.
+// sameTree returns a conflict if the tree at p differs from the journal's copy. A change
+// between this check and the deletion is lost, as with rm; no file system can prevent
+// that.
 func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {
 	now, err := journal.Scan(ctx, w.root, p)
 	if err != nil {

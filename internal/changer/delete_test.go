@@ -72,7 +72,7 @@ func TestDeleteRefusals(t *testing.T) {
 				t.Errorf("Delete(%q, %s): %v", path, kind, err)
 			}
 		}
-		// The same words, whoever looks the folder through.
+		// The error is the same whichever check finds it.
 		var refusal *fault.PathError
 		if _, err := ws.Delete(ctx, "e", &change.DeleteOptions{Trash: kind}); !errors.As(err, &refusal) || refusal.Name != ".git/" {
 			t.Errorf("Delete of a repository, %s: %v", kind, err)
@@ -133,8 +133,7 @@ func TestTrash(t *testing.T) {
 	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("restoring what is gone: %v", err)
 	}
-	// The deletion can't be undone any more, and that is said before
-	// anything is done.
+	// The deletion can no longer be undone, and the error says so before any change.
 	must(t)(ws.Delete(ctx, "d", nil))
 	if _, err := ws.EmptyTrash(ctx, time.Time{}); err != nil {
 		t.Fatal(err)
@@ -144,9 +143,9 @@ func TestTrash(t *testing.T) {
 	}
 }
 
-// Debian's trash-cli sees what we delete, and we see what it restores.
-// Names in a trash are given again when something has left it. An undo brings
-// back what its change deleted, or nothing.
+// Debian's trash-cli sees our deletions, and we see its restores. Names in a trash are
+// reused when an item has left it. An undo restores the item its change deleted, or
+// nothing.
 func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -192,8 +191,8 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 	}
 }
 
-// What lies in the trash may be touched and written to; it is still what was
-// deleted. Another thing under its name is not, were it alike in all.
+// An item in the trash may be touched and written to, and is still the deleted item.
+// Another file under its name is not, even if equal in every attribute.
 func TestMarksInTheTrash(t *testing.T) {
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -234,8 +233,7 @@ func TestMarksInTheTrash(t *testing.T) {
 	}
 }
 
-// Two who undo the same change at the same time: one does, and the other is
-// told.
+// Of two simultaneous undos of one change, one succeeds and the other gets an error.
 func TestTwoUndosAtOnce(t *testing.T) {
 	regime.SkipTiny(t)
 	for _, c := range []struct {
@@ -284,7 +282,7 @@ func TestTwoUndosAtOnce(t *testing.T) {
 	}
 }
 
-// Redoing what made a file brings back the permissions it had.
+// Redoing the creation of a file restores its permissions.
 func TestRedoKeepsModes(t *testing.T) {
 	ws := changeable(t, nil, nil)
 	must(t)(ws.Write(ctx, "d/secret", []byte("x"), nil))
@@ -299,8 +297,8 @@ func TestRedoKeepsModes(t *testing.T) {
 	}
 }
 
-// A file too large to be kept can be undone all the same; that can't be
-// undone, and says so.
+// Undoing the creation of a file too large to keep succeeds; this undo can't be undone,
+// and says so.
 func TestUndoOfALargeFile(t *testing.T) {
 	ws := changeable(t, nil, &quarry.Options{KeepBytes: 1 << 20})
 	c := must(t)(ws.Write(ctx, "big", make([]byte, 2<<20), nil))
@@ -329,8 +327,8 @@ func TestSystemTrashForOthers(t *testing.T) {
 	}
 }
 
-// A symlink is moved, deleted and restored as itself, and all of it is taken
-// back and made again.
+// A symlink is moved, deleted and restored as a symlink; each change can be undone and
+// redone.
 func TestUndoOfSymlinks(t *testing.T) {
 	for name, do := range map[string]func(*quarry.Workspace) (*change.Change, error){
 		"move": func(ws *quarry.Workspace) (*change.Change, error) { return ws.Move(ctx, "link", "d/other", nil) },

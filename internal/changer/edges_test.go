@@ -17,8 +17,8 @@ func blobOf(text string) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(text), text)))[:10]
 }
 
-// What a diff says by having fewer lines of context, or none, is kept to: such a
-// hunk is applied at the edge of the file, or where there is other evidence.
+// A hunk with fewer lines of context, or none, implies its position: it is applied at the
+// edge of the file, or where there is other evidence.
 func TestHunksAtEdges(t *testing.T) {
 	const git = "diff --git a/f b/f\nindex 1234567..89abcde 100644\n--- a/f\n+++ b/f\n"
 	const unified = "--- a/f\n+++ b/f\n"

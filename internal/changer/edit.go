@@ -15,10 +15,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// edit plans the edits of one text file, which is at path and may be shown under
-// another name. All edits refer to the file as it is now and are made at once.
-// Bytes outside the edited spans do not change, nor do encoding, mode, owner and
-// extended attributes.
+// edit plans the edits of the text file at path, which may be shown under another name.
+// All edits refer to the current file and are made at once. Bytes outside the edited
+// spans do not change, nor do encoding, mode, owner and extended attributes.
 func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) error {
 	file, err := p.open(ctx, path)
 	if err != nil {
@@ -81,8 +80,8 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	return nil
 }
 
-// planEdits reads the file as text and computes the edits, including those that a
-// move adds.
+// planEdits reads the file as text and computes the edits, including those added by a
+// move.
 func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedit.Change, error) {
 	doc, err := file.Text()
 	if err != nil {
@@ -102,8 +101,8 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 	return edited, nil
 }
 
-// atEnd finds the place for text at the end. A line break is added before it if the last line has none and the text does not begin
-// with one.
+// atEnd returns the edit that appends text. It adds a line break if the last line lacks
+// one and the text does not begin with one.
 func atEnd(doc *textfile.Text, e change.Edit) change.Edit {
 	if e.Verb != change.AppendText {
 		return e
@@ -126,7 +125,7 @@ func document(p rootfs.Path, data []byte) (*textfile.Document, error) {
 	return doc, err
 }
 
-// checkVersion refuses a file that is not what the caller has seen.
+// checkVersion returns an error if the file's version is not the expected one.
 func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 	if expected == "" {
 		return nil
@@ -164,8 +163,8 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 // diffLimits bounds the diff in a Change to what fits in an answer.
 func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
 
-// fullDiff is for a person who decides about a change and must see all of it. A
-// line that is cut shows that it is.
+// fullDiff is for a person who decides about a change and must see all of it. Cut lines
+// are marked.
 func fullDiff(all bool) *textedit.DiffOptions {
 	if all {
 		return &textedit.DiffOptions{MaxLines: -1, MaxLine: -1}
@@ -179,8 +178,8 @@ func editDiff(before, after string, edited *textedit.Change, limits *textedit.Di
 	return d
 }
 
-// diffOf compares whole contents; binary ones by name only. An empty name is a
-// file that isn't there.
+// diffOf compares whole contents, or only the names of binary ones. An empty name is a
+// missing file.
 func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) change.PathDiff {
 	d := change.PathDiff{Old: before, New: after}
 	a, errA := textfile.New(old)
@@ -194,7 +193,7 @@ func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) c
 	return d
 }
 
-// editAction is what an edit did.
+// editAction summarizes an edit.
 func editAction(path string, edits []change.Outcome) change.Action {
 	if len(edits) != 1 {
 		return change.Action{Verb: change.Edited, Path: path, Count: len(edits)}

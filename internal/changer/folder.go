@@ -9,24 +9,24 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A state folder belongs to one folder: contents and paths of its journal are
-// those of that folder, and an undo in another one would write them there. The
-// first change writes down which folder it is.
+// A state folder belongs to one folder: its journal holds that folder's contents and
+// paths, and an undo in another folder would write them there. The first change records
+// the folder's identity.
 //
-// A folder that was moved is known by its number and birth time, one that was
-// restored from a copy or checked out again by its path. The device may have
-// another number after a restart or where it is mounted now. So it counts only if
-// the old path still leads to such a folder: then there are two, and one is a
-// snapshot or a copy of the disk.
+// A folder that was moved is recognized by its inode number and birth time, one that was
+// restored from a copy or checked out again by its path. The device number may differ
+// after a restart or a new mount. It counts only if the old path still leads to a folder
+// with the recorded number: then there are two, and one is a snapshot or a copy of the
+// disk.
 
 // folderFile is the name of the record in the state folder.
 const folderFile = "folder"
 
-// identity tells a folder from others.
+// identity distinguishes a folder from others.
 type identity struct {
 	path     string
 	dev, ino uint64
-	born     int64 // ns; 0 where the file system doesn't know
+	born     int64 // ns; 0 if unknown to the file system
 }
 
 func identify(root *rootfs.Root) (identity, error) {
@@ -50,7 +50,7 @@ func (id identity) String() string {
 	return fmt.Sprintf(folderFormat, id.path, id.dev, id.ino, id.born)
 }
 
-// lastIdentity is the last record of a log that is complete.
+// lastIdentity returns the last complete record of a log.
 func lastIdentity(log []byte) (id identity, ok bool) {
 	for end := len(log); ; {
 		start := bytes.LastIndex(log[:end], []byte(folderHead))
@@ -65,7 +65,7 @@ func lastIdentity(log []byte) (id identity, ok bool) {
 	}
 }
 
-// is reports whether the recorded folder is now.
+// is reports whether the recorded folder is the one given.
 func (id identity) is(now identity) bool {
 	if id.path == now.path {
 		return true
@@ -76,7 +76,7 @@ func (id identity) is(now identity) bool {
 	return id.dev == now.dev || id.born != 0 && !id.stillThere()
 }
 
-// stillThere reports whether the recorded path leads to a folder of the recorded
+// stillThere reports whether the recorded path leads to a folder with the recorded
 // number.
 func (id identity) stillThere() bool {
 	root, err := rootfs.Open(id.path, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
@@ -88,8 +88,8 @@ func (id identity) stillThere() bool {
 	return err == nil && there.ino == id.ino && there.born == id.born
 }
 
-// belongs refuses a missing state folder, and one of another folder. A state
-// without a record has no owner yet.
+// belongs returns an error if the state folder is missing or belongs to another folder.
+// A state folder without a record has no owner yet.
 func (w *Changer) belongs() error {
 	if w.state == nil {
 		return change.ErrNoState
@@ -110,7 +110,7 @@ func (w *Changer) belongs() error {
 	return err
 }
 
-// recorded reads which folder the state belongs to and refuses any but this one.
+// recorded reads the folder that the state belongs to; any other than now is an error.
 func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size int64, err error) {
 	if size, err = log.Size(); err != nil {
 		return was, 0, err
@@ -126,8 +126,8 @@ func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size in
 	return was, size, err
 }
 
-// claim writes down, once, that the state belongs to this folder. A change is
-// refused if that fails: the journal, in the same place, would fail too.
+// claim records, once, that the state belongs to this folder. If that fails, the change
+// is refused, because the journal in the same folder would fail too.
 func (w *Changer) claim() error {
 	if w.state.claimed.Load() {
 		return nil

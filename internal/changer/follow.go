@@ -14,36 +14,36 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Extension adds to changes what a kind of files needs beyond their bytes. The
-// one who opens the folder hands it in. It is called by several goroutines.
+// Extension adds changes that a kind of file needs beyond its bytes. The opener of the
+// folder provides it. It is called by several goroutines.
 type Extension interface {
-	// Trash is where deleted files go if neither the caller nor the options say
-	// so; "" leaves it to the default.
+	// Trash selects where deleted files go if neither the caller nor the options do; "" is
+	// the default.
 	Trash() (change.TrashKind, error)
-	// Follow tells what else changes when files move: edits of files that
-	// refer to them. nil is nothing. All moves of a set come at once, because a
-	// reference may lead from one moved file to another. It gets the text of
-	// each file it wants to edit from read, and changes nothing itself. The
-	// files it edits are then locked together with those of the set.
+	// Follow returns the other changes that moves require: edits of files that refer to the
+	// moved ones; nil is none. All moves of a set are passed at once, because a reference may
+	// lead from one moved file to another. Follow gets the text of each file it edits from
+	// read, and changes nothing itself. The edited files are then locked together with those
+	// in the set.
 	Follow(ctx context.Context, moves []Move, links change.LinkUpdate, read func(path string) ([]byte, error)) (*Followed, error)
 }
 
-// Move is a file or a folder and where it goes.
+// Move is a file or a folder and its new path.
 type Move struct{ From, To rootfs.Path }
 
-// Followed is what else a set of moves changes.
+// Followed holds the further changes that a set of moves requires.
 type Followed struct {
 	Files []Following
 	Links change.LinkReport // without Files
 }
 
-// Following is the edit of one file that follows a move. Op has its path before
-// and after the moves, the same unless it moves too, and edits by span in the
-// text that was read.
+// Following is the edit of one file that follows a move. Op has its path before and
+// after the moves, equal unless it moves too, and edits by span in the text that was
+// read.
 type Following struct {
 	change.Op
-	Links int // how many links the edits keep whole
-	Texts int // of how many the displayed text changes
+	Links int // number of links that the edits keep valid
+	Texts int // number of links whose displayed text changes
 }
 
 // maxFollowed is the largest file that is edited because another one moves.
@@ -55,7 +55,7 @@ type followedFile struct {
 	doc *textfile.Document
 }
 
-// readFollowed reads a file for the Extension and keeps it with its version.
+// readFollowed reads a file for the Extension and stores it with its version.
 func (p *planner) readFollowed(path string) ([]byte, error) {
 	at, err := p.w.root.Known(path)
 	if err != nil {
@@ -73,8 +73,8 @@ func (p *planner) readFollowed(path string) ([]byte, error) {
 	return doc.Text(), nil
 }
 
-// follow plans what else the moves of a set change: the steps that edit files at
-// their old paths, and the report.
+// follow plans the further changes that the moves of a set require: steps that edit files
+// at their old paths, and the report.
 func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 	moves := make([]Move, len(moving))
 	for i, t := range moving {
@@ -128,9 +128,9 @@ func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
 	return nil
 }
 
-// holdFollowed locks the files that are edited because others move. They were
-// read without a lock: if another change has them, or had them meanwhile, the
-// plan is made again with them locked from the start.
+// holdFollowed locks the files that are edited because others move. They were read
+// without a lock: if another change holds or held them meanwhile, the plan is made again
+// with them locked from the start.
 func (p *planner) holdFollowed(files []Following) error {
 	paths := make([]rootfs.Path, 0, len(files))
 	for _, f := range files {
@@ -152,11 +152,10 @@ func (p *planner) holdFollowed(files []Following) error {
 	return nil
 }
 
-// moveTurn lets changes that move files take turns. An Extension looks at all
-// files of the folder, and while it does, none may go from a folder that it has
-// not seen yet to one that it has: its references would break. Other changes
-// need no turn: one that adds a reference to the old name counts as made after
-// the move.
+// moveTurn serializes changes that move files. An Extension reads all files of the folder,
+// and meanwhile none may go from a folder that it has not seen yet to one that it has: it
+// would miss their references. Other changes need no turn: one that adds a reference to
+// the old name counts as made after the move.
 func (w *Changer) moveTurn(ctx context.Context, moves bool) (done func(), err error) {
 	if w.opts.Extension == nil || !moves {
 		return func() {}, nil
@@ -164,15 +163,15 @@ func (w *Changer) moveTurn(ctx context.Context, moves bool) (done func(), err er
 	return w.state.moves.lock(ctx, rootfs.Path{})
 }
 
-// lockError says that a plan has to be made again with these paths locked too.
+// lockError means that a plan has to be made again with these paths locked too.
 type lockError struct{ paths []rootfs.Path }
 
 func (e *lockError) Error() string { return "a file that refers to a moved one is being changed" }
 
 var errRewritten = errors.New("the set gives the file new content")
 
-// alsoChanged returns the files that other tasks edit, and apart from these the
-// files that they write anew or delete.
+// alsoChanged returns the files that other tasks edit, and separately the files that they
+// overwrite or delete.
 func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
 	edited, written = map[string]bool{}, map[string]bool{}
 	p.relinks = map[string][]change.Edit{}

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// refs is an Extension for files that name a moved file by its path: it edits
-// "ref.txt". meanwhile is called after the file was read.
+// refs is an Extension for files that name a moved file by its path: it edits "ref.txt".
+// It calls meanwhile after reading the file.
 type refs struct {
 	calls     int
 	meanwhile func(call int)
@@ -34,8 +34,8 @@ func (r *refs) Follow(_ context.Context, moves []Move, _ change.LinkUpdate, read
 	}}}}, nil
 }
 
-// A move locks what it moves and the files it edits, and nothing else. A file
-// that another change edits while the move is planned is read again.
+// A move locks only the moved and the edited files. A file that another change edits
+// while the move is planned is read again.
 func TestMoveLocksWhatItTouches(t *testing.T) {
 	w := changing(t, map[string]string{"a.txt": "a\n", "ref.txt": "see a.txt\n", "other.txt": "o\n"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -79,7 +79,7 @@ func TestMoveLocksWhatItTouches(t *testing.T) {
 	}
 }
 
-// A hold grows only if nobody has what it wants, or asked for it before.
+// A hold grows only if no other hold has the paths or asked for them before.
 func TestHoldExtends(t *testing.T) {
 	w := changing(t, map[string]string{"a/x": "", "b/x": "", "c/x": ""})
 	at := func(p string) []rootfs.Path { return []rootfs.Path{resolved(t, w, p)} }

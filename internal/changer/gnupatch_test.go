@@ -14,9 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// gnuPatch applies a patch to a file and returns what becomes of it. Without fuzz
-// it looks for the lines of a hunk as they are, as we do; fuzz lets it drop lines
-// of context, which is its default.
+// gnuPatch applies a patch to a file and returns the result. Without fuzz it looks for
+// the exact lines of a hunk, as we do; fuzz, its default, lets it drop lines of context.
 func gnuPatch(t *testing.T, program, dir, fuzz string, m *mutation) (result string, ok bool) {
 	t.Helper()
 	file := filepath.Join(dir, "f.txt")
@@ -35,9 +34,9 @@ func gnuPatch(t *testing.T, program, dir, fuzz string, m *mutation) (result stri
 	return string(data), err == nil
 }
 
-// Mutated patches against GNU patch: what it finds nowhere, we apply nowhere, and
-// what both apply in the right place is the same file. How often it takes another
-// place, by its default and without fuzz, is logged.
+// Mutated patches against GNU patch: a hunk it can't place is not placed by us either,
+// and if both place it correctly, the results are equal. The log counts the cases where
+// it chooses another place, by its default and without fuzz.
 func TestAgainstGNUPatch(t *testing.T) {
 	program, err := exec.LookPath("patch")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"quarry/change"
 )
 
-// After its state folder was deleted or replaced, a running process begins a new undo log:
-// changes are made, listed and undone.
+// After its state folder was deleted or replaced, a running process begins a new undo log
+// and can make, list and undo changes.
 func TestStateFolderDeleted(t *testing.T) {
 	for _, c := range []struct {
 		name string

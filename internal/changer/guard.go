@@ -16,12 +16,12 @@ const maxGuarded = 4 << 20
 var errGuarded = fault.New(fault.ProtectedPath, "the file decides how programs are started, and what the change would leave there can't be checked",
 	"a person can make or undo the change at the command line")
 
-// errCredential refuses what no tool could read afterwards, nor undo.
+// errCredential refuses content that no tool could read afterwards, nor undo.
 var errCredential = fault.New(fault.ProtectedPath, "the file would hold a credential, and such files are the owner's",
 	"let the value come from outside, as ${TOKEN}, or ask a person to write it")
 
-// judgeOf returns what judges the content of a file before and after a change; nil
-// for most files.
+// judgeOf returns the function that judges a file's content before and after a change;
+// nil for most files.
 func (w *Changer) judgeOf(path string) func(before, after []byte) error {
 	if w.root.Policy().ByContent(path) {
 		return func(_, after []byte) error {
@@ -37,8 +37,8 @@ func (w *Changer) judgeOf(path string) func(before, after []byte) error {
 	return w.opts.Guard(path)
 }
 
-// guarded asks the policy and Options.Guard about the operations of a change, before
-// any of them is carried out.
+// guarded passes the operations of a change to the policy and Options.Guard before any of
+// them is carried out.
 func (w *Changer) guarded(ctx context.Context, ops []journal.Op) error {
 	if w.opts.Guard == nil && w.root.Policy() == nil {
 		return nil
@@ -60,8 +60,7 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	case journal.Remove, journal.Trash:
 		return w.guardTree(ctx, op.Path, "")
 	}
-	// Create, Replace and Restore: a tree that an undo brings back is named by its
-	// nodes.
+	// Create, Replace and Restore: a tree restored by an undo is named by its nodes.
 	for _, n := range op.Nodes {
 		p := op.Path.String()
 		if n.Rel != "" {
@@ -85,7 +84,7 @@ func (w *Changer) guardOp(ctx context.Context, op *journal.Op) error {
 	after := op.NewData
 	if after == nil {
 		if w.root.Policy().ByContent(op.Path.String()) && (op.Kind != journal.Replace || op.Edits == nil) {
-			return nil // an undo brings back what could be read
+			return nil // an undo restores content that was readable
 		}
 		if op.Kind != journal.Replace || op.Edits == nil {
 			return errGuarded // as in an undo, whose content is in the journal
@@ -106,7 +105,7 @@ func unjudged(err error) error {
 	return errors.Join(errGuarded, err)
 }
 
-// applied is a content after edits, which are in order.
+// applied returns the content after edits, which are sorted.
 func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
 	after, at := []byte{}, int64(0)
 	for _, e := range edits {
@@ -119,12 +118,12 @@ func applied(before []byte, edits []rootfs.Edit) ([]byte, error) {
 	return append(after, before[at:]...), nil
 }
 
-// guardTree judges each file at or below p that is moved below to, or is deleted if
-// that is empty. Only files that the guard is about are read.
+// guardTree judges each file at or below p that is moved below to, or is deleted if to is
+// empty. Only files that the guard judges are read.
 func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error {
 	info, err := w.root.Stat(p)
 	if err != nil {
-		return nil // the step itself says what is wrong
+		return nil // the step itself reports the error
 	}
 	switch info.Type {
 	case rootfs.TypeFile:
@@ -141,8 +140,8 @@ func (w *Changer) guardTree(ctx context.Context, p rootfs.Path, to string) error
 	return w.guardDir(ctx, d, p, to)
 }
 
-// guardDir does so for what is in a folder. Folders are opened from the one above:
-// by its path, one that is n deep takes n steps, and 3,000 in each other took a second.
+// guardDir does so for the entries of a folder. Subfolders are opened from their parent:
+// opening one at depth n by its path takes n steps, and 3,000 nested ones took a second.
 func (w *Changer) guardDir(ctx context.Context, d *rootfs.Dir, p rootfs.Path, to string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -171,7 +170,7 @@ func (w *Changer) guardDir(ctx context.Context, d *rootfs.Dir, p rootfs.Path, to
 				err = w.guardDir(ctx, sub, below, next)
 				sub.Close()
 			case kind == fault.ProtectedPath || kind == fault.NotFound:
-				err = nil // the step itself says whether it may be moved or deleted
+				err = nil // the step itself reports whether it may be moved or deleted
 			}
 		}
 		if err != nil {

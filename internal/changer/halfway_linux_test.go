@@ -21,8 +21,8 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// lasting makes system calls fail from one on, until it is turned off: as a file
-// system that goes read-only, a quota that is used up or a disk that dies.
+// lasting makes system calls fail from a given one on, until it is turned off: like a
+// file system that goes read-only, an exhausted quota or a dying disk.
 type lasting struct {
 	mu   sync.Mutex
 	on   bool
@@ -51,14 +51,13 @@ func (l *lasting) before(call string) error {
 
 func (l *lasting) turn(on bool) { l.mu.Lock(); l.on = on; l.mu.Unlock() }
 
-// lastingErrors are the errors that a system gives for a call that may be
-// repeated in vain.
+// lastingErrors are errors of the system for which repeating the call may never help.
 var lastingErrors = []error{
 	unix.EIO, unix.EROFS, unix.ENOSPC, unix.EDQUOT, unix.EACCES, unix.EPERM,
 	unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EBUSY, unix.ETXTBSY, unix.ESTALE,
 }
 
-// mixedSet is a set of n operations of all kinds, and the files it needs.
+// mixedSet returns a set of n operations of all kinds, and the files it needs.
 func mixedSet(n int) (files map[string]string, set change.Set) {
 	files = map[string]string{}
 	for i := range n {
@@ -121,8 +120,8 @@ func newHalfway(t *testing.T, n int, stateToo bool, l *lasting) *halfway {
 }
 
 func (h *halfway) open() (*Changer, func()) {
-	// Each start has a boot of its own: here all of them are one process, and
-	// temporary files of a process that lives are left alone.
+	// Each start has a boot of its own: here all of them are one process, and temporary
+	// files of a live process are left alone.
 	h.opens++
 	root, err := rootfs.Open(h.dir, &rootfs.Options{Layer: &rootfs.Layer{Before: h.layer.before, Boot: fmt.Sprintf("0bad%04x", h.opens)}})
 	if err != nil {
@@ -139,8 +138,8 @@ func (h *halfway) open() (*Changer, func()) {
 	return w, func() { w.Close(); root.Close() }
 }
 
-// files are the names and contents of the workspace, without its trash and
-// without what is left of writing them.
+// files returns the names and contents of the workspace, without its trash and without
+// temporary files.
 func (h *halfway) files() map[string]string {
 	found := map[string]string{}
 	err := filepath.WalkDir(h.dir, func(path string, d fs.DirEntry, err error) error {
@@ -179,7 +178,7 @@ func keys(m map[string]string) []string {
 	return list
 }
 
-// truth is which paths of a set are as before and which as after it.
+// truth returns the paths of a set that are as after it, as before it, or neither.
 func truth(before, after, now map[string]string) (new, old, other []string) {
 	all := keys(before)
 	for _, k := range keys(after) {
@@ -208,7 +207,7 @@ func truth(before, after, now map[string]string) (new, old, other []string) {
 	return new, old, other
 }
 
-// told compares what is said of a change with the disk.
+// told compares the report on a change with the disk.
 func told(p *change.Partly, new, old []string) error {
 	if p == nil {
 		return errors.New("it is not said to be half applied")
@@ -222,7 +221,7 @@ func told(p *change.Partly, new, old []string) error {
 
 type halfwayCounts struct{ atOnce, atStart, byCommand, whole int }
 
-// run makes the set while calls fail and compares what is said with what is.
+// run makes the set while calls fail and compares the report with the disk.
 func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 	ctx := context.Background()
 	before := h.files()
@@ -269,7 +268,7 @@ func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 			return err
 		}
 	} else if len(new) > 0 {
-		// It is complete, though a step was said to fail.
+		// It is complete, though a step was reported as failed.
 		h.layer.turn(false)
 		log, err := w.Log(0)
 		if err != nil || len(log.Changes) != 1 || log.Changes[0].Partly != nil {
@@ -289,7 +288,7 @@ func (h *halfway) run(after map[string]string, counts *halfwayCounts) error {
 		}
 		counts.byCommand++
 	}
-	// So does the next start; while the calls still fail, it says what is.
+	// So does the next start; while the calls still fail, it reports the state.
 	closed = true
 	done()
 	if !h.command {
@@ -329,7 +328,7 @@ func (h *halfway) inLog(w *Changer, id string, new, old []string) error {
 	log, err := w.Log(0)
 	if err != nil {
 		if h.stateToo {
-			return nil // the log can't be read, which is said
+			return nil // the log can't be read, which is reported
 		}
 		return err
 	}
@@ -343,9 +342,9 @@ func (h *halfway) inLog(w *Changer, id string, new, old []string) error {
 	return nil
 }
 
-// A set that fails half-way because calls fail from some point on, whichever
-// calls and in whichever way, is all old, or the answer and the log say what is
-// new and what is old; undo and the next start repair it.
+// A set that fails half-way because calls fail from some point on is all old, or the
+// answer and the log say which files are new and which are old, for any calls and errors;
+// undo and the next start repair it.
 func TestLastingFaults(t *testing.T) {
 	run := regime.Start(t, "lasting fault: every call of a set from one on", 1, 1)
 	var counts halfwayCounts

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A client that may not see secret and denied files is not told their names by the
-// log, by an undo, even as a dry run, or by a diff; their owner is.
+// The log, an undo, its dry run and a diff don't reveal the names of secret and denied
+// files to a client that may not see them; they do to the owner.
 func TestLogHidesWhatPolicyDoes(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	ctx := context.Background()
@@ -68,8 +68,8 @@ func TestLogHidesWhatPolicyDoes(t *testing.T) {
 	}
 }
 
-// Whatever is done to secret and denied files, a client that may not see them hears
-// no name of theirs from the log, from undo, or from a diff.
+// After random changes of secret and denied files, a client that may not see them learns
+// none of their names from the log, from undo, or from a diff.
 func TestLogHidesRandomChanges(t *testing.T) {
 	run := stress.Start(t, "policy: what the log tells", 60, 5_000)
 	for seed := range run.Cases() {
@@ -131,7 +131,7 @@ func TestLogHidesRandomChanges(t *testing.T) {
 	}
 }
 
-// onlyText tells the text of a file that may be seen from a name.
+// onlyText reports whether an answer has the text of a visible file, not a name.
 func onlyText(said string) bool {
 	return !strings.Contains(strings.ReplaceAll(said, "SECRETtext", ""), "SECRET")
 }

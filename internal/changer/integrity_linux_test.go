@@ -42,8 +42,7 @@ func wide(s string, order binary.AppendByteOrder) []byte {
 	return b
 }
 
-// noise is text with line endings of both kinds, or none, long lines and late
-// NULs.
+// noise returns text with line endings of both kinds, or none, long lines and late NULs.
 func noise(rng *rand.Rand, latin, nul bool) string {
 	var b strings.Builder
 	for range rng.IntN(20) {
@@ -72,8 +71,8 @@ func noise(rng *rand.Rand, latin, nul bool) string {
 	return b.String()
 }
 
-// Whatever the file, an edit changes the bytes it names and no others; mode
-// and extended attributes stay, and the undo gives back every byte.
+// In any file, an edit changes only the bytes it names; mode and extended attributes
+// remain, and the undo restores every byte.
 func TestByteIntegrity(t *testing.T) {
 	dir := regime.FastDir(t)
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: regime.FastDir(t)})

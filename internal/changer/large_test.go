@@ -22,7 +22,7 @@ func largeAnyway(w *Changer) *Changer {
 	return w
 }
 
-// randomEdits are edits of a text of lines "needle NN word", some of which fail.
+// randomEdits returns edits of a text of lines "needle NN word", some of which fail.
 func randomEdits(rng *rand.Rand) []change.Edit {
 	line := func() int { return 1 + rng.IntN(110) }
 	one := func() change.Edit {
@@ -52,8 +52,8 @@ func randomEdits(rng *rand.Rand) []change.Edit {
 	return edits
 }
 
-// Editing a file on the disk, a page at a time, does what editing it in memory
-// does: the same content, answer, error, diff and undo.
+// Editing a file on disk, a page at a time, equals editing it in memory: the same
+// content, answer, error, diff and undo.
 func TestLargeAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	ctx := context.Background()
@@ -70,7 +70,7 @@ func TestLargeAgrees(t *testing.T) {
 		case 2:
 			content = content[:len(content)-1] + "caf\xe9\n"
 		case 3:
-			content = strings.Repeat(content, 60) // more places than are kept
+			content = strings.Repeat(content, 60) // more edits than are kept as a list
 		}
 		set := change.Set{Ops: []change.Op{{Path: "f.txt", Edits: randomEdits(rng)}}}
 		a, b2 := changing(t, map[string]string{"f.txt": content}), largeAnyway(changing(t, map[string]string{"f.txt": content}))
@@ -116,8 +116,8 @@ func sameChange(t *testing.T, a, b *change.Change) {
 	}
 }
 
-// A large file that someone changes between the plan and the write is a conflict,
-// and what they wrote stays.
+// A large file modified between the plan and the write is a conflict, and the foreign
+// content remains.
 func TestLargeFileChangesMeanwhile(t *testing.T) {
 	for _, edit := range []change.Edit{
 		{Old: "needle", New: "N", Occurrence: change.All},
@@ -151,7 +151,7 @@ func TestLargeFileChangesMeanwhile(t *testing.T) {
 	}
 }
 
-// The hunks of a diff, turned around, are those of the way back.
+// The hunks of a diff, reversed, equal the hunks of the reverse diff.
 func TestReverseHunks(t *testing.T) {
 	const there = "@@ -1,3 +1,4 @@\n a\n-b\n-c\n\\ No newline at end of file\n+B\n+C\n+d\n@@ -9 +10,0 @@\n-x\n[diff cut: 3 more changed lines]\n"
 	const back = "@@ -1,4 +1,3 @@\n a\n-B\n-C\n-d\n+b\n+c\n\\ No newline at end of file\n@@ -10,0 +9 @@\n+x\n[diff cut: 3 more changed lines]\n"
@@ -160,8 +160,7 @@ func TestReverseHunks(t *testing.T) {
 	}
 }
 
-// What is told of a file counts all lines and hunks, not those of the diff that is
-// shown.
+// The report on a file counts all lines and hunks, not only those in the shown diff.
 func TestCountsOfACutDiff(t *testing.T) {
 	text := strings.Repeat("needle a\n", 5000) + strings.Repeat("other\n", 20) + strings.Repeat("needle b\nother\n\n\n\n\n\n\n\n\n", 100)
 	for _, w := range []*Changer{changing(t, map[string]string{"f.txt": text}), largeAnyway(changing(t, map[string]string{"f.txt": text}))} {

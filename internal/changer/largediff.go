@@ -28,8 +28,9 @@ func (w *Changer) large(e journal.Entry, i int) bool {
 	return err == nil && info.Size > w.largeFrom
 }
 
-// largeDiff is the diff of an operation on large contents: of what the journal kept
-// and of the file, if it still is what the operation left, read a page at a time.
+// largeDiff returns the diff of an operation on large contents. It reads the contents
+// kept by the journal, and the file if it is still as the operation left it, a page at a
+// time.
 func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	shown, err := w.state.journal.Shown(e, i)
@@ -82,8 +83,8 @@ func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse b
 	return d, errors.Join(old.Err(), new.Err())
 }
 
-// openBefore opens the content before an operation. It may be small even if the one
-// after it is large.
+// openBefore opens the content before an operation. It may be small even if the content
+// after is large.
 func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 	kept, err := w.state.journal.OpenBefore(e, i)
 	if !errors.Is(err, journal.ErrNotKept) || e.BeforeSize(i) > w.largeFrom {
@@ -96,7 +97,7 @@ func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 	return journal.KeptBytes(data), nil
 }
 
-// versionText reads a content as text, provided it is of a version.
+// versionText reads a content as text, if it has the wanted version.
 func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text, error) {
 	sum := version.NewRunningSum()
 	text, err := textfile.Scan(r, size, sum)
@@ -106,8 +107,8 @@ func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text
 	return text, err
 }
 
-// binaryOr returns a diff without lines if err says that a content is not text,
-// else otherwise(err).
+// binaryOr returns a diff without lines if err means that a content is not text, else
+// otherwise(err).
 func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error), err error) (change.PathDiff, error) {
 	var binary *textfile.BinaryError
 	if !errors.As(err, &binary) {
@@ -120,7 +121,7 @@ func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error),
 // reverseHunks returns the hunks that undo the hunks of a change.
 func reverseHunks(hunks string) string {
 	var b, removed, added strings.Builder
-	var last *strings.Builder // that of the line before
+	var last *strings.Builder // the builder of the previous line
 	flush := func() {
 		b.WriteString(removed.String())
 		b.WriteString(added.String())
@@ -154,7 +155,7 @@ func reverseHunks(hunks string) string {
 	return b.String()
 }
 
-// reverseHeader turns "@@ -1,2 +3,4 @@" around.
+// reverseHeader swaps the sides of "@@ -1,2 +3,4 @@".
 func reverseHeader(line string) string {
 	f := strings.Fields(line)
 	if len(f) != 4 {

@@ -15,8 +15,8 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// Of a large file the journal keeps what an edit overwrote. The change can be
-// shown whatever became of the file, and undone and made again.
+// For a large file the journal keeps the bytes an edit overwrote. The change can be shown
+// whatever happens to the file, and undone and redone.
 func TestLargeFileDiffAndUndo(t *testing.T) {
 	regime.SkipTiny(t)
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
@@ -51,7 +51,7 @@ func TestLargeFileDiffAndUndo(t *testing.T) {
 	}
 }
 
-// A large file with several names is rewritten in place, and comes back so too.
+// A large file with several names is rewritten in place, and so is its undo.
 func TestLargeFileWithTwoNames(t *testing.T) {
 	text := bytes.Repeat([]byte("0123456789abcde\n"), 100_000)
 	ws := changeable(t, map[string]string{"big.txt": string(text)}, nil)
@@ -68,9 +68,8 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 	}
 }
 
-// Many edits of a large file, more than the journal keeps: what it still has is
-// undone one by one, after a restart too, and each time the file is what it
-// was.
+// After more edits of a large file than the journal keeps, those still kept are undone one
+// by one, also after a restart, and each undo restores the earlier file.
 func TestLargeEditsBeyondTheCap(t *testing.T) {
 	regime.SkipShort(t)
 	edits := regime.Size(8, 20)
@@ -86,7 +85,7 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 	ws := open()
 	var b strings.Builder
 	for rng := rand.New(rand.NewPCG(1, 1)); b.Len() < 6<<20; {
-		fmt.Fprintf(&b, "%016x\n", rng.Uint64()) // what can't be compressed well
+		fmt.Fprintf(&b, "%016x\n", rng.Uint64()) // poorly compressible
 	}
 	text := b.String()
 	put(t, ws, "big", text)
@@ -112,7 +111,7 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 	undone := 0
 	for range log.Changes {
 		if _, err := ws.Undo(ctx, "", nil); fault.CodeOf(err) == fault.NotFound {
-			break // the undo itself takes room, and the oldest went for it
+			break // the undo itself takes room, and the oldest was dropped for it
 		} else if err != nil {
 			t.Fatal(err)
 		}

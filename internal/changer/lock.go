@@ -9,13 +9,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathLocks orders the changes of one process. A lock on a path includes
-// everything below it. A set of paths is locked at once or not at all, so there
-// is no deadlock. Locks are granted in the order of the requests, so no request
-// waits for ever. Other processes are ordered by the version each change expects.
+// pathLocks orders the changes of one process. A lock on a path includes everything
+// below it. A set of paths is locked at once or not at all, so there is no deadlock.
+// Locks are granted in the order of the requests, so no request starves. Other processes
+// are ordered by the version that each change expects.
 type pathLocks struct {
 	mu    sync.Mutex
-	queue []*pathHold // in the order of asking; guarded by mu
+	queue []*pathHold // in request order; guarded by mu
 }
 
 type pathHold struct {
@@ -25,8 +25,8 @@ type pathHold struct {
 	held  bool
 }
 
-// lock waits until nobody before us wants any of the paths, one beneath or one
-// above them.
+// lock waits until no earlier request wants any of the paths, or one beneath or above
+// them.
 func (l *pathLocks) lock(ctx context.Context, paths ...rootfs.Path) (unlock func(), err error) {
 	h, err := l.hold(ctx, paths...)
 	if err != nil {
@@ -35,7 +35,7 @@ func (l *pathLocks) lock(ctx context.Context, paths ...rootfs.Path) (unlock func
 	return h.unlock, nil
 }
 
-// hold is lock for a set of paths that may grow.
+// hold is like lock for a set of paths that may grow.
 func (l *pathLocks) hold(ctx context.Context, paths ...rootfs.Path) (*pathHold, error) {
 	h := &pathHold{locks: l, paths: make(map[rootfs.Path]bool, len(paths)), turn: make(chan struct{})}
 	for _, p := range paths {
@@ -64,9 +64,8 @@ func (h *pathHold) unlock() {
 	l.wake()
 }
 
-// extend adds paths to a hold if it can have them at once. It never waits, since
-// one that waits with paths in hand can block another that does the same.
-// Requests that came later and still wait go on waiting.
+// extend adds paths to a hold if they are free at once. It never waits: two holds that
+// wait for each other's paths would deadlock. Later requests continue to wait.
 func (h *pathHold) extend(paths []rootfs.Path) bool {
 	l := h.locks
 	l.mu.Lock()

@@ -14,10 +14,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// The undo of an edit of lines beneath edits of lines is the merge of the file now
-// with the file before the edit, whose common ancestor is the file after it. What we
-// undo and git merges without a conflict is the same, in texts of which many lines
-// stand several times.
+// The undo of an edit of lines beneath other edits of lines equals a merge of the current
+// file with the file before the edit, whose common ancestor is the file after it. Where
+// neither we nor git find a conflict, the results are equal, in texts with many repeated
+// lines.
 func TestUndoAgainstGitMergeFile(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -93,13 +93,13 @@ func TestUndoAgainstGitMergeFile(t *testing.T) {
 	if counts["same"] < cases/5 || counts["refused by both"] < cases/20 {
 		t.Error("too few cases that tell something")
 	}
-	// A wrong place of an edit shows as a conflict: with one planted there are 10 of 60, without 1.
+	// A misplaced edit shows as a conflict: with one planted there are 10 of 60, without 1.
 	if counts["refused by us alone"] > cases/20 {
 		t.Error("we refuse much that git merges")
 	}
 }
 
-// fewLines is a text of lines that stand several times.
+// fewLines returns a text of n lines with repetitions.
 func fewLines(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {

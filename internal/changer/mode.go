@@ -33,8 +33,8 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	return nil
 }
 
-// withExecutable returns a mode in which everybody who may read may also execute,
-// or nobody may. git stores nothing else of a mode.
+// withExecutable returns the mode with execute permission for everyone who may read, or
+// without any. git stores no other part of a mode.
 func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	if executable {
 		return m | m&0o444>>2
@@ -42,8 +42,8 @@ func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	return m &^ 0o111
 }
 
-// modeAlone ends the plan of a task that changes no content, so that the file
-// need not be text.
+// modeAlone finishes the plan of a task that changes no content, so that the file need not
+// be text.
 func (p *planner) modeAlone(t *task, path rootfs.Path, version rootfs.Version) error {
 	if err := checkVersion(path, version, t.Version); err != nil {
 		return err

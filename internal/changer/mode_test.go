@@ -23,9 +23,8 @@ func modeOf(t *testing.T, w *Changer, name string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// git's "old mode" and "new mode" are applied, alone, with an edit and with a
-// rename, also to files that are not text; one undo gives the modes back, and a
-// redo makes them again.
+// git's "old mode" and "new mode" are applied, alone, with an edit and with a rename, also
+// to files that are not text; one undo restores the modes, and a redo sets them again.
 func TestPatchChangesModes(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")
@@ -87,7 +86,7 @@ func TestPatchChangesModes(t *testing.T) {
 	modes(true)
 }
 
-// A diff of ours that changes a mode and a content applies again.
+// Our own diff of a mode and a content can be applied again.
 func TestModeDiffAppliesAgain(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")
@@ -114,8 +113,8 @@ func TestModeDiffAppliesAgain(t *testing.T) {
 	}
 }
 
-// Who changed the mode since keeps it: the undo is refused and says why. So is a
-// plan whose file got another mode, and one that changes nothing is no change.
+// A mode changed since is kept: the undo is refused and says why. A plan is refused if the
+// file got another mode, and one that changes nothing makes no change.
 func TestModeConflicts(t *testing.T) {
 	if !rootfs.ExecutableBit {
 		t.Skip("this system keeps no executable bit")

@@ -29,7 +29,7 @@ func (w *Changer) resolveMove(t *task) (err error) {
 	return nil
 }
 
-// planMoves plans all moves of a set, and what else they change.
+// planMoves plans all moves of a set, and the changes that follow from them.
 func (p *planner) planMoves(ctx context.Context, tasks []*task) error {
 	var moving []*task
 	for _, t := range tasks {
@@ -57,9 +57,9 @@ func (p *planner) planMoves(ctx context.Context, tasks []*task) error {
 	return nil
 }
 
-// move plans to move or rename a file, a symlink, or a folder with everything in
-// it. It never overwrites, makes the folders that are missing, and may change no
-// more than the case of a name. moved is false when there is nothing to do.
+// move plans the move or rename of a file, a symlink, or a folder with its contents. It
+// never overwrites, makes missing folders, and may change only the case of a name. moved
+// is false if there is nothing to do.
 func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	info, err := p.checkMove(t)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 			if err != nil {
 				return err
 			}
-			// Another process may have changed what was judged before the move.
+			// Another process may have changed the files after they were judged.
 			if err = p.w.guardTree(context.WithoutCancel(ctx), t.to, t.to.String()); err != nil {
 				return errors.Join(err, root.Rename(t.to, t.path))
 			}
@@ -106,7 +106,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	return true, nil
 }
 
-// checkMove refuses what can't be moved.
+// checkMove returns an error for an entry that can't be moved.
 func (p *planner) checkMove(t *task) (rootfs.Info, error) {
 	root := p.w.root
 	info, err := root.Stat(t.path)
@@ -132,7 +132,7 @@ func (p *planner) checkMove(t *task) (rootfs.Info, error) {
 	return info, nil
 }
 
-// sameName reports paths that a file system may not tell apart.
+// sameName reports whether a file system may treat two paths as equal.
 func sameName(a, b rootfs.Path) bool {
 	return strings.EqualFold(norm.NFC.String(a.String()), norm.NFC.String(b.String()))
 }

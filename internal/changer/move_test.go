@@ -84,8 +84,7 @@ func utf16le(s string) string {
 	return string(b)
 }
 
-// A move in a vault and its link rewrites are one change, in files of any
-// encoding.
+// A move in a vault and its link updates are one change, in files of any encoding.
 func TestMoveUpdatesLinks(t *testing.T) {
 	files := map[string]string{
 		".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
@@ -134,15 +133,15 @@ func TestMoveCountsBrokenLinks(t *testing.T) {
 	if c.Links.Updated != 0 || c.Links.Broken != 3 || len(c.Links.BrokenIn) != 2 {
 		t.Errorf("left alone: %+v", c.Links)
 	}
-	// A name that Windows-1252 can't hold breaks the link there and nowhere else.
+	// A name that Windows-1252 can't encode breaks only the link there.
 	c = must(t)(ws.Move(ctx, "A.md", "日.md", &change.MoveOptions{Links: change.LinksUpdate}))
 	if c.Links.Updated != 2 || c.Links.Broken != 1 || len(c.Warnings) != 1 {
 		t.Errorf("updated: %+v, %v", c.Links, c.Warnings)
 	}
 }
 
-// A link file that changes between reading and rewriting is a conflict, and
-// what was rewritten before is rolled back.
+// A link file that changes between reading and rewriting is a conflict, and files
+// rewritten before are rolled back.
 func TestUndoOfMoveRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{
 		".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "A.md": "", "B.md": "[[A]]", "C.md": "[[A]]",

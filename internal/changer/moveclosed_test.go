@@ -9,7 +9,7 @@ import (
 	"quarry/fault"
 )
 
-// A folder is not moved when that would open what the owner's rules close.
+// A folder is not moved if that would expose files that the owner's rules deny.
 func TestMoveKeepsClosed(t *testing.T) {
 	files := map[string]string{"docs/private/x.txt": "closed", "docs/open.txt": "open", "keys/server.pem": "closed", "lib/.git/config": "closed", "lib/a.txt": "open"}
 	for _, c := range []struct {
@@ -41,8 +41,8 @@ func TestMoveKeepsClosed(t *testing.T) {
 	}
 }
 
-// What a move may not open, the undo of a move may not either: the owner's rules
-// hold for the changes that an agent undoes or makes again.
+// The undo of a move must not expose files either: the owner's rules apply to changes
+// that an agent undoes or redoes.
 func TestUndoKeepsClosed(t *testing.T) {
 	files := map[string]string{"pub/p.txt": "hush", "docs/private/x.txt": "closed", "docs/open.txt": "open", "keys/server.pem": "closed"}
 	state := t.TempDir()
@@ -90,7 +90,7 @@ func TestUndoKeepsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.deny == "docs/private" {
-				return // made again, it closes what is open: any move may do that
+				return // the redo closes open files, as any move may
 			}
 			if _, err := agent.Undo(ctx, undone.ID, nil); fault.CodeOf(err) != fault.ProtectedPath {
 				t.Errorf("the agent makes it again: %v", err)
@@ -99,8 +99,8 @@ func TestUndoKeepsClosed(t *testing.T) {
 	}
 }
 
-// A folder that holds something closed is not deleted, a dry run says so too, and
-// no answer names what is in it.
+// A folder that contains a denied file is not deleted, a dry run says so too, and no
+// answer names its contents.
 func TestFoldersWithClosedFiles(t *testing.T) {
 	files := map[string]string{"docs/private/hush.txt": "closed", "docs/sub/x.pem": "closed", "docs/open.txt": "open"}
 	ws := changeable(t, files, &quarry.Options{Deny: []string{"docs/private/**"}})

@@ -39,7 +39,7 @@ func TestMoveIsJudgedAgain(t *testing.T) {
 			}
 			return func(before, after []byte) error {
 				if judged++; judged == 1 {
-					put("evil") // what a second process does now is seen afterwards
+					put("evil") // a write by a second process is seen from now on
 				}
 				if string(before)+string(after) == "evil" {
 					return errEvil

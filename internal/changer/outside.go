@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// outside is the log of what other programs have changed, opened when there is one.
+// outside is the log of changes by other programs, opened when it exists.
 type outside struct {
 	state *rootfs.Root
 	files *rootfs.Root // of the workspace
@@ -22,7 +22,7 @@ type outside struct {
 	top     *rootfs.Root
 }
 
-// log is the open log; nil if nothing was recorded.
+// log returns the open log; nil if nothing was recorded.
 func (o *outside) log() *journal.Journal {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -10,13 +10,12 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// endPartly ends a change that failed and could not be rolled back: the first left
-// operations were not, as far as the caller knows. The disk decides what is said
-// of it. If all of the change is there, its entry is closed as one that was made.
-// If someone has changed files since, those are left as they are and the others
-// are rolled back. Otherwise it is half applied, or can't be read: its entry stays
-// without an end, so that the log says so, and undo, the next change and the next
-// start roll it back.
+// endPartly ends a change that failed and could not be rolled back: as far as the caller
+// knows, the first left operations remain. The disk decides the report. If all of the
+// change is there, its entry is closed as complete. If someone has changed files since,
+// those are left alone and the others are rolled back. Otherwise the change is half
+// applied, or can't be read: its entry remains open, so that the log says so, and undo,
+// the next change and the next start roll it back.
 func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
 	w.log.Error("change not rolled back", "id", e.ID, "cause", cause, "err", stuck)
@@ -28,7 +27,7 @@ func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause
 	var torn *rootfs.StuckError
 	switch {
 	case err == nil && u.Done == 0 && !u.Begun:
-		return errors.Join(cause, tx.Abort()) // it was done, only not durably
+		return errors.Join(cause, tx.Abort()) // it was done, but not durably
 	case err == nil && u.Done == len(e.Ops):
 		err = tx.Commit(trashed...)
 	case err == nil && u.Done < 0 && !errors.As(errors.Join(cause, stuck), &torn):
@@ -40,11 +39,11 @@ func (w *Changer) endPartly(ctx context.Context, tx *journal.Tx, left int, cause
 	return &change.PartialError{ID: string(e.ID), Partly: *u.Partly(), Cause: cause, Stuck: errors.Join(stuck, err)}
 }
 
-// leaveOthers ends a change that failed, of which someone else has changed files
-// since. The files that are as the change left them are rolled back.
+// leaveOthers ends a failed change some of whose files were changed by others since. Files
+// that are still as the change left them are rolled back.
 func (w *Changer) leaveOthers(ctx context.Context, tx *journal.Tx, left int, trashed []journal.Result, cause, stuck error) error {
 	e := tx.Entry()
-	// What was rolled back already is at the end.
+	// Operations already rolled back are at the end.
 	err := tx.CommitPart(left, trashed...)
 	if err == nil {
 		e.Ops = e.Ops[:min(left, len(e.Ops))]
@@ -54,19 +53,19 @@ func (w *Changer) leaveOthers(ctx context.Context, tx *journal.Tx, left int, tra
 	return &change.PartialError{ID: string(e.ID), Partly: *u.Partly(), Cause: cause, Stuck: errors.Join(stuck, err, failed)}
 }
 
-// undoRest undoes what is still as a change left it, or can be undone beneath what
-// others have changed since.
+// undoRest undoes the files that are still as a change left them, or that can be undone
+// beneath later changes.
 func (w *Changer) undoRest(ctx context.Context, e journal.Entry, beneath bool, summary string) error {
 	_, err := w.undoUnlocked(ctx, e, change.Options{Tool: journal.Recovery, SkipConflicts: true, Summary: summary}, beneath)
 	var nothing *change.UndoError
 	if errors.As(err, &nothing) || errors.Is(err, errNothingLeft) {
-		return nil // no file has anything of the change that can be undone
+		return nil // no file has a part of the change that can be undone
 	}
 	return err
 }
 
-// partly tells what is on disk of an entry that was left half-way; nil if it was
-// made as a whole, is in progress, or was undone.
+// partly describes the files of an entry that was left half-way; nil if it is complete, in
+// progress, or undone.
 func (w *Changer) partly(e journal.Entry) (*change.Partly, error) {
 	switch {
 	case e.Status == journal.Committed && e.Planned != nil && e.UndoneBy == "":
@@ -85,8 +84,8 @@ func (w *Changer) partly(e journal.Entry) (*change.Partly, error) {
 	return u.Partly(), nil
 }
 
-// repairLeft tries again to roll back what this process left half-way, before it
-// changes anything else. If that fails, the log still says so.
+// repairLeft tries again to roll back a change that this process left half-way, before it
+// makes another. If that fails, the log still says so.
 func (w *Changer) repairLeft(ctx context.Context) {
 	if !w.state.left.Load() {
 		return
@@ -100,11 +99,10 @@ func (w *Changer) repairLeft(ctx context.Context) {
 	}
 }
 
-// undoInterrupted is an undo of a change that is half applied: it is rolled back.
-// Without an id that is the last change if nothing was made after it. If the start
-// of this process has rolled it back already, the answer says so: otherwise an
-// undo would undo the change before it. The Change is nil if id means another
-// change.
+// undoInterrupted undoes a half-applied change by rolling it back. Without an id that is
+// the last change if nothing was made after it. If the start of this process has already
+// rolled it back, the answer says so: otherwise the undo would apply to the change before
+// it. The Change is nil if id means another change.
 func (w *Changer) undoInterrupted(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	j := w.state.journal
 	cut, err := j.Interrupted()
@@ -137,7 +135,7 @@ func (w *Changer) undoInterrupted(ctx context.Context, id string, o change.Optio
 	}
 	known, err := journal.ParseID(id)
 	if err != nil {
-		return nil, nil // the caller says so
+		return nil, nil // the caller reports it
 	}
 	if !slices.Contains(cut, known) {
 		if was, err := j.RolledBack(known); err != nil || !was {
@@ -189,8 +187,8 @@ func (w *Changer) whyStuck(ctx context.Context, id journal.ID) error {
 	return err
 }
 
-// rolledBack is the answer to an undo of a change that was half applied. It has no
-// entry of its own: the change is as if it had never been begun.
+// rolledBack returns the answer to an undo of a half-applied change. The undo has no entry
+// of its own: the change is as if it had never begun.
 func rolledBack(id string, before *change.Partly, o change.Options) *change.Change {
 	c := &change.Change{Tool: toolOf(o.Tool, "undo"), Undoes: id, DryRun: o.DryRun, Paths: []string{}, Client: o.Client.OneLine()}
 	c.Did = change.Action{Verb: change.RolledBack, ID: id}

@@ -20,27 +20,26 @@ type planner struct {
 	set      *change.Set
 	c        *change.Change
 	failures failures
-	versions map[int]string      // of each operation's file, as it was read
+	versions map[int]string      // by operation: the version of its file as read
 	files    map[int]change.File // by operation
 	moded    map[int]bool        // operations that change a mode
 	linked   map[fileID]journal.Op
 	shown    int           // lines of diffs so far
-	did      change.Action // what the set did, if it is one task
+	did      change.Action // the summary of the set, if it is one task
 
-	// The steps in their order: modes and contents, folders, new files, moves,
-	// and deletions last, because only they need more than the journal to be
-	// undone.
+	// The steps in order: modes and contents, folders, new files, moves, and deletions last,
+	// because only the undo of a deletion needs more than the journal.
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
 	hold                                        *pathHold
-	followed                                    map[string]*followedFile // what the Extension has read, by path
-	relinks                                     map[string][]change.Edit // of the Extension, by path, in files that a task edits too
+	followed                                    map[string]*followedFile // read by the Extension, by path
+	relinks                                     map[string][]change.Edit // edits of the Extension, by path, in files that a task edits too
 	opened                                      []*rootfs.File           // large files, read until the plan is carried out
 	held                                        int64                    // bytes of small files in memory
 	effort                                      textedit.Effort
 }
 
-// close releases the files that the plan is about.
+// close releases the files of the plan.
 func (p *planner) close() {
 	for _, f := range p.opened {
 		f.Close()
@@ -62,7 +61,7 @@ func (p *planner) steps() []step {
 	return all
 }
 
-// The diffs of further files are left out of a Change after so many lines.
+// After this many lines, a Change omits the diffs of further files.
 const (
 	maxDiffLines = 400
 	maxFullLines = 200_000 // of a plan that is shown to a person
@@ -78,7 +77,7 @@ func (p *planner) limits() *textedit.DiffOptions {
 	return diffLimits()
 }
 
-// show adds diffs to the change, as long as an answer can carry them.
+// show adds diffs to the change, as long as they fit an answer.
 func (p *planner) show(diffs ...change.PathDiff) {
 	most := maxDiffLines
 	if p.full() {
@@ -92,7 +91,7 @@ func (p *planner) show(diffs ...change.PathDiff) {
 	}
 }
 
-// file adds a line to the report; they come in the order of the operations.
+// file adds a line to the report, in the order of the operations.
 func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	f.Ops = t.ops
 	f.Hunks, f.Added, f.Removed = d.Counts()
@@ -102,13 +101,13 @@ func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	p.files[t.index] = f
 }
 
-// planAll plans every task, and refuses the set with all that is wrong.
+// planAll plans every task, and refuses the set with all errors.
 func (p *planner) planAll(ctx context.Context, tasks []*task) error {
 	if err := p.planMoves(ctx, tasks); err != nil {
 		return err
 	}
 	watch := progress.Of(ctx)
-	watch.Expect(3 * len(tasks)) // they are read, kept and carried out
+	watch.Expect(3 * len(tasks)) // tasks are read, journaled and carried out
 	for _, t := range tasks {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
@@ -203,8 +202,8 @@ func (p *planner) finish(tasks []*task) {
 	c.Proposal, c.Rule = p.set.Proposal, p.set.Rule
 }
 
-// content plans new content for a file. A file with several names is written
-// once: what one name gets, all have.
+// content plans new content for a file. A file with several names is written once,
+// because all names share the content.
 func (p *planner) content(info rootfs.Info, s step) error {
 	if info.Nlink > 1 {
 		id := fileID{info.Dev, info.Ino}

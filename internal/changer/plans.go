@@ -11,17 +11,17 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Plans are kept in the state folder, named by their digests. A plan names the
-// version of every file it was made for, so applying it later does exactly what
-// was shown, or nothing.
+// Plans are stored in the state folder under their digests. A plan names the version of
+// every file it was made for, so applying it later does exactly what was shown, or
+// nothing.
 
-// maxPlansKept is how many plans are kept; the oldest go.
+// maxPlansKept bounds the stored plans; the oldest are dropped.
 const maxPlansKept = 64
 
-// maxPlan is how much text a plan that is kept may have.
+// maxPlan bounds the text of a stored plan.
 const maxPlan = 16 << 20
 
-// textOf is how much text a set brings along.
+// textOf returns the number of bytes of text in a set.
 func textOf(set *change.Set) int {
 	n := 0
 	for _, op := range set.Ops {
@@ -33,7 +33,7 @@ func textOf(set *change.Set) int {
 	return n
 }
 
-// storePlan keeps a set under its digest.
+// storePlan stores a set under its digest.
 func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest string) error {
 	kept := *set
 	kept.Digest, kept.FullDiff, kept.AllLines = digest, false, false
@@ -48,7 +48,7 @@ func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest str
 	return w.state.keepPlan(digest, b.Bytes())
 }
 
-// loadPlan brings back the set that a digest names.
+// loadPlan returns the set stored under a digest.
 func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 	data, err := w.state.readPlan(asked.Digest)
 	if err != nil {

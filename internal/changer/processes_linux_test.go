@@ -19,7 +19,7 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// pick returns the short or the long count, for what is no regime of its own.
+// pick returns the short or the long count, for tests without a regime of their own.
 func pick(short, long int) int {
 	if regime.Long() {
 		return long
@@ -60,9 +60,9 @@ func TestEditorChild(t *testing.T) {
 	fmt.Println("conflicts", conflicts)
 }
 
-// Several processes edit the same files, each on what it has read, while
-// another program appends without asking anybody. Nothing that was
-// acknowledged is lost: it is in the file, or in a conflict copy beside it.
+// Several processes edit the same files, each based on what it has read, while another
+// program appends without coordination. Nothing acknowledged is lost: it is in the file,
+// or in a conflict copy beside it.
 func TestLostUpdate(t *testing.T) {
 	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "state", "data"} {
@@ -103,7 +103,7 @@ func TestLostUpdate(t *testing.T) {
 				fmt.Sscan(n, &k)
 				conflicts += k
 			} else if !strings.HasPrefix(line, "PASS") && line != "" {
-				t.Error(line) // what the child's test said when it failed
+				t.Error(line) // output of the child's failed test
 			}
 		}
 	}
@@ -134,9 +134,8 @@ func TestLostUpdate(t *testing.T) {
 		len(want), procs, conflicts, len(written), len(files)-3)
 }
 
-// appendCarelessly is a program that opens, appends and closes. It ends after
-// some hundred lines: one that goes on for ever would leave slow editors no
-// moment in which a file rests.
+// appendCarelessly is a program that opens, appends and closes. It ends after some
+// hundred lines: otherwise slow editors would never find the file at rest.
 func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 	var written []string
 	for i := range pick(400, 20_000) {
@@ -160,7 +159,7 @@ func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 	done <- written
 }
 
-// On a full disk a change is made or it is not, and says so.
+// On a full disk a change succeeds or reports that it failed.
 func TestFullDisk(t *testing.T) {
 	regime.SkipShort(t)
 	for _, where := range []string{"ws", "state"} {
@@ -234,8 +233,8 @@ func fullDisk(t *testing.T, base, small string) {
 	}
 }
 
-// undoOneByOne is undoAll with a workspace opened for each: a file that was
-// replaced keeps its space for half a second, or until the workspace closes.
+// undoOneByOne is undoAll with a workspace opened for each undo: a replaced file keeps its
+// space for half a second, or until the workspace closes.
 func undoOneByOne(t *testing.T, base string) int {
 	t.Helper()
 	for n := 0; ; n++ {

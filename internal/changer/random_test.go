@@ -38,7 +38,7 @@ func (a *actor) name() string {
 	return n
 }
 
-// fresh is a path that may or may not exist.
+// fresh returns a path that may or may not exist.
 func (a *actor) fresh() string {
 	p := a.name()
 	for a.rng.IntN(2) == 0 {
@@ -47,7 +47,7 @@ func (a *actor) fresh() string {
 	return p
 }
 
-// entries lists what there is, without hidden things.
+// entries lists the entries, without hidden ones.
 func (a *actor) entries(t testing.TB, folders bool) []string {
 	t.Helper()
 	kind := search.OnlyFiles
@@ -77,7 +77,7 @@ func (a *actor) one(list []string) string {
 	return list[a.rng.IntN(len(list))]
 }
 
-// text is random, with links to some of the files.
+// text returns random text, with links to some of the files.
 func (a *actor) text(files []string) string {
 	var b strings.Builder
 	end := []string{"\n", "\r\n"}[a.rng.IntN(2)]
@@ -149,7 +149,7 @@ func (a *actor) act(t testing.TB) (*change.Change, error) {
 	return modifyNote(a.ws, a.one(files), notes.Edit{Operation: op, Content: a.text(files) + "z"}, nil)
 }
 
-// actorFiles are the vault it starts with.
+// actorFiles returns the vault at the start.
 func actorFiles() map[string]string {
 	files := map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "dir 0/wide.md": utf16le("über [[Note]] some\r\n")}
 	for i, n := range actorNames {
@@ -172,8 +172,8 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 	return ws
 }
 
-// Random changes, undone one by one, give every tree there was before. A
-// change that fails changes nothing.
+// Undoing random changes one by one gives every earlier tree. A change that fails changes
+// nothing.
 func TestUndoRandomSequences(t *testing.T) {
 	regime.SkipShort(t)
 	for seed := range regime.Start(t, "undo: 200 random changes", 3, 200).Cases() {

@@ -11,13 +11,13 @@ import (
 	"quarry/internal/journal"
 )
 
-// A change that was cut short is settled when the workspace is opened again.
+// An interrupted change is settled when the workspace is opened again.
 func TestRecovery(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		done    int    // steps carried out before the process died
-		foreign string // what someone wrote to b.md since
-		a, b    string // what the files are afterwards
+		foreign string // content written to b.md by others since
+		a, b    string // the contents afterwards
 		entries int
 	}{
 		{"before the first step", 0, "", "one\n", "one\n", 0},
@@ -41,7 +41,7 @@ func TestRecovery(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Close(); err != nil { // without an end of the change
+			if err := w.Close(); err != nil { // without ending the change
 				t.Fatal(err)
 			}
 			if c.foreign != "" {

@@ -17,8 +17,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Processes that edit different places of one file don't get in each other's way:
-// each has only locks of its own. None of the edits is lost.
+// Processes that edit different places of one file don't disturb each other, although each
+// has its own locks. No edit is lost.
 func TestDisjointEditsOfOneFile(t *testing.T) {
 	const processes, edits = 10, 5
 	var b strings.Builder
@@ -46,9 +46,9 @@ func TestDisjointEditsOfOneFile(t *testing.T) {
 	}
 }
 
-// A file that changes between reading and writing it is a conflict for whoever
-// named a version; otherwise the edit is made on what is there now, and refused if
-// its text is gone.
+// A file that changes between reading and writing is a conflict for a caller that named a
+// version; otherwise the edit is made on the current content, and refused if its text is
+// gone.
 func TestPlannedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, meanwhile string

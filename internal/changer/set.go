@@ -23,9 +23,9 @@ func (w *Changer) Apply(ctx context.Context, set change.Set) (*change.Change, er
 	return w.run(ctx, set, false)
 }
 
-// Plan computes what Apply would do and changes nothing. The plan is kept under
-// the digest in the answer: a Set with only this digest applies exactly that
-// plan, or is refused.
+// Plan computes what Apply would do and changes nothing. It stores the plan under the
+// digest in the answer: a Set with only this digest applies exactly that plan, or is
+// refused.
 func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return w.run(ctx, set, true)
 }
@@ -94,9 +94,8 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	return nil, &fault.PathError{Op: "mkdir", Path: last.target().Dir().String(), Kind: fault.Conflict, Err: errReplan}
 }
 
-// A change that others hinder, by changing one of its files between reading and writing
-// it, is worked out again on the files as they are, so often and so long. Each time
-// someone else has made progress.
+// A change whose files others change between reading and writing is computed again on the
+// current files, within these limits. Each attempt means that someone else made progress.
 const (
 	maxConflicts = 64
 	maxRetrying  = 30 * time.Second
@@ -107,7 +106,7 @@ type retry struct {
 	began     time.Time
 }
 
-// after reports whether a change that failed with err may be worked out again.
+// after reports whether a change that failed with err may be computed again.
 func (r *retry) after(ctx context.Context, err error) bool {
 	if r.began.IsZero() {
 		r.began = time.Now()
@@ -116,16 +115,16 @@ func (r *retry) after(ctx context.Context, err error) bool {
 	return errors.Is(err, fault.Conflict) && !partial(err) && ctx.Err() == nil && r.conflicts <= maxConflicts && time.Since(r.began) < maxRetrying
 }
 
-// mayReplan reports whether a set may be planned again on files that have changed.
-// Whoever named a version, or applies a plan, asked for that very content. To
-// overwrite or delete what someone has just written would lose it.
+// mayReplan reports whether a set may be planned again on files that have changed. A
+// caller that named a version, or applies a plan, asked for that exact content.
+// Overwriting or deleting a file just written by others would lose their content.
 func mayReplan(set *change.Set) bool {
 	return set.Digest == "" && (set.Again != nil || !slices.ContainsFunc(set.Ops, func(op change.Op) bool {
 		return op.Version != "" || op.Verb == change.WriteFile || op.Verb == change.DeletePath
 	}))
 }
 
-// verbName is the name of the operation in errors about the whole workspace.
+// verbName returns the name of the operation for errors about the whole workspace.
 func verbName(set *change.Set) string {
 	if len(set.Ops) == 0 {
 		return "change"
@@ -138,23 +137,23 @@ var opNames = map[change.OpVerb]string{
 	change.DeletePath: "delete", change.MovePath: "move", change.MakeFolder: "mkdir",
 }
 
-// task is an operation with its paths resolved. Edits of one file are one task,
-// whatever number of operations they came in.
+// task is an operation with its paths resolved. All edits of one file are one task, in
+// however many operations they came.
 type task struct {
 	change.Op
 	index    int // of the first operation
 	path, to rootfs.Path
 	trash    change.TrashKind
 	from     []int // for each edit, the index of its operation
-	ops      []int // all operations it is made of
+	ops      []int // all its operations
 
-	// Of text that overwrites a file: its bytes as the file has them, and what
-	// they took from it; see Change.Kept.
+	// For text that overwrites a file: its bytes in the file's encoding, and the properties
+	// kept from the file; see Change.Kept.
 	encoded []byte
 	kept    string
 }
 
-// target is where something is afterwards.
+// target returns the path after the task.
 func (t *task) target() rootfs.Path {
 	if t.Verb == change.MovePath {
 		return t.to
@@ -237,7 +236,7 @@ func (w *Changer) resolveOne(t *task) (err error) {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf("unknown operation %d", t.Verb), "")
 }
 
-// failures collects what is wrong with a set.
+// failures collects the errors of a set.
 type failures struct {
 	set    *change.Set
 	failed []*change.OpError
@@ -248,7 +247,7 @@ func (f *failures) add(i int, err error) {
 	f.failed = append(f.failed, &change.OpError{Index: i, Origin: op.Origin, Path: op.Path, Err: err})
 }
 
-// err is the error with which a set is refused. For a single operation it is that
+// err returns the error with which a set is refused. For a single operation it is that
 // operation's error.
 func (f *failures) err() error {
 	switch {
@@ -264,8 +263,8 @@ func (f *failures) err() error {
 	return &change.SetError{Failed: f.failed, Total: total}
 }
 
-// check refuses operations that affect each other: each is planned for the files
-// on disk, not for the result of another one.
+// check refuses operations that affect each other: each is planned for the files on disk,
+// not for the result of another one.
 func (f *failures) check(tasks []*task) {
 	if len(tasks) < 2 {
 		return
@@ -300,8 +299,8 @@ func (f *failures) check(tasks []*task) {
 	}
 }
 
-// once plans the set on the files as they are now and carries it out.
-// also are further paths to lock.
+// once plans the set on the current files and carries it out. also are further paths to
+// lock.
 func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also []rootfs.Path, dry bool) (*change.Change, error) {
 	done, err := w.moveTurn(ctx, slices.ContainsFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath }))
 	if err != nil {
@@ -342,8 +341,7 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also
 	return c, w.carryOut(ctx, c, p.steps())
 }
 
-// lockAll locks the paths of all tasks and the folders that have to be made for
-// them.
+// lockAll locks the paths of all tasks and the folders that have to be made for them.
 func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path) (*pathHold, error) {
 	for {
 		tops := w.tops(tasks)
@@ -351,7 +349,7 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path
 		if err != nil {
 			return nil, err
 		}
-		// A folder above may have been deleted before we held the lock.
+		// A folder above may have been deleted before the lock was granted.
 		if held := func() bool {
 			for i, p := range w.tops(tasks) {
 				if !p.Beneath(tops[i]) {
@@ -366,8 +364,8 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path
 	}
 }
 
-// tops are the paths to lock. For something new that is the first folder that is
-// missing on the way to it.
+// tops returns the paths to lock. For a new file that is the first missing folder on the
+// way to it.
 func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	var tops []rootfs.Path
 	for _, t := range tasks {
@@ -384,8 +382,7 @@ func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	return tops
 }
 
-// digest names what the plan does: every step with the versions it goes from
-// and to.
+// digest identifies the effect of the plan: every step with its versions before and after.
 func (p *planner) digest() string {
 	h := sha256.New()
 	for _, s := range p.steps() {

@@ -23,11 +23,11 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// setFiles is how many files the sets of TestSetKill are about.
+// setFiles is the number of files in the sets of TestSetKill.
 const setFiles = 200
 
-// setModel is what the files are after some sets: content and mode by path. The
-// child that is killed and the test that judges it make the same sets of a seed.
+// setModel is the expected state of the files after some sets: content and mode by path.
+// The killed child and the test that judges it make the same sets from a seed.
 type setModel struct {
 	rng   *rand.Rand
 	files map[string]string
@@ -43,7 +43,7 @@ func newSetModel(seed uint64) *setModel {
 	return m
 }
 
-// name is where the i-th file is, at first or after a move.
+// name returns the path of the i-th file, at first or after a move.
 func (m *setModel) name(i int, moved bool) string {
 	if moved {
 		return fmt.Sprintf("moved/to %d/f%d.txt", i%7, i)
@@ -51,7 +51,7 @@ func (m *setModel) name(i int, moved bool) string {
 	return fmt.Sprintf("d%d/f%d.txt", i%10, i)
 }
 
-// next is the next set, of 2 to 200 files, and moves the model on.
+// next returns the next set, of 2 to 200 files, and advances the model.
 func (m *setModel) next(gen int) change.Set {
 	n := 2 + m.rng.IntN(9)
 	switch m.rng.IntN(3) {
@@ -102,7 +102,7 @@ func (m *setModel) op(i, gen int) change.Op {
 	return change.Op{Verb: change.EditFile, Path: here, Edits: []change.Edit{{Verb: change.AppendText, New: fresh}}}
 }
 
-// setTree reads the files as a model has them.
+// setTree reads the files of a model.
 func setTree(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -134,8 +134,8 @@ func setTree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestSetChild is the process that is killed: it makes sets of 2 to 200 files
-// and tells of each that was acknowledged.
+// TestSetChild is the process that is killed: it makes sets of 2 to 200 files and prints
+// each acknowledged one.
 func TestSetChild(t *testing.T) {
 	ws, seed := openAsChild(t, "QUARRY_SETS", "TestSetKill")
 	makeSets(newSetModel(seed), func(set change.Set) error {
@@ -156,9 +156,8 @@ func makeSets(m *setModel, apply func(change.Set) error) {
 	}
 }
 
-// A process that is killed while it applies sets of 2 to 200 files leaves the
-// tree before a set or after it, every acknowledged one is there, and undoing all
-// gives back the first tree.
+// A process that is killed while it applies sets of 2 to 200 files leaves the tree before
+// or after a set, with every acknowledged one, and undoing all restores the first tree.
 func TestSetKill(t *testing.T) {
 	run := regime.Start(t, "kill -9 while sets of 2 to 200 files are applied", 100, 2000)
 	var wait sync.WaitGroup
@@ -232,8 +231,8 @@ func setKillRound(t *testing.T, seed uint64) (what, problem string) {
 	return what, ""
 }
 
-// killSets lets the child make sets and kills it at a random moment of one. It
-// returns how many were acknowledged.
+// killSets lets the child make sets and kills it at a random moment of one. It returns the
+// number of acknowledged sets.
 func killSets(t *testing.T, base string, seed uint64) (done int, err error) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	cmd := child(t, "TestSetChild", "QUARRY_SETS="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
@@ -259,9 +258,9 @@ func killSets(t *testing.T, base string, seed uint64) (done int, err error) {
 			}
 		}
 	}
-	moment := time.Duration(rng.IntN(60_000)) * time.Microsecond // it is what is random here
+	moment := time.Duration(rng.IntN(60_000)) * time.Microsecond // the kill time is random
 	if regime.UnderWine() {
-		moment *= 40 // so much longer takes a set there
+		moment *= 40 // a set takes this much longer there
 	}
 	time.Sleep(moment)
 	cmd.Process.Kill()

@@ -18,10 +18,10 @@ import (
 	"quarry/internal/textfile"
 )
 
-// source is a file that is being edited. A small file is in memory. A large file
-// stays on disk and is read several times, a page at a time, so the plan is valid
-// only if it does not change meanwhile. That is checked when the plan is made,
-// and again, by its hash, when it is carried out.
+// source is a file being edited. A small file is in memory. A large file stays on disk and
+// is read several times, a page at a time, so the plan is valid only if the file does not
+// change meanwhile. That is checked when the plan is made, and again, by its hash, when it
+// is carried out.
 type source struct {
 	path    rootfs.Path
 	info    rootfs.Info
@@ -31,9 +31,9 @@ type source struct {
 	stop    func() error
 
 	data []byte       // the content of a small file
-	sum  *version.Sum // its hash; version is set as soon as sum is
+	sum  *version.Sum // its hash; version is set together with sum
 
-	file    *rootfs.File // of a large one
+	file    *rootfs.File // set for a large file
 	running *version.RunningSum
 }
 
@@ -51,12 +51,10 @@ func stopOf(ctx context.Context) func() error {
 	}
 }
 
-// maxHeld is how much of all files of a set is kept in memory until the set is
-// carried out.
+// maxHeld bounds the file contents of a set kept in memory until the set is carried out.
 const maxHeld = 64 << 20
 
-// open reads a file that is to be edited, or begins to. It is closed with the
-// planner.
+// open reads a file to be edited, or begins to. It is closed with the planner.
 func (p *planner) open(ctx context.Context, path rootfs.Path) (*source, error) {
 	info, err := p.w.root.Stat(path)
 	if err == nil && info.Type == rootfs.TypeFile && (info.Size > p.w.largeFrom || p.held+info.Size > maxHeld) {
@@ -94,7 +92,7 @@ func (p *planner) openLarge(ctx context.Context, path rootfs.Path) (*source, err
 	return s, nil
 }
 
-// Version is that of the file.
+// Version returns the version of the file.
 func (s *source) Version() rootfs.Version {
 	if s.sum != nil {
 		return s.sum.Version()
@@ -102,7 +100,7 @@ func (s *source) Version() rootfs.Version {
 	return s.version
 }
 
-// Text is the file's text, or an error that it has none.
+// Text returns the file's text, or an error if it has none.
 func (s *source) Text() (*textfile.Text, error) {
 	if s.text == nil && s.notText == nil {
 		doc, err := document(s.path, s.data)
@@ -118,8 +116,8 @@ func (s *source) Text() (*textfile.Text, error) {
 	return s.text, nil
 }
 
-// isBlob reports whether git calls the content by an id, or by its beginning. git
-// may keep a file with \r\n under the id it has with \n.
+// isBlob reports whether id is git's id of the content, or the beginning of that id. git
+// may store a file with \r\n under the id it has with \n.
 func (s *source) isBlob(id string) bool {
 	if len(id) < 7 {
 		return false
@@ -176,14 +174,14 @@ func edits(edited *textedit.Change) rootfs.Edits {
 	}
 }
 
-// A few edits are kept as a list: the journal keeps them instead of the content,
-// and writing them does not compute them again.
+// Up to these limits edits are kept as a list: the journal keeps the list instead of the
+// content, and writing does not compute the edits again.
 const (
 	maxEdits     = 4096
 	maxEditBytes = 1 << 20
 )
 
-// fewEdits are the edits of a change as a list, if they are few.
+// fewEdits returns the edits of a change as a list, if they are few.
 func fewEdits(edited *textedit.Change) (list []rootfs.Edit, ok bool) {
 	size := int64(0)
 	for s := range edited.Splices() {
@@ -195,7 +193,7 @@ func fewEdits(edited *textedit.Change) (list []rootfs.Edit, ok bool) {
 	return list, true
 }
 
-// edited is the version of the file after a change.
+// edited returns the version of the file after a change.
 func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version, error) {
 	if s.sum != nil && list != nil {
 		return s.sum.Edited(list), nil
@@ -215,8 +213,8 @@ func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version,
 	return h.Version(), c.Text().Err()
 }
 
-// step gives the file the content of a change, provided it is still the version
-// that was read. shown are the hunks of the diff.
+// step returns the step that gives the file its new content, provided that the version is
+// still the one read. shown are the hunks of the diff.
 func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error) {
 	list, ok := fewEdits(c)
 	next, err := s.edited(c, list)
@@ -231,7 +229,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	if ok {
 		op.Edits = list
 		if s.file != nil {
-			s.file.Close() // a set may have many; and some systems don't replace what is open
+			s.file.Close() // a set may have many; and some systems can't replace an open file
 		}
 		return step{op: op, do: func(*journal.Tx) error {
 			_, err := w.root.Splice(s.path, list, version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
@@ -244,7 +242,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	return step{op: op, do: func(*journal.Tx) error {
 		_, err := w.root.Rewrite(s.path, edits(c), version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
 		if rootfs.KindOf(err) == fault.InvalidArgument {
-			// The content has changed since it was planned.
+			// The content has changed since the plan was made.
 			return errors.Join(s.conflict(), err)
 		}
 		return err

@@ -17,18 +17,18 @@ import (
 	"quarry/internal/trash"
 )
 
-// state is what is kept outside the folder so that it can be changed.
+// state is the undo data, kept outside the folder.
 type state struct {
 	root    *rootfs.Root
 	journal *journal.Journal
 	locks   pathLocks
-	moves   pathLocks   // of the top only: see moveTurn
-	claimed atomic.Bool // it is on record which folder it belongs to
-	left    atomic.Bool // a change of ours was left half-way
+	moves   pathLocks   // only the root path: see moveTurn
+	claimed atomic.Bool // the folder's identity is recorded
+	left    atomic.Bool // this process left a change half-way
 	outside outside
 
 	mu         sync.Mutex
-	rolledBack journal.ID // guarded by mu: the newest that recovery rolled back; "" once an undo has told
+	rolledBack journal.ID // guarded by mu: the newest change rolled back by recovery; "" once an undo has reported it
 }
 
 func openState(opts *Options, files *rootfs.Root) (*state, error) {
@@ -51,8 +51,8 @@ func (s *state) close() error {
 	return errors.Join(s.journal.Close(), s.outside.close(), s.root.Close())
 }
 
-// renewState begins a new undo log if the state folder was deleted or replaced. No
-// change is in progress.
+// renewState begins a new undo log if the state folder was deleted or replaced. The caller
+// ensures that no change is in progress.
 func (w *Changer) renewState() error {
 	s := w.state
 	moved, err := s.root.Renew()
@@ -69,7 +69,7 @@ func (w *Changer) renewState() error {
 	return errors.Join(s.outside.close(), s.journal.Renew(), w.belongs())
 }
 
-// changeable says why nothing can be changed, if so.
+// changeable returns why nothing can be changed, if so.
 func (w *Changer) changeable(op string) error {
 	if w.root.ReadOnly() {
 		return &fault.PathError{Op: op, Path: ".", Kind: fault.ReadOnly, Err: errOwner}
@@ -90,22 +90,20 @@ func (w *Changer) changeable(op string) error {
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
 	"it was moved or deleted; put it back or open another one")
 
-// errReplaced is returned for a change if the folder at the workspace's path was
-// replaced since the last answer. After a search or a read of the new folder, it
-// may be changed.
+// errReplaced is returned for a change if the folder at the workspace's path was replaced
+// since the last answer. After a search or a read of the new folder, changes are allowed.
 var errReplaced = fault.New(fault.Conflict, "the workspace's folder was replaced since it was last read",
 	"search or read it again, then repeat the change if it is still right")
 
 var errOwner = errors.New("the workspace is open for reading only")
 
-// recoverChanges settles unfinished changes of dead processes: a complete one is
-// recorded as done, any other is rolled back. Files that someone has changed
-// since are not touched.
+// recoverChanges settles unfinished changes of dead processes: a complete one is recorded
+// as done, any other is rolled back. Files changed by others since are not touched.
 //
-// Without such changes it only reads the journal. Otherwise the folders they
-// touched are first cleared of temporary files, which may give back a file its
-// old content. So are those of the last changes before the machine was started
-// again: what was removed last may be there again.
+// Without such changes it only reads the journal. Otherwise it first clears the affected
+// folders of temporary files, which may restore a file's old content. It does the same for
+// the last changes before the machine was restarted: the latest removals may not have
+// reached the disk.
 func (w *Changer) recoverChanges(ctx context.Context) error {
 	j := w.state.journal
 	cut, err := j.Unfinished(w.root)
@@ -129,11 +127,11 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	if cut, err = j.Unfinished(w.root); err != nil {
 		return err
 	}
-	// The newest first: a later change may rest on an earlier one.
+	// Newest first: a later change may depend on an earlier one.
 	for _, u := range slices.Backward(cut) {
 		if err := w.settle(ctx, u); err != nil {
-			// It stays pending and is tried again at the next start: a full disk
-			// must not prevent opening the workspace.
+			// It remains pending and is tried again at the next start: a full disk must not
+			// prevent opening the workspace.
 			w.log.Error("unfinished change not settled", "id", u.ID, "err", err)
 		}
 	}
@@ -165,8 +163,7 @@ func (w *Changer) cleanAround(ctx context.Context, changes []journal.Entry) {
 	}
 }
 
-// cleanTrash removes what a process that died in the middle of a deletion left
-// in a trash.
+// cleanTrash removes the remains of a deletion from a trash if its process died meanwhile.
 func (w *Changer) cleanTrash(ctx context.Context, kind change.TrashKind) {
 	bin, err := w.bin(kind)
 	if err == nil {
@@ -217,10 +214,10 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	return j.Settle(u.ID, 0)
 }
 
-// settleChanged ends an interrupted change that does not match the disk: a move
-// to another file system left its copy next to the original, or someone has
-// changed files since. Those files are not touched. The others are rolled back by
-// an undo of the change, which is in the log.
+// settleChanged ends an interrupted change that does not match the disk: a move to another
+// file system left its copy next to the original, or someone has changed files since.
+// Those files are not touched. The others are rolled back by an undo of the change, which
+// is logged.
 func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
 	dropped := false
@@ -249,8 +246,8 @@ func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error
 	return w.undoRest(ctx, u.Entry, false, fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign))
 }
 
-// reached returns how many operations of a change were begun, according to the
-// disk, and how many files others have changed since.
+// reached returns how many operations of a change were begun, according to the disk, and
+// how many files others have changed since.
 func reached(u journal.Unfinished) (done, foreign int) {
 	state := map[rootfs.Path]journal.State{}
 	for _, p := range u.Paths {
@@ -265,8 +262,8 @@ func reached(u journal.Unfinished) (done, foreign int) {
 		}
 	}
 	for i, op := range u.Ops {
-		// The next one may have been begun. If no file is as the change left it,
-		// the old contents that it kept must not be lost.
+		// The next one may have begun. If no file is as the change left it, its kept old contents
+		// must not be lost.
 		if state[op.Path] == journal.Foreign && (i == done || done == 0) {
 			return i + 1, foreign
 		}
@@ -274,9 +271,8 @@ func reached(u journal.Unfinished) (done, foreign int) {
 	return done, foreign
 }
 
-// Clean looks through the whole workspace for temporary files that dead
-// processes left and settles their changes. Open does as much for the folders
-// that the journal names; this finds the rest.
+// Clean removes temporary files of dead processes in the whole workspace and settles
+// their changes. Open does so only for the folders named by the journal.
 func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 	leave, err := w.enter("clean")
 	if err != nil {
@@ -330,7 +326,7 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	return log, err
 }
 
-// masked is a change of hidden files: it shows only that there was one, and when.
+// masked returns a change of hidden files reduced to its existence and time.
 func masked(c change.Change) change.Change {
 	m := change.Change{
 		ID: c.ID, Time: c.Time, Tool: c.Tool, Proposal: c.Proposal, Rule: c.Rule, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
@@ -340,11 +336,11 @@ func masked(c change.Change) change.Change {
 	return m
 }
 
-// ruleMark begins what the journal has in place of a proposal's id for a change that a
-// rule accepted. No id begins so.
+// ruleMark begins the journal's field for a proposal's id if a rule accepted the change.
+// No id begins with it.
 const ruleMark = "rule: "
 
-// acceptedBy is who accepted a change, as the journal has it.
+// acceptedBy returns who accepted a change, in the journal's form.
 func acceptedBy(c *change.Change) string {
 	if c.Proposal == "" && c.Rule != "" {
 		return ruleMark + c.Rule
@@ -352,7 +348,7 @@ func acceptedBy(c *change.Change) string {
 	return c.Proposal
 }
 
-// changeOf is an entry of the journal as a Change, without its diff.
+// changeOf returns an entry of the journal as a Change, without its diff.
 func changeOf(e journal.Entry) change.Change {
 	c := change.Change{
 		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),

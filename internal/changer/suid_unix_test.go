@@ -10,8 +10,8 @@ import (
 	"quarry/change"
 )
 
-// Who owned a deleted file is not kept, so what comes back must not run as its
-// owner: that may be someone else now.
+// The owner of a deleted file is not kept, so a restored file must not run as its owner:
+// the new owner may be someone else.
 func TestSetIDBitsDoNotComeBack(t *testing.T) {
 	ws := changeable(t, map[string]string{"run.sh": "#!/bin/sh\n"}, nil)
 	file := filepath.Join(ws.Dir(), "run.sh")

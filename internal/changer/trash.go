@@ -18,9 +18,8 @@ import (
 	"quarry/internal/trash"
 )
 
-// trashKind decides how to delete: as requested, as the workspace was opened, as
-// the Extension says, else to the system's trash, or to the local one
-// without a TrashDir.
+// trashKind decides how to delete: as requested, as configured for the workspace, as the
+// Extension says, else to the system's trash, or to the local one without a TrashDir.
 func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	if asked == change.TrashDefault {
 		asked = w.opts.Trash
@@ -35,13 +34,13 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 		if asked == change.TrashDefault {
 			asked = change.TrashSystem
 		}
-		// Nobody gets files outside the workspace who doesn't ask for them.
-		// Windows has a recycle bin without a folder.
+		// Files must not leave the workspace unless the caller asks. Windows has a recycle bin
+		// without a folder.
 		if asked == change.TrashSystem && w.opts.TrashDir == "" && runtime.GOOS != "windows" {
 			asked = change.TrashLocal
 		}
-		// Without Full Disk Access macOS refuses ~/.Trash. Nobody asked for that
-		// one, so the file goes where it can be found; the answer says .trash.
+		// Without Full Disk Access macOS refuses ~/.Trash. If the caller did not ask for it, the
+		// file goes to .trash, and the answer says so.
 		if asked == change.TrashSystem && trash.SystemClosed(w.opts.TrashDir) {
 			asked = change.TrashLocal
 		}
@@ -63,8 +62,8 @@ func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
 	return trash.System(w.root, opts)
 }
 
-// kindOf returns the trash of an item, from its id. While there is no id, the
-// kind itself is used.
+// kindOf returns the trash of an item, from its id. While there is no id, the kind itself
+// is used.
 func kindOf(where string) change.TrashKind {
 	if where == string(change.TrashLocal) || strings.HasPrefix(where, ".trash/") {
 		return change.TrashLocal
@@ -86,7 +85,7 @@ func (w *Changer) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info
 	}
 }
 
-// toTrash moves p to a trash and tells where it is there, and which thing.
+// toTrash moves p to a trash and returns its path there and its identity.
 func (w *Changer) toTrash(ctx context.Context, p rootfs.Path, kind change.TrashKind) (journal.Result, error) {
 	bin, err := w.bin(kind)
 	if err != nil {
@@ -99,10 +98,10 @@ func (w *Changer) toTrash(ctx context.Context, p rootfs.Path, kind change.TrashK
 	return inTrashAs(bin, item.ID), nil
 }
 
-// inTrashAs is the result of an operation that put something in a trash.
+// inTrashAs returns the result of an operation that moved an entry to a trash.
 func inTrashAs(bin *trash.Bin, id string) journal.Result {
 	r := journal.Result{Where: id}
-	if item, err := bin.Find(id); err == nil { // or the name alone has to do
+	if item, err := bin.Find(id); err == nil { // otherwise the name alone must do
 		r.New = markOf(item)
 	}
 	return r
@@ -110,9 +109,9 @@ func inTrashAs(bin *trash.Bin, id string) journal.Result {
 
 func markOf(item trash.Item) rootfs.Version { return version.Of([]byte(item.Mark())) }
 
-// inTrash finds what an operation has to restore. Names in a trash are reused, so
-// it must be the item that the change put there. For entries without a mark it
-// must at least come from the same path.
+// inTrash finds the item that an operation has to restore. Names in a trash are reused, so
+// it must be the item that the change put there. For entries without a mark it must at
+// least come from the same path.
 func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	bin, err := w.bin(kindOf(op.Where))
 	if err != nil {
@@ -144,16 +143,16 @@ func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result
 	return journal.Result{}, err
 }
 
-// maxTrashed is the most of a file in a trash that is read to be shown.
+// maxTrashed bounds the content of a file in a trash that is read to be shown.
 const maxTrashed = 16 << 20
 
-// binned is the content of a file that an operation put in a trash; nil if it is
-// not there any more or may not be read.
+// binned returns the content of a file that an operation moved to a trash; nil if it is
+// gone or may not be read.
 func (w *Changer) binned(op journal.Op) []byte {
 	if _, err := w.root.Known(op.Path.String()); err != nil {
 		return nil
 	}
-	op.Old = op.New // the mark of what is in the trash
+	op.Old = op.New // the mark of the item in the trash
 	bin, item, err := w.inTrash(op)
 	if err != nil || item.Info.Type != rootfs.TypeFile {
 		return nil
@@ -165,7 +164,7 @@ func (w *Changer) binned(op journal.Op) []byte {
 	return data
 }
 
-// missingInTrash finds what a plan needs from a trash and is missing there.
+// missingInTrash returns the items that a plan needs and that are missing in a trash.
 func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	var found []change.Conflict
 	for _, op := range ops {
@@ -179,8 +178,7 @@ func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	return found
 }
 
-// locateTrashed sets the names in the trash of what the finished operations put
-// there.
+// locateTrashed sets the names of the items that finished operations moved to a trash.
 func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	isTrash := func(op journal.Op) bool { return op.Kind == journal.Trash }
 	if u.Done <= 0 || !slices.ContainsFunc(u.Ops[:u.Done], isTrash) {
@@ -199,12 +197,11 @@ func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	return nil
 }
 
-// zones is how far the local time of a record may be from that of another
+// zones bounds how far the local time of a record may differ from the time of another
 // machine, or of this one with another time zone.
 const zones = 26 * time.Hour
 
-// findTrashed finds the name in the trash of what an interrupted deletion put
-// there.
+// findTrashed finds the names of the items that an interrupted deletion moved to a trash.
 func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	var results []journal.Result
 	for i, op := range u.Ops {
@@ -231,15 +228,15 @@ func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	return results, nil
 }
 
-// item is something in a trash, and where it was.
+// item is an entry of a trash, with its former path.
 type item struct {
 	change.Trashed
 	original rootfs.Path
 	typ      rootfs.Type
 }
 
-// Trashed lists what was deleted from this workspace and is in a trash, newest
-// first in each. problems names the trashes and records that can't be read.
+// Trashed lists the items in a trash that were deleted from this workspace, newest first
+// in each trash. problems names the trashes and records that can't be read.
 func (w *Changer) Trashed() (list []change.Trashed, problems []string, err error) {
 	items, problems, err := w.items()
 	for _, it := range items {
@@ -283,8 +280,8 @@ func (w *Changer) items() (items []item, problems []string, err error) {
 	return items, problems, nil
 }
 
-// closedItem reports whether the policy hides what is in a trash, by the path that it
-// had or else by its name there.
+// closedItem reports whether the policy hides an item in a trash, by its former path or
+// its name there.
 func (w *Changer) closedItem(bin *trash.Bin, it trash.Item) bool {
 	p := w.root.Policy()
 	path := ".trash/" + it.Name
@@ -301,8 +298,8 @@ func (w *Changer) closedItem(bin *trash.Bin, it trash.Item) bool {
 	return err != nil || policy.IsSecretText(data)
 }
 
-// Restore moves something from a trash to where it was, or to another
-// path. what is an item's id, or the path it had: then the one deleted last.
+// Restore moves an item from a trash to its former path, or to another one. what is an
+// item's id, or its former path: then the one deleted last.
 func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	leave, err := w.enter("restore")
 	if err != nil {
@@ -353,7 +350,7 @@ func (w *Changer) restoreOnce(ctx context.Context, c *change.Change, p rootfs.Pa
 	}}))
 }
 
-// trashed finds an item by id or by the path it had.
+// trashed finds an item by id or by its former path.
 func (w *Changer) trashed(what string) (item, error) {
 	items, _, err := w.items()
 	if err != nil {
@@ -375,9 +372,8 @@ func (w *Changer) trashed(what string) (item, error) {
 	return items[best], nil
 }
 
-// EmptyTrash deletes for good what was deleted from this workspace before a
-// moment, or all of it if that is zero. Those deletions can't be undone any
-// more.
+// EmptyTrash permanently deletes the items deleted from this workspace before a moment, or
+// all if it is zero. Those deletions can no longer be undone.
 func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	leave, err := w.enter("empty")
 	if err != nil {
@@ -390,7 +386,7 @@ func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error)
 		bin, err := w.bin(kind)
 		if err == nil {
 			var gone []trash.Item
-			// In the workspace's own trash everything is the workspace's.
+			// All items in the workspace's own trash belong to the workspace.
 			gone, err = bin.Empty(ctx, trash.EmptyOptions{Before: before, Everything: kind == change.TrashLocal})
 			n += len(gone)
 		}

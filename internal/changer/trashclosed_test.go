@@ -13,9 +13,9 @@ import (
 	"quarry/search"
 )
 
-// Where the owner denies something, a caller can't read the workspace's own trash:
-// what the owner deleted from a denied folder lies there under its bare name.
-// Deleting, undoing and restoring go on.
+// Where the owner denies something, a caller can't read the workspace's own trash: files
+// that the owner deleted from a denied folder are there under their bare names. Deleting,
+// undoing and restoring still work.
 func TestTrashIsClosedWhereSomethingIsDenied(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{"private/q.txt": "hush\n", "mine.txt": "mine\n", "other.txt": "other\n"} {

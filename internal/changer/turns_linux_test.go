@@ -19,8 +19,8 @@ import (
 	"quarry/search"
 )
 
-// Of TestSetsTakeTurns: every set changes all files, and each process has a line of its
-// own in every one, with a number that it counts up.
+// For TestSetsTakeTurns: every set changes all files, and each process has a line of its
+// own in every file, with a number that it increments.
 const (
 	turnFiles = 16
 	turnProcs = 4
@@ -38,7 +38,7 @@ func turnsText() string {
 	return b.String()
 }
 
-// numberOf is the number of a process in all files; -1 if there are several.
+// numberOf returns the number of a process if all files agree, else -1.
 func numberOf(t *testing.T, dir, name string) int {
 	t.Helper()
 	number := -2
@@ -125,7 +125,7 @@ func TestTurnsChild(t *testing.T) {
 }
 
 // Sets of two and of four processes change the same files, while another program writes to
-// them in place. Each is made as a whole or not at all.
+// them in place. Each set is made as a whole or not at all.
 func TestSetsTakeTurns(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "sets of several processes", 500, 2000)
@@ -183,7 +183,7 @@ func setsTakeTurns(t *testing.T, procs, sets int) {
 	t.Logf("%d sets of %d files by %d processes beside %d foreign writes: %d refused, in %.1fs", procs*sets, turnFiles, procs, <-written, refused, time.Since(began).Seconds())
 }
 
-// writeInPlace is a program that changes a few bytes of files, every few milliseconds.
+// writeInPlace is a program that changes a few bytes of files every few milliseconds.
 func writeInPlace(dir string, stop <-chan struct{}, written chan<- int) {
 	rng, n := regime.Rand(1), 0
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// between is a Changer of three files and a program that writes to them when a set has
-// changed the first of them and not the last.
+// between returns a Changer of three files and a program that writes to them when a set
+// has changed the first of them but not the last.
 func between(t *testing.T, foreign func(write func(name, content string))) (*Changer, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func between(t *testing.T, foreign func(write func(name, content string))) (*Cha
 	return w, dir
 }
 
-// manyLines is a text whose line 5 has the word, and whose first line others edit.
+// manyLines returns a text whose line 5 has the word, and whose first line others edit.
 func manyLines(word string) string {
 	var b strings.Builder
 	for i := range 10 {
@@ -73,7 +73,7 @@ func manyLines(word string) string {
 func edited(text string) string { return strings.Replace(text, "line 0", "Line 0 of someone else", 1) }
 
 // A set that meets the changes of others half-way is rolled back beneath them, and made
-// again on the files as they are.
+// again on the current files.
 func TestSetAmongForeignChanges(t *testing.T) {
 	set := func(version string) change.Set {
 		var s change.Set

@@ -13,10 +13,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// write plans new content for a file, byte for byte as it is given unless it is
-// said to be text; then it takes encoding and line ending of the file. A file that exists
-// keeps its mode, owner and extended attributes; one that doesn't is made, with
-// the folders on the way.
+// write plans new content for a file, byte for byte as given unless it is marked as text;
+// then it takes the file's encoding and line ending. An existing file keeps its mode,
+// owner and extended attributes; a missing one is made, with its folders.
 func (p *planner) write(ctx context.Context, t *task) error {
 	if info, err := p.w.root.Stat(t.path); err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom && t.Verb != change.CreateFile {
 		return p.overwriteLarge(ctx, t)
@@ -53,7 +52,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	return nil
 }
 
-// overwrite plans new content for a file whose old one is given, unless it is large.
+// overwrite plans new content for a file, given its old content unless that is large.
 func (p *planner) overwrite(t *task, old []byte, have rootfs.Version, info rootfs.Info, diffTo func(content []byte) (change.PathDiff, error)) error {
 	p.versions[t.index] = have.String()
 	if err := checkVersion(t.path, have, t.Version); err != nil {
@@ -87,8 +86,8 @@ func (p *planner) overwrite(t *task, old []byte, have rootfs.Version, info rootf
 	})
 }
 
-// likeBefore gives text that overwrites a file the file's encoding, byte order
-// mark and line ending.
+// likeBefore gives text that overwrites a file the file's encoding, byte order mark and
+// line ending.
 func (p *planner) likeBefore(t *task, old *textfile.Text) (err error) {
 	t.encoded, t.kept = nil, ""
 	if t.Text {
@@ -97,7 +96,7 @@ func (p *planner) likeBefore(t *task, old *textfile.Text) (err error) {
 	return err
 }
 
-// overwriteLarge is overwrite of a file that is not read into memory.
+// overwriteLarge is overwrite for a file that is not read into memory.
 func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 	old, err := p.openLarge(ctx, t.path)
 	if err != nil {
@@ -118,8 +117,7 @@ func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 	})
 }
 
-// mkdir plans a folder and those above it that are missing. One that exists is
-// no change.
+// mkdir plans a folder and its missing parents. An existing one is not a change.
 func (p *planner) mkdir(t *task) error {
 	before := len(p.folders)
 	if err := p.needFolders(t.path); err != nil {
@@ -130,8 +128,8 @@ func (p *planner) mkdir(t *task) error {
 	return nil
 }
 
-// withFolders runs f with p locked, and with it the folders that have to be
-// made first. f is run again when another process made one of them meanwhile.
+// withFolders runs f with p and its missing parents locked. f runs again if another
+// process made one of them meanwhile.
 func (w *Changer) withFolders(ctx context.Context, p rootfs.Path, f func() error) error {
 	for range maxPlans {
 		top := p

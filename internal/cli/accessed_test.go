@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// TestSortAccessed: searching a file is reading it, which changes the time that
-// orders it. The times are those before the search.
+// TestSortAccessed checks that results are ordered by the access times before the search:
+// searching a file reads it and changes its access time.
 func TestSortAccessed(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
-	// The order of times is not that of paths, in which files are read. They are
-	// before the time of the last write: a file system that notes only the first
-	// read after a write (relatime) notes this one.
+	// Order by time differs from order by path, in which files are read. The times
+	// precede the last write: a file system that records only the first read after a write
+	// (relatime) records this one.
 	for i, name := range []string{"z", "m", "a"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte("word\n"), 0o666); err != nil {

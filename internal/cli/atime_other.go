@@ -4,5 +4,5 @@ package cli
 
 import "time"
 
-// accessTime is not known here.
+// accessTime is unknown on these systems.
 func accessTime(string) time.Time { return time.Time{} }

@@ -8,7 +8,7 @@ import (
 	"quarry/search"
 )
 
-// changedFlag is --changed: alone it means git, else it has a time.
+// changedFlag is --changed: without a value it means git, otherwise it has a time.
 type changedFlag struct {
 	text string
 	to   search.Changed

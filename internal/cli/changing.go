@@ -24,7 +24,7 @@ import (
 	"quarry/match"
 )
 
-// changer is what the commands that change files have in common.
+// changer is shared by the commands that change files.
 type changer struct {
 	s       env.Streams
 	root    string
@@ -35,16 +35,17 @@ type changer struct {
 	trash   string
 	quiet   bool
 	force   bool
-	entries bool // a symlink is moved or deleted, not what it leads to
-	// recorded lists what other programs changed, up to now
+	entries bool // a symlink itself is moved or deleted, not its target
+	// recorded includes changes by other programs up to now
 	recorded bool
-	skip     bool // files that have changed since, of an undo
+	skip     bool   // undo skips files that have changed since
+	again    string // the command that shows a whole diff
 
 	ws  *quarry.Workspace
-	dir string // that paths of errors are relative to; "" if none is
+	dir string // base of the paths in errors; "" if there is none
 }
 
-// flags adds the flags every such command has.
+// flags adds the flags common to all changing commands.
 func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	fl.SortFlags = false
 	fl.BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
@@ -56,16 +57,16 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	c.commonFlags(fl)
 }
 
-// mayTouch refuses to change Git's own files without --force: a hook that a patch
-// brings along runs at the next commit. A symlink counts as what it leads to,
-// unless the change is one of the link itself.
+// mayTouch refuses to change Git's own files without --force: a hook added by a patch
+// would run at the next commit. For a symlink its target is checked, unless the change is
+// to the link itself.
 func (c *changer) mayTouch(given, root, real string, link bool) error {
 	if !link {
 		real = followed(real)
 	}
 	rel, inside := env.Below(root, real)
 	if c.force || !inside {
-		return nil // what is outside is refused elsewhere
+		return nil // files outside are refused elsewhere
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") {
@@ -75,7 +76,7 @@ func (c *changer) mayTouch(given, root, real string, link bool) error {
 	return nil
 }
 
-// followed is where a symlink leads, also to what doesn't exist.
+// followed returns the target of a symlink, which need not exist.
 func followed(real string) string {
 	for range 40 {
 		to, err := os.Readlink(real)
@@ -103,7 +104,7 @@ func (c *changer) options() change.Options {
 	return change.Options{ExpectedVersion: c.version, DryRun: c.dryRun}
 }
 
-// patientFlags are for changes that may take a while.
+// patientFlags adds the flags of changes that may take a while.
 func (c *changer) patientFlags(fl *pflag.FlagSet) {
 	fl.BoolVarP(&c.quiet, "quiet", "q", false, "show no progress")
 }
@@ -129,7 +130,7 @@ func (c *changer) openFor(given string) (string, error) {
 	return filepath.ToSlash(rel), c.openAt(root)
 }
 
-// open opens the workspace of the current folder, or the one asked for.
+// open opens the requested workspace, or the current folder's.
 func (c *changer) open() error {
 	root, err := env.FindRoot(c.root)
 	if err != nil {
@@ -150,7 +151,7 @@ func (c *changer) openAt(root string) error {
 	if err := c.s.Journal(root, opts); err != nil {
 		return err
 	}
-	if c.recorded { // the recorder is asked for what happened just now
+	if c.recorded { // have the recorder add the most recent changes
 		env.Asking(root, opts)
 	}
 	c.ws, err = quarry.Open(root, opts)
@@ -187,7 +188,7 @@ func (c *changer) openAll(given []string) (paths []string, err error) {
 	return paths, nil
 }
 
-// realEntry is the absolute path of an entry that may not exist yet. Symlinks
+// realEntry returns the absolute path of an entry that may not exist yet. Symlinks
 // above it are resolved; the entry itself is not followed.
 func realEntry(given string) (string, error) {
 	if err := names.CheckTyped(given); err != nil {
@@ -232,14 +233,14 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		return env.ErrReported
 	}
 	if hint = strings.TrimRight(hint, "\n"); strings.Contains(hint, "\n") {
-		text += "\n" + hint // of several lines, some from the file
+		text += "\n" + hint // hints with several lines, some from the file
 	} else if hint != "" {
 		text += "\n  " + hint
 	}
 	return errors.New(text)
 }
 
-// words are those of an error and what to do about it.
+// words returns the text of an error and the advice for it.
 func (c *changer) words(action render.Action, path string, err error) (text, hint string) {
 	text, hint = render.Error(action, path, err), fault.HintOf(err)
 	var stream *fs.PathError
@@ -292,8 +293,8 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 	return text, hint
 }
 
-// toAllow is the command that gives a person the right that is missing at one of
-// some entries or at the folder it is in; "" if the modes forbid nothing to all.
+// toAllow returns the command that gives a person the right missing on one of some entries
+// or on their folder; "" if the modes forbid nothing to everyone.
 func toAllow(action render.Action, paths ...string) string {
 	for _, path := range paths {
 		for _, p := range []string{path, filepath.Dir(path)} {
@@ -319,7 +320,7 @@ func toAllow(action render.Action, paths ...string) string {
 	return ""
 }
 
-// fromHere is a full path as seen from the current folder.
+// fromHere returns a full path relative to the current folder.
 func fromHere(path string) string {
 	here, err := env.RealPath(".")
 	if err != nil {
@@ -331,13 +332,13 @@ func fromHere(path string) string {
 	return path
 }
 
-// report writes what a change did: sentences, and its diff where asked for. The
-// sentences of a dry run are those of the change itself.
+// report writes the result of a change: sentences, and its diff on request. A dry run has
+// the same sentences.
 func (c *changer) report(ch *change.Change, sentences ...string) error {
 	return c.tell(ch, "Dry run, nothing was changed. It would say: ", sentences)
 }
 
-// unreported is an error of a change that was made and could not be reported.
+// unreported is an error while reporting a change that was made.
 type unreported struct{ error }
 
 func (e *unreported) Unwrap() error { return e.error }
@@ -346,14 +347,14 @@ func (e *unreported) Hint() string {
 	return "the change was made all the same: quarry log shows it, quarry undo undoes it"
 }
 
-// isUnreported reports an error of the output itself, where no JSON arrives.
+// isUnreported reports a failure to write the output, in which case no JSON arrives.
 func isUnreported(err error) bool {
 	_, lost := errors.AsType[*unreported](err)
 	return lost
 }
 
-// tell is report with the words before the sentences of a dry run. An error while
-// writing says that the change was made: it can't be seen from the output.
+// tell is report with words before the sentences of a dry run. An error while
+// writing says that the change was made, since the output can't.
 func (c *changer) tell(ch *change.Change, planned string, sentences []string) (err error) {
 	defer func() {
 		if err != nil && !ch.DryRun && !ch.Unchanged {
@@ -384,11 +385,17 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 	text := c.s.Safe(b.String())
 	if c.diff || ch.DryRun {
 		text += c.s.Paint().Diff(ch.Diffs, c.s.Safe)
+		if all := c.again; ch.MoreDiffs > 0 {
+			if !ch.DryRun {
+				all = "quarry diff " + ch.ID
+			}
+			text += fmt.Sprintf("%s; %s shows all\n", fault.Count(ch.MoreDiffs, "more file"), all)
+		}
 	}
 	return c.s.Write(text)
 }
 
-// maxText is how large a change may make a file: no more is read into memory.
+// maxText returns the maximum size of a changed file: no more is read into memory.
 func (c *changer) maxText() (int64, error) {
 	file, err := c.s.File()
 	if err != nil {
@@ -405,10 +412,10 @@ func (c *changer) maxText() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return config.ParseSize(cmp.Or(size.Text, size.Default)) // it has no text by default
+	return config.ParseSize(cmp.Or(size.Text, size.Default)) // its default has no text
 }
 
-// text is the value of a flag, or standard input for "-".
+// text returns the value of a flag, or standard input for "-".
 func (c *changer) text(ctx context.Context, value string) (string, error) {
 	if value != "-" {
 		return value, nil

@@ -1,9 +1,9 @@
-// Package cli is the command line: it parses arguments, calls the library and
-// writes what comes back.
+// Package cli is the command line: it parses arguments, calls the library and writes the
+// results.
 //
-// Exit codes are ripgrep's everywhere: 0 when something was found or done, 1
-// when nothing was, 2 for an error; 130, as shells have it, when it was
-// interrupted. Nothing below this package prints.
+// All commands use ripgrep's exit codes: 0 if something was found or done, 1 if nothing
+// was, 2 for an error; and 130 after an interrupt, as in shells. Packages below this one
+// never print.
 package cli
 
 import (
@@ -33,7 +33,7 @@ const (
 	exitInterrupted = 130
 )
 
-// Streams are what a run reads and writes.
+// Streams are the input and output of a run.
 type Streams = env.Streams
 
 // Run runs one command line and returns the process's exit code.
@@ -82,7 +82,7 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 	return exitError
 }
 
-// programName is what messages begin with: rg and fd where quarry stands for them.
+// programName returns the prefix of messages: rg and fd if quarry replaces them.
 func programName(args []string) string {
 	if len(args) > 0 && (args[0] == "rg" || args[0] == "fd") {
 		return args[0]
@@ -90,7 +90,7 @@ func programName(args []string) string {
 	return "quarry"
 }
 
-// cutLines cuts the lines of a message where an argument of any length is quoted.
+// cutLines cuts long lines of a message, which may quote an argument of any length.
 // The longest path has 4,096 bytes.
 func cutLines(text string) string {
 	const most = 5000
@@ -112,7 +112,7 @@ type maker struct {
 	make func(env.Streams) *cobra.Command
 }
 
-// commands are all commands of the program by name, in the order of the help.
+// commands lists all commands of the program by name, in the order of the help.
 func commands() []maker {
 	return []maker{
 		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"rank", agents.NewRank}, {"refs", agents.NewRefs}, {"index", newIndex}, {"serve", newServe},
@@ -125,11 +125,11 @@ func commands() []maker {
 	}
 }
 
-// hot are the commands that don't need the other commands, so only they are made:
+// hot lists the commands that don't need the other commands, so only they are made:
 // making all takes 0.4 ms. The remaining commands list or describe all commands.
 var hot = []string{"search", "find", "rg", "fd", "read", "symbols", "version"}
 
-// only returns the one command that a command line needs, or "" if others may be
+// only returns the single command that a command line needs, or "" if others may be
 // needed.
 func only(args []string) string {
 	if len(args) > 0 && slices.Contains(hot, args[0]) && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--generate") }) {
@@ -138,16 +138,16 @@ func only(args []string) string {
 	return ""
 }
 
-// ChangesNothing reports a command line that only reads, whatever its flags.
+// ChangesNothing reports whether a command line only reads, whatever its flags.
 func ChangesNothing(args []string) bool { return only(args) != "" || isHook(args) }
 
-// isHook reports a command line by which a client runs a hook, of whatever event. What
-// people type has another word or a flag after "hook".
+// isHook reports whether a client runs a hook of any event with a command line. People who
+// type "hook" add another word or a flag.
 func isHook(args []string) bool {
 	return len(args) > 1 && args[0] == "hook" && args[1] != "install" && args[1] != "uninstall" && !strings.HasPrefix(args[1], "-")
 }
 
-// newRoot makes the command tree, or with a name the part of it that this command
+// newRoot makes the command tree, or with a name only the part that this command
 // needs.
 func newRoot(s env.Streams, only string) *cobra.Command {
 	var showVersion bool

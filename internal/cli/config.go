@@ -79,7 +79,7 @@ func initConfig(s env.Streams, root *cobra.Command) error {
 	return err
 }
 
-// effective is the configuration of the folder asked for.
+// effective returns the configuration of the requested folder.
 func (f *configFlags) effective(s env.Streams) (file *config.File, root string, list []config.Setting, err error) {
 	if file, err = s.File(); err != nil {
 		return nil, "", nil, err
@@ -132,7 +132,7 @@ func (f *configFlags) show(s env.Streams, top *cobra.Command) error {
 	return c.s.Print(b.String())
 }
 
-// table lists settings, a section below the other, in columns.
+// table lists settings in columns, by section.
 func (f *configFlags) table(top *cobra.Command, file *config.File, list []config.Setting) string {
 	var rows [][3]string
 	defaults := 0
@@ -167,7 +167,7 @@ func (f *configFlags) table(top *cobra.Command, file *config.File, list []config
 	return b.String()
 }
 
-// settingValue is a setting's value, or its default, as JSON has it.
+// settingValue returns a setting's value, or its default, for JSON.
 func settingValue(top *cobra.Command, set *config.Setting) any {
 	text := set.Text
 	if set.Source == config.FromDefault {
@@ -177,7 +177,7 @@ func settingValue(top *cobra.Command, set *config.Setting) any {
 	case config.Bool:
 		return text == "true"
 	case config.Int:
-		n, _ := strconv.Atoi(text) // checked when it was read
+		n, _ := strconv.Atoi(text) // validated on reading
 		return n
 	case config.List:
 		if set.List == nil {
@@ -188,7 +188,7 @@ func settingValue(top *cobra.Command, set *config.Setting) any {
 	return text
 }
 
-// explain tells all about one key.
+// explain describes one key in full.
 func (f *configFlags) explain(s env.Streams, top *cobra.Command, path string) error {
 	k, ok := config.Lookup(path)
 	if !ok {
@@ -227,7 +227,7 @@ func (f *configFlags) explain(s env.Streams, top *cobra.Command, path string) er
 	return (&changer{s: s}).s.Print(b.String())
 }
 
-// unknownKey refuses a key and names the nearest.
+// unknownKey refuses a key and suggests the nearest one.
 func unknownKey(path string) error {
 	var names []string
 	for _, k := range config.Keys() {

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/config"
 )
 
-// configDoc is docs/CONFIG.md.
+// configDoc returns the text of docs/CONFIG.md.
 func configDoc(top *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(`# Configuration

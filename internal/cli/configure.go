@@ -17,12 +17,11 @@ import (
 	"quarry/internal/config"
 )
 
-// works names commands that must work with an invalid configuration file: they
-// repair it or don't use it, as rg and fd, whose defaults are those of other programs.
+// works names commands that must work with an invalid configuration file. They repair it or
+// don't use it, like rg and fd, which have the defaults of the original programs.
 var works = []string{"", "rg", "fd", "config", "config path", "config init", "doctor", "help", "man", "completion"}
 
-// configure sets the flags that were not given to the values of the
-// configuration.
+// configure sets flags that were not given to the values of the configuration.
 func configure(s env.Streams, cmd *cobra.Command, args []string) error {
 	name := command.Name(cmd)
 	if top, _, _ := strings.Cut(name, " "); slices.Contains(works, name) || top == "completion" || strings.HasPrefix(name, "__") {
@@ -75,7 +74,7 @@ func overruled(given map[string]bool, set *config.Setting, list []config.Setting
 	})
 }
 
-// setFlag gives a flag the value of a setting, as if it had been typed.
+// setFlag sets a flag to the value of a setting, as if it had been typed.
 func setFlag(flags *pflag.FlagSet, set *config.Setting) error {
 	fl := flags.Lookup(set.Name)
 	if fl == nil {
@@ -94,7 +93,7 @@ func setFlag(flags *pflag.FlagSet, set *config.Setting) error {
 	return nil
 }
 
-// workDir is the folder that a command works in: --root, else the folder of the
+// workDir returns the folder that a command works in: --root, else the folder of the
 // first path, else the current one. It decides which section applies.
 func workDir(cmd *cobra.Command, args []string) string {
 	dir := ""
@@ -107,7 +106,7 @@ func workDir(cmd *cobra.Command, args []string) string {
 				dir = after
 			}
 		} else {
-			return "" // several: none speaks for the others
+			return "" // several roots, and no common section
 		}
 	} else if at := pathArgument(cmd, args); at < len(args) {
 		dir = args[at]
@@ -142,8 +141,8 @@ func pathArgument(cmd *cobra.Command, args []string) int {
 
 var errBothRoots = errors.New("the folder is given twice: as an argument and with --root")
 
-// folderArgument lets a command take the workspace's folder as an argument, as
-// people expect; most is how many.
+// folderArgument lets a command take up to most workspace folders as arguments, as
+// people expect.
 func folderArgument(most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -164,7 +163,7 @@ func folderArgument(most int) cobra.PositionalArgs {
 				err = nil
 			}
 			if errors.Is(err, fs.ErrNotExist) && command.Name(cmd) == "index delete" {
-				err = nil // its index may be there still
+				err = nil // its index may still exist
 			}
 			if err != nil && cmd.HasSubCommands() && near(cmd, dir) != "" {
 				return fmt.Errorf("%w\n  did you mean %s %s?", env.PathError(dir, err), cmd.CommandPath(), near(cmd, dir))

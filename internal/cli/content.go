@@ -17,8 +17,8 @@ import (
 	"quarry/internal/glob"
 )
 
-// contents returns what makes the text of files from their bytes for -z, -E,
-// --pre and --null-data; nil if none is given. Programs end with ctx.
+// contents returns a function that decodes files for -z, -E, --pre and --null-data, or nil
+// if none is given. Programs that it starts end with ctx.
 func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Reader) (io.ReadCloser, error), error) {
 	o := content.Options{Zip: f.zip, Command: f.pre}
 	if f.encoding != "none" {
@@ -47,8 +47,8 @@ func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Read
 	}, nil
 }
 
-// swapped is a text in which NUL and line feed are exchanged, so that a record
-// that ends with NUL becomes a line. The printer exchanges them back.
+// swapped is a text with NUL and line feed exchanged, so that a record that ends with NUL
+// becomes a line. The printer exchanges them back.
 type swapped struct{ io.ReadCloser }
 
 func (s *swapped) Read(b []byte) (int, error) {
@@ -57,8 +57,8 @@ func (s *swapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ignoreRules reads the files of --ignore-file. Their rules are about the current
-// folder, which lies at here below the root.
+// ignoreRules reads the files of --ignore-file. Their rules are relative to the current
+// folder, whose path below the root is here.
 func (f *searchFlags) ignoreRules(complain func(error)) []string {
 	if f.noIgnoreFiles {
 		return nil
@@ -79,7 +79,7 @@ func (f *searchFlags) ignoreRules(complain func(error)) []string {
 	return rules
 }
 
-// rebased moves rules about a folder to the root: those with a slash are about paths.
+// rebased makes rules of a folder relative to the root: rules with a slash match paths.
 func rebased(rules []string, here string) []string {
 	if here == "" || here == "." {
 		return rules
@@ -98,7 +98,7 @@ func rebased(rules []string, here string) []string {
 	return moved
 }
 
-// hostName is {host} of links.
+// hostName returns the value of {host} in links.
 func (f *searchFlags) hostName() (string, error) {
 	if f.hostname == "" {
 		name, _ := os.Hostname()

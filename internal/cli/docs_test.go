@@ -23,19 +23,19 @@ import (
 
 // The documents are tested three ways. Links lead to files and headings that
 // exist. Commands and flags of quarry exist. And a fenced block marked console
-// is run: lines that start with "$ " are commands for a shell, the lines below
-// each are what it prints, on either stream. A "…" in them stands for anything
-// within a line, a line that is only "…" for any lines. The comment
+// is run: lines that start with "$ " are commands for a shell, each followed by its
+// expected output on either stream. In the output a "…" matches anything
+// within a line, and a line that is only "…" matches any lines. The comment
 //
 //	<!-- tree: NAME -->
 //
-// above a block names the files it starts with, testdata/docs/NAME.txtar; blocks
-// with the same name in one document go on where the last one ended. Without it
-// a block runs at the top of this repository.
+// above a block names its initial files, testdata/docs/NAME.txtar; blocks with the same
+// name in one document continue with the files of the previous one. Without it a block
+// runs at the top of this repository.
 
 // document is a Markdown file.
 type document struct {
-	name string // from the top of the repository
+	name string // relative to the top of the repository
 	src  []byte
 	root ast.Node
 }
@@ -91,7 +91,7 @@ func (d *document) text(n ast.Node) string {
 	return b.String()
 }
 
-// anchors are the addresses of the headings, as GitHub makes them.
+// anchors returns the addresses of the headings, as GitHub makes them.
 func (d *document) anchors() map[string]bool {
 	have := map[string]bool{}
 	d.each(func(n ast.Node) {
@@ -179,7 +179,7 @@ func shellWords(line string) []string {
 			word, in = word+string(line[i]), true
 		case c == ' ' || c == '\t':
 			flush()
-			// Columns in examples are explained behind several spaces.
+			// Columns in examples are explained after several spaces.
 			if strings.HasPrefix(line[i:], "   ") {
 				return list
 			}
@@ -210,7 +210,7 @@ func quarryLines(code string) (lines [][]string) {
 	return lines
 }
 
-// problem tells what is wrong with the words of a command line; "" is nothing.
+// problem returns the error in the words of a command line, or "".
 func problem(top *cobra.Command, words []string) string {
 	cmd := top
 	i := 0
@@ -308,7 +308,7 @@ func takesValue(cmd *cobra.Command, word string) bool {
 	return false
 }
 
-// foreignFlags are other programs' flags that documents speak of.
+// foreignFlags are other programs' flags that documents mention.
 var foreignFlags = map[string]bool{
 	"--crlf": true, "--no-require-git": true, "--passthru": true, "--pre": true, "--ignore-file-case-insensitive": true, "--generate": true, "--pcre2-version": true, "--transport": true, "--header": true,
 }
@@ -363,7 +363,7 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-// The checks above can fail.
+// The checks above detect errors.
 func TestDocProblems(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"quarry serach x", `there is no command "serach"`},
@@ -388,7 +388,7 @@ func TestDocProblems(t *testing.T) {
 	}
 }
 
-// session is a command of a console block and what it should print.
+// session is a command of a console block and its expected output.
 type session struct{ command, want string }
 
 func sessions(block string) []session {
@@ -406,7 +406,7 @@ func sessions(block string) []session {
 	return list
 }
 
-// printed compares an output with what a document shows.
+// printed compares an output with the output in a document.
 func printed(want, got string) bool {
 	pattern := regexp.QuoteMeta(want)
 	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllString(pattern, `(?s:.*)`)
@@ -489,7 +489,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// The README's table has every command, and install has every client.
+// The README's table lists every command, and install every client.
 func TestReadmeIsWhole(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(topDir, "README.md"))
 	if err != nil {

@@ -51,7 +51,7 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 	return cmd
 }
 
-// doctorOptions are how this program's commands see a workspace.
+// doctorOptions returns the settings with which this program's commands open a workspace.
 func doctorOptions(s env.Streams, root string) *doctor.Options {
 	return &doctor.Options{
 		Root: root, Getenv: s.Env(), Config: s.File,
@@ -153,7 +153,7 @@ func (x *examining) text(findings []doctor.Finding) string {
 	return b.String()
 }
 
-// cleanUp removes what processes that are gone have left.
+// cleanUp removes files left by processes that have ended.
 func (x *examining) cleanUp(ctx context.Context, root string) error {
 	err := x.openAt(root)
 	if err != nil {

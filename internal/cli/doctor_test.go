@@ -25,8 +25,8 @@ type patient struct {
 	t         *testing.T
 	home, dir string
 	env       []string
-	nobody    bool            // commands run as a user whom permissions stop
-	ended     <-chan struct{} // closed when a process the advice ends is gone; nil if there is none
+	nobody    bool            // commands run as a user subject to permissions
+	ended     <-chan struct{} // closed after the process that the advice ends is gone; nil if there is none
 }
 
 func newPatient(t *testing.T) *patient {
@@ -34,7 +34,7 @@ func newPatient(t *testing.T) *patient {
 	if runtime.GOOS == "windows" {
 		t.Skip("advice is for a POSIX shell")
 	}
-	// A short name: the path of a socket has to be.
+	// Use a short name: the path of a socket has a short limit.
 	top, err := os.MkdirTemp("", "qd")
 	if err == nil {
 		t.Cleanup(func() { os.RemoveAll(top) })
@@ -52,9 +52,9 @@ func newPatient(t *testing.T) *patient {
 	writeTree(t, top, map[string]string{
 		"work/go.mod": "module x\n", "work/a.txt": "one\n", "home/.config/keep": "",
 		"proc/sys/fs/inotify/max_user_watches": "8192\n", "proc/sys/fs/inotify/max_queued_events": "16384\n",
-		// sudo and sysctl of a machine that has this proc.
+		// A sudo and a sysctl that act on the planted proc.
 		"bin/sudo":     "#!/bin/sh\nexec \"$@\"\n",
-		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor has a note
+		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor adds a note
 		"bin/sysctl":   "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > \"" + top + "/proc/sys/$(echo $k | tr . /)\"\n",
 	})
 	for _, name := range []string{"sudo", "sysctl", "xdg-open"} {
@@ -62,7 +62,7 @@ func newPatient(t *testing.T) *patient {
 			t.Fatal(err)
 		}
 	}
-	// The test binary called quarry is quarry: see TestMain.
+	// The test binary acts as quarry under that name: see TestMain.
 	if err := os.Symlink(self, filepath.Join(bin, "quarry")); err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +120,13 @@ func (p *patient) findings(env ...string) []doctor.Finding {
 	if want := min(problems, 1); code != want {
 		p.t.Errorf("exit code %d with %d problems", code, problems)
 	}
-	// In a user namespace the owner of / has no name: that is the room, not the patient.
+	// In a user namespace the owner of / has no name. That is caused by the test environment.
 	return slices.DeleteFunc(res.Findings, func(f doctor.Finding) bool { return f.ID == ownerUnverified })
 }
 
 const ownerUnverified = "owner-unverified"
 
-// wantNamedOwners skips a test of the doctor's text where a note about the room
+// wantNamedOwners skips a test of the doctor's text if a note about the environment
 // comes first; TestSandboxes has that note.
 func (p *patient) wantNamedOwners() {
 	p.t.Helper()
@@ -140,7 +140,7 @@ func (p *patient) write(name, text string) {
 	writeTree(p.t, filepath.Dir(p.home), map[string]string{name: text})
 }
 
-// replaceIn stands for sed, which a bare machine need not have.
+// replaceIn replaces sed, which a minimal machine may lack.
 func (p *patient) replaceIn(name, from, to string) {
 	p.t.Helper()
 	before, err := os.ReadFile(filepath.Join(filepath.Dir(p.home), name))
@@ -154,13 +154,13 @@ func (p *patient) replaceIn(name, from, to string) {
 	p.write(name, after)
 }
 
-// Each planted problem is found, as the only one, and its advice repairs it.
+// Each planted problem is the only finding, and its advice repairs it.
 func TestDoctor(t *testing.T) {
 	stress.SkipShort(t)
 	for _, c := range []struct {
 		name, id string
 		plant    func(p *patient)
-		env      string // a variable that is the problem
+		env      string // an environment variable that causes the problem
 	}{
 		{"a key that doesn't exist", "config-broken", func(p *patient) {
 			p.write("home/.config/quarry/quarry.toml", "# hiden files\n[search]\nhiden = true\n")
@@ -200,7 +200,7 @@ func TestDoctor(t *testing.T) {
 		{"a damaged index", "index-damaged", func(p *patient) {
 			p.must(`quarry index build -q && for f in ~/.cache/quarry/index/*/seg*; do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)
 		}, ""},
-		{"a socket nobody listens at", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
+		{"a socket without a listener", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
 		{"a change cut short", "journal-unfinished", func(p *patient) { p.cutChange() }, ""},
 		{"a temporary file of a process of the last boot", "temporary-files", func(p *patient) {
 			p.must("mkdir sub && : > sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb")
@@ -234,7 +234,7 @@ func TestDoctor(t *testing.T) {
 			p.serve(filepath.Join(filepath.Dir(p.home), "bin2", "quarry"))
 			p.must("cp -L ../bin/quarry ../bin2/new && mv ../bin2/new ../bin2/quarry")
 		}, ""},
-		{"a folder nobody may read", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
+		{"an unreadable folder", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
 		{"a workspace that can't be written to", "root-read-only", func(p *patient) { p.must("chmod 555 .") }, ""},
 		{"a state folder that can't be made", "place-missing", func(p *patient) {
 			p.must("mkdir -p -m 700 ~/.cache/quarry && mkdir -p -m 700 ~/.local/share && mkdir ~/.local/state && chmod 555 ~/.local/state")
@@ -246,7 +246,7 @@ func TestDoctor(t *testing.T) {
 			t.Parallel()
 			p := newPatient(t)
 			if os.Getuid() == 0 && slices.Contains([]string{"unreadable", "root-read-only", "place-missing", "place-read-only"}, c.id) {
-				p.becomeNobody() // nothing stops root
+				p.becomeNobody() // root is not subject to permissions
 			}
 			var env []string
 			if c.env != "" {
@@ -263,14 +263,14 @@ func TestDoctor(t *testing.T) {
 				t.Fatalf("no command to repair it: %+v", got[0])
 			}
 			script := strings.Join(got[0].Run, " && ")
-			if c.env != "" { // a variable lives in the shell
+			if c.env != "" { // a variable belongs to the shell
 				script += " && " + doctorCommand
 			}
 			out, code := p.sh(script, env...)
 			if code != 0 {
 				t.Fatalf("%s: exit code %d\n%s", script, code, out)
 			}
-			if p.ended != nil { // killed, but perhaps not gone yet
+			if p.ended != nil { // killed, but may still be exiting
 				select {
 				case <-p.ended:
 				case <-time.After(time.Minute):
@@ -287,7 +287,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// becomeNobody gives all the patient has to a user without rights.
+// becomeNobody gives all the patient's files to a user without rights.
 func (p *patient) becomeNobody() {
 	p.t.Helper()
 	top, own := filepath.Dir(p.home), p.copyProgram()
@@ -303,8 +303,8 @@ func (p *patient) becomeNobody() {
 	p.nobody = true
 }
 
-// copyProgram puts the program itself where another user may run it: where tests
-// are compiled others may not look.
+// copyProgram copies the program to a folder that another user may read, unlike the
+// folder in which tests are compiled.
 func (p *patient) copyProgram() (own string) {
 	p.t.Helper()
 	program, err := os.Executable()
@@ -323,7 +323,7 @@ func (p *patient) copyProgram() (own string) {
 	return own
 }
 
-// suspended leaves a process that keeps the index and was stopped.
+// suspended leaves a stopped process that owns the index.
 func (p *patient) suspended() {
 	p.t.Helper()
 	if _, err := exec.LookPath("fuser"); err != nil {
@@ -333,7 +333,7 @@ func (p *patient) suspended() {
 	p.must("kill -STOP " + strconv.Itoa(pid))
 }
 
-// serve starts a program that keeps the index until the advice ends it.
+// serve starts a program that owns the index until the advice ends it.
 func (p *patient) serve(program string) (pid int) {
 	p.t.Helper()
 	serve := exec.Command(program, "serve")
@@ -355,7 +355,7 @@ func (p *patient) serve(program string) (pid int) {
 	return serve.Process.Pid
 }
 
-// staleSocket leaves a socket where the process that kept the index had it.
+// staleSocket leaves a socket at the index owner's path.
 func (p *patient) staleSocket() {
 	p.t.Helper()
 	p.must("quarry index build -q")
@@ -375,8 +375,8 @@ func (p *patient) staleSocket() {
 	l.Close()
 }
 
-// cutChange makes a journal whose last change has no end, as a crash leaves it:
-// the record of the end is cut off, and no process owns the entry.
+// cutChange makes a journal whose last change is unfinished, as after a crash: the final
+// record is cut off, and no process owns the entry.
 func (p *patient) cutChange() {
 	p.t.Helper()
 	p.must("quarry write b.txt --content before && quarry write b.txt --content after")
@@ -388,7 +388,7 @@ func (p *patient) cutChange() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	// The shortest cut that leaves a change open is right behind its intent.
+	// The shortest cut that leaves a change open is right after its intent.
 	for n := len(whole) - 1; n > 0; n-- {
 		if err := os.WriteFile(segments[0], whole[:n], 0o600); err != nil {
 			p.t.Fatal(err)
@@ -402,8 +402,8 @@ func (p *patient) cutChange() {
 	}
 }
 
-// A disk that is nearly full is a problem for the workspace, and for what is
-// kept if that is elsewhere.
+// A nearly full disk is a problem for the workspace, and for the state folder if that is on
+// another disk.
 func TestDoctorRoom(t *testing.T) {
 	p := newPatient(t)
 	p.wantNamedOwners()
@@ -413,7 +413,7 @@ func TestDoctorRoom(t *testing.T) {
 	}
 }
 
-// Without a home several checks can't look; that is said once.
+// Without a home several checks can't run; the doctor says so once.
 func TestDoctorNoHome(t *testing.T) {
 	p := newPatient(t)
 	got := p.findings("HOME=")

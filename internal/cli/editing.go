@@ -82,7 +82,7 @@ var (
 	errNoOp  = errors.New("nothing to do: give one of --old, --insert-after, --insert-before and --delete")
 )
 
-// edit makes the edit of the flags.
+// edit makes the edit requested by the flags.
 func (f *editFlags) edit(cmd *cobra.Command) (change.Edit, error) {
 	given := cmd.Flags().Changed
 	n := 0
@@ -144,7 +144,7 @@ func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
 	return r, nil
 }
 
-// pairText is the only text of a flag that may be given several times.
+// pairText returns the only value of a flag that may be repeated.
 func pairText(list []string) string {
 	if len(list) == 0 {
 		return ""
@@ -154,8 +154,8 @@ func pairText(list []string) string {
 
 var errPairs = errors.New("several edits are pairs of --old and --new, in this order")
 
-// editAll makes several edits in several files, as one change. Texts that are
-// not the only one are refused, unless all are meant.
+// editAll makes several edits in several files, as one change. Ambiguous texts are refused
+// unless all occurrences are meant.
 func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
 	given := cmd.Flags().Changed
 	if len(f.old) > 0 && len(f.new) == 0 {
@@ -206,8 +206,8 @@ func lineRange(s string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// pathAndDash takes a path, and a dash for standard input by those who are used
-// to writing one.
+// pathAndDash accepts a path, optionally with a dash for standard input, which some people
+// habitually write.
 func pathAndDash(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 && args[1] == "-" {
 		args = args[:1]

@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// enginePatterns makes patterns and syntax what -P, --engine and --no-unicode ask for.
+// enginePatterns sets patterns and syntax according to -P, --engine and --no-unicode.
 func (f *searchFlags) enginePatterns(q *search.Query) error {
 	engine := f.engine
 	switch {
@@ -23,7 +23,7 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	switch engine {
 	case "default":
 	case "auto":
-		// The other engine is used only for what Rust's syntax can't express.
+		// The other engine is used only for patterns that Rust's syntax can't express.
 		if q.Match.Syntax != match.Rust || compiles(q.Patterns, q.Match) {
 			break
 		}
@@ -65,8 +65,8 @@ func compiles(patterns []string, o match.Options) bool {
 	return err == nil
 }
 
-// pcrePatterns writes patterns of PCRE2 in JavaScript's syntax, or says which part of
-// one can't be.
+// pcrePatterns translates PCRE2 patterns to JavaScript's syntax, or names the part that
+// can't be translated.
 func (f *searchFlags) pcrePatterns(q *search.Query) error {
 	if f.noUnicode {
 		return errors.New("-P: patterns are always Unicode: without --no-unicode, write [A-Za-z0-9_] for \\w and [0-9] for \\d")

@@ -19,7 +19,7 @@ import (
 	"quarry/match"
 )
 
-// message is an error for a person: with the place marked in a pattern, and the
+// message words an error for a person, with the position in a pattern marked and the
 // next step if one is known.
 func message(err error) string {
 	var e *match.Error
@@ -77,7 +77,7 @@ func markedLine(e *match.Error) (line string, column, width int) {
 	return before + show(e.Pattern[at:end]) + cutAfter, utf8.RuneCountInString(before), width
 }
 
-// instead says what to do instead of flags people know from ripgrep, rm and mv.
+// instead suggests replacements for flags that people know from ripgrep, rm and mv.
 var instead = map[string]map[string]string{
 	"search": {
 		"require-git":   "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
@@ -102,7 +102,7 @@ const (
 	neverOverwrites = "nothing is ever overwritten: leave the flag out, or move what is there away first"
 )
 
-// flagError says what is wrong with a flag and what to write instead.
+// flagError words an invalid flag and suggests a replacement.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -140,8 +140,8 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	return fmt.Errorf("%w\n  %s --help lists the flags", err, cmd.CommandPath())
 }
 
-// searchFlag is a flag of quarry search that was given to quarry itself, as one
-// gives it to rg; "" if it is none.
+// searchFlag returns the flag of quarry search that was given to quarry itself, as one
+// would to rg, or "".
 func searchFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	if cmd.HasParent() {
 		return ""
@@ -160,7 +160,7 @@ func searchFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 	return ""
 }
 
-// wanted says what values of a type look like.
+// wanted describes the values of a type.
 var wanted = map[string]string{
 	"int": "a number", "count": "a number", "bool": "true or false", "duration": "a time, as 90s, 5m or 1h", "time": "a time, as 90s, 1h or 30d",
 }
@@ -183,8 +183,8 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 	return config.Nearest(name, names)
 }
 
-// clearArgs makes a check of arguments say what is missing or too much, and
-// how the command is used.
+// clearArgs makes an argument check name missing or extra arguments and the command's
+// usage.
 func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if command.IsGroup(cmd) {
@@ -218,9 +218,9 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 
 var errEmptyRoot = errors.New("--root is empty; . is the current folder")
 
-// mayBeEmpty are the arguments that are texts. Any other one that is empty is a
-// variable that a script has not set: no path, which would be the current folder,
-// and not the last change.
+// mayBeEmpty lists the arguments that are texts. Any other empty argument comes from an
+// unset variable in a script, and must not mean the current folder or the last
+// change.
 var mayBeEmpty = map[string]bool{"PATTERN": true, "TEXT": true, "VALUE": true, "JSON": true}
 
 func emptyArgument(cmd *cobra.Command, args []string) error {
@@ -237,7 +237,7 @@ func emptyArgument(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// argumentWords are the arguments that a command's usage names, without flags.
+// argumentWords returns the arguments in a command's usage, without flags.
 func argumentWords(cmd *cobra.Command) []string {
 	words := strings.Fields(cmd.Use)[1:]
 	for i, w := range words {
@@ -262,10 +262,10 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// near is the command below cmd that a word was probably meant to be.
+// near returns the command below cmd that a mistyped word probably means.
 func near(cmd *cobra.Command, word string) string { return config.Nearest(word, commandNames(cmd)) }
 
-// otherNames are what other programs call our commands.
+// otherNames maps other programs' names of commands to ours.
 var otherNames = map[string]string{
 	"grep": "search", "ag": "search", "ack": "search",
 	"ls": "find", "list": "find", "files": "find", "tree": "find", "glob": "find",
@@ -275,7 +275,7 @@ var otherNames = map[string]string{
 	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
 	"install": "mcp install", "uninstall": "mcp uninstall", "server": "mcp", "agent": "mcp",
 	"page": "ui", "web": "ui", "open": "ui", "browser": "ui",
-	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
+	"status": "log, quarry record status or quarry index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
 }
 
 // knownCommand refuses an argument that is not a command and suggests the

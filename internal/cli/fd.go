@@ -20,10 +20,10 @@ import (
 	"quarry/search"
 )
 
-// fdVersion is the fd whose behaviour quarry fd has.
+// fdVersion is the version of fd that quarry fd imitates.
 const fdVersion = "10.3.0"
 
-// fdFlags are the flags of fd; findFlags has those that mean the same in both.
+// fdFlags are the flags of fd; findFlags has those with the same meaning in both.
 type fdFlags struct {
 	findFlags
 	glob, regex                   bool
@@ -173,7 +173,7 @@ func addFdOpposites(groups []command.Group) {
 	}
 }
 
-// fdExit prints an error and returns fd's exit code: 1 for every error.
+// fdExit prints an error and returns fd's exit code, 1 for every error.
 func fdExit(ctx context.Context, s env.Streams, err error) int {
 	switch {
 	case err == nil || isClosedPipe(err):
@@ -187,7 +187,7 @@ func fdExit(ctx context.Context, s env.Streams, err error) int {
 	return exitNone
 }
 
-// run lists what the flags ask for.
+// run lists the entries selected by the flags.
 func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) bool, args []string) error {
 	if f.base != "" {
 		if err := os.Chdir(f.base); err != nil {
@@ -211,7 +211,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	if err != nil {
 		return err
 	}
-	complain := func(err error) { // as in fd, the rest is listed, and the exit code is 0
+	complain := func(err error) { // as in fd, the others are listed, and the exit code is 0
 		fmt.Fprintf(s.Err, "fd: %s\n", printing.EscapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
@@ -233,7 +233,7 @@ func (f *fdFlags) run(ctx context.Context, s env.Streams, given func(string) boo
 	}
 	root := ""
 	if _, err := os.Getwd(); err != nil {
-		root = real[0] // the current folder is gone; the paths may be elsewhere
+		root = real[0] // the current folder was deleted; the paths may be elsewhere
 	}
 	targets, err := ws.find(root, fdPaths(real), complain)
 	if err != nil {
@@ -280,7 +280,7 @@ func fdPaths(paths []string) []string {
 	return paths
 }
 
-// check refuses what fd refuses.
+// check refuses arguments that fd refuses.
 func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	if given("threads") && f.threads <= 0 {
 		return errors.New("--threads takes a number, 1 or more")
@@ -298,7 +298,7 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 		f.maxResults = 1
 	}
 	if f.minDepth > f.maxDepth && f.maxDepth > 0 {
-		f.minDepth = f.maxDepth + 1 // nothing is so deep
+		f.minDepth = f.maxDepth + 1 // nothing is that deep
 	}
 	switch f.stripPrefix {
 	case "auto", "always", "never":
@@ -308,7 +308,7 @@ func (f *fdFlags) check(given func(string) bool, paths []string) error {
 	return nil
 }
 
-// fdQuery asks for all that could be listed below a target; looks says that sizes, times
+// fdQuery requests everything listable below a target; looks reports that sizes, times
 // and permissions matter.
 func (f *fdFlags) fdQuery(t *target, looks bool, complain func(error)) search.FindQuery {
 	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true, Stat: looks, Order: search.ByPath}
@@ -328,7 +328,7 @@ func (f *fdFlags) fdQuery(t *target, looks bool, complain func(error)) search.Fi
 	return q
 }
 
-// globalIgnores is the file of fd's own ignore rules, or "".
+// globalIgnores returns the path of fd's own ignore rules, or "".
 func (f *fdFlags) globalIgnores() string {
 	if f.noGlobal {
 		return ""
@@ -344,7 +344,7 @@ func (f *fdFlags) globalIgnores() string {
 	return list
 }
 
-// filter is what decides about entries by kind, size, time and owner.
+// filter returns the test of entries by kind, size, time and owner.
 func (f *fdFlags) filter() (func(*search.Entry) bool, map[string]bool, error) {
 	kinds := map[string]bool{}
 	for _, k := range f.kinds {
@@ -362,14 +362,14 @@ func (f *fdFlags) filter() (func(*search.Entry) bool, map[string]bool, error) {
 	return pass, kinds, nil
 }
 
-// fdKinds are the kinds of fd's -t.
+// fdKinds are the values of fd's -t.
 var fdKinds = map[string]string{
 	"f": "file", "file": "file", "d": "dir", "dir": "dir", "directory": "dir", "l": "symlink", "symlink": "symlink",
 	"x": "executable", "executable": "executable", "e": "empty", "empty": "empty",
 	"s": "other", "socket": "other", "p": "other", "pipe": "other", "b": "other", "block-device": "other", "c": "other", "char-device": "other",
 }
 
-// isKind decides by -t.
+// isKind tests an entry for -t.
 func (f *fdFlags) isKind(ctx context.Context, t *target, e *search.Entry, kinds map[string]bool) bool {
 	if len(kinds) == 0 {
 		return true
@@ -387,7 +387,7 @@ func (f *fdFlags) isKind(ctx context.Context, t *target, e *search.Entry, kinds 
 	return !kinds["empty"] || t.empty(ctx, e)
 }
 
-// executable reports a file that this user may execute.
+// executable reports whether this user may execute a file.
 func (t *target) executable(e *search.Entry) bool {
 	if e.Link || t.root == "" {
 		return !e.Link && e.Mode&0o111 != 0
@@ -395,7 +395,7 @@ func (t *target) executable(e *search.Entry) bool {
 	return mayExecute(t.abs(e), e.Mode)
 }
 
-// abs is where an entry is.
+// abs returns the absolute path of an entry.
 func (t *target) abs(e *search.Entry) string {
 	return filepath.Join(t.root, filepath.FromSlash(e.Path))
 }

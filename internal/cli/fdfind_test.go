@@ -19,10 +19,10 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestFindFd compares what is listed with fd, on random trees, by random flags.
-// Three habits differ by choice (docs/SEARCH.md): the pattern is no regular
-// expression, so fd gets -F; a glob is exact, so fd gets -s; folders are listed
-// on demand, so Quarry gets -t any where fd is asked for everything.
+// TestFindFd compares listings with fd's, on random trees with random flags. Three
+// deliberate differences (docs/SEARCH.md) are evened out: patterns are not regular
+// expressions, so fd gets -F; globs are exact, so fd gets -s; folders are listed only on
+// request, so Quarry gets -t any if fd lists everything.
 func TestFindFd(t *testing.T) {
 	fd := fdProgram(t)
 	cases, listed := 0, 0
@@ -45,13 +45,13 @@ func TestFindFd(t *testing.T) {
 			listed++
 		}
 		if slices.Contains(theirs, "--size") || slices.Contains(theirs, "x") {
-			// fd measures a link itself if it leads to a file, and asks where it leads
-			// whether that can be executed; here a link has neither.
+			// If a link leads to a file, fd uses the link's own size and checks whether the target can
+			// be executed; here a link has neither property.
 			want = slices.DeleteFunc(want, isLink)
 		}
 		return gocmp.Diff(want, fdList(got.out), cmpopts.EquateEmpty())
 	}
-	// Letter case is tried on names that differ by it, since few random ones do.
+	// Letter case is tested with names that differ only by case, which random names seldom do.
 	dir := t.TempDir()
 	for _, name := range []string{"scan.md", "Scanner.go", "SCANS.txt", "café", "CAFÉS", "a.GO", "b.go"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
@@ -87,7 +87,7 @@ func TestFindFd(t *testing.T) {
 	}
 	t.Logf("%d compared with fd, %d of them listed something", cases, listed)
 	if cases >= 100 && listed < cases/3 {
-		t.Errorf("fd listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
+		t.Errorf("fd listed something for %d of %d cases only: the trees are unsuitable", listed, cases)
 	}
 }
 
@@ -102,7 +102,7 @@ func fdProgram(t *testing.T) string {
 	return ""
 }
 
-// fdList reads paths that end in NUL, in one form.
+// fdList reads paths that end in NUL, in a normal form.
 func fdList(out string) []string {
 	var list []string
 	for p := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") {
@@ -120,8 +120,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
-// fdTree makes a tree in a repository. No name ends in a dot: fd takes such a hidden
-// one for one that is not.
+// fdTree makes a tree in a repository. No name ends in a dot: fd treats such a hidden
+// file as not hidden.
 func fdTree(t *testing.T, rng *rand.Rand) string {
 	t.Helper()
 	top := t.TempDir()
@@ -179,7 +179,7 @@ func fdTree(t *testing.T, rng *rand.Rand) string {
 	return dir
 }
 
-// fdCase draws a command line for both.
+// fdCase draws a command line for each of the two programs.
 func fdCase(rng *rand.Rand) (ours, theirs []string) {
 	both := []string{"-0"}
 	some := func(n int, flags ...string) {
@@ -221,7 +221,7 @@ func fdCase(rng *rand.Rand) (ours, theirs []string) {
 	return slices.DeleteFunc(ours, drop), slices.DeleteFunc(theirs, drop)
 }
 
-// listTree shows a tree with what find can ask about.
+// listTree describes a tree by the properties that find tests.
 func listTree(dir string) (list []string) {
 	filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
 		if err != nil {

@@ -14,11 +14,11 @@ import (
 	"quarry/search"
 )
 
-// patterns compiles fd's patterns: all of them have to match the name of an entry,
+// patterns compiles fd's patterns: all of them must match the name of an entry,
 // or with -p its absolute path.
 func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool, error) {
 	var tests []func(string) bool
-	// A capital letter in one of the patterns counts for all.
+	// A capital letter in any pattern makes all of them case-sensitive.
 	fold := f.letters == "ignore-case" || f.letters == "" && !slices.ContainsFunc(list, func(p string) bool {
 		return hasUpper(p, f.fixed || f.exactName || f.glob && !f.regex)
 	})
@@ -47,7 +47,7 @@ func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool
 	}, nil
 }
 
-// whole is the absolute path of an entry, by the name of the folder that was given.
+// whole returns the absolute path of an entry, below the folder name that was given.
 func (f *fdFlags) whole(t *target, e *search.Entry) string {
 	shown, err := filepath.Abs(filepath.FromSlash(t.shown(e.Path)))
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *fdFlags) pattern(p string, fold bool) (func(string) bool, error) {
 	}, nil
 }
 
-// fdGlob matches a whole name, or a whole path: * does not match a slash.
+// fdGlob matches a whole name or a whole path: * does not match a slash.
 func fdGlob(p string, anchored, fold bool) (func(string) bool, error) {
 	dialect := glob.Gitignore
 	if fold {
@@ -97,7 +97,7 @@ func fdGlob(p string, anchored, fold bool) (func(string) bool, error) {
 	return func(text string) bool { return only.MatchFile(strings.TrimPrefix(text, "/")) }, nil
 }
 
-// hasUpper reports a pattern with a capital letter that stands for itself.
+// hasUpper reports whether a pattern has a literal capital letter.
 func hasUpper(p string, literal bool) bool {
 	escaped := false
 	for _, r := range p {
@@ -113,7 +113,7 @@ func hasUpper(p string, literal bool) bool {
 	return false
 }
 
-// onlyHidden reports a pattern that matches only names with a leading dot.
+// onlyHidden reports whether a pattern matches only names with a leading dot.
 func onlyHidden(p string, isGlob, literal bool) bool {
 	if isGlob {
 		return strings.HasPrefix(p, ".") && len(p) > 1

@@ -17,7 +17,7 @@ import (
 	"quarry/search"
 )
 
-// fdOutput shows entries as fd does, or runs commands for them.
+// fdOutput prints entries as fd does, or runs commands for them.
 type fdOutput struct {
 	f        *fdFlags
 	s        env.Streams
@@ -27,10 +27,10 @@ type fdOutput struct {
 	palette  *lsColours // nil without colours
 	n        int
 	paths    []string // for -X
-	failed   bool     // a command did
+	failed   bool     // a command failed
 }
 
-// add shows the entries of a target that pass.
+// add outputs the entries of a target that accepts allows.
 func (o *fdOutput) add(ctx context.Context, t *target, entries []search.Entry, accepts func(*target, *search.Entry) bool,
 	pass func(*search.Entry) bool, kinds map[string]bool) error {
 	f := o.f
@@ -70,7 +70,7 @@ func (o *fdOutput) add(ctx context.Context, t *target, entries []search.Entry, a
 	return nil
 }
 
-// holding are the folders that have an entry named by --ignore-contain.
+// holding returns the folders that have an entry named by --ignore-contain.
 func (o *fdOutput) holding(ctx context.Context, t *target) map[string]bool {
 	folders := map[string]bool{}
 	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true}
@@ -87,7 +87,7 @@ func (o *fdOutput) holding(ctx context.Context, t *target) map[string]bool {
 	return folders
 }
 
-// inAny reports a path at or below one of the folders.
+// inAny reports whether a path is at or below one of the folders.
 func inAny(folders map[string]bool, path string) bool {
 	for len(folders) > 0 && path != "" {
 		if folders[path] {
@@ -98,8 +98,8 @@ func inAny(folders map[string]bool, path string) bool {
 	return false
 }
 
-// path is an entry's path as fd prints it. prefixed says that ./ comes before one
-// from the current folder, unless --strip-cwd-prefix decides otherwise.
+// path returns an entry's path as fd prints it. With prefixed, a path in the current
+// folder begins with ./, unless --strip-cwd-prefix decides otherwise.
 func (o *fdOutput) path(t *target, e *search.Entry, prefixed bool) string {
 	path := t.shown(e.Path)
 	switch {
@@ -160,7 +160,7 @@ func (o *fdOutput) show(t *target, e *search.Entry) error {
 	return err
 }
 
-// separated has --path-separator in place of /.
+// separated replaces / by --path-separator.
 func (o *fdOutput) separated(path string) string {
 	if o.f.separator == "" {
 		return path
@@ -174,7 +174,7 @@ func (o *fdOutput) link(t *target, e *search.Entry) string {
 	return "\x1b]8;;" + to.String() + "\x1b\\"
 }
 
-// finish runs the commands of -X and writes what is left.
+// finish runs the commands of -X and flushes the output.
 func (o *fdOutput) finish(context.Context) error {
 	if err := o.w.Flush(); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (o *fdOutput) batch(words []string) error {
 	}
 	size := o.f.batchSize
 	if size <= 0 {
-		size = 4000 // below the limit on arguments of every system
+		size = 4000 // below every system's limit on arguments
 	}
 	for from := 0; from < len(o.paths); from += size {
 		run := append([]string{}, words[:at]...)
@@ -270,7 +270,7 @@ func hasPlaceholder(word string) bool {
 }
 
 // expand fills a template: {} is the path, {/} its name, {//} its folder, {.} and
-// {/.} these without extension; {{ and }} are braces.
+// {/.} the path and name without extension; {{ and }} are braces.
 func (o *fdOutput) expand(template, path string) string {
 	name := filepath.Base(path)
 	bare := strings.TrimPrefix(path, "./")
@@ -282,7 +282,7 @@ func (o *fdOutput) expand(template, path string) string {
 		"{.}", o.separated(withoutExtension(bare)), "{/.}", withoutExtension(name)).Replace(template)
 }
 
-// withoutExtension keeps a name that begins with its only dot.
+// withoutExtension removes the extension; a leading dot does not begin one.
 func withoutExtension(path string) string {
 	ext := filepath.Ext(path)
 	if filepath.Base(path) == ext {
@@ -291,8 +291,8 @@ func withoutExtension(path string) string {
 	return strings.TrimSuffix(path, ext)
 }
 
-// splitFdExec makes one value of each command of -x and -X, which end with ; or with
-// the line: a flag can't have a list of values.
+// splitFdExec merges each command of -x and -X, up to ; or the end of the line, into one
+// value: a flag can't have a list of values.
 func splitFdExec(args []string) []string {
 	if len(args) == 0 || args[0] != "fd" {
 		return args
@@ -312,7 +312,7 @@ func splitFdExec(args []string) []string {
 			end++
 		}
 		if end == i+1 {
-			out = append(out, "--"+flag) // its value is missing; the parser reports that
+			out = append(out, "--"+flag) // its value is missing, as the parser reports
 		} else {
 			out = append(out, "--"+flag+"="+strings.Join(args[i+1:end], "\x00"))
 		}

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 )
 
-// mayExecute reports a mode by which somebody may execute a file.
+// mayExecute reports whether the mode lets anybody execute a file.
 func mayExecute(_ string, mode fs.FileMode) bool { return mode&0o111 != 0 }
 
-// ownerTest refuses -o: files have no such owners here.
+// ownerTest refuses -o: this system has no such owners.
 func ownerTest(s string) (func(path string) bool, error) {
 	if s == "" {
 		return nil, nil

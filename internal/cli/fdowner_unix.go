@@ -14,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mayExecute reports that this user may execute a file.
+// mayExecute reports whether this user may execute a file.
 func mayExecute(path string, _ fs.FileMode) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) == nil
 }
 
-// ownerTest reads user:group of -o, each with a leading ! to exclude; nil lets all
-// pass.
+// ownerTest reads user:group of -o, each with an optional ! to exclude; nil accepts
+// everything.
 func ownerTest(s string) (func(path string) bool, error) {
 	if s == "" {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestFdPreset gives the same command lines to quarry fd and to fd, which may list in
-// any order.
+// TestFdPreset gives the same command lines to quarry fd and to fd, ignoring the order of
+// results.
 func TestFdPreset(t *testing.T) {
 	fd := fdProgram(t)
 	run := stress.Start(t, "quarry fd = fd", 150, 20_000)
@@ -35,7 +35,7 @@ func TestFdPreset(t *testing.T) {
 			t.Fatal("fd did not run")
 		}
 		if cmd.ProcessState.ExitCode() > 1 {
-			continue // an older fd does not take these flags together
+			continue // an older fd rejects this combination of flags
 		}
 		got := runQuarry("", append([]string{"fd"}, args...)...)
 		cases++
@@ -45,8 +45,8 @@ func TestFdPreset(t *testing.T) {
 		want := fdList(string(out))
 		have := fdList(got.out)
 		if slices.Contains(args, "--size") || slices.Contains(args, "x") {
-			// fd measures a link itself if it leads to a file, and asks where it leads
-			// whether that can be executed; here a link has neither.
+			// If a link leads to a file, fd uses the link's own size and checks whether the target can
+			// be executed; here a link has neither property.
 			want, have = slices.DeleteFunc(want, isLink), slices.DeleteFunc(have, isLink)
 		}
 		if diff := gocmp.Diff(want, have, cmpopts.EquateEmpty()); diff != "" {
@@ -58,11 +58,11 @@ func TestFdPreset(t *testing.T) {
 	}
 	t.Logf("%d compared with fd, %d of them listed something", cases, printed)
 	if cases >= 100 && printed < cases/3 {
-		t.Errorf("fd listed something for %d of %d cases only: the trees are not what they should be", printed, cases)
+		t.Errorf("fd listed something for %d of %d cases only: the trees are unsuitable", printed, cases)
 	}
 }
 
-// fdMore adds flags that quarry find does not have.
+// fdMore adds flags that quarry find lacks.
 func fdMore(rng *rand.Rand, args []string) []string {
 	var more []string
 	for _, c := range []struct {

@@ -127,7 +127,7 @@ func (f *findFlags) groups() []command.Group {
 	command.AddDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
-	for name, of := range map[string]string{"max-results": "limit", "print0": "null"} { // as fd calls them
+	for name, of := range map[string]string{"max-results": "limit", "print0": "null"} { // fd's names
 		fl := *how.Lookup(of)
 		fl.Name, fl.Shorthand, fl.Hidden = name, "", true
 		how.AddFlag(&fl)
@@ -169,7 +169,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	if pass, err = f.test(kinds); err != nil {
 		return q, nil, err
 	}
-	own := kinds["empty"] || kinds["executable"] // each entry is looked at
+	own := kinds["empty"] || kinds["executable"] // these kinds need a look at each entry
 	q.Stat = f.json || f.long || pass != nil || own
 	switch f.sort {
 	case "path":
@@ -186,17 +186,17 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	return q, pass, nil
 }
 
-// addPattern turns the pattern into globs: it is a glob, or a part of names.
+// addPattern converts the pattern to globs: it is a glob, or a substring of names.
 func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	for _, p := range pattern {
-		p = norm.NFC.String(p) // as globs compare names
+		p = norm.NFC.String(p) // as globs are normalized
 		if !f.fixed && strings.ContainsAny(p, `*?[{!`) {
 			s.Globs = append(s.Globs, p)
 			continue
 		}
 		fold := f.letters == "ignore-case" || f.letters == "" && p == strings.ToLower(p)
 		p = asText.Replace(p)
-		if fold && len(f.excludes) > 0 { // what excludes must come later, and FoldedGlobs come after all Globs
+		if fold && len(f.excludes) > 0 { // excludes must come later, and FoldedGlobs come after all Globs
 			p, fold = anyCase(p), false
 		}
 		parts := []string{"*" + p + "*"}
@@ -228,8 +228,8 @@ func anyCase(s string) string {
 }
 
 // splitFindArgs distinguishes a pattern from paths. A single argument without
-// glob characters is a path if it exists, ends in a slash or comes with -g; a name
-// that exists here is a pattern too.
+// glob characters is a path if it exists, ends in a slash or comes with -g; if it is a
+// name in the current folder, it is also a pattern.
 func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 	if len(args) == 0 {
 		return nil, nil
@@ -244,7 +244,7 @@ func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) error {
 	described := len(f.globs) > 0 || f.fuzzy != ""
 	pattern, paths := splitFindArgs(args, described)
-	beside := "" // a folder here, whose files are listed with what the pattern finds
+	beside := "" // a folder here, listed in addition to the pattern's results
 	if len(paths) == 1 && !described && isNameHere(args[0]) {
 		beside, pattern, paths = args[0], args, nil
 	}
@@ -259,7 +259,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	var all []string // for -x and -X
 	left := f.limit
 	began, stopped := time.Now(), false
-	var near []string // what another call would find
+	var near []string // calls that would find something
 	found, err := list(s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		if f.maxDepth == 0 && cmd.Flags().Changed("max-depth") && !t.isFile {
 			return 0, nil, nil
@@ -315,8 +315,8 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	return nil
 }
 
-// isNameHere reports the name of a file or folder of the current folder. A symlink
-// may lead elsewhere: that is a path.
+// isNameHere reports whether arg names a file or folder in the current folder. A symlink
+// counts as a path, because it may lead elsewhere.
 func isNameHere(arg string) bool {
 	if strings.ContainsAny(arg, `/\`) || arg == "." || arg == ".." || arg == "-" {
 		return false
@@ -325,8 +325,8 @@ func isNameHere(arg string) bool {
 	return err == nil && info.Mode()&os.ModeSymlink == 0
 }
 
-// addFolder adds what lies in a folder that has the name of the pattern, also
-// where it is ignored: it was named.
+// addFolder adds the entries of a folder that has the name of the pattern, even if it is
+// ignored, because it was named.
 func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery, name string, res *search.FindResult) error {
 	below := path.Join(t.path, name)
 	q.Paths, q.Globs, q.FoldedGlobs, q.Offset = []string{below}, nil, nil, 0
@@ -355,7 +355,7 @@ func (f *findFlags) addFolder(ctx context.Context, t *target, q search.FindQuery
 	return nil
 }
 
-// cutShort says that the list is not whole. No command is run on a part of it.
+// cutShort reports an incomplete list. No command is run on an incomplete list.
 func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	if f.json {
 		if _, err := fmt.Fprintln(s.Out, `{"stopped":"time"}`); err != nil {
@@ -370,19 +370,19 @@ func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	return env.ErrReported
 }
 
-// shown is a path as it is printed.
+// shown returns a path as it is printed.
 func (f *findFlags) shown(t *target, e *search.Entry) string {
 	if f.absolute {
 		return filepath.ToSlash(filepath.Join(t.root, e.Path))
 	}
 	path := t.shown(e.Path)
 	if strings.HasPrefix(path, "-") && (f.nul || len(f.exec)+len(f.execBatch) > 0) {
-		return "./" + path // or the program would take a file called -rf for a flag
+		return "./" + path // or the program would mistake a file called -rf for a flag
 	}
 	return path
 }
 
-// empty reports an empty file, or a folder without entries.
+// empty reports whether an entry is an empty file or a folder without entries.
 func (t *target) empty(ctx context.Context, e *search.Entry) bool {
 	if !e.Folder {
 		return e.Size == 0 && !e.Link
@@ -393,7 +393,7 @@ func (t *target) empty(ctx context.Context, e *search.Entry) bool {
 	return err == nil && r.Total == 0
 }
 
-// deep reports whether a path lies at least n folders below the target.
+// deep reports whether a path is at least n folders below the target.
 func (t *target) deep(path string, n int) bool {
 	if n <= 1 || t.isFile {
 		return true
@@ -404,7 +404,7 @@ func (t *target) deep(path string, n int) bool {
 	return strings.Count(path, "/")+1 >= n
 }
 
-// noFiles says what would list more.
+// noFiles suggests calls that list more.
 func (f *findFlags) noFiles(pattern, near []string) string {
 	text := "no file found"
 	if slices.ContainsFunc(pattern, looksRegular) {
@@ -419,7 +419,7 @@ func (f *findFlags) noFiles(pattern, near []string) string {
 	return text + "\n  -u lists ignored files too, -uu also hidden ones"
 }
 
-// looksRegular reports a pattern as fd takes it.
+// looksRegular reports whether a pattern is a regular expression, as fd takes it.
 func looksRegular(p string) bool {
 	return strings.HasPrefix(p, "^") || strings.HasSuffix(p, "$") || strings.Contains(p, `\.`)
 }
@@ -432,11 +432,11 @@ type jsonEntry struct {
 	Modified string            `json:"modified,omitempty"`
 }
 
-// rowBlock is how many paths a goroutine makes rows of at a time.
+// rowBlock is the number of paths whose rows one goroutine makes at a time.
 const rowBlock = 4096
 
-// write prints the entries. Rows are made in parallel: for a kernel tree that is a tenth
-// of the time with 16 processors otherwise.
+// write prints the entries. Rows are made in parallel: on a kernel tree with 16 processors,
+// making them serially took a tenth of the time.
 func (f *findFlags) write(ctx context.Context, w *bufio.Writer, s env.Streams, t *target, entries []search.Entry) error {
 	if f.json {
 		return f.writeJSON(w, s, t, entries)

@@ -36,7 +36,7 @@ func (f *findFlags) kindSet() (map[string]bool, error) {
 	if set["any"] {
 		set["file"], set["dir"], set["symlink"] = true, true, true
 	}
-	// As in fd: what can be executed is a file, and what is empty one or a folder.
+	// As in fd: executable implies a file, and empty a file or a folder.
 	set["file"] = set["file"] || set["executable"]
 	if set["empty"] && !set["file"] && !set["dir"] {
 		set["file"], set["dir"] = true, true
@@ -48,7 +48,7 @@ func (f *findFlags) kindSet() (map[string]bool, error) {
 }
 
 // sizeTest reads +10k, -1M or 5b: at least, at most, exactly. Units are powers of
-// 1000, and with an i of 1024.
+// 1000, or of 1024 with an i.
 func sizeTest(s string) (func(int64) bool, error) {
 	bad := fmt.Errorf("--size %q: it is +N (at least), -N (at most) or N, with b, k, m, g, or ki, mi, gi after it: +10k", s)
 	sign := byte(0)
@@ -84,7 +84,7 @@ func timeOf(flag, s string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// test decides about entries after they were listed; nil lets all pass.
+// test filters entries after they were listed; nil accepts all.
 func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error) {
 	var tests []func(*search.Entry) bool
 	add := func(t func(*search.Entry) bool) { tests = append(tests, t) }
@@ -95,7 +95,7 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		}
 		add(func(e *search.Entry) bool { return !e.Folder && !e.Link && fits(e.Size) })
 	}
-	if len(f.exts) > 0 && kinds["dir"] { // of files the query knows
+	if len(f.exts) > 0 && kinds["dir"] { // the query itself handles extensions of files
 		add(func(e *search.Entry) bool { return !e.Folder || f.hasExtension(path.Base(e.Path)) })
 	}
 	now := time.Now()
@@ -124,8 +124,8 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 	}, nil
 }
 
-// hasExtension reports a name with one of -e, in any letter case, and something
-// before it.
+// hasExtension reports whether a name has one of the extensions of -e, in any letter case,
+// after a non-empty stem.
 func (f *findFlags) hasExtension(name string) bool {
 	for _, ext := range f.exts {
 		ext = "." + strings.TrimPrefix(ext, ".")
@@ -153,7 +153,7 @@ func splitExec(args []string) []string {
 		}
 		out := append([]string{}, args[:i]...)
 		if i+1 == len(args) || args[i+1] == ";" {
-			return append(out, a) // its value is missing; the parser reports that
+			return append(out, a) // its value is missing, as the parser reports
 		}
 		for k, word := range args[i+1:] {
 			if word == ";" {
@@ -166,8 +166,8 @@ func splitExec(args []string) []string {
 	return args
 }
 
-// expanded is a command for paths: {} is the path, {/} its name, {//} its folder, {.}
-// the path without extension and {/.} the name without. Without any it is added.
+// expanded fills a command's placeholders: {} is the path, {/} its name, {//} its folder,
+// {.} the path without extension and {/.} the name without. The default is a final {}.
 func expanded(command, paths []string) []string {
 	var out []string
 	used := false
@@ -193,7 +193,7 @@ func expanded(command, paths []string) []string {
 	return out
 }
 
-// run runs the command of -x for each path, or that of -X once.
+// run runs the command of -x for each path, or the command of -X once.
 func (f *findFlags) run(s env.Streams, paths []string) error {
 	batches := [][]string{paths}
 	command := f.execBatch
@@ -264,8 +264,8 @@ func (c *lsColours) of(e *search.Entry) string {
 	return c.kinds["fi"]
 }
 
-// appendColoured writes a path as ls would: the folders in their colour, the name in
-// its own.
+// appendColoured writes a path as ls would: the folders in the colour of folders, the name
+// in its own.
 func (c *lsColours) appendColoured(row []byte, path string, e *search.Entry) []byte {
 	slash := strings.LastIndexByte(path, '/') + 1
 	paint := func(code, text string) {
@@ -280,7 +280,7 @@ func (c *lsColours) appendColoured(row []byte, path string, e *search.Entry) []b
 	return row
 }
 
-// longLine is a line of -l: mode, size, time and path.
+// longLine formats a line of -l: mode, size, time and path.
 func longLine(e *search.Entry) string {
 	mode := e.Mode.Perm()
 	switch {

@@ -15,15 +15,15 @@ import (
 	"quarry/internal/doctor"
 )
 
-// folders lists the commands that take folders of workspaces as arguments, with
-// the largest number of them.
+// folders maps the commands that take workspace folders as arguments to the maximum
+// number.
 var folders = map[string]int{
 	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
 	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
 }
 
-// finish adds to all commands what they have in common: help texts of one form,
-// folders as arguments, and errors that say what to do.
+// finish adds to all commands their common parts: help texts of one form, folders as
+// arguments, and errors with advice.
 func finish(root *cobra.Command, s env.Streams) {
 	manual.Show(root, s.Lost)
 	command.Each(root, func(cmd *cobra.Command) {
@@ -40,7 +40,7 @@ func finish(root *cobra.Command, s env.Streams) {
 	})
 }
 
-// completions are those of arguments that depend on the workspace.
+// completions completes arguments that depend on the workspace.
 func completions() map[string]manual.Completer {
 	args := map[string]manual.Completer{"undo": manual.FirstArg(completeChanges), "diff": manual.FirstArg(completeChanges), "search": completeSearch}
 	for name := range folders {
@@ -57,7 +57,7 @@ func completeSearch(cmd *cobra.Command, args []string, _ string) ([]string, cobr
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// completeChanges offers the newest changes with what they did.
+// completeChanges offers the newest changes with their summaries.
 func completeChanges(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	c := &changer{s: env.Streams{Out: io.Discard, Err: io.Discard}}
 	if fl := cmd.Flags().Lookup("root"); fl != nil {

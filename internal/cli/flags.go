@@ -9,7 +9,7 @@ import (
 )
 
 // searchFlags are the flags of quarry search, with ripgrep's names. As in
-// ripgrep, the last of several flags that exclude each other wins.
+// ripgrep, the last of several mutually exclusive flags wins.
 type searchFlags struct {
 	patterns       []string
 	patternFiles   []string
@@ -27,7 +27,7 @@ type searchFlags struct {
 	globs          []string
 	types, notType []string
 	typeList       bool
-	mode           string // "", or the flag that replaces lines by something else
+	mode           string // "", or the flag that replaces the output of lines
 	only           bool
 	number         string // "", line-number or no-line-number
 	column         bool
@@ -66,7 +66,7 @@ type searchFlags struct {
 	given map[string]bool // flags on the command line
 }
 
-// groups of the flags of quarry search, in the order help shows them.
+// groups returns the flags of quarry search in the order of the help.
 func (f *searchFlags) groups() []command.Group {
 	list := []command.Group{
 		{Title: "What to search for"}, {Title: "Where to search"}, {Title: "What to show"},
@@ -105,7 +105,7 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	f.rgFlags.addPattern(fl)
 }
 
-// addStructure adds the flags of patterns that are code with holes.
+// addStructure adds the flags for code patterns with holes.
 func addStructure(fl *pflag.FlagSet, structure *bool, hole *string) {
 	fl.BoolVar(structure, "structure", false, "the pattern is code with holes: foo($A, $$REST);\nsee quarry help structure")
 	fl.StringVar(hole, "hole", "$", "`sign` that begins a hole, where $ is part of names")

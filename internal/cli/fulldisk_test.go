@@ -12,8 +12,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// What can't be written is no trouble of the files that are searched: it is said
-// once, and the search ends.
+// A write error is reported once, not for every searched file, and ends the
+// search.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -27,7 +27,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A change that was made and can't be reported says so.
+// A change that was made but can't be reported says so.
 func TestFullDiskAfterChange(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -48,7 +48,7 @@ func TestFullDiskAfterChange(t *testing.T) {
 	}
 }
 
-// Every command hears that its output could not be written.
+// Every command reports that its output could not be written.
 func TestFullDiskEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -70,7 +70,7 @@ func TestFullDiskEverywhere(t *testing.T) {
 		var errs bytes.Buffer
 		code := Run(t.Context(), strings.Fields(line), Streams{Out: fullDisk{}, Err: &errs})
 		if quiet := runQuarry("", strings.Fields(line)...).out == ""; quiet {
-			continue // it has nothing to write here
+			continue // its output is empty here
 		}
 		if code != 2 || !strings.Contains(strings.ToLower(errs.String()), "no space left") {
 			t.Errorf("quarry %s: exit code %d, %q", line, code, errs.String())
@@ -86,7 +86,7 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A text on standard input is not read beyond what a change may make of a file.
+// Standard input is read only up to the maximum size of a changed file.
 func TestEndlessInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -21,7 +21,7 @@ type leaving struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
-	mark string // in the environment of the process and of those it starts
+	mark string // in the environment of the process and its children
 }
 
 func startLeaving(t *testing.T, dir string, args ...string) *leaving {
@@ -56,7 +56,7 @@ func (l *leaving) send(lines ...string) {
 	}
 }
 
-// call sends a call of a tool, whose answer nobody waits for.
+// call sends a call of a tool without waiting for the answer.
 func (l *leaving) call(id int, name, args string) {
 	l.t.Helper()
 	l.send(rpc(id, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args)))
@@ -71,7 +71,7 @@ func (l *leaving) ready() {
 	}
 }
 
-// under waits until a call is being worked on, seen by its processor time.
+// under waits until a call is running, detected by its processor time.
 func (l *leaving) under() {
 	l.t.Helper()
 	l.send(rpc(99, "ping", "{}"))
@@ -80,9 +80,9 @@ func (l *leaving) under() {
 	}
 }
 
-// A server is gone two seconds after its standard input ended, whatever it does
-// then, and so is every process that it started. On a busy machine timers are late,
-// so go test allows more.
+// A server exits within two seconds after its standard input ended, whatever it is doing,
+// and so do all processes that it started. On a busy machine timers are late, so go test
+// allows more.
 func TestGoneAfterInput(t *testing.T) {
 	limit := time.Duration(stress.Size(6, 2)) * time.Second
 	dir := t.TempDir()
@@ -134,13 +134,13 @@ func TestGoneAfterInput(t *testing.T) {
 			l.call(1, "write_file", `{"path":"new.txt","content":"x"}`)
 			l.under()
 		}},
-		{"answers that nobody reads", []string{"--no-index"}, func(l *leaving) {
+		{"unread answers", []string{"--no-index"}, func(l *leaving) {
 			l.ready()
 			for i := range 40 {
 				l.call(i+1, "read_file", `{"path":"wide.txt"}`)
 			}
 		}},
-		{"refusals that nobody reads", []string{"--no-index"}, func(l *leaving) {
+		{"unread refusals", []string{"--no-index"}, func(l *leaving) {
 			l.ready()
 			for i := range 40 {
 				l.call(i+1, "read_file", `{"path":"wide.txt"}`)
@@ -195,7 +195,7 @@ func TestGoneAfterInput(t *testing.T) {
 	t.Logf("%d states, gone after %v at most", len(states), longest.Round(time.Millisecond))
 }
 
-// children names the processes that the server has left behind.
+// children names the processes that the server has left running.
 func (l *leaving) children() string {
 	if runtime.GOOS != "linux" {
 		return ""

@@ -13,10 +13,9 @@ import (
 	"unicode/utf16"
 )
 
-// TestHabits runs the kinds of commands that the guide of ripgrep and the readme of
-// fd teach through quarry rg and quarry fd: what they print and their exit codes
-// are those of the programs. The rest of the comparisons is random; these are what
-// people type.
+// TestHabits runs the kinds of commands that ripgrep's guide and fd's readme teach, with
+// quarry rg and quarry fd. Output and exit codes must equal those programs'. Other
+// comparisons use random commands; these are typical ones.
 func TestHabits(t *testing.T) {
 	dir := t.TempDir()
 	habitsTree(t, dir)
@@ -51,7 +50,7 @@ func TestHabits(t *testing.T) {
 				if len(args) == 0 {
 					continue
 				}
-				if err := os.Chdir(dir); err != nil { // after --base-directory
+				if err := os.Chdir(dir); err != nil { // restore after --base-directory
 					t.Fatal(err)
 				}
 				want := theirs(args[1:])
@@ -69,10 +68,10 @@ func TestHabits(t *testing.T) {
 			all += n
 			t.Logf("%d commands of %s, %d of them print something", n, c.name, printed)
 			if printed < n*4/5 {
-				t.Errorf("%d of %d commands print something: the tree is not what they are about", printed, n)
+				t.Errorf("%d of %d commands print something: the tree does not suit them", printed, n)
 			}
-			// What our own command prints differs from theirs: a comparison that
-			// doesn't see that sees nothing.
+			// Our own command's output differs from theirs, so a comparison that misses the
+			// difference is broken.
 			if want, got := theirs(c.planted[1:]), runQuarry("", c.planted...); c.form(got.out) == want.out {
 				t.Errorf("quarry %q prints the same: nothing is compared", c.planted)
 			}
@@ -81,7 +80,7 @@ func TestHabits(t *testing.T) {
 	t.Logf("%d commands in all", all)
 }
 
-// sortedWords is what was listed, which comes in any order, -X's on one line.
+// sortedWords sorts a listing, whose order varies, also within -X's single line.
 func sortedWords(out string) string {
 	words := strings.FieldsFunc(out, func(r rune) bool { return r == '\n' || r == ' ' || r == 0 })
 	slices.Sort(words)
@@ -109,8 +108,8 @@ func commandWords(line string) []string {
 	return words
 }
 
-// habitsTree is a project as those of the guides: sources, notes, a page, what is
-// ignored or hidden, other encodings, a binary file.
+// habitsTree makes a project like those of the guides: sources, notes, a page, ignored and
+// hidden files, other encodings, a binary file.
 func habitsTree(t *testing.T, dir string) {
 	t.Helper()
 	var zipped bytes.Buffer

@@ -17,8 +17,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The samples of quarry help syntax match what they say and don't match the
-// other text.
+// The samples of quarry help syntax match the listed text and not the other.
 func TestSyntaxSamples(t *testing.T) {
 	for _, syn := range manual.Syntaxes {
 		for _, e := range syn.Samples {
@@ -33,7 +32,7 @@ func TestSyntaxSamples(t *testing.T) {
 	}
 }
 
-// The globs of quarry help globs list the file they should and not the other.
+// The samples of quarry help globs list the right file and not the other.
 func TestGlobSamples(t *testing.T) {
 	for _, g := range manual.Globs {
 		dir := t.TempDir()
@@ -76,8 +75,8 @@ func TestHelpWidth(t *testing.T) {
 	}
 }
 
-// Flags are listed in the width there is, without empty or doubled defaults,
-// with a word for the value that says what it is, and no text keeps the line breaks it has in the source.
+// Flags are listed in the available width, without empty or doubled defaults, with a word
+// for the kind of value, and without the line breaks of the source.
 func TestFlagHelp(t *testing.T) {
 	command.Each(tree(), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
@@ -103,7 +102,7 @@ func TestFlagHelp(t *testing.T) {
 	})
 }
 
-// Every command has its place among what people do.
+// Every command belongs to a group of the help.
 func TestHelpGroups(t *testing.T) {
 	if got := runQuarry("", "help"); strings.Contains(got.out, "Other:") {
 		t.Errorf("a command is in no group:\n%s", got.out)
@@ -113,13 +112,15 @@ func TestHelpGroups(t *testing.T) {
 		if !strings.Contains(got.err, "did you mean quarry "+name+"?") {
 			t.Errorf("quarry %s: %s", word, got.err)
 		}
-		if help := runQuarry("", append(strings.Fields(name), "--help")...); help.code != 0 || !strings.Contains(help.out, "quarry "+name) {
-			t.Errorf("quarry %s suggests quarry %s, which there is not", word, name)
+		for name := range strings.SplitSeq(strings.ReplaceAll(name, " or quarry ", ", quarry "), ", quarry ") {
+			if help := runQuarry("", append(strings.Fields(name), "--help")...); help.code != 0 || !strings.Contains(help.out, "quarry "+name) {
+				t.Errorf("quarry %s suggests quarry %s, which there is not", word, name)
+			}
 		}
 	}
 }
 
-// Wrong input is refused with exit code 2 and words that help.
+// Wrong input is refused with exit code 2 and advice.
 func TestWrongUsage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -218,7 +219,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// A message does not repeat an argument of any length.
+// A message cuts very long arguments.
 func TestLongArguments(t *testing.T) {
 	stress.SkipTiny(t)
 	long := strings.Repeat("*{a,b}", 4000)
@@ -229,7 +230,7 @@ func TestLongArguments(t *testing.T) {
 	}
 }
 
-// Folders are taken as arguments where people would write one.
+// Folders are accepted as arguments if people would write one.
 func TestFolderArguments(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"w/go.mod": "", "w/a.txt": "x\n"})
@@ -291,7 +292,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// The manual has a page for every command, and a manual reader has no complaint.
+// The manual has a page for every command, and a manual reader reports no problem.
 func TestMan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -327,7 +328,7 @@ func TestMan(t *testing.T) {
 	}
 	pages, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, p := range pages {
-		// man, too, reads pages as UTF-8.
+		// man reads pages as UTF-8, too.
 		out, err := exec.Command(reader, "-Kutf8", "-man", "-Tutf8", "-ww", "-z", p).CombinedOutput()
 		if err != nil || len(out) > 0 {
 			t.Errorf("%s: %v\n%s", p, err, out)

@@ -41,7 +41,7 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 	return root, opts, err
 }
 
-// open is place with what the configuration says.
+// open is place plus the configuration.
 func (f *indexFlags) open(s env.Streams) (root string, opts *quarry.Options, err error) {
 	if root, opts, err = f.place(); err == nil {
 		err = s.IndexCap(root, opts.Index)
@@ -76,7 +76,7 @@ func (f *indexFlags) keep(s env.Streams, with func(root string, opts *quarry.Opt
 	return ws, err
 }
 
-// progress shows how the reading of files goes, on a terminal, until
+// progress shows the progress of reading files on a terminal, until
 // endProgress.
 func (f *indexFlags) progress(s env.Streams, doing string) func(search.Progress) {
 	f.endProgress()
@@ -175,7 +175,7 @@ func (f *indexFlags) status(ctx context.Context, s env.Streams) error {
 	return nil
 }
 
-// writeStatus shows a status to a person.
+// writeStatus prints a status for a person.
 func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time) {
 	const indent = "          "
 	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, printing.AppendEscaped(nil, []byte(text))) }
@@ -234,7 +234,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	}
 }
 
-// indexAdvice says what a person can do about the state of an index, or "".
+// indexAdvice advises a person on the state of an index, or returns "".
 func indexAdvice(st *search.IndexStatus) string {
 	switch {
 	case st.ProgramReplaced || st.Version != "" && st.Version != env.Version():
@@ -253,7 +253,7 @@ func indexAdvice(st *search.IndexStatus) string {
 	return ""
 }
 
-// verify compares the index with the files and with what scans find.
+// verify compares the index with the files and with the results of scans.
 func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	ws, err := f.keep(s, nil)
 	if err != nil {
@@ -293,7 +293,7 @@ func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	return nil
 }
 
-// list shows the indexes of all folders, the one used last first.
+// list shows the indexes of all folders, most recently used first.
 func (f *indexFlags) list(s env.Streams) error {
 	_, opts, err := f.open(s)
 	if err != nil {
@@ -317,7 +317,7 @@ func (f *indexFlags) list(s env.Streams) error {
 	return nil
 }
 
-// writeIndexes shows to a person what indexes there are.
+// writeIndexes prints the existing indexes for a person.
 func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 	var total int64
 	fmt.Fprintf(w, "%9s  %-10s  %s\n", "size", "last used", "folder")
@@ -337,7 +337,7 @@ func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 	fmt.Fprintf(w, "%9s  in all; quarry index delete FOLDER deletes one\n", render.Size(total))
 }
 
-// since says how long ago something was, in whole units.
+// since formats a duration in whole units.
 func since(d time.Duration) string {
 	switch {
 	case d < time.Minute:

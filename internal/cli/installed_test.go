@@ -9,9 +9,9 @@ import (
 	"quarry/internal/clients"
 )
 
-// samples are settings files as people have them: those of JSON, and the same as
-// TOML. KEY is what the client calls its list of servers. What a client keeps in an
-// entry beside the command is in "an entry with more".
+// samples are typical settings files in JSON and TOML. KEY is the client's name for its list
+// of servers. "an entry with more" has further fields that clients keep in an
+// entry.
 var samples = []struct{ name, json, toml string }{
 	{"no file", "", ""},
 	{"nothing in it", "{}\n", "# mine\n"},
@@ -29,7 +29,7 @@ var serverKeys = map[string]string{
 	"zed": "context_servers", "windsurf": "mcpServers", "codex": "mcp_servers", "gemini": "mcpServers",
 }
 
-// kept is what has to be in the settings after an install, by client format.
+// kept returns the fields that must be in the settings after an install, by client format.
 func kept(client string) []string {
 	if client == "codex" {
 		return []string{"enabled = false", "startup_timeout_sec = 60", `enabled_tools = ["read_file"]`, "[KEY.quarry.env]", `TOKEN = "s3cret"`, "# where it was", "# here"}
@@ -37,9 +37,9 @@ func kept(client string) []string {
 	return []string{`"env": { "TOKEN": "s3cret" }`, `"alwaysAllow": ["read_file"]`, `"timeout": 60`, `"disabled": true`, `"unknown": {"a": [1.50]}`, "// where it was"}
 }
 
-// Install, install again with another flag, uninstall: the bytes of before, for
-// every client and every kind of file. With a change by somebody else in between,
-// the entry alone goes.
+// Install, install with another flag, then uninstall restores the original bytes, for
+// every client and every kind of file. If the file was changed by somebody else in between,
+// only the entry is removed.
 func TestInstallAndBack(t *testing.T) {
 	root, home := t.TempDir(), t.TempDir()
 	for _, name := range []string{"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_STATE_HOME"} {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A repository can't have mcp install write to settings outside of it: not by a link
-// as the file, as its folder or to what does not exist yet, whatever the client.
+// A repository can't make mcp install write settings outside of it: not by a link as the
+// file, as its folder or to a missing file, for any client.
 func TestInstallStaysInProject(t *testing.T) {
 	if !stress.CanLink(t) {
 		t.Skip("no symlinks here")

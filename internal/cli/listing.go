@@ -12,7 +12,7 @@ import (
 )
 
 // list runs a command that lists the contents of each path: find and symbols.
-// each prints one path and returns how much it printed and what it skipped.
+// each prints one path and returns the numbers of printed and skipped entries.
 // noInput says why standard input can't be listed.
 func list(s env.Streams, root string, paths []string, noInput string,
 	each func(w *bufio.Writer, t *target) (n int, skipped []search.Skip, err error)) (found int, err error) {

@@ -56,7 +56,7 @@ func sampleWorkspace(t *testing.T) string {
 
 const helloLine = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 
-// fileURL is the address of an absolute path.
+// fileURL returns the URL of an absolute path.
 func fileURL(path string) string {
 	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/work
@@ -68,7 +68,7 @@ func rpc(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
-// answers runs a session on stdin and gives the answers by id.
+// answers runs a session on stdin and returns the answers by id.
 func answers(t *testing.T, cmd *exec.Cmd, lines ...string) map[string]string {
 	t.Helper()
 	cmd.Stdin = strings.NewReader(strings.Join(append([]string{helloLine}, lines...), "\n") + "\n")
@@ -107,8 +107,8 @@ func TestMCPStdio(t *testing.T) {
 	}
 }
 
-// Without --root a server serves the worktree it is started in, and the first answer
-// of a connection that changes a file says which.
+// Without --root a server serves the worktree in which it is started, and names it in the
+// first answer of each connection that changes a file.
 func TestMCPWorktree(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
@@ -150,7 +150,7 @@ func TestMCPWorktree(t *testing.T) {
 			t.Errorf("%s has %q, %v, want %q", dir, data, err, want)
 		}
 	}
-	// After the hooks have told of another checkout, the old one is not changed.
+	// After the hooks have reported another checkout, the old one is not changed.
 	before := func(dir string) {
 		cmd := run(dir, "hook", "before-tool")
 		event, err := json.Marshal(map[string]string{"cwd": filepath.Join(dir, "sub"), "hook_event_name": "PreToolUse", "tool_name": "mcp__quarry__edit_file"})
@@ -199,7 +199,7 @@ func TestMCPWorktree(t *testing.T) {
 	}
 }
 
-// Flags narrow what the agent can do.
+// Flags restrict the agent.
 func TestMCPFlags(t *testing.T) {
 	one, two := sampleWorkspace(t), sampleWorkspace(t)
 	got := answers(t, program(t, one, "mcp", "--read-only", "--no-index", "--root", "x="+one, "--root", "y="+two),
@@ -243,7 +243,7 @@ func TestMCPFlags(t *testing.T) {
 	}
 }
 
-// Over HTTP with a token made up at the start, until a signal ends it.
+// HTTP with a generated token, until a signal ends the server.
 func TestMCPHTTP(t *testing.T) {
 	cmd := program(t, sampleWorkspace(t), "mcp", "--http", "127.0.0.1:0")
 	stderr, err := cmd.StderrPipe()
@@ -283,7 +283,7 @@ func TestMCPHTTP(t *testing.T) {
 		}
 	}
 	end := cmd.Process.Signal
-	if runtime.GOOS == "windows" { // which has no signals between processes
+	if runtime.GOOS == "windows" { // no signals between processes
 		end = func(os.Signal) error { return cmd.Process.Kill() }
 	}
 	if err := end(os.Interrupt); err != nil {
@@ -298,7 +298,7 @@ func TestMCPHTTP(t *testing.T) {
 	}
 }
 
-// What a server costs that answers one tools/list, in processor time, at its best.
+// The processor time of a server that answers one tools/list, best of several runs.
 func TestMCPStartTime(t *testing.T) {
 	stress.SkipTiny(t)
 	stress.SkipRace(t)

@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// everyTool calls each tool of the default profile at least once, some so that
-// they fail: a client that validates must accept both.
+// everyTool calls each tool of the default profile at least once, including calls that
+// fail: a client that validates must accept both.
 var everyTool = []struct{ name, args string }{
 	{"search_files", `{"regex":"needle"}`},
 	{"search_files", `{"pattern":"needle","context_lines":1}`},
@@ -52,7 +52,7 @@ var everyTool = []struct{ name, args string }{
 }
 
 // The TypeScript client of the MCP SDK, which checks results against output
-// schemas, calls every tool over stdio and over HTTP. The script is the one of
+// schemas, calls every tool over stdio and over HTTP. The script is shared with
 // internal/mcpserver; QUARRY_NPM names the folder with its packages.
 func TestTypeScriptClient(t *testing.T) {
 	for _, mode := range [][]string{nil, {"--structured"}} {
@@ -104,8 +104,8 @@ func npmProgram(t *testing.T, name string, parts ...string) (node, file string) 
 	return node, file
 }
 
-// The inspector's command line makes the same calls, a process for each, which
-// takes a while: make conformance runs it. --strict has it judge the schemas.
+// The inspector's command line makes the same calls in a process each, which is slow, so
+// only make conformance runs it. --strict makes it validate the schemas.
 func TestTypeScriptClientInspector(t *testing.T) {
 	if os.Getenv("QUARRY_CONFORMANCE") == "" {
 		t.Skip("QUARRY_CONFORMANCE is not set; make conformance sets it")
@@ -139,7 +139,7 @@ func TestTypeScriptClientInspector(t *testing.T) {
 			cmd := exec.Command(node, args...)
 			cmd.Env = append(os.Environ(), local.Env[0])
 			out, err := cmd.CombinedOutput()
-			if err != nil && !strings.Contains(string(out), `"isError": true`) { // those have an exit code of their own
+			if err != nil && !strings.Contains(string(out), `"isError": true`) { // those have their own exit code
 				t.Errorf("%s %q: %v\n%.2000s", name, args[1:], err, out)
 			}
 			return string(out)
@@ -163,7 +163,7 @@ func TestTypeScriptClientInspector(t *testing.T) {
 	}
 }
 
-// httpTarget reads where a server listens, and its token.
+// httpTarget reads a server's address and token.
 func httpTarget(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	target := map[string]string{}

@@ -55,7 +55,7 @@ func startHTTP(t *testing.T, dir string, args ...string) *webServer {
 	return s
 }
 
-// webClient is one client: of the era with sessions, or of the one without.
+// webClient is one client, with or without a session.
 type webClient struct {
 	server  *webServer
 	http    *http.Client
@@ -138,13 +138,12 @@ func (c *webClient) call(name string, args map[string]any) (*toolAnswer, error) 
 	return m.Result, nil
 }
 
-// 100 clients of both eras over HTTP, reading, searching and editing with the
-// real tools on a real workspace. Every edit of the shared counters is there at
-// the end: a stale one is refused and made again. Nothing else fails, and the
-// server's memory stays flat but for the undo log, whose entries stay loaded:
-// of the heap after 60 rounds of changes alone, 13.1 of 15.1 MB were those,
-// 0.8 KB each, and no session, request or answer was among the rest; 60 rounds
-// of reads and searches alone left 1 MB, as at the start.
+// 100 clients, with and without sessions, read, search and edit over HTTP with the real
+// tools on a real workspace. No edit of the shared counters is lost: a stale one is refused
+// and repeated. No other call fails. The server's memory stays flat except for the undo log,
+// whose entries stay loaded. After 60 rounds of changes alone, 13.1 of 15.1 MB of the heap
+// were these entries, 0.8 KB each, with no session, request or answer among the rest. 60
+// rounds of reads and searches alone left 1 MB, as at the start.
 func TestCrowd(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -208,10 +207,10 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// crowdWorker is what one client does in one round.
+// crowdWorker does the work of one client in one round.
 type crowdWorker struct {
 	c     *webClient
-	name  string // a file of its own
+	name  string // its own file
 	round int
 	rnd   *rand.Rand
 	calls *atomic.Int64
@@ -241,7 +240,7 @@ func (w *crowdWorker) all(added *[5]atomic.Int64, conflicts *atomic.Int64) error
 	if err := w.must("search_by_path", map[string]any{"pattern": filepath.Base(file)}, file); err != nil {
 		return err
 	}
-	// A file of its own grows by a line each round.
+	// Its own file grows by a line each round.
 	line := fmt.Sprintf("round %d", w.round)
 	if w.round == 0 {
 		if err := w.must("write_file", map[string]any{"path": w.name, "content": line + "\n"}, "Created"); err != nil {
@@ -301,7 +300,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// residentKB is the memory of a process, 0 where it isn't known.
+// residentKB returns the memory of a process, or 0 if unknown.
 func residentKB(pid int) int {
 	if runtime.GOOS != "linux" {
 		return 0

@@ -16,9 +16,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// A client shows its model the text of a result, or the structured form and
-// nothing else. Either way the model must see the whole answer: wants are what
-// no answer may miss.
+// A client shows its model only the text of a result or only the structured form. Either
+// must contain the whole answer: wants are the parts that no answer may omit.
 type reading struct {
 	tool, args string
 	wants      []string
@@ -106,7 +105,7 @@ var readings = map[string][]reading{
 	},
 }
 
-// noteReadings are those of the profile notes beside the vault's.
+// noteReadings are the additional readings of the profile notes.
 var noteReadings = []reading{
 	{"read_section", `{"path":"Notes/n.md"}`, []string{"N", "version"}},
 	{"read_section", `{"path":"Notes/n.md","heading":"N"}`, []string{"before the needle", "one needle here", "after the needle"}},
@@ -122,8 +121,8 @@ var noteReadings = []reading{
 	{"undo_change", `{}`, []string{"set.md"}},
 }
 
-// readingsOf are the readings of a profile, and the first call of the golden file of each
-// tool that has none.
+// readingsOf returns the readings of a profile, and for each other tool the first call of
+// its golden file.
 func readingsOf(name string) []reading {
 	list := slices.Clone(readings[name])
 	if name == "notes" {
@@ -140,14 +139,14 @@ func readingsOf(name string) []reading {
 		golden, _ := os.ReadFile(filepath.Join("../profile/testdata", name, tl.Name+".golden"))
 		_, args, _ := strings.Cut(string(golden), "\n> "+tl.Name+" ")
 		args, _, _ = strings.Cut(args, "\n")
-		if args != "" { // else readAll says that it was not read
+		if args != "" { // else readAll reports it as not read
 			list = append(list, reading{tool: tl.Name, args: args})
 		}
 	}
 	return list
 }
 
-// namedTools are the tools of the profile notes that are read here: some of them answer
+// namedTools lists the tools of the profile notes to read: some of them are available
 // only if they are named.
 func namedTools(name string) []string {
 	if name != "notes" {
@@ -191,7 +190,7 @@ func TestEitherReaderMissesNothing(t *testing.T) {
 }
 
 // readAll makes the calls of a profile. has says that results have a structured
-// form, same that the text is nothing but that.
+// form, same that the text equals it.
 func readAll(t *testing.T, ask caller, name string, has, same bool) {
 	t.Helper()
 	list := readingsOf(name)

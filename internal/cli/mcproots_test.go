@@ -9,11 +9,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A server that was told no root changes files only where its client says that it works;
-// one that was told is the owner's decision.
+// A server started without a root changes files only below the client's roots; a root given
+// at the start is the owner's decision.
 func TestClientRoots(t *testing.T) {
 	for _, c := range []struct {
-		name, root string // where the client works, below the folder above the workspace
+		name, root string // the client's folder, below the parent of the workspace
 		flags      []string
 		want       string
 	}{

@@ -61,7 +61,7 @@ func linkUpdate(links string) (change.LinkUpdate, error) {
 	return 0, fmt.Errorf("--links is update, keep-texts or leave, not %q", links)
 }
 
-// moveAll moves several things into a folder, as one change.
+// moveAll moves several entries into a folder, as one change.
 func moveAll(cmd *cobra.Command, c *changer, links string, sources []string, destination string) error {
 	update, err := linkUpdate(links)
 	if err != nil {
@@ -103,7 +103,7 @@ func runMv(cmd *cobra.Command, c *changer, links string, heading bool, source, d
 	if err != nil {
 		return err
 	}
-	c.entries = false // a link to a folder takes the source in
+	c.entries = false // a link to a folder is followed
 	to, err := c.also(destination)
 	if err == nil {
 		if into(c.ws.Dir(), destination, from, to) {
@@ -246,7 +246,7 @@ func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command
 	return cmd
 }
 
-// applyOne makes a change of one operation, as the flags say.
+// applyOne makes a change of one operation according to the flags.
 func (c *changer) applyOne(ctx context.Context, op change.Op, summary string) (*change.Change, error) {
 	o := c.options()
 	o.Summary = cmp.Or(o.Summary, summary)
@@ -261,7 +261,7 @@ func (c *changer) applyOne(ctx context.Context, op change.Op, summary string) (*
 	return ch, err
 }
 
-// removeAll deletes several things, as one change.
+// removeAll deletes several entries, as one change.
 func removeAll(cmd *cobra.Command, c *changer, paths []string) error {
 	if c.version != "" {
 		return errors.New("--expected-version is for one file")

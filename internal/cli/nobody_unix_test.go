@@ -14,8 +14,8 @@ func asNobody(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}}
 }
 
-// -t x lists the files that this user may execute, whatever others may.
-func TestExecutableByWhom(t *testing.T) {
+// -t x lists the files that this user may execute, whatever other users may do.
+func TestExecutableByUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may execute what anyone may")
 	}

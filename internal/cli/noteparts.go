@@ -42,7 +42,7 @@ func (c *noteChanger) noteOptions() notebook.Options {
 	return notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, KeepTexts: c.keepTexts, Tool: "note"}
 }
 
-// changed reports a change in the words of its summary.
+// changed reports a change with the words of its summary.
 func (c *noteChanger) changed(ch *change.Change, err error) error {
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (c *noteChanger) changed(ch *change.Change, err error) error {
 	return c.report(ch, summary, render.Links(ch), broken)
 }
 
-// oneFlag is the one of some flags that was given; "" if none was.
+// oneFlag returns the single given flag among some; "" if none was given.
 func oneFlag(cmd *cobra.Command, names ...string) (string, error) {
 	given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !cmd.Flags().Changed(name) })
 	if len(given) > 1 {
@@ -159,7 +159,7 @@ func newNoteProperty(s env.Streams) *cobra.Command {
 	remove, everywhere := false, false
 	cmd := command.New("property [PATH] [NAME]", "Read or change properties of notes",
 		`Show the properties of a note, or one of them; without a path the properties of
-all notes with counts. --set gives one a value, written as YAML ('[a, b]', 3,
+all notes with counts, with --all NAME the values of one. --set gives one a value, written as YAML ('[a, b]', 3,
 true, text); --delete takes it out; --rename gives it another name, in one note
 or, with --all, in every note as one change. --where sets or deletes it in the
 notes that filters select. Comments and all other properties keep their bytes.`,
@@ -207,7 +207,7 @@ notes that filters select. Comments and all other properties keep their bytes.`,
 	return cmd
 }
 
-// propertyArgs opens the workspace and reads which property of which note.
+// propertyArgs opens the workspace and reads the note and property from the arguments.
 func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name string, err error) {
 	if everywhere || len(args) == 0 {
 		if len(args) > 1 {
@@ -227,7 +227,11 @@ func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name s
 }
 
 func (c *noteChanger) showProperties(ctx context.Context, path, name string) error {
-	if path == "" {
+	switch {
+	case path == "" && name != "":
+		values, _, err := c.book.PropertyValues(ctx, name, "")
+		return c.showNames("")(values, err)
+	case path == "":
 		return c.showNames("")(c.book.PropertyNames(ctx))
 	}
 	_, list, err := c.book.Properties(ctx, path)
@@ -349,7 +353,7 @@ note or of all, and --orphans the notes that no other file links to.`,
 	return cmd
 }
 
-// placed finds the lines of links that were found.
+// placed adds the lines of the found links.
 func (c *noteChanger) placed(ctx context.Context) func([]notebook.Link, error) ([]notebook.Link, error) {
 	return func(links []notebook.Link, err error) ([]notebook.Link, error) {
 		if err == nil {
@@ -359,7 +363,7 @@ func (c *noteChanger) placed(ctx context.Context) func([]notebook.Link, error) (
 	}
 }
 
-// showLinks prints one link a line: where it is, and its line or its target.
+// showLinks prints one link a line: its place, and its line or its target.
 func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error {
 	return showList(c, "no links", func(l notebook.Link) string {
 		text := l.Text

@@ -18,8 +18,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Files that are no ordinary text: nothing hangs or crashes, the rest is
-// searched, and what was left out is told with its reason.
+// Unusual files never make a search hang or crash: the others are searched, and omitted
+// files are reported with the reason.
 func TestOddFiles(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -71,7 +71,7 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// A line of 5 GB is given up in bounded memory, and the answer says so.
+// Searching a line of 5 GB stops in bounded memory, and the answer says so.
 func TestHugeLine(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -97,8 +97,8 @@ func TestHugeLine(t *testing.T) {
 	}
 }
 
-// A file that is too large to be searched by structure is named with the reason that
-// holds there: its lines are short.
+// A file that is too large to be searched by structure is named with that reason, not with
+// the length of its lines, which are short.
 func TestHugeCode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("huge.c", []byte(strings.Repeat("int aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;\n", 450_000)), 0o666); err != nil {
@@ -113,7 +113,7 @@ func TestHugeCode(t *testing.T) {
 	}
 }
 
-// A file that grows as fast as it is read, or shrinks, ends all the same.
+// Reading ends even if a file grows as fast as it is read, or shrinks.
 func TestChangingFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -151,8 +151,8 @@ func TestChangingFile(t *testing.T) {
 		close(done)
 		writer.Wait()
 		f.Close()
-		// A read that meets a truncation may see bytes the kernel has zeroed
-		// already, and then says so.
+		// A read during a truncation may see bytes already zeroed by the kernel, and then
+		// reports a binary file.
 		zeroed := shrink && got.code == exitNone && strings.Contains(got.err, "binary file, not searched")
 		if got.code == exitError || got.err != "" && !zeroed {
 			t.Errorf("shrinking %v: exit code %d, %s", shrink, got.code, got.err)
@@ -160,8 +160,8 @@ func TestChangingFile(t *testing.T) {
 	}
 }
 
-// ordinary runs the program in a tree as a user whom permissions stop. The tree
-// has a file and a folder that nobody may read.
+// ordinary runs the program in a tree as a user subject to permissions. The tree
+// has an unreadable file and an unreadable folder.
 func ordinary(t *testing.T, files map[string]string) func(args ...string) (out, errs string, code int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -195,7 +195,7 @@ func ordinary(t *testing.T, files map[string]string) func(args ...string) (out, 
 	}
 }
 
-// As an ordinary user, a file that can't be read is told and the rest
+// For an ordinary user, an unreadable file is reported and the others are
 // searched: exit code 2, as in ripgrep.
 func TestUnreadable(t *testing.T) {
 	run := ordinary(t, map[string]string{"a.txt": "foo\n", "closed.go": "foo\n", "locked/b.txt": "foo\n", "z.txt": "foo\n"})
@@ -210,8 +210,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// Every tool that searches says what it could not read, whether or not it found
-// something and whether or not its answer was cut.
+// Every searching tool reports unreadable files, whether or not it found something and
+// whether or not its answer was cut.
 func TestToolsTellUnreadable(t *testing.T) {
 	stress.SkipTiny(t)
 	run := ordinary(t, map[string]string{
@@ -262,7 +262,7 @@ func copyProgram(t *testing.T, to string) {
 	}
 }
 
-// What a shell puts in place of <(command) is searched, under its own name.
+// The path that a shell substitutes for <(command) is searched under its own name.
 func TestProcessSubstitution(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r, w, err := os.Pipe()

@@ -49,7 +49,7 @@ func (s *shared) status() (st search.IndexStatus) {
 	return st
 }
 
-// agent asks a tool of an MCP server started for it.
+// agent calls a tool of an MCP server started for it.
 func (s *shared) agent(tool, arguments string, args ...string) string {
 	s.t.Helper()
 	cmd := s.program(append([]string{"mcp"}, args...)...)
@@ -72,8 +72,8 @@ func (s *shared) agent(tool, arguments string, args ...string) string {
 }
 
 // The command line, quarry serve and MCP servers of five profiles with three
-// policies share one index of a folder and one owner, and each answers as it does
-// without an index.
+// policies share one index and one owner of a folder, and each answers as without an
+// index.
 func TestOneIndexForEveryFace(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes share an index on Linux only")
@@ -121,7 +121,7 @@ func TestOneIndexForEveryFace(t *testing.T) {
 			}
 			args := append([]string{"--profile", tool[0]}, policy...)
 			got := s.agent(tool[1], tool[2], args...)
-			if tool[0] == "smcp" { // it insists on an index
+			if tool[0] == "smcp" { // it requires an index
 				if !strings.Contains(got, `"a.go"`) || strings.Contains(got, "sub/c.go") == slices.Contains(policy, "sub") {
 					t.Errorf("smcp with %q answers %s", policy, got)
 				}
@@ -132,7 +132,7 @@ func TestOneIndexForEveryFace(t *testing.T) {
 				t.Errorf("%s with %q answers\n%s\nwithout an index\n%s", tool[0], policy, got, want)
 			}
 			if len(policy) > 0 && strings.Contains(fmt.Sprint(policy), "*.md") && strings.Contains(got, ".md") {
-				t.Errorf("%s with %q names what is denied:\n%s", tool[0], policy, got)
+				t.Errorf("%s with %q names denied files:\n%s", tool[0], policy, got)
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// doctor says that a root is an overlay, and what is not seen there.
+// doctor reports a root on an overlay, and which changes are missed there.
 func TestDoctorKnowsOverlays(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("needs unshare (util-linux)")
@@ -30,9 +30,9 @@ mount -t overlay overlay -o userxattr,lowerdir=low,upperdir=up,workdir=work merg
 	}
 }
 
-// The first answer that rests on events of an overlay says in its receipt what is
-// not seen there; the next one does not repeat it, and on another file system
-// none has it.
+// The first answer that relies on events of an overlay names in its receipt the changes
+// that are missed; the next one does not repeat it, and on another file system
+// no answer has it.
 func TestReceiptNamesOverlay(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("needs unshare (util-linux)")

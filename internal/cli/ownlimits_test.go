@@ -9,7 +9,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestOwnLimits: an agent that serves a folder with Quarry's own files in it can't
+// TestOwnLimits checks that an agent serving a folder that contains Quarry's own files can't
 // read or change them, nor the entry that starts its server.
 func TestOwnLimits(t *testing.T) {
 	stress.NeedsUnix(t, "XDG folders")
@@ -59,7 +59,7 @@ func TestOwnLimits(t *testing.T) {
 		{"write_file", `{"path": "c.json", "content": "{\"servers\": {\"q\": {\"command\": \"quarry\"}}}"}`, true},
 		{"move_file", `{"path": "c.json", "destination": ".vscode/mcp.json"}`, false},
 		{"edit_file", `{"path": ".mcp.json", "old_text": "}}}", "new_text": "}, \"x\": {\"command\": \"x\"}}}"}`, true},
-		{"undo_change", `{}`, false}, // what an undo leaves there is a person's to judge
+		{"undo_change", `{}`, false}, // a person must judge the file that an undo leaves
 	} {
 		got := call(c.tool, c.args)
 		if ok := got.code == 0; ok != c.ok {

@@ -12,9 +12,9 @@ import (
 
 var anyCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// On a terminal diff, log, edit and doctor have colour; without one, with
-// NO_COLOR and on a dumb terminal the same text has none, and text of files
-// can't bring codes of its own.
+// On a terminal diff, log, edit and doctor have colour. In a pipe, with NO_COLOR and on a
+// dumb terminal the same text has none. Text of files can't add escape codes of its
+// own.
 func TestPaintOnlyOnTerminals(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// What is wrong with a path is said once, in plain words, with what to do next
-// where that is known.
+// A path error is reported once, in plain words, with the next step if it is
+// known.
 func TestPathErrors(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("its paths have backslashes, and the system's reasons differ")
@@ -63,7 +63,7 @@ func TestPathErrors(t *testing.T) {
 		{[]string{"read", "away"}, "\"away\" is not in the workspace " + root + "; if you mean it, add --root " + render.ShellQuote(filepath.Join(filepath.Dir(root), "other")) + "\n"},
 		{[]string{"replace", "(", "x"}, "unclosed group\n    (\n    ^\nClose it with \")\", or write \\( to match a parenthesis.\n"},
 		{[]string{"replace", "x(?=y)", "z"}, "look-around isn't supported in Rust syntax\n    x(?=y)\n     ^^^\nquarry replace has Rust's syntax alone: match what stands around it in groups, and put them back with $1.\n"},
-		{[]string{"replace", `x\n`, "z"}, "the pattern contains a line feed, which no single line can match\n    x\\n\n     ^\nSearch in multiline mode to match across lines.\nHere: quarry replace -U\n"},
+		{[]string{"replace", `x\ny`, "z"}, "the pattern contains a line feed, which no single line can match\n    x\\ny\n     ^\nSearch in multiline mode to match across lines.\nHere: quarry replace -U\n"},
 	} {
 		got := runQuarry("", c.args...)
 		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {
@@ -72,7 +72,7 @@ func TestPathErrors(t *testing.T) {
 	}
 }
 
-// Git's own files need --force, by whatever way a change comes to them.
+// Changes to Git's own files need --force, by any kind of change.
 func TestGitNeedsForce(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -99,7 +99,7 @@ func TestGitNeedsForce(t *testing.T) {
 		{"through a link", strings.ReplaceAll(hook, ".git", "folder"), []string{"patch"}, true},
 		{"a link to a file", "", []string{"edit", "file", "--old", "bare", "--new", "x"}, true},
 		{"a link written to", "", []string{"write", "file", "--content", "x"}, true},
-		{"a link to what is not there yet", "", []string{"write", "new", "--content", "x"}, true},
+		{"a link to a missing file", "", []string{"write", "new", "--content", "x"}, true},
 		{"replaced below a link", "", []string{"replace", "bare", "x", "folder"}, true},
 		{"moved into a linked folder", "", []string{"mv", "a.txt", "folder"}, true},
 		{"several moved into it", "", []string{"mv", "a.txt", "b.txt", "folder"}, true},
@@ -123,7 +123,7 @@ func TestGitNeedsForce(t *testing.T) {
 	}
 }
 
-// Where a mode forbids it to everyone, the command that allows it is given.
+// If a mode forbids a change to everyone, the message has the command that allows it.
 func TestToAllow(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no such modes")
@@ -160,7 +160,7 @@ func TestToAllow(t *testing.T) {
 	}
 }
 
-// In a folder that was deleted every command says so.
+// In a deleted folder every command says so.
 func TestCurrentFolderGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there a current folder can't be deleted")
@@ -182,7 +182,7 @@ func TestCurrentFolderGone(t *testing.T) {
 	}
 }
 
-// An argument that a script's unset variable left empty is refused. It was the
+// An argument left empty by an unset variable of a script is refused. It used to mean the
 // current folder, or the last change.
 func TestEmptyArguments(t *testing.T) {
 	dir := t.TempDir()
@@ -218,7 +218,7 @@ func TestEmptyArguments(t *testing.T) {
 	}
 }
 
-// A number of matches that can't be meant is refused, and nothing is replaced.
+// An implausible number of matches is refused, and nothing is replaced.
 func TestExpectCounts(t *testing.T) {
 	dir := t.TempDir()
 	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "foo\n"})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pcreHay has what the patterns tell apart.
+// pcreHay has text on which the patterns differ.
 const pcreHay = `foo bar baz
 Étude in É major, café naïve
 ÉCLAIR éclair
@@ -28,7 +28,7 @@ line with   nbsp
 日本語 text
 `
 
-// pcrePatternList are what TestPCRE asks of both; most are from the manual of PCRE2.
+// pcrePatternList has the patterns of TestPCRE; most are from the manual of PCRE2.
 var pcrePatternList = strings.Fields(strings.ReplaceAll(`
 foo \bfoo\b \Bar (?<=foo)bar (?<!foo)bar foo(?=bar) foo(?!bar) (foo)\1 (\w)\1 (\w+)\s+\1 (?<w>o)\k<w> (?<w>o)\k{w} (?<w>o)\k'w'
 (?P<w>o)(?P=w) (?'w'o)\k<w> (o)\g1 (o)\g{1} (a)(b)\g{-1} (a)(b)\g{-2} \p{Lu} \p{Ll}+ \P{L} \pL+ \PL \p{^Lu} \p{L&} \p{N}+ \p{Nd} \p{Zs} \p{P} \p{S} \p{M}
@@ -57,8 +57,8 @@ func withoutEmpty(out string) string {
 	return b.String()
 }
 
-// TestPCRE: -P gives what ripgrep's PCRE2 gives, or refuses. Nothing differs in
-// silence.
+// TestPCRE checks that -P prints the same as ripgrep's PCRE2, or refuses. No difference is
+// silent.
 func TestPCRE(t *testing.T) {
 	rg, version := ripgrep(t)
 	if err := exec.Command(rg, "--pcre2-version").Run(); err != nil || version < 14 {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// pcreASCII and pcreMore are what random patterns look at: in ASCII empty matches are
-// compared too.
+// pcreASCII and pcreMore are texts for random patterns. Empty matches are compared only in
+// ASCII.
 const (
 	pcreASCII = "foo bar baz\naa bb abab aabb\n\nab\tab  ba\n_a1 b22 c-d.e\nfoofoo barfoo\nxxx yyy x\n  ab\nab  \nABC aBc\n"
 	pcreMore  = "é ab É\nαβγ ab\n日本 ab ab\nab é1\nΔ δ ab\n"
@@ -67,7 +67,7 @@ func pcrePattern(rng *rand.Rand) string {
 	return p
 }
 
-// pcreExplained is the line of docs/CONFORMANCE.md that says why -P may differ, or "".
+// pcreExplained returns the line of docs/CONFORMANCE.md that explains a difference of -P, or "".
 func pcreExplained(p, file string, flags []string) string {
 	has := func(s string) bool { return strings.Contains(strings.Join(flags, ""), s) }
 	shown := runQuarry("", "rg", "-P", "-on", "-e", p, file)

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// What a pipe brings, in pieces of any size, is searched as the same text in a file
-// is, and nothing else; with a path the pipe is left alone.
+// Text from a pipe, in pieces of any size, is searched like the same text in a file, and
+// nothing else is; with a path the pipe is not read.
 func TestPipedInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

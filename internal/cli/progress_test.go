@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Nothing is shown of what is over soon, in a pipe, with --quiet and on a dumb
-// terminal; the line is gone at the end.
+// No progress is shown for short operations, in a pipe, with --quiet or on a dumb
+// terminal; the line is removed at the end.
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// errNoPattern answers a command line without one.
+// errNoPattern is the error for a command line without a pattern.
 var errNoPattern = errors.New("no pattern given: quarry search PATTERN [PATH...]")
 
 // query turns the flags into a query without paths.
@@ -56,7 +56,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	return q, paths, nil
 }
 
-// structured makes the pattern code with holes.
+// structured turns the pattern into code with holes.
 func (f *searchFlags) structured(q *search.Query) error {
 	if len(q.Patterns) != 1 || f.fixed || f.pcre || f.letters != "" || f.whole != "" || f.given["syntax"] || f.given["replace"] {
 		return errors.New("--structure takes one pattern: -F, -P, -i, -S, -w, -x, --syntax and --replace mean nothing there\n  quarry replace --structure rewrites code")
@@ -65,7 +65,7 @@ func (f *searchFlags) structured(q *search.Query) error {
 	if err != nil {
 		return err
 	}
-	// What a match contains is what the rest of the command knows of the pattern.
+	// Other parts of the command know the pattern only as the text that a match must contain.
 	q.Structure, q.Hole, q.Spans = q.Patterns[0], f.hole, true
 	q.Patterns, q.Match = p.Needs(), match.Options{Syntax: match.Literal, Mode: match.Multiline}
 	if len(q.Patterns) == 0 {
@@ -74,7 +74,7 @@ func (f *searchFlags) structured(q *search.Query) error {
 	return nil
 }
 
-// sign is what --hole says.
+// sign returns the character of --hole.
 func (f *searchFlags) sign() rune {
 	for _, r := range f.hole {
 		return r
@@ -82,7 +82,7 @@ func (f *searchFlags) sign() rune {
 	return structure.DefaultHole
 }
 
-// scope says which files are searched.
+// scope selects the searched files.
 func (f *searchFlags) scope(s *search.Scope) (err error) {
 	if f.foldRules {
 		return errors.New("--ignore-file-case-insensitive: ignore rules are read as git reads them\n  write a class: [Rr]eadme")
@@ -102,7 +102,7 @@ func (f *searchFlags) scope(s *search.Scope) (err error) {
 	return nil
 }
 
-// detail is the least detail that is enough for the output.
+// detail sets the least detail that is enough for the output.
 func (f *searchFlags) detail(q *search.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
@@ -120,7 +120,7 @@ func (f *searchFlags) detail(q *search.Query) {
 	}
 }
 
-// shownMode is the mode asked for; counting with -o counts matches.
+// shownMode returns the requested mode; counting with -o counts matches.
 func (f *searchFlags) shownMode() string {
 	if f.mode == "count" && f.only {
 		return "count-matches"
@@ -128,7 +128,7 @@ func (f *searchFlags) shownMode() string {
 	return f.mode
 }
 
-// allPatterns gathers the patterns of -e and -f; without either the first
+// allPatterns collects the patterns of -e and -f; without either the first
 // argument is the pattern.
 func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, paths []string, err error) {
 	if !f.given["regexp"] && !f.given["file"] {
@@ -161,7 +161,7 @@ func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, pat
 	return patterns, args, nil
 }
 
-// check refuses numbers and names that mean nothing.
+// check refuses meaningless numbers and names.
 func (f *searchFlags) check() error {
 	for _, n := range []struct {
 		flag  string
@@ -191,7 +191,7 @@ func (f *searchFlags) check() error {
 	return nil
 }
 
-// order is the order asked for and whether it is reversed.
+// order returns the requested order and whether it is reversed.
 func (f *searchFlags) order() (by string, reversed bool) {
 	if f.sortFiles && !f.given["sort"] && !f.given["sortr"] {
 		return "path", false

@@ -22,9 +22,9 @@ import (
 type readFlags struct {
 	changer
 	plain   bool
-	real    []string // the full path, where no workspace says what paths are relative to
-	several bool     // files, each with its name
-	shown   int      // of them
+	real    []string // the full path, if no workspace makes paths relative
+	several bool     // each file has a heading with its name
+	shown   int      // files shown so far
 	given   string
 }
 
@@ -109,7 +109,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	return f.run(render.Reading, given, err)
 }
 
-// maxShown is how much of a file is shown at once, so that the memory of this
+// maxShown limits the bytes of a file shown at once, so that the memory of this
 // process does not grow with the file.
 const maxShown = 8 << 20
 
@@ -122,7 +122,7 @@ type jsonLines struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"line_ending"`
-	Cut      bool     `json:"cut,omitempty"` // more was asked for than is shown at once
+	Cut      bool     `json:"cut,omitempty"` // more was requested than is shown at once
 	Real     []string `json:"full_paths,omitempty"`
 }
 

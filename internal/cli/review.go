@@ -155,7 +155,7 @@ func (r *reviewing) get(id string) (*review.Proposal, error) {
 	return p, named(id, err)
 }
 
-// named adds an id that is unknown to the error: it may have been meant as a
+// named adds an unknown id to the error: it may have been meant as a
 // command.
 func named(id string, err error) error {
 	if errors.Is(err, review.ErrUnknown()) {
@@ -238,8 +238,8 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	return b.String()
 }
 
-// needTerminal refuses to accept without a person: an agent that can run
-// commands usually has no terminal.
+// needTerminal refuses to accept without a person: agents that can run commands usually
+// have no terminal.
 func (r *reviewing) needTerminal() error {
 	in, ok := r.s.In.(*os.File)
 	if ok && term.IsTerminal(int(in.Fd())) && r.s.ErrTerminal() {
@@ -359,7 +359,7 @@ files:
 
 var errNothingDecided = errors.New("nothing was decided; the proposal still waits")
 
-// answer reads the decision about one hunk; rest says that it applies to all
+// answer reads the decision about one hunk; rest reports that it applies to all
 // following hunks too.
 func (r *reviewing) answer(in *bufio.Reader) (v review.Verdict, comment string, rest bool, err error) {
 	for {

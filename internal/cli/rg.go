@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// rgVersion is the ripgrep whose behaviour quarry rg has. Scripts and editors read
+// rgVersion is the version of ripgrep that quarry rg imitates. Scripts and editors read
 // the first line of --version, so it has ripgrep's form.
 const rgVersion = "15.0.0"
 
@@ -52,8 +52,8 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 	return cmd
 }
 
-// addRg adds the flags that only quarry rg has, since they are about ripgrep itself or
-// turn off what is always on in quarry search.
+// addRg adds the flags that only quarry rg has: those about ripgrep itself, and those that
+// turn off behaviour that is always on in quarry search.
 func (f *searchFlags) addRg(groups []command.Group) {
 	fl := groups[len(groups)-1].Flags
 	fl.BoolVarP(&f.version, "version", "V", false, "the version of ripgrep that this behaves like")
@@ -65,7 +65,7 @@ func (f *searchFlags) addRg(groups []command.Group) {
 	command.AddChoice(fl, &f.mapping, "no-mmap", "", "and as in one it reads")
 }
 
-// generate writes what rg --generate does.
+// generate writes the output of rg --generate.
 func generate(cmd *cobra.Command, s env.Streams, what string) error {
 	shell, isShell := strings.CutPrefix(what, "complete-")
 	switch {
@@ -78,7 +78,7 @@ func generate(cmd *cobra.Command, s env.Streams, what string) error {
 	return fmt.Errorf("--generate %q: man, complete-bash, complete-zsh, complete-fish or complete-powershell", what)
 }
 
-// rgPreset is what makes a search ripgrep's.
+// rgPreset holds the settings that make a search behave like ripgrep.
 type rgPreset struct {
 	rg           bool
 	version      bool
@@ -89,7 +89,7 @@ type rgPreset struct {
 	mapping      string // "", mmap or no-mmap
 }
 
-// program is the name that messages begin with.
+// program returns the prefix of messages.
 func (f *searchFlags) program() string {
 	if f.rg {
 		return "rg"
@@ -97,10 +97,10 @@ func (f *searchFlags) program() string {
 	return "quarry"
 }
 
-// mappedFiles is the number of named files up to which ripgrep maps them.
+// mappedFiles is the maximum number of named files that ripgrep memory-maps.
 const mappedFiles = 10
 
-// nulRule is what a NUL means in the files of a target, of which there are so many.
+// nulRule returns the meaning of a NUL in the files of a target, given the number of targets.
 func (f *searchFlags) nulRule(t *target, targets int) search.NULRule {
 	mapped := !t.stdin && !f.zip && f.pre == "" && f.encoding == "" &&
 		(f.mapping == "mmap" || f.mapping == "" && t.isFile && targets <= mappedFiles)
@@ -117,13 +117,13 @@ func (f *searchFlags) nulRule(t *target, targets int) search.NULRule {
 }
 
 // withoutGit reports that git's ignore files don't count around a target, as in
-// ripgrep, which heeds them in repositories only. In a workspace that lies in a
+// ripgrep, which applies them in repositories only. In a workspace inside a
 // repository they all count, and an index can answer.
 func (r *searching) withoutGit(t *target) bool {
 	return r.f.rg && !r.f.noRequireGit && t.root != "" && outsideGit(t.root)
 }
 
-// outsideGit reports that a folder is in no git repository.
+// outsideGit reports whether a folder is outside any git repository.
 func outsideGit(root string) bool {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {

@@ -21,7 +21,7 @@ import (
 // rgCase is one command line given to both programs in one tree.
 type rgCase struct {
 	tree     string
-	patterns []string // -e each
+	patterns []string // one -e each
 	flags    []string
 	paths    []string
 }
@@ -54,11 +54,11 @@ func (c *rgCase) args() []string {
 	return append(append(args, "--"), c.paths...)
 }
 
-// difference is a way in which we mean not to be ripgrep. docs/SEARCH.md lists
-// them, and TestDifferences shows each at work.
+// difference is a deliberate difference from ripgrep. docs/SEARCH.md lists
+// them, and TestDifferences demonstrates each.
 type difference struct {
 	name, reason string
-	applies      func(c *rgCase, version int) bool // nil: rg is asked for our way
+	applies      func(c *rgCase, version int) bool // nil: rg gets equivalent flags
 }
 
 var differences = []difference{
@@ -95,10 +95,10 @@ var differences = []difference{
 	}},
 }
 
-// faults are differences nobody means.
+// faults are unintended differences.
 var faults = []difference{
-	// Ours, to go once match is mended: the P of (?P<name>…) is taken for
-	// a capital letter.
+	// Ours, until match is fixed: the P of (?P<name>…) counts as a capital
+	// letter.
 	{"smart case and named groups", "ripgrep looks at the letters a pattern matches only", func(c *rgCase, _ int) bool {
 		return c.has("-S") && slices.Contains(c.patterns, "(?P<name>b.)r")
 	}},
@@ -115,7 +115,7 @@ var faults = []difference{
 	}},
 }
 
-// ripgrep finds the oracle and its major version.
+// ripgrep returns the path of the oracle and its major version.
 func ripgrep(t *testing.T) (path string, version int) {
 	t.Helper()
 	path = os.Getenv("QUARRY_RG")
@@ -132,7 +132,7 @@ func ripgrep(t *testing.T) (path string, version int) {
 	return path, version
 }
 
-// outcome is what a program did.
+// outcome is the output and exit code of a program.
 type outcome struct {
 	out  string
 	code int
@@ -158,7 +158,7 @@ func runQuarry(stdin string, args ...string) outcome {
 	return outcome{out.String(), code, errs.String()}
 }
 
-// rgCases is how many combinations are compared; more take longer.
+// rgCases is the number of combinations compared; more take longer.
 var rgCases = flag.Int("rgcases", 0, "combinations to compare with ripgrep; 0: 200, 600 in make stress")
 
 // TestRipgrep compares whole outputs and exit codes with ripgrep's over random
@@ -208,7 +208,7 @@ func TestRipgrep(t *testing.T) {
 	}
 	t.Logf("%d compared with ripgrep %d, %d of them printed something", compared, version, printed)
 	if printed < compared/2 {
-		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are not what they should be", printed, compared)
+		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are unsuitable", printed, compared)
 	}
 }
 
@@ -226,7 +226,7 @@ func compareOutcome(c *rgCase, want, got outcome) string {
 	return code + cmp.Diff(strings.SplitAfter(want.out, "\n"), strings.SplitAfter(got.out, "\n"))
 }
 
-// messages parses JSON Lines and drops what measures the run.
+// messages parses JSON Lines and drops measurements of the run.
 func messages(out string) []any {
 	var list []any
 	for line := range strings.Lines(out) {

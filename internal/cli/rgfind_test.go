@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFindRipgrep compares the files listed with those of rg --files, on the
-// trees of the comparison and on Go's own source. The order is checked by
-// itself: ours is that of the bytes of the paths.
+// TestFindRipgrep compares the listed files with rg --files, on the trees of the
+// comparison and on Go's own source. Our order is checked separately: by the bytes of the
+// paths.
 func TestFindRipgrep(t *testing.T) {
 	rg, _ := ripgrep(t)
 	trees := makeTrees(t)
@@ -38,7 +38,7 @@ func TestFindRipgrep(t *testing.T) {
 		}
 		if rng.IntN(2) == 0 {
 			flags = append(flags, "-g", pick(rng, "!*.go", "!sub", "!sub/**", "!*.{txt,md}", "!/a*"))
-		} else if tree != "ignored" && rng.IntN(2) == 0 { // a glob brings nothing back
+		} else if tree != "ignored" && rng.IntN(2) == 0 { // a glob doesn't re-include files
 			flags = append(flags, "-g", pick(rng, "*.go", "sub/*", "*_test.go", "[a-c]*", "**/deep/**"))
 		}
 		if rng.IntN(5) == 0 {
@@ -62,11 +62,11 @@ func TestFindRipgrep(t *testing.T) {
 	}
 	t.Logf("%d compared with rg --files, %d of them listed something", cases, listed)
 	if listed < cases/2 {
-		t.Errorf("rg listed something for %d of %d cases only: the trees are not what they should be", listed, cases)
+		t.Errorf("rg listed something for %d of %d cases only: the trees are unsuitable", listed, cases)
 	}
 }
 
-// The orders of ripgrep: the oldest first, and all of them reversed.
+// ripgrep's orders: the oldest first, and each one reversed.
 func TestSortRipgrep(t *testing.T) {
 	rg, version := ripgrep(t)
 	dir := t.TempDir()

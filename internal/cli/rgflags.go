@@ -14,7 +14,7 @@ import (
 	"quarry/search"
 )
 
-// rgFlags are the flags of ripgrep that few people need; searchFlags has the rest.
+// rgFlags are ripgrep's rarely used flags; searchFlags has the others.
 type rgFlags struct {
 	passthru, binary, stopOnNonmatch, includeZero, nulData, foldRules bool
 	follow, oneFileSystem, foldGlobs, zip                             bool
@@ -87,7 +87,7 @@ func (l lines) Set(s string) error {
 	return nil
 }
 
-// separator is a text that can also be none: the last flag given decides.
+// separator is a text that may be unset; the last flag given decides.
 type separator struct {
 	to   *string
 	none *bool
@@ -121,7 +121,7 @@ func (o off) Set(s string) error {
 	return fmt.Errorf("%q is neither true nor false", s)
 }
 
-// opposites cancel a flag that was given before, for example in an alias. Their
+// opposites cancel a flag given earlier, for example in an alias. Their
 // names are ripgrep's.
 var opposites = map[string]string{
 	"ignore": "no-ignore", "ignore-dot": "no-ignore-dot", "ignore-exclude": "no-ignore-exclude", "ignore-files": "no-ignore-files",
@@ -168,7 +168,7 @@ func addOpposites(groups []command.Group) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(withoutEffect)) {
 		if last.Lookup(name) != nil {
-			continue // it has one in quarry rg
+			continue // quarry rg has its own
 		}
 		last.Bool(name, false, "")
 		last.Lookup(name).Hidden = true

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestRgPreset compares quarry rg with ripgrep as they are: neither gets a flag that
-// the other does not. What is excluded is what docs/SEARCH.md says of both commands.
+// TestRgPreset gives the same flags to quarry rg and ripgrep and compares the results. It
+// excludes the differences that docs/SEARCH.md lists for both commands.
 func TestRgPreset(t *testing.T) {
 	stress.SkipShort(t)
 	rg, version := ripgrep(t)
@@ -29,14 +29,14 @@ func TestRgPreset(t *testing.T) {
 	for seed, n := uint64(0), 0; n < cases && wrong < 25; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		c := randomCase(rng)
-		if rng.IntN(2) == 0 { // the default is another one in a pipe
+		if rng.IntN(2) == 0 { // the default differs in a pipe
 			c.flags = slices.DeleteFunc(c.flags, func(f string) bool { return f == "-n" || f == "-N" })
 		}
 		if c.tree == "crlf" && rng.IntN(3) == 0 {
 			c.flags = append(c.flags, "--crlf")
 		}
 		if c.tree == "names" && c.has("--files-without-match") {
-			continue // ripgrep's exit code counts the binary file, which it does not show
+			continue // ripgrep's exit code counts the binary file without showing it
 		}
 		if c.has("--crlf") && c.has("--color=always") {
 			continue // in colour ripgrep writes \r\n for \n
@@ -63,6 +63,6 @@ func TestRgPreset(t *testing.T) {
 	}
 	t.Logf("%d compared with ripgrep %d, %d of them printed something", cases, version, printed)
 	if printed < cases/2 {
-		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are not what they should be", printed, cases)
+		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are unsuitable", printed, cases)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// rgRandomTree is what TestRgRandom searches: names whose order differs by bytes and by
-// parts, the line endings, encodings, NUL at the beginning, in the middle and late, and
-// lines that are long or not ended.
+// rgRandomTree makes the tree of TestRgRandom. It has names whose order by bytes differs from
+// that by path elements, all line endings and encodings, NUL at the beginning, in the middle
+// and late, and lines that are long or lack an end.
 func rgRandomTree() map[string]string {
 	long := strings.Repeat("lorem ipsum dolor foo ", 40)
 	var numbered strings.Builder
@@ -99,7 +99,7 @@ func rgRandomCommand(rng *rand.Rand) (c rgCase) {
 	return c
 }
 
-// firstDifference shows the lines in which two answers begin to differ.
+// firstDifference shows the first lines in which two answers differ.
 func firstDifference(want, got outcome) string {
 	w, g := strings.SplitAfter(want.out, "\n"), strings.SplitAfter(got.out, "\n")
 	i := 0
@@ -114,8 +114,8 @@ type explanation struct {
 	applies func(c rgCase) bool
 }
 
-// rgExplained are the differences from ripgrep that are meant, each with the line of
-// docs/CONFORMANCE.md that says so.
+// rgExplained lists the deliberate differences from ripgrep, each with its line of
+// docs/CONFORMANCE.md.
 var rgExplained = []explanation{
 	{"a glob narrows", func(c rgCase) bool { return c.has("-g") && c.has("-tgo", "-ttxt", "-Ttxt") }},
 	{"ends of a record", func(c rgCase) bool { return c.has("--null-data") }},
@@ -147,12 +147,12 @@ var rgExplained = []explanation{
 	{"replacement in multiline mode", func(c rgCase) bool { return c.has("-U") && c.has("-r") }},
 }
 
-// reads reports that the command searches a file of the tree.
+// reads reports whether the command searches a file of the tree.
 func (c rgCase) reads(name string) bool {
 	return slices.Contains(c.paths, name) || strings.HasPrefix(c.paths[0], ".")
 }
 
-// asks reports that one of the texts is a pattern, or \r a part of one.
+// asks reports whether one of the texts is a pattern; \r may be part of one.
 func (c rgCase) asks(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool {
 		return slices.Contains(c.patterns, s) || s == `\r` && strings.Contains(strings.Join(c.patterns, " "), s)

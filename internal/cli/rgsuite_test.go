@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// The tests of ripgrep's own repository are Rust. What they do to files and the
-// command lines they run is read from their source, without a compiler: calls of a
-// few methods, in the order in which they stand. Each command line is given to
-// ripgrep and to quarry in the same folder.
+// The tests of ripgrep's own repository are written in Rust. Their file operations and
+// command lines are read from the source without a compiler, as calls of a few methods in
+// source order. Each command line is given to ripgrep and to quarry in the same
+// folder.
 
 // rustToken is a name, a literal's value or a sign.
 type rustToken struct {
@@ -27,9 +27,9 @@ type rustToken struct {
 	text string
 }
 
-// withFiles puts the content of a file where the source includes it, as
-// include_bytes!("./data/x"). The path of the file is no text of a fixture: it was
-// taken for one, and 35 commands searched 23 bytes that nothing was in.
+// withFiles inserts the content of a file that the source includes, as
+// include_bytes!("./data/x"). Previously the file's path was mistaken for the fixture's
+// text, and 35 commands searched 23 bytes without a match.
 func withFiles(t *testing.T, folder string, toks []rustToken) (out []rustToken) {
 	t.Helper()
 	for i := 0; i < len(toks); i++ {
@@ -103,8 +103,8 @@ func isNameByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// rustString gives the value of the literal that begins after its quote, and its
-// length with the closing one.
+// rustString returns the value of the literal that begins after its quote, and its
+// length with the closing quote.
 func rustString(s string) (string, int) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -184,7 +184,7 @@ func (s *suiteTest) play() {
 		}
 		switch {
 		case t.text == "if" && t.kind == 'n':
-			// Conditions ask for PCRE2 or the system: neither is so.
+			// Conditions ask for PCRE2 or the system: both are false.
 			not := at(1).kind == '!'
 			text := ""
 			k := 1
@@ -220,7 +220,7 @@ func (s *suiteTest) play() {
 			body.play()
 			i = s.closing(i + 1)
 		case t.text == "sleep" && at(1).kind == '(':
-			time.Sleep(20 * time.Millisecond) // so that times of files differ
+			time.Sleep(20 * time.Millisecond) // to make the times of files differ
 		case t.kind == 'n' && at(1).kind == '.' && at(2).text == "push_str" && at(4).kind == 's':
 			s.vars[t.text] = []string{strings.Join(s.vars[t.text], "") + at(4).text}
 			i += 5
@@ -232,7 +232,7 @@ func (s *suiteTest) play() {
 	}
 }
 
-// closing is the place of the bracket that closes the one at a place.
+// closing returns the position of the bracket that closes the one at a position.
 func (s *suiteTest) closing(at int) int {
 	open := s.toks[at].kind
 	end := map[byte]byte{'{': '}', '(': ')', '[': ']'}[open]
@@ -250,7 +250,7 @@ func (s *suiteTest) closing(at int) int {
 	return len(s.toks) - 1
 }
 
-// let notes text variables and commands.
+// let records text variables and commands.
 func (s *suiteTest) let(i int) {
 	k := i + 1
 	if s.toks[k].text == "mut" {
@@ -261,7 +261,7 @@ func (s *suiteTest) let(i int) {
 		k++
 	}
 	k++
-	if s.toks[k].text == "if" { // by the system: the other branch
+	if s.toks[k].text == "if" { // depends on the system: use the other branch
 		for s.toks[k].text != "else" {
 			k++
 		}
@@ -295,7 +295,7 @@ func rustNumber(s string) int64 {
 	return n
 }
 
-// formatted puts the values of format! into its text, one after the other.
+// formatted substitutes the values of format! into its text in order.
 func formatted(parts []string) string {
 	text := parts[0]
 	for _, value := range parts[1:] {
@@ -309,7 +309,7 @@ func formatted(parts []string) string {
 	return text
 }
 
-// strings are the texts between two tokens.
+// strings returns the texts between two tokens.
 func (s *suiteTest) strings(from, to int) (list []string) {
 	for i := from; i < to; i++ {
 		switch t := s.toks[i]; {
@@ -372,10 +372,10 @@ func (s *suiteTest) chain(i int) int {
 	return i - 1
 }
 
-// unreadText stands for an expression that is not understood.
+// unreadText represents an expression that is not understood.
 const unreadText = "\x00unread"
 
-// wantArgs are how many arguments the methods take that set a folder up.
+// wantArgs is the number of arguments of the methods that set up a folder.
 var wantArgs = map[string]int{
 	"create": 2, "create_bytes": 2, "try_create": 2, "try_create_bytes": 2, "create_size": 2, "create_dir": 1, "remove": 1,
 	"link_dir": 2, "link_file": 2, "env": 2, "current_dir": 1, "pipe": 1,
@@ -411,7 +411,7 @@ func (s *suiteTest) call(cmd *suiteCommand, method string, args []string) {
 	}
 }
 
-// suiteDifferences are the tests whose answer is not ripgrep's, each with the
+// suiteDifferences lists the tests whose answer differs from ripgrep's, each with the
 // difference of docs/SEARCH.md that explains it.
 var suiteDifferences = map[string]string{
 	"f416_crlf": crlfEnding, "f416_crlf_multiline": crlfEnding, "f416_crlf_only_matching": crlfEnding, "r1765": crlfEnding,
@@ -510,15 +510,15 @@ func TestRipgrepSuite(t *testing.T) {
 	t.Logf("%d of the commands printed something with ripgrep, %d printed nothing", same+documented+differ-silent, silent)
 	t.Logf("%d commands: %d the same, %d documented, %d differ", same+documented+differ, same, documented, differ)
 	if silent > 110 {
-		t.Errorf("ripgrep printed nothing for %d commands: are the fixtures what the tests mean?", silent)
+		t.Errorf("ripgrep printed nothing for %d commands: are the fixtures right?", silent)
 	}
 	if differ > 0 || same < 400 {
 		t.Errorf("%d of %d the same and %d differ, want at least 400 and none", same, same+documented+differ, differ)
 	}
 }
 
-// accessTimes returns what sets the times of a folder's files back to what they
-// are now.
+// accessTimes returns a function that restores the current times of a folder's
+// files.
 func accessTimes(dir string) func() {
 	type times struct{ read, written time.Time }
 	was := map[string]times{}
@@ -603,7 +603,7 @@ func playFile(t *testing.T, toks []rustToken, hay map[string][]string, run func(
 	}
 }
 
-// quarryArgs asks for ripgrep's way of counting lines in a pipe: see "line numbers
+// quarryArgs requests ripgrep's way of counting lines in a pipe: see "line numbers
 // also in a pipe".
 func quarryArgs(args []string) []string {
 	out := []string{"search"}
@@ -632,8 +632,8 @@ func runSuite(program string, args []string, c *suiteCommand, stdin string) outc
 	return outcome{out.String(), cmd.ProcessState.ExitCode(), errs.String()}
 }
 
-// boundedBuffer fails where an answer of a small tree is endless, as some of ripgrep's
-// are: it would fill the memory.
+// boundedBuffer fails if the output for a small tree is endless, as some of ripgrep's
+// outputs are: it would fill the memory.
 type boundedBuffer struct{ bytes.Buffer }
 
 var errEndless = errors.New("the answer has no end")
@@ -645,13 +645,13 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// ReadFrom hides bytes.Buffer's, which has no bound.
+// ReadFrom hides bytes.Buffer's ReadFrom, which has no limit.
 func (b *boundedBuffer) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{b}, r)
 }
 
-// suiteDiff compares what matters: the lines, in any order unless one was asked
-// for, and the exit code.
+// suiteDiff compares the exit code and the lines, which may be in any order unless one was
+// requested.
 func suiteDiff(want, got outcome, ordered bool) string {
 	sorted := func(s string) []string {
 		lines := strings.SplitAfter(s, "\n")
@@ -672,14 +672,14 @@ func shortened(s string) string {
 	return s
 }
 
-// normalStats drops what measures the run.
+// normalStats drops measurements of the run.
 func normalStats(out string) string {
 	if strings.HasPrefix(out, `{"type"`) || strings.HasPrefix(out, `{"data"`) {
 		return fmt.Sprint(messages(out))
 	}
 	var keep []string
 	for line := range strings.Lines(out) {
-		// --stats has four lines more than ripgrep's.
+		// --stats has four more lines than ripgrep's.
 		if !strings.Contains(line, " seconds") && !strings.HasSuffix(line, " files considered\n") && !strings.HasPrefix(line, "skipped: ") &&
 			!strings.HasPrefix(line, "strategy: ") && !strings.HasSuffix(line, " bytes searched\n") && !strings.HasSuffix(line, " bytes printed\n") && !strings.HasPrefix(line, "plan: ") {
 			keep = append(keep, line)

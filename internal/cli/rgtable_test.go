@@ -16,7 +16,7 @@ import (
 	"quarry/internal/cli/filetypes"
 )
 
-// rgDiffers are ripgrep's flags that are not the same here, with what is so instead.
+// rgDiffers maps ripgrep's flags that differ here to a description of the difference.
 var rgDiffers = map[string]string{
 	"follow":                       "within the workspace only: a link that leads out of it is reported",
 	"pcre2":                        "PCRE2's syntax where our engine gives the same answer: look-around, backreferences, Unicode classes; an error for the rest",
@@ -44,8 +44,8 @@ var rgDiffers = map[string]string{
 
 var rgFlag = regexp.MustCompile(`^ {4}(?:-(.)[^-]*?, )?--([a-z0-9-]+)(?:=(\S+))?`)
 
-// rgTable accounts for every flag of rg --help, and lists those that are not the
-// same here.
+// rgTable accounts for every flag of rg --help, and lists those that differ
+// here.
 func rgTable(help string) (string, error) {
 	fl := newSearch(Streams{}).Flags()
 	var b strings.Builder
@@ -133,7 +133,7 @@ func TestRipgrepFlags(t *testing.T) {
 	}
 }
 
-// The types are those of rg --type-list.
+// The file types equal rg --type-list.
 func TestRipgrepTypes(t *testing.T) {
 	rg, version := ripgrep(t)
 	if version != 15 {
@@ -159,8 +159,8 @@ func TestRipgrepTypes(t *testing.T) {
 	}
 }
 
-// No two flags of the command line are the same but for their letters, and what takes
-// another flag back does.
+// No two flags of the command line differ only in letter case, and every opposite
+// cancels its flag.
 func TestOpposites(t *testing.T) {
 	for _, name := range slices.Sorted(mapKeys(opposites)) {
 		cmd := newRg(Streams{}) // which has all of them

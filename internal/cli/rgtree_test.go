@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// treePatterns are what is searched for in each tree.
+// treePatterns lists the patterns searched in each tree.
 var treePatterns = map[string][]string{
 	"plain":     {"foo", "bar", `\bfo+\b`, "^foo", "bar$", "^$", `o\s+[fb]`, `foo\n?`, "(f)(o+)", "(?P<name>b.)r", "x*", ".", `\w+\s\w+`, "Foo", "zzz", "foo|baz", "é", "[^a-z]", `a.b`, `\d+`, "(?s)foo.bar"},
 	"ignored":   {"foo", "bar", "Foo", "o b", "^", "zzz"},
@@ -31,8 +31,8 @@ func writeTree(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// makeTrees writes the trees, in which no name sorts differently as a path and
-// by its parts.
+// makeTrees writes the trees. Their names sort equally as whole paths and by path
+// elements.
 func makeTrees(t *testing.T) map[string]string {
 	t.Helper()
 	top := t.TempDir()

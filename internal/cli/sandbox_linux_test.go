@@ -22,8 +22,8 @@ import (
 	"quarry/internal/doctor"
 )
 
-// sandboxUser is a user whom nothing knows: not root, and not the overflow uid as
-// nobody is.
+// sandboxUser is a user without an entry: neither root nor the overflow uid of the user
+// nobody.
 const sandboxUser = 48151
 
 // sandboxed is a user with a home and a workspace whose commands run in a sandbox.
@@ -32,11 +32,11 @@ type sandboxed struct {
 	box []string // the command that makes the sandbox
 	env []string // in addition
 
-	uid      uint32 // who runs commands, where this is root
-	messages int    // files of them
+	uid      uint32 // the user of commands, if the test runs as root
+	messages int    // message files
 }
 
-// newSandboxed gives all the patient has to an ordinary user, if this one is root.
+// newSandboxed gives the patient's files to an ordinary user, if the test runs as root.
 func newSandboxed(t *testing.T) *sandboxed {
 	t.Helper()
 	p := newPatient(t)
@@ -47,8 +47,8 @@ func newSandboxed(t *testing.T) *sandboxed {
 	return &sandboxed{patient: p, uid: sandboxUser}
 }
 
-// give makes a user the owner of what the patient has, but for the program, which
-// is a link to the one that runs.
+// give makes a user the owner of the patient's files, except the program, which is a link
+// to the running one.
 func (p *patient) give(uid int, program string) {
 	p.t.Helper()
 	err := filepath.WalkDir(filepath.Dir(p.home), func(file string, _ fs.DirEntry, err error) error {
@@ -62,7 +62,7 @@ func (p *patient) give(uid int, program string) {
 	}
 }
 
-// needsBox skips a test whose sandbox can't be made here.
+// needsBox skips a test if its sandbox can't be made on this machine.
 func (s *sandboxed) needsBox() {
 	s.t.Helper()
 	if len(s.box) == 0 {
@@ -107,7 +107,7 @@ const (
 `
 )
 
-// mcp is a command line that sends messages to a server and waits for its answer.
+// mcp returns a command line that sends messages to a server and waits for its answer.
 func (s *sandboxed) mcp(messages, flags string) string {
 	s.t.Helper()
 	s.messages++
@@ -116,13 +116,13 @@ func (s *sandboxed) mcp(messages, flags string) string {
 	return "quarry mcp --root . " + flags + " < ../" + name
 }
 
-// box makes the files of the patient writable in bubblewrap, and all others readable.
+// bwrap makes the patient's files writable in bubblewrap, and all others readable.
 func (s *sandboxed) bwrap(more ...string) {
 	top := filepath.Dir(s.home)
 	s.box = append([]string{"bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", top, top, "--die-with-parent"}, more...)
 }
 
-// owned gives the patient's files to another user, who is root's to choose.
+// owned gives the patient's files to another user, which only root can do.
 func (s *sandboxed) owned(uid int, files ...string) {
 	if os.Getuid() != 0 {
 		s.t.Skip("only root can give a file away")
@@ -134,16 +134,16 @@ func (s *sandboxed) owned(uid int, files ...string) {
 	}
 }
 
-// sandboxes are those that coding agents run their tools in, and homes as machines have
-// them. Searches work in each.
+// sandboxes lists the sandboxes in which coding agents run tools, and kinds of homes.
+// Searches work in each.
 var sandboxes = []struct {
 	name string
 	make func(s *sandboxed)
-	// closed is why nothing can be changed, in the words of a shell; "" where all works.
+	// closed is the reason why nothing can be changed, as a shell words it; "" if changes work.
 	closed string
-	// findings are those of doctor, but for the note about owners without a name.
+	// findings are the doctor's, without the note about owners without a name.
 	findings []string
-	// helps says that changes work with XDG_STATE_HOME.
+	// helps reports that changes work with XDG_STATE_HOME.
 	helps bool
 }{
 	{name: "bubblewrap", make: func(s *sandboxed) { s.bwrap("--unshare-all", "--share-net") }},
@@ -192,9 +192,9 @@ var sandboxes = []struct {
 	},
 }
 
-// In every sandbox all searches work: at the shell, over MCP, on the page. Changes work
-// where there is a place for the undo log; elsewhere they answer READ_ONLY and name what
-// helps. Doctor finds what is so, and none of its advice does harm.
+// In every sandbox all searches work: at the shell, over MCP, on the page. Changes work if
+// the undo log can be written; otherwise they answer READ_ONLY with advice. The doctor's
+// findings are true, and its advice is harmless.
 func TestSandboxes(t *testing.T) {
 	for _, c := range sandboxes {
 		t.Run(c.name, func(t *testing.T) {
@@ -270,7 +270,7 @@ func TestSandboxes(t *testing.T) {
 	}
 }
 
-// doctor returns the findings, but for the note about owners without a name.
+// doctor returns the findings, without the note about owners without a name.
 func (s *sandboxed) doctor() []doctor.Finding {
 	s.t.Helper()
 	out, _ := s.sh("quarry doctor --json --least-free 1 --proc ../proc")
@@ -323,8 +323,8 @@ func (s *sandboxed) searchPage() {
 	}
 }
 
-// With --read-only a server starts and searches where the undo log of earlier changes
-// lies on a read-only volume; it can be read, too.
+// With --read-only a server starts and searches although the undo log of earlier changes
+// is on a read-only volume; the log can be read, too.
 func TestReadOnlyStateFolder(t *testing.T) {
 	s := newSandboxed(t)
 	if out, code := s.sh("quarry edit a.txt --old one --new two"); code != 0 {

@@ -16,21 +16,21 @@ import (
 )
 
 // The scripts of testdata/script run the program as a shell would; they are
-// the documentation of its commands that can't be wrong.
+// documentation that is always correct.
 func TestMain(m *testing.M) {
 	testscript.Main(guests{m}, map[string]func(){
 		"quarry": func() {
 			in := os.Stdin
 			if len(os.Args) > 1 && (os.Args[1] == "search" || os.Args[1] == "rg") && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
-				in, _ = os.Open(os.DevNull) // a script's standard input is a pipe, always
+				in, _ = os.Open(os.DevNull) // a script's standard input is always a pipe
 			}
 			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
 }
 
-// guests are tests that neither read the configuration of whoever runs them nor
-// leave indexes and undo logs in their folders.
+// guests runs tests isolated from the user's configuration, indexes and undo
+// logs.
 type guests struct{ m *testing.M }
 
 func (g guests) Run() int {
@@ -51,8 +51,8 @@ func (g guests) Run() int {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
-		// A home of its own: testscript's /no-home is no absolute path on Windows,
-		// and root can make it elsewhere.
+		// Each script has its own home: testscript's /no-home is not an absolute path on Windows,
+		// and root could create it elsewhere.
 		Setup: func(env *testscript.Env) error {
 			home := env.WorkDir + "-home"
 			for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"} {
@@ -79,7 +79,7 @@ func TestScripts(t *testing.T) {
 					ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
 				}
 			},
-			// numbers N FILE writes 1 to N for NUMBERS in the file, with the line
+			// numbers N FILE replaces NUMBERS in the file by 1 to N, with the line
 			// endings of a JSON text.
 			"numbers": func(ts *testscript.TestScript, _ bool, args []string) {
 				n, err := strconv.Atoi(args[0])

@@ -58,13 +58,13 @@ type searching struct {
 	targets    []target
 	out        printing.Output
 	total      search.Summary
-	held       []heldFile // files that wait to be reversed
+	held       []heldFile // files waiting to be reversed
 	began      time.Time
 	accessed   map[accessKey]time.Time // of the files in scope before they are read; for --sort accessed
-	given      int                     // lines, or files where those are shown, that count for --limit
+	given      int                     // lines, or files if those are shown, that count for --limit
 	failed     bool                    // something could not be searched
-	binaryTold int                     // binary files that a line of stderr names
-	in         *env.Implicit           // standard input that nobody named; nil otherwise
+	binaryTold int                     // binary files named by a line of stderr
+	in         *env.Implicit           // standard input if it was not named; nil otherwise
 
 	implicit bool // no path was given
 	rules    []string
@@ -77,7 +77,7 @@ type heldFile struct {
 	file search.FileMatch
 }
 
-// errStop ends a search that knows enough.
+// errStop ends a search that has enough results.
 var errStop = errors.New("enough")
 
 func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string) error {
@@ -98,7 +98,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 		return err
 	}
 	if f.given["max-count"] && f.maxCount == 0 {
-		return env.ErrNone // asking for no match finds none
+		return env.ErrNone // a limit of zero matches
 	}
 	ctx := cmd.Context()
 	r := &searching{s: s, f: f, began: time.Now()}
@@ -154,7 +154,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 }
 
 // needsUnicode returns the part of a JavaScript pattern that is a property or a
-// character only with the u or v flag, and the query has neither.
+// character only with the u or v flag, if the query has neither flag.
 func needsUnicode(q *search.Query) string {
 	if q.Match.Syntax != match.ECMAScript || q.Match.Unicode || q.Match.UnicodeSets {
 		return ""
@@ -167,13 +167,13 @@ func needsUnicode(q *search.Query) string {
 			if end := strings.IndexByte(p[i:], '}'); strings.IndexByte("pPu", p[i+1]) >= 0 && p[i+2] == '{' && end > 0 {
 				return printing.Escape(p[i : i+end+1])
 			}
-			i++ // what is escaped
+			i++ // the escaped character
 		}
 	}
 	return ""
 }
 
-// bounded is ctx with the end that --timeout sets.
+// bounded adds the deadline of --timeout to ctx.
 func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
 	if f.timeout > 0 {
 		return context.WithDeadline(ctx, began.Add(f.timeout))
@@ -181,7 +181,7 @@ func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Con
 	return context.WithCancel(ctx)
 }
 
-// complain reports what could not be searched; the search continues.
+// complain reports a file that could not be searched; the search continues.
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
@@ -252,17 +252,17 @@ func (r *searching) run(ctx context.Context) error {
 	return nil
 }
 
-// compileWithin compiles the patterns, as long as --timeout allows.
+// compileWithin compiles the patterns within the time of --timeout.
 func compileWithin(ctx context.Context, patterns []string, o match.Options) (*match.Pattern, error) {
 	p, err := match.NewCompiler(ctx, o).Any(patterns)
 	if errors.Is(err, context.DeadlineExceeded) {
-		// No time is left to search anything, and the answer will say so.
+		// No time is left to search, and the answer will say so.
 		return match.CompileAny([]string{`[a&&b]`}, match.Options{Mode: o.Mode})
 	}
 	return p, err
 }
 
-// nothingSearched says why no file was looked at.
+// nothingSearched says why no file was searched.
 func (r *searching) nothingSearched() error {
 	if filters := r.f.filters(); filters != "" {
 		return fmt.Errorf("no file was searched: none passes %s\n  --files lists those that do; -uu takes hidden and ignored ones too", filters)
@@ -271,7 +271,7 @@ func (r *searching) nothingSearched() error {
 }
 
 // cutShort says why the answer is incomplete for another reason than --limit, or
-// "". The exit code is then 2, since 1 means that everything was searched and
+// returns "". The exit code is then 2, since 1 means that everything was searched and
 // nothing found.
 func (r *searching) cutShort() string {
 	switch r.total.Stopped {
@@ -283,8 +283,8 @@ func (r *searching) cutShort() string {
 	return ""
 }
 
-// room sets the limits of the next path to what is left of --limit and --timeout.
-// It reports false if nothing is left.
+// room sets the limits of the next path to the remainder of --limit and --timeout.
+// It reports false if nothing remains.
 func (r *searching) room() bool {
 	if r.f.timeout > 0 {
 		if r.q.Limits.Time = r.f.timeout - time.Since(r.began); r.q.Limits.Time <= 0 {
@@ -306,7 +306,7 @@ func (r *searching) room() bool {
 	return false
 }
 
-// input searches standard input, whether it was named or is a pipe.
+// input returns standard input, whether it was named or is a pipe.
 func (r *searching) input(ctx context.Context) io.Reader {
 	if r.in != nil {
 		return r.in
@@ -314,7 +314,7 @@ func (r *searching) input(ctx context.Context) io.Reader {
 	return env.InputOf(ctx, r.s.In)
 }
 
-// target searches one path. An error about it is reported, and the search
+// target searches one path. Its errors are reported, and the search
 // continues.
 func (r *searching) target(ctx context.Context, t *target) error {
 	var own error // of the output
@@ -351,7 +351,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		return err
 	case errors.Is(err, env.ErrIdle):
 		return err
-	case err != nil && badQuery(err): // no path's trouble
+	case err != nil && badQuery(err): // an error of the query, not of a path
 		return err
 	case err != nil:
 		r.complain(env.PathError(t.arg(), err))
@@ -362,7 +362,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	return nil
 }
 
-// searchInput searches standard input, or what stands for it.
+// searchInput searches standard input or its replacement.
 func (r *searching) searchInput(ctx context.Context, t *target, give func(*search.FileMatch) error) (*search.Summary, error) {
 	in := r.input(ctx)
 	if t.stream != "" {
@@ -384,7 +384,7 @@ func (r *searching) searchInput(ctx context.Context, t *target, give func(*searc
 	return quarry.SearchText(ctx, text, r.about(t, ""), give)
 }
 
-// listFiles shows the files that would be searched.
+// listFiles prints the files that would be searched.
 func (r *searching) listFiles(ctx context.Context) error {
 	q := search.FindQuery{Scope: r.q.Scope, Order: search.ByPath}
 	found := 0
@@ -438,7 +438,7 @@ func (r *searching) listFiles(ctx context.Context) error {
 	return nil
 }
 
-// hold prints a file, or keeps it until all files are known if the order needs
+// hold prints a file, or keeps it until all files are known if the order requires
 // that.
 func (r *searching) hold(t *target, file *search.FileMatch) error {
 	path := t.shown(file.Path)
@@ -449,13 +449,13 @@ func (r *searching) hold(t *target, file *search.FileMatch) error {
 	return r.out.File(path, file)
 }
 
-// badQuery reports an error about the query, such as an invalid glob, and not
+// badQuery reports whether an error is about the query, such as an invalid glob, and not
 // about a path.
 func badQuery(err error) bool {
 	return fault.CodeOf(err) == fault.InvalidPattern
 }
 
-// about is the query for a path of a target.
+// about returns the query for a path of a target.
 func (r *searching) about(t *target, path string) search.Query {
 	q := r.q
 	if path != "" {
@@ -463,7 +463,7 @@ func (r *searching) about(t *target, path string) search.Query {
 	}
 	q.Without.NoGit = r.withoutGit(t)
 	named := t.isFile || t.stdin
-	if named && !q.Binary { // who names a binary file wants to know whether it matches
+	if named && !q.Binary { // for a binary file that was named, say whether it matches
 		q.NUL = search.MentionNULMapped
 	}
 	if r.f.rg {
@@ -476,26 +476,26 @@ func (r *searching) about(t *target, path string) search.Query {
 	return q
 }
 
-// ordered reports an order for which all files must be known first.
+// ordered reports whether the order requires that all files are known first.
 func (r *searching) ordered() bool {
 	_, reversed := r.f.order()
 	return reversed || r.q.Order != search.ByPath || r.byNames()
 }
 
-// byNames reports ripgrep's --sort path: folder by folder, in which a/b comes before
-// a-b. Otherwise files come in the order of the bytes of their paths.
+// byNames reports ripgrep's --sort path: folder by folder, with a/b before
+// a-b. Otherwise files are ordered by the bytes of their paths.
 func (r *searching) byNames() bool {
 	by, _ := r.f.order()
 	return r.f.rg && by == "path" && (r.f.given["sort"] || r.f.given["sortr"] || r.f.sortFiles)
 }
 
-// twice reports whether files are found first and searched again for their lines
-// in order: keeping all lines in memory could take any amount.
+// twice reports whether files are found first and then searched again for their lines
+// in order: the memory for all lines would be unlimited.
 func (r *searching) twice() bool {
 	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru && r.f.mode != "files"
 }
 
-// again searches a file that was found, and writes its lines.
+// again searches a found file again and writes its lines.
 func (r *searching) again(ctx context.Context, h *heldFile) error {
 	q := r.about(h.from, h.file.Path)
 	q.Order, q.Parts = search.ByPath, true
@@ -522,8 +522,8 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 // accessKey is a file of a workspace.
 type accessKey struct{ root, path string }
 
-// noteAccess notes when the files in scope were last read, before the search reads
-// them: that changes the time.
+// noteAccess records when the files in scope were last read, because the search changes
+// that time.
 func (r *searching) noteAccess(ctx context.Context) error {
 	if by, _ := r.f.order(); by != "accessed" || r.f.mode == "files" {
 		return nil
@@ -546,7 +546,7 @@ func (r *searching) noteAccess(ctx context.Context) error {
 	return nil
 }
 
-// giveHeld prints the files that were held: by path or by time, the oldest first,
+// giveHeld prints the held files: by path or by time, the oldest first,
 // in reverse with --sortr.
 func (r *searching) giveHeld(ctx context.Context) error {
 	by, reversed := r.f.order()
@@ -596,8 +596,8 @@ func (r *searching) giveHeld(ctx context.Context) error {
 	return nil
 }
 
-// numbers reports whether lines have their numbers: always in quarry search unless
-// they are turned off; in quarry rg on a terminal, and with a column.
+// numbers reports whether lines are numbered: in quarry search always unless
+// turned off; in quarry rg on a terminal, and with a column.
 func (r *searching) numbers(tty bool) bool {
 	f := r.f
 	if !f.rg || f.number != "" {
@@ -607,8 +607,8 @@ func (r *searching) numbers(tty bool) bool {
 	return f.column || f.vimgrep || tty && !onlyInput
 }
 
-// output picks the way of showing what the flags ask for. paths is how many
-// were given, found or not.
+// output selects the printer for the flags. paths is the number of given paths, found or
+// not.
 func (r *searching) output(paths int) (printing.Output, error) {
 	f := r.f
 	tty := r.s.OutTerminal()

@@ -68,15 +68,15 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	return c.run(render.Editing, "", setProblem(err))
 }
 
-// mayApply refuses a set that changes Git's own files. Its paths need not be
-// what a person has typed: a patch brings them along.
+// mayApply refuses a set that changes Git's own files. A person need not have typed its
+// paths: they may come from a patch.
 func (c *setter) mayApply(ops []change.Op) error {
 	for i := range ops {
 		link := ops[i].Verb == change.MovePath || ops[i].Verb == change.DeletePath
 		for _, path := range []string{ops[i].Path, ops[i].To} {
 			real, err := realEntry(filepath.Join(c.ws.Dir(), filepath.FromSlash(path)))
 			if err != nil {
-				continue // it is no path, which the workspace says
+				continue // an invalid path, which the workspace reports
 			}
 			if err := c.mayTouch(path, c.ws.Dir(), real, link); err != nil {
 				return err
@@ -86,7 +86,7 @@ func (c *setter) mayApply(ops []change.Op) error {
 	return nil
 }
 
-// setProblem lists all operations that can't be made, each with its hint.
+// setProblem lists all impossible operations, each with its hint.
 func setProblem(err error) error {
 	var set *change.SetError
 	if !errors.As(err, &set) {
@@ -168,8 +168,8 @@ type replaceFlags struct {
 	expect                                      int
 }
 
-// replaceError is what is wrong with a replacement in files, whose flags are not
-// all those of a search.
+// replaceError is an error of a replacement in files, which has only some flags of a
+// search.
 type replaceError struct{ error }
 
 func (e *replaceError) Unwrap() error { return e.error }
@@ -181,7 +181,8 @@ func newReplace(s env.Streams) *cobra.Command {
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
 is a dollar sign; with -F both are literal, with --literal TEXT is. Further
 patterns come with --also and --by; each is of the files as they were, and two
-that match the same text are refused. With
+that match the same text are refused. A pattern that ends with \n takes the
+ending of its line with it, whichever it is; with an empty TEXT it deletes. With
 --structure both are code with holes (quarry help structure); places where
 tokens can't tell what is right are left alone and counted. So are files that
 git ignores, hidden and binary ones.`,
@@ -252,7 +253,7 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 	found, err := replacer.FindAll(ctx, f.ws, list)
 	p.End()
 	if errors.Is(err, replacer.ErrNone) {
-		if !f.quiet { // also in a pipe: who asks for a change wants to know
+		if !f.quiet { // also in a pipe, because the caller asked for a change
 			fmt.Fprintln(f.s.Err, "quarry: nothing matches, so nothing was changed")
 		}
 		return errors.Join(f.ws.Close(), env.ErrNone)

@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the generated documents")
 
-// tree is the command tree as a user meets it.
+// tree returns the command tree as a user sees it.
 func tree() *cobra.Command {
 	return newRoot(Streams{Conf: &env.Settings{}}, "")
 }
 
-// withoutKey are flags that quarry.toml can't set, and why: "find exec" is one of
-// that command, "force" is one of any command.
+// withoutKey lists flags that quarry.toml can't set, and why: "find exec" for
+// that command, "force" for any command.
 var withoutKey = map[string]string{
 	"force": "has to be said each time", "replace literal": "changes what a text means",
 	"note list columns": "asks for one answer", "note list sort": "asks for one answer", "note list group": "asks for one answer", "note list tasks": "asks for one answer", "note task line": "is about one change", "note task open": "is about one change", "mv heading": "is about one change", "help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
@@ -107,7 +107,7 @@ var withoutKey = map[string]string{
 }
 
 // Every key is a flag of each of its commands, of the same kind; every flag has
-// a key or a reason not to have one.
+// a key or a reason to have none.
 func TestKeysAndFlags(t *testing.T) {
 	top := tree()
 	have := map[string]bool{}
@@ -115,10 +115,10 @@ func TestKeysAndFlags(t *testing.T) {
 		for _, name := range k.Commands {
 			cmd, rest, err := top.Find(strings.Fields(name))
 			if err != nil || len(rest) > 0 {
-				t.Errorf("%s: there is no command %s", k.Path(), name)
+				t.Errorf("%s: unknown command %s", k.Path(), name)
 				continue
 			}
-			cmd.InheritedFlags() // merges those of the commands above
+			cmd.InheritedFlags() // merges the flags of parent commands
 			fl := cmd.Flags().Lookup(k.Name)
 			if fl == nil {
 				fl = cmd.InheritedFlags().Lookup(k.Name)
@@ -145,7 +145,7 @@ func TestKeysAndFlags(t *testing.T) {
 	command.Each(top, func(cmd *cobra.Command) {
 		name := command.Name(cmd)
 		if name == "rg" || name == "fd" {
-			return // their defaults are those of ripgrep and fd
+			return // ripgrep's and fd's defaults apply
 		}
 		cmd.InheritedFlags()
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
@@ -191,7 +191,7 @@ func TestConfigDoc(t *testing.T) {
 	}
 }
 
-// The example file sets nothing, and every line of it can be set.
+// The example file sets nothing, and each of its lines is a valid setting.
 func TestConfigExample(t *testing.T) {
 	home := t.TempDir()
 	text := manual.ConfigExample(tree())
@@ -223,7 +223,7 @@ func TestConfigExample(t *testing.T) {
 	}
 }
 
-// configured makes a folder with files, a configuration, and goes there.
+// configured makes a folder with files and a configuration, and makes it the current folder.
 func configured(t *testing.T, text string) (dir, file string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -277,8 +277,8 @@ hidden = true
 	}
 }
 
-// The section of a folder counts there, whatever folder one is in, and a value
-// of it goes before one of the same group in the rest of the file.
+// A folder's section applies there, whatever the current folder, and its value
+// takes precedence over one of the same group in the rest of the file.
 func TestConfiguredForRoot(t *testing.T) {
 	dir, file := configured(t, "")
 	text := "[search]\nignore-case = true\n[root.'" + filepath.ToSlash(dir) + "/v']\nsearch.hidden = true\nsearch.case-sensitive = true\n"
@@ -317,8 +317,8 @@ search.hidden          true  quarry.toml:4, section of this folder
 	}
 }
 
-// Of a server with several roots each has what its section says, and a flag
-// goes before all of them.
+// In a server with several roots each root has the settings of its section, and a flag
+// takes precedence over all of them.
 func TestConfiguredRoots(t *testing.T) {
 	dir, file := configured(t, "")
 	text := "mcp.deny = ['*.md']\n[root.'" + filepath.ToSlash(dir) + "/v'.mcp]\nread-only = true\ndeny = ['go.*']\n"
@@ -342,7 +342,7 @@ func TestConfiguredRoots(t *testing.T) {
 	}
 }
 
-// A broken file keeps every command from starting but those that help.
+// An invalid file stops every command except those that help.
 func TestBrokenConfig(t *testing.T) {
 	_, file := configured(t, "[search]\nhiden = true\n")
 	command.Each(tree(), func(cmd *cobra.Command) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A socket on standard input, as Node gives it, is searched as - only. Where nothing
-// is found, a line says so.
+// A socket on standard input, as Node provides it, is searched only as -. If nothing is
+// found, a line says so.
 func TestSocketAsInput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/cli/env"
 )
 
-// TestOneCommandIsMade: the commands that are made alone behave as in the whole
+// TestOneCommandIsMade checks that commands made alone behave as in the whole
 // tree: help, wrong flags, wrong arguments.
 func TestOneCommandIsMade(t *testing.T) {
 	for _, name := range hot {
@@ -48,9 +48,9 @@ func TestOneCommandIsMade(t *testing.T) {
 	}
 }
 
-// TestLittleIsMadeBeforeMain: every command pays for what packages make before main,
-// also the one that needs none of it. The definitions of all tools were 40 KB, the
-// tables of languages 50: a tenth of the time of a small search.
+// TestLittleIsMadeBeforeMain limits the work of packages before main, which slows every
+// command. The definitions of all tools once took 40 KB and the tables of
+// languages 50: a tenth of the time of a small search.
 func TestLittleIsMadeBeforeMain(t *testing.T) {
 	const most = 16 << 10
 	cmd := program(t, t.TempDir(), "version")

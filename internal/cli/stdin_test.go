@@ -19,7 +19,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	for _, args := range [][]string{
 		{"search", "x", "-"}, {"search", "-f", "-"}, {"write", "new.txt"}, {"edit", "go.mod", "--old", "-", "--new", "y"}, {"note", "append", "go.mod"},
 	} {
-		in, out, err := os.Pipe() // nobody writes to it
+		in, out, err := os.Pipe() // nothing is written to it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	}
 }
 
-// What comes in pieces is read whole.
+// Input that comes in pieces is read completely.
 func TestStdinInPieces(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

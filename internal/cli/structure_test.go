@@ -9,7 +9,7 @@ import (
 )
 
 // The examples of quarry help structure are found, and replaced as they say; undo
-// gives the old text.
+// restores the old text.
 func TestStructureSamples(t *testing.T) {
 	if len(manual.Structures) < 12 {
 		t.Errorf("%d examples", len(manual.Structures))

@@ -24,19 +24,19 @@ import (
 // person may name any path: the sandbox is for agents.
 type target struct {
 	ws     *quarry.Workspace
-	given  string // as typed; "" when nothing was
+	given  string // as typed; "" if none was given
 	path   string // in the workspace
 	isFile bool
 	stdin  bool   // the path - of a search
-	stream string // stdin is not read, but this
+	stream string // read this instead of stdin
 	root   string // the workspace's folder
-	here   string // the current folder in the workspace; "" if it lies elsewhere
+	here   string // the current folder in the workspace; "" if it is outside
 	// outside is set if the path is not in the workspace that was named or found
-	// from the current folder. It is that workspace.
+	// from the current folder. It holds that workspace.
 	outside string
 }
 
-// outsideError refuses a path of another workspace: such a workspace has to be
+// outsideError refuses a path in another workspace: that workspace has to be
 // named with --root.
 func outsideError(given, root, there string) error {
 	which := ""
@@ -50,7 +50,7 @@ func outsideError(given, root, there string) error {
 type workspaces struct {
 	open    map[string]*quarry.Workspace
 	workers int
-	streams bool // devices and pipes of the shell may be named
+	streams bool // devices and pipes of the shell are allowed
 }
 
 func (w *workspaces) get(root string) (*quarry.Workspace, error) {
@@ -74,9 +74,9 @@ func (w *workspaces) close() {
 }
 
 // find makes targets of the given paths, or of the current folder if there are
-// none. named, if not "", is the workspace for all paths inside of it, and what
-// is searched without paths from a folder outside of it. A path that can't be
-// used is reported and skipped.
+// none. named, if not "", is the workspace of all paths inside it, and the default target
+// if the current folder is outside it. A path that can't be used is reported and
+// skipped.
 func (w *workspaces) find(named string, paths []string, complain func(error)) ([]target, error) {
 	root, err := env.FindRoot(named)
 	if err != nil {
@@ -110,8 +110,8 @@ func withinDepth(targets []target, none bool) []target {
 	return slices.DeleteFunc(targets, func(t target) bool { return none && !t.isFile })
 }
 
-// hereBelow reports whether the current folder, if there still is one, is root or
-// lies in it.
+// hereBelow reports whether the current folder exists and is root or below
+// it.
 func hereBelow(root string) bool {
 	here, err := env.RealPath(".")
 	if err != nil {
@@ -123,9 +123,9 @@ func hereBelow(root string) bool {
 
 var errEmptyPath = errors.New("a path is empty; . is the current folder")
 
-// isStream reports what a shell puts in place of <(command), and devices such as
-// /dev/null: they are read to their end, as standard input is. A pipe elsewhere
-// is not opened, because nobody may ever write to it.
+// isStream reports whether a path is a shell's substitute for <(command), or a device such
+// as /dev/null. Like standard input, these are read to their end. Other pipes are not
+// opened, because they may never have a writer.
 func isStream(given string) bool {
 	if clean := filepath.Clean(given); !strings.HasPrefix(clean, "/dev/") && !strings.HasPrefix(clean, "/proc/self/fd/") {
 		return false
@@ -141,7 +141,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 		return t, nil
 	}
 	if err := names.CheckTyped(given); err != nil {
-		if strings.ContainsAny(given, "*?") { // only a shell of Unix replaces it
+		if strings.ContainsAny(given, "*?") { // only a shell of Unix expands it
 			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
 		}
 		return t, env.PathError(given, err)
@@ -179,8 +179,8 @@ func (w *workspaces) target(root, given string) (target, error) {
 	return t, err
 }
 
-// shown is how a path of the workspace is printed: after the path that was given,
-// as ripgrep does.
+// shown returns a path of the workspace as it is printed: after the given path,
+// as in ripgrep.
 func (t *target) shown(path string) string {
 	if t.stdin && t.stream == "" {
 		return "<stdin>"
@@ -198,8 +198,8 @@ func (t *target) shown(path string) string {
 	return strings.TrimRight(t.given, "/") + "/" + rel
 }
 
-// time is when a file of the target was created or last read; zero if the system
-// doesn't know.
+// time returns when a file of the target was created or last read; zero if
+// unknown.
 func (t *target) time(path, which string) time.Time {
 	if t.ws == nil {
 		return time.Time{}
@@ -216,7 +216,7 @@ func (t *target) time(path, which string) time.Time {
 // arg names the target in messages.
 func (t *target) arg() string { return env.OrDot(t.given) }
 
-// reportSkips prints to stderr what could not be searched, and which named files
+// reportSkips prints to stderr which files could not be searched, and which named files
 // are binary.
 func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// onTerminal runs a command line as if a person sat before it.
+// onTerminal runs a command line as if on a person's terminal.
 func onTerminal(env map[string]string, args ...string) outcome {
 	var out, errs bytes.Buffer
 	yes := true
@@ -46,8 +46,8 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// Names and text can't move the cursor, forge a line or turn text round on a
-// terminal; in a pipe they are what they are.
+// Names and text can't move the cursor, forge a line or reverse text on a
+// terminal; in a pipe they are unchanged.
 func TestHostileNamesAndText(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names can't exist")
@@ -87,7 +87,7 @@ func TestHostileNamesAndText(t *testing.T) {
 	}
 }
 
-// Zero explains itself to a person, and says nothing in a pipe.
+// An empty answer explains itself to a person, and is silent in a pipe.
 func TestZeroExplained(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -121,7 +121,7 @@ func TestZeroExplained(t *testing.T) {
 	}
 }
 
-// A binary file that was named is searched, one that was not is told.
+// A named binary file is searched, an unnamed one is reported.
 func TestZeroInBinary(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -140,8 +140,8 @@ func TestZeroInBinary(t *testing.T) {
 	}
 }
 
-// An empty answer says to a person that it is one, and what to do next; a pipe
-// gets the exit code alone.
+// An empty answer tells a person that it is empty, and what to do next; a pipe
+// gets only the exit code.
 func TestNothingToShow(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	t.Chdir(dir)

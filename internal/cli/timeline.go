@@ -18,7 +18,7 @@ import (
 	"quarry/internal/render"
 )
 
-// back is the point that a person has named: a change, a named point or a time.
+// back returns the point given by a person: a change, a named point or a time.
 func (c *changer) back(ctx context.Context, point string) (*change.Back, *change.Log, error) {
 	log, err := c.ws.Changes(ctx, 0)
 	if err != nil {
@@ -41,7 +41,7 @@ func (c *changer) back(ctx context.Context, point string) (*change.Back, *change
 	return to, log, err
 }
 
-// undoTo goes back to a point, after listing what it undoes by author.
+// undoTo goes back to a point, after listing the changes to undo by author.
 func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error {
 	to, _, err := c.back(ctx, point)
 	if err != nil {
@@ -49,7 +49,8 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	}
 	to.By = by
 	o := c.options()
-	o.To, o.SkipConflicts, o.DryRun, o.FullDiff = to, c.skip, true, c.dryRun
+	o.To, o.SkipConflicts, o.DryRun, o.FullDiff = to, c.skip, true, c.diff
+	o.AllLines = c.diff
 	plan, err := c.ws.Undo(ctx, "", &o)
 	if err != nil {
 		return err
@@ -63,7 +64,12 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 		}
 	}
 	if c.dryRun {
-		return c.tell(plan, "Dry run, nothing was changed. It would undo this:\n", nil)
+		rest := []string{point}
+		if by != "" {
+			rest = append(rest, "--by", by)
+		}
+		c.again = c.whole("quarry undo --to", rest)
+		return c.undone(plan)
 	}
 	others := slices.ContainsFunc(plan.Authors, func(a change.Author) bool { return a.Name != change.Yourself })
 	if others && !all && by == "" {
@@ -76,10 +82,13 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	if err != nil {
 		return err
 	}
-	return c.report(done, render.Undone(done))
+	if c.diff {
+		done.Diffs, done.Diff = plan.Diffs, plan.Diff
+	}
+	return c.undone(done)
 }
 
-// authors lists whose changes are undone.
+// authors lists the authors of the undone changes.
 func authors(plan *change.Change) string {
 	var b strings.Builder
 	for _, a := range plan.Authors {
@@ -94,7 +103,7 @@ func authors(plan *change.Change) string {
 
 var errOthers = fault.New(fault.InvalidArgument, "changes of other authors would be undone, and nothing was", "say --all for all of them, or --by AUTHOR for those of one; --dry-run shows what they did")
 
-// agree asks at a terminal.
+// agree asks for agreement on a terminal.
 func (c *changer) agree() error {
 	in, ok := c.s.In.(interface{ Fd() uintptr })
 	if !ok || !term.IsTerminal(int(in.Fd())) || !c.s.ErrTerminal() {
@@ -108,7 +117,7 @@ func (c *changer) agree() error {
 	return errors.New("nothing was undone")
 }
 
-// diffSince shows all changes after a point as one.
+// diffSince merges all changes after a point into one.
 func (c *changer) diffSince(ctx context.Context, point string) (*change.Change, error) {
 	to, log, err := c.back(ctx, point)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"quarry/match"
 )
 
-// Patterns that take long to compile don't hold up a search that has a limit of
-// time: it goes on with a pattern that finds nothing, and no time to search.
+// Patterns that compile slowly don't delay a search beyond its time limit: it continues
+// with a pattern that finds nothing, and without time to search.
 func TestCompileIsBounded(t *testing.T) {
 	patterns := make([]string, 20_000)
 	for i := range patterns {

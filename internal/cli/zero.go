@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// explainZero tells a person why nothing was found: where was searched, what
-// narrowed it, and which other search would find something.
+// explainZero tells a person why nothing was found: the searched place, the filters,
+// and another search that would find something.
 func (r *searching) explainZero(ctx context.Context) {
 	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
 		!r.s.ErrTerminal() || !r.s.OutTerminal() {
@@ -53,7 +53,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	return notes
 }
 
-// sameRoot is the search as one query, of the targets in the root of the first;
+// sameRoot returns the search as one query of the targets in the root of the first;
 // nil if there is none. Standard input can be read only once.
 func (r *searching) sameRoot() (search.Query, *target) {
 	q := r.q
@@ -75,7 +75,7 @@ func (r *searching) sameRoot() (search.Query, *target) {
 	return q, first
 }
 
-// flagsOf says what a finding does differently, with flags of the search.
+// flagsOf describes a finding's change as flags of the search.
 func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
 	switch f.Way {
 	case explain.AllFiles, explain.NoFilter:
@@ -104,7 +104,7 @@ func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
 	return f.Common()
 }
 
-// nearPaths says which other call of find would list something.
+// nearPaths suggests another call of find that would list something.
 func (f *findFlags) nearPaths(ctx context.Context, t *target, q search.FindQuery, pattern []string, sum *search.Summary) []string {
 	if len(pattern) != 1 || f.fuzzy != "" {
 		return nil
@@ -132,7 +132,7 @@ func (f *findFlags) nearPaths(ctx context.Context, t *target, q search.FindQuery
 	return lines
 }
 
-// fromHere is a path of the workspace as a person at the shell would name it.
+// fromHere returns a path of the workspace as a person at the shell would write it.
 func (t *target) fromHere(path string) string {
 	if t.here == "" {
 		return printing.Escape(filepath.Join(t.root, filepath.FromSlash(path)))

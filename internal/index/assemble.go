@@ -13,9 +13,9 @@ type assembly struct {
 	runs    []run
 	workers int
 	blocks  int   // of the segment
-	base    []int // of each job, how many blocks were made before it
-	// number maps the blocks that were made to the blocks of the segment, since
-	// some are dropped; nil if none is.
+	base    []int // for each job, the number of blocks made before it
+	// number maps the made blocks to the blocks of the segment, since some are dropped; nil
+	// if none is.
 	number []int32
 }
 
@@ -123,7 +123,7 @@ func (a *assembly) write(w *segmentWriter) error {
 	return inParts(a.workers, a.part, w.lists)
 }
 
-// inParts makes parts on several goroutines and passes them on in order.
+// inParts makes parts on several goroutines and passes them to pass in order.
 func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) error {
 	wave := make([]P, max(1, workers))
 	for from := 0; from < parts; from += len(wave) {

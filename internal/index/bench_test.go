@@ -136,7 +136,7 @@ func watchHeap() (*atomic.Uint64, func()) {
 	return peak, func() { close(done); <-stopped }
 }
 
-// cpuTime is what all threads have used so far, 0 where it isn't known.
+// cpuTime returns the processor time of all threads so far, 0 if unknown.
 func cpuTime() time.Duration {
 	b, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -149,7 +149,7 @@ func cpuTime() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// highWater is the largest resident size the process ever had.
+// highWater returns the largest resident size of the process so far.
 func highWater() string {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {

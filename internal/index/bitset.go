@@ -32,7 +32,7 @@ func (b bitset) none(lo, hi int) bool {
 	return true
 }
 
-// all gives the marked documents.
+// all yields the marked documents.
 func (b bitset) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, w := range b {
@@ -72,7 +72,7 @@ func newHeld(s *segment, dead bitset) *held {
 // text returns the number of bytes of text in the live documents.
 func (h *held) text() int64 {
 	n := h.seg.text
-	// What can't be read is reported by the searches that need it.
+	// Unreadable tables are reported by the searches that need them.
 	_ = guard(func() error {
 		for id := range h.dead.all() {
 			n -= textSize(h.seg.docs.stamp(id), h.seg.docs.flag(id))

@@ -6,15 +6,15 @@ import (
 	"sort"
 )
 
-// Grams are kept by block, not by file: a large file has nearly every gram
-// somewhere, so as a whole it would be a candidate for everything. A text is cut
-// at line ends into blocks of about blockTarget; one of less than splitFrom is
-// one block. A line is never cut: a block grows with it. Blocks are numbered in
-// the order of their documents, so a folder is a range of blocks too.
+// Grams are kept by block, not by file: a large file has nearly every gram somewhere, so as
+// a whole it would be a candidate for everything. A text is cut at line ends into blocks of
+// about blockTarget; a text smaller than splitFrom is one block. A line is never cut: its
+// block grows instead. Blocks are numbered in the order of their documents, so a folder is a
+// range of blocks too.
 //
-// On the Linux tree, before grams told capitals apart, blocks of 16, 32 and 64 KiB
-// took 7.2, 6.2 and 5.7 % of the text (5.3 with files only), and a word that is
-// nowhere but whose grams are common had 45, 95 and 160 candidates (215).
+// On the Linux tree, before grams distinguished capitals, blocks of 16, 32 and 64 KiB took
+// 7.2, 6.2 and 5.7 % of the text (5.3 with files only), and a word that does not occur but
+// whose grams are common had 45, 95 and 160 candidates (215).
 const (
 	blockTarget = 16 << 10
 	splitFrom   = blockTarget + blockTarget/2
@@ -22,8 +22,8 @@ const (
 	maxBlocks = 4096
 )
 
-// blockLength is the length of the blocks of a text. All have about the same
-// length, since a short last block would cost as much as any other.
+// blockLength returns the length of the blocks of a text. All have about the same length,
+// since a short last block would cost as much as any other.
 func blockLength(size int64) int64 {
 	if size < splitFrom {
 		return math.MaxInt64
@@ -80,7 +80,7 @@ func (t *blockTable) check(d *docTable) error {
 	return nil
 }
 
-// split is how many documents have several blocks.
+// split returns the number of documents with several blocks.
 func (t *blockTable) split() int { return len(t.entries) / 8 }
 
 func (t *blockTable) entry(i int) (doc, before int) {
@@ -113,8 +113,8 @@ func (t *blockTable) first(doc int) int {
 	return doc + t.n - t.docs
 }
 
-// startsOf returns where the blocks of a document begin, without the first; none
-// if it has only one.
+// startsOf returns the starts of a document's blocks without the first; none if it has only
+// one.
 func (t *blockTable) startsOf(doc int) []byte {
 	i := t.find(doc)
 	if i == t.split() {
@@ -205,7 +205,7 @@ type blockWriter struct {
 	starts  []byte
 }
 
-// add takes in the next document. starts are as startsOf gives them.
+// add adds the next document. starts has the form returned by startsOf.
 func (w *blockWriter) add(doc int, starts []byte) {
 	if len(starts) > 0 {
 		w.entries = binary.LittleEndian.AppendUint32(w.entries, uint32(doc))

@@ -95,7 +95,7 @@ func checkParts(t *testing.T, table *blockTable, id, first int, starts []byte, s
 	}
 }
 
-// Tables that no writer makes are refused.
+// Tables that a writer can't make are refused.
 func TestBadBlockTables(t *testing.T) {
 	d := &docWriter{}
 	for i := range 4 {
@@ -143,7 +143,7 @@ func TestBadBlockTables(t *testing.T) {
 	}
 }
 
-// parts asks for one file's parts.
+// parts returns the parts of one file.
 func (w *world) parts(expr, name string, byLine bool) (parts []Part, candidate bool) {
 	w.t.Helper()
 	snap, err := w.ix.Snapshot()
@@ -166,7 +166,7 @@ func (w *world) parts(expr, name string, byLine bool) (parts []Part, candidate b
 	return parts, candidate
 }
 
-// mark puts a word of its own on the first and last line of every block.
+// mark puts a unique word on the first and last line of every block.
 func (w *world) mark(name string) map[string]int64 {
 	w.t.Helper()
 	full := filepath.Join(w.dir, name)
@@ -244,7 +244,7 @@ func TestBlockEdges(t *testing.T) {
 	}
 }
 
-// nilParts is all of a file, block by block.
+// nilParts returns all of a file, block by block.
 func nilParts(w *world, name string) []Part {
 	h, id := w.ix.find(name)
 	first, end := h.seg.blocks.first(id), h.seg.blocks.first(id+1)
@@ -255,7 +255,7 @@ func nilParts(w *world, name string) []Part {
 	return out
 }
 
-// What has one block: small files, one line however long, UTF-16.
+// Files with one block: small files, one line of any length, UTF-16.
 func TestFilesOfOneBlock(t *testing.T) {
 	w := built(t, map[string]string{
 		"small":   strings.Repeat("line\n", (splitFrom-1)/5),

@@ -28,7 +28,7 @@ type build struct {
 
 	jobs     []job
 	outcomes []outcome
-	next     atomic.Int64 // first job no worker has taken
+	next     atomic.Int64 // first unclaimed job
 	held     atomic.Int64 // bytes of runs
 	bytes    atomic.Int64 // read
 	made     atomic.Int64 // blocks
@@ -48,11 +48,11 @@ type build struct {
 type job struct {
 	path string
 	as   Flags  // Hidden, Ignored
-	seq  uint64 // of the change that asked for it
+	seq  uint64 // of the change that requested it
 }
 
 const (
-	// stretch is how many documents a worker takes at a time, and the largest
+	// stretch is the number of documents that a worker takes at a time, and the largest
 	// number of blocks in a run.
 	stretch   = 1024
 	localBits = 10
@@ -68,8 +68,8 @@ const (
 	// with room for those that workers have not finished.
 	runBudget   = 48 << 20
 	blockBudget = maxDocs / 4
-	// jobBudget is how many files a segment takes at most, since each needs some
-	// memory during the build.
+	// jobBudget bounds the files of a segment, since each needs some memory during the
+	// build.
 	jobBudget = 1 << 16
 )
 
@@ -77,7 +77,7 @@ const (
 // parts can be freed one by one.
 type run struct {
 	job   int // that the first block belongs to
-	skip  int // how many blocks it had before
+	skip  int // number of its blocks before this run
 	parts [parts][]byte
 }
 
@@ -87,8 +87,7 @@ const (
 	partShift = trigram.GramBits - 5
 )
 
-// read reads jobs until all are done or the budget is spent, and returns how
-// many it took.
+// read reads jobs until all are done or the budget is spent, and returns how many it took.
 func (b *build) read(ctx context.Context) (int, error) {
 	var wg crew.Group
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
@@ -96,7 +95,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 		wg.Go(func() {
 			w := &buildWorker{build: b}
 			w.reader = newReader(b.root, b.racy, w, b.extractor)
-			if len(b.jobs) >= stretch { // room for all there can be, at once
+			if len(b.jobs) >= stretch { // reserve the most there can be, at once
 				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
 			}
 			defer w.close()
@@ -174,7 +173,7 @@ func (w *buildWorker) block(grams *trigram.Extractor) {
 	w.build.made.Add(1)
 }
 
-// flush ends the run in hand.
+// flush ends the current run.
 func (w *buildWorker) flush() {
 	if w.local == 0 {
 		return
@@ -201,8 +200,8 @@ func (w *buildWorker) flush() {
 	w.mu.Unlock()
 }
 
-// encodeRun writes for each gram how far it is from the one before, how many
-// blocks have it, and which: as gaps, or as a list if they are many.
+// encodeRun writes for each gram its distance from the previous one, the number of blocks
+// with it, and these blocks: as gaps, or as a list if they are many.
 func encodeRun(dst []byte, postings []uint32) []byte {
 	const local = 1<<localBits - 1
 	var list []byte

@@ -17,20 +17,19 @@ import (
 // change is a file that is new or differs from its document in the segments.
 type change struct {
 	seq uint64 // of the last time it changed
-	// member says that the file belonged to the index at the last check, and
-	// pending that it has to be checked again. Until then a member stays a
-	// candidate.
+	// member reports that the file belonged to the index at the last check, and pending
+	// that it has to be checked again. Until then a member remains a candidate.
 	member, pending bool
 	as              Flags // Hidden and Ignored, as found when it was marked
 	in              *held // the segment that has the file's last document, or nil
 	id              int
 }
 
-// MarkDirty says that files may have changed, appeared or been deleted; the next
-// Fresh takes it into account. It has to be called right after a change.
+// MarkDirty reports that files may have changed, appeared or been deleted; the next Fresh
+// takes it into account. It must be called right after a change.
 func (ix *Index) MarkDirty(paths ...rootfs.Path) { ix.apply(Changes{Files: paths}) }
 
-// MarkTree does the same for everything in a folder.
+// MarkTree does the same for a folder and everything below.
 func (ix *Index) MarkTree(dirs ...rootfs.Path) { ix.apply(Changes{Trees: dirs}) }
 
 func (ix *Index) apply(c Changes) {
@@ -100,7 +99,7 @@ func (ix *Index) changed() {
 	}
 }
 
-// find returns where the document of a path is. ix.mu is held.
+// find returns the segment and number of a path's document. ix.mu is held.
 func (ix *Index) find(path string) (*held, int) {
 	for i := len(ix.segs) - 1; i >= 0; i-- {
 		h := ix.segs[i]
@@ -149,8 +148,8 @@ func (ix *Index) settle(path string, c *change) {
 	ix.forgetSnapshot()
 }
 
-// resolve finds out which marked files exist and belong to the index. Folders
-// among them are returned, to be swept.
+// resolve determines which marked files exist and belong to the index. It returns the
+// folders among them, to be swept.
 func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	type open struct {
 		path string
@@ -206,7 +205,7 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 // listed are the flags that a walk gives a file.
 const listed = Hidden | Ignored
 
-// standing is how the document of a change was listed.
+// standing returns the flags with which the document of a change was listed.
 func (ix *Index) standing(c *change) (as Flags) {
 	err := guard(func() error {
 		as = c.in.seg.docs.flag(c.id) & listed
@@ -256,12 +255,11 @@ func (ix *Index) hasBelow(dir string) bool {
 	return false
 }
 
-// maxGlobs is how many folders a walk is restricted to. With more, walking all of
-// them is cheaper.
+// maxGlobs bounds the folders a walk is restricted to. With more, walking all of them is
+// cheaper.
 const maxGlobs = 64
 
-// judge decides whether new files belong to the index: those that a walk lists
-// do.
+// judge decides whether new files belong to the index: they do if a walk lists them.
 func (ix *Index) judge(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -297,8 +295,8 @@ func (ix *Index) judge(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// list walks what matches one of the globs and tells which files belong, and
-// which of them are hidden or ignored.
+// list walks the matches of the globs and determines which files belong, and which of them
+// are hidden or ignored.
 func (ix *Index) list(ctx context.Context, globs []string, found func(path string, as Flags)) error {
 	opts, err := ix.walkOptions(globs)
 	if err != nil {
@@ -333,8 +331,8 @@ func (ix *Index) list(ctx context.Context, globs []string, found func(path strin
 	return err
 }
 
-// shown lists the dot files that a walk lists even without hidden files, because
-// of a negated rule.
+// shown returns the dot files that a walk lists even without hidden files, because of a
+// negated rule.
 func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool, error) {
 	opts.Hidden, opts.MaxIgnored = false, 0
 	shown := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 	"quarry/internal/terms"
 )
 
-// Counted holds a snapshot's term counts, for a ranked search. The counts equal those of the file's text as
-// long as the file has the document's stamp.
+// Counted holds a snapshot's term counts, for a ranked search. The counts equal the counts in the file's text
+// as long as the file has the document's stamp.
 type Counted struct {
 	Views []*CountedView
 	// Dirty are the selected files that have changed, so their terms are unknown.
@@ -67,8 +67,8 @@ func (c *CountedView) Shows(id int) bool {
 	return id >= c.in.lo && id < c.in.hi && !c.v.mask.has(id) && !c.unseen.has(id)
 }
 
-// Parts is how many parts a document has. It is false if its terms are not in the
-// index: the file has to be read.
+// Parts returns the number of parts of a document. known is false if its terms are not in
+// the index and the file has to be read.
 func (c *CountedView) Parts(id int) (int, bool) {
 	n := c.v.seg.docs.counted(id)
 	return int(n), n != unknownParts
@@ -77,8 +77,8 @@ func (c *CountedView) Parts(id int) (int, bool) {
 // Flags returns the flags of a document.
 func (c *CountedView) Flags(id int) Flags { return c.v.seg.docs.flag(id) }
 
-// Postings appends the documents that have a term, selected or not, and how often
-// each has it, up to terms.MaxCount.
+// Postings appends the documents that have a term, selected or not, and how often each has
+// it, up to terms.MaxCount.
 func (c *CountedView) Postings(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
 	return c.postings(&c.v.seg.terms, k, ids, counts)
 }

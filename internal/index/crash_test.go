@@ -66,8 +66,8 @@ func child(dirs string) error {
 	}
 }
 
-// A process killed at any moment of building, flushing and merging leaves an
-// index that opens and answers right.
+// A process killed at any moment of building, flushing and merging leaves an index that
+// opens and answers correctly.
 func TestKill(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ func TestKill(t *testing.T) {
 		}
 		bufio.NewReader(out).ReadString('\n')
 		timer := time.NewTimer(time.Duration(w.r.IntN(40_000)) * time.Microsecond)
-		<-timer.C // the moment is the point of the test
+		<-timer.C // the kill time is random
 		cmd.Process.Kill()
 		cmd.Wait()
 		w.open()
@@ -104,7 +104,7 @@ func TestKill(t *testing.T) {
 		}
 		w.ix.Close()
 	}
-	if kills >= 40 && flushed < kills/4 { // fewer say little, on a busy machine
+	if kills >= 40 && flushed < kills/4 { // on a busy machine, fewer prove little
 		t.Errorf("only %d of %d children had flushed anything", flushed, kills)
 	}
 }

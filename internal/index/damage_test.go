@@ -158,7 +158,7 @@ func TestDamage(t *testing.T) {
 		w.open()
 		k := r.IntN(len(compiled))
 		w.complete(how, compiled[k], matching[k], listed)
-		if seed%20 == 0 { // and what is written now is good
+		if seed%20 == 0 { // and newly written files are good
 			w.refresh()
 			w.complete(how+", refreshed", compiled[k], matching[k], listed)
 			w.reopen()
@@ -402,10 +402,9 @@ func TestTruncatedWhileInUse(t *testing.T) {
 	}
 }
 
-// A segment that goes bad while it is served, a bit of it or its end, is found
-// before a byte of it is part of an answer: an answer is an error or complete.
-// Without the sums every case fails, as one of its bits is in a list that the
-// question reads.
+// Damage to a segment in use, a flipped bit or a missing end, is found before a byte of it
+// is part of an answer: an answer is an error or complete. Without the sums every case
+// fails, as one of its bits is in a list that the question reads.
 func TestDamagedWhileServing(t *testing.T) {
 	w := newWorld(t, 3, false)
 	for i := range 60 {
@@ -447,8 +446,8 @@ func TestDamagedWhileServing(t *testing.T) {
 	}
 }
 
-// counts tells how often each file has a term, as far as the index knows; nil if
-// it knows not of all.
+// counts returns how often each file has a term, according to the index; nil if it doesn't
+// know that of all files.
 func (w *world) counts(t *testing.T, term string) map[string]uint8 {
 	t.Helper()
 	snap, err := w.ix.Fresh(t.Context())
@@ -477,11 +476,10 @@ func (w *world) counts(t *testing.T, term string) map[string]uint8 {
 	return out
 }
 
-// anywhere is all of a segment's file.
+// anywhere returns all of a segment's file.
 func anywhere(s *segment) (at, size int) { return 0, int(s.size) }
 
-// listRead is the shortest list that a search for a pattern reads, which it can't
-// do without.
+// listRead returns the shortest list that a search for a pattern must read.
 func listRead(p *match.Pattern) func(*segment) (at, size int) {
 	return func(s *segment) (at, size int) {
 		f := trigram.From(p.Need())
@@ -495,7 +493,7 @@ func listRead(p *match.Pattern) func(*segment) (at, size int) {
 	}
 }
 
-// termRead is the list of a term.
+// termRead returns the list of a term.
 func termRead(term string) func(*segment) (at, size int) {
 	return func(s *segment) (at, size int) {
 		e := s.terms.find(terms.KeyOf([]byte(term)))
@@ -503,8 +501,8 @@ func termRead(term string) func(*segment) (at, size int) {
 	}
 }
 
-// spoil flips a bit of one of some segments where it is told to, or, where that is
-// anywhere, cuts it one time in two.
+// spoil flips a bit within the aimed range of one of some segments or, if the range is
+// anywhere, cuts the file one time in two.
 func spoil(t *testing.T, r *rand.Rand, dir string, segs []*held, aim func(*segment) (at, size int)) string {
 	t.Helper()
 	var s *segment

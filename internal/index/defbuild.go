@@ -31,8 +31,7 @@ type defCollector struct {
 	encoded []byte
 }
 
-// defItem is one definition. Its name and key are in the arena, one after the
-// other.
+// defItem is one definition. Its name is in the arena, followed by its key.
 type defItem struct {
 	prefix    uint64 // the first eight bytes of the key
 	at        uint32
@@ -43,9 +42,9 @@ type defItem struct {
 }
 
 const (
-	// A run ends with so many definitions, or so many bytes of names and keys: 2.6
-	// and 2 MB. There are headers in Linux with 61,000 definitions, whose names and
-	// keys take 7.5 MB.
+	// A run ends with this many definitions, or this many bytes of names and keys: 2.6
+	// and 2 MB. There are headers in Linux with 61,000 definitions, whose names and keys
+	// take 7.5 MB.
 	maxDefItems = 1 << 16
 	maxDefNames = 1 << 21
 )
@@ -205,18 +204,18 @@ func (c *defRunCursor) uvarint() uint64 {
 
 func (c *defRunCursor) entry() (name, key []byte, list []definition) { return c.name, c.key, c.list }
 
-// size takes a name with its definitions for ten bytes.
+// size estimates ten bytes for a name with its definitions.
 func (c *defRunCursor) size() int { return len(c.run.data) / 10 }
 
 // defSource is a sequence of names in order, with their definitions.
 type defSource interface {
 	next() bool
 	entry() (name, key []byte, list []definition)
-	size() int // about how many
+	size() int // approximate number of names
 }
 
-// joinDefs merges sources into a table. Documents that two of them have are in
-// their order.
+// joinDefs merges sources into a table. Documents that occur in two sources are in their
+// order.
 func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 	type placed struct {
 		defSource
@@ -253,7 +252,7 @@ func joinDefs(w *defWriter, sources []defSource, flush func() error) error {
 			}
 		}
 		if len(list) == 0 {
-			continue // all of its documents are gone
+			continue // all of its documents were dropped
 		}
 		// Definitions of one document are already in order.
 		slices.SortStableFunc(list, func(a, b definition) int { return cmp.Compare(a.doc, b.doc) })

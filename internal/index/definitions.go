@@ -6,7 +6,7 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Defined is a name and where it is defined. It is valid until the next one.
+// Defined is a name with its definitions. It is valid until the next one.
 type Defined struct {
 	Name, Key []byte
 	of        *CountedView
@@ -25,7 +25,7 @@ func (d *Defined) Each(yield func(id int, kind symbols.Kind, container uint32)) 
 	}
 }
 
-// Named calls yield with every name that has a key, see symbols.Key.
+// Named calls yield with every name that has the given key, see symbols.Key.
 func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	return c.guard(func() error {
 		cur := c.v.seg.defs.from(key)
@@ -41,10 +41,10 @@ func (c *CountedView) Named(key []byte, yield func(*Defined)) error {
 	})
 }
 
-// NameQuery says which names are wanted.
+// NameQuery describes the wanted names.
 type NameQuery struct {
-	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names are
-	// wanted that contain it once they are folded; nil is none of them.
+	// Part is a folded text of three bytes or more (symbols.AppendFolded). Names that
+	// contain it once they are folded are wanted; nil matches none.
 	Part []byte
 	// Between reports whether a wanted name may have a key between lo and hi, both included. A nil hi means
 	// that there is no last key. If Between is nil, Part decides alone.
@@ -55,9 +55,9 @@ type NameQuery struct {
 	Lost int
 }
 
-// Names calls yield with every name that is wanted by Part or by Between, in the order of
-// the keys, until it returns false. Callers have to check: it gives others, too, and names
-// that only documents have which are not selected.
+// Names calls yield with every name that is wanted by Part or by Between, in the order of the
+// keys, until it returns false. Callers have to check the names: others are yielded too, and
+// so are names that only unselected documents define.
 func (c *CountedView) Names(q NameQuery, yield func(*Defined) bool) error {
 	return c.guard(func() error {
 		t := &c.v.seg.defs
@@ -87,8 +87,8 @@ func (c *CountedView) Container(n uint32) (name string, err error) {
 	return name, err
 }
 
-// Kinds calls yield with how many definitions of each kind a document has. It
-// reports false if they are not in the index, so the file has to be read.
+// Kinds calls yield with the number of a document's definitions of each kind. It reports
+// false if they are not in the index, so the file has to be read.
 func (c *CountedView) Kinds(id int, yield func(k symbols.Kind, n int)) (known bool, err error) {
 	err = c.guard(func() error {
 		if known = c.Flags(id)&(AlwaysScan|Large|Undefined) == 0; known {

@@ -48,13 +48,13 @@ func TestNameCode(t *testing.T) {
 	}
 }
 
-// decoded1252 is a text as a scan reads it.
+// decoded1252 returns a text as a scan reads it.
 func decoded1252(raw string) []byte {
 	doc, _ := textfile.New([]byte(raw))
 	return doc.Text()
 }
 
-// definingText is a random text of some language.
+// definingText returns a random text in some language.
 func definingText(r *rand.Rand, name string) string {
 	word := func() string {
 		parts := []string{"REG", "status", "Mask", "open", "dev", "größe", "x1", "SHIFT", "handler", "_", "__"}
@@ -83,7 +83,7 @@ func definingText(r *rand.Rand, name string) string {
 	return b.String()
 }
 
-// table is everything that the tables say of the selected documents, in order.
+// table returns all facts of the tables about the selected documents, in order.
 func (w *world) table(snap *Snapshot) (names, kinds []string) {
 	w.t.Helper()
 	counted, err := snap.Counted(Ask{Hidden: true})
@@ -134,8 +134,8 @@ func (w *world) table(snap *Snapshot) (names, kinds []string) {
 	return names, kinds
 }
 
-// Where runs end does not show in the table: not even the definitions that a file has
-// of one name change their order.
+// The ends of runs do not affect the table, not even the order of a file's definitions of
+// one name.
 func TestDefinitionsInSeveralRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const jobs = 40
@@ -180,8 +180,8 @@ func TestDefinitionsInSeveralRuns(t *testing.T) {
 	}
 }
 
-// The largest texts that have definitions in the index. Their size is counted without the
-// byte order mark of UTF-8.
+// TestDefinitionsOfLargeTexts tests the largest texts whose definitions are indexed. Their
+// size excludes the byte order mark of UTF-8.
 func TestDefinitionsOfLargeTexts(t *testing.T) {
 	w := newWorld(t, 3, true)
 	text := func(size int) string { return "#define same 1\n" + strings.Repeat("\n", size-15) }

@@ -7,8 +7,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// joinedCursor reads the definitions of a segment that is merged, with the
-// numbers of the new one.
+// joinedCursor reads the definitions of a merged segment, with the numbers of the new one.
 type joinedCursor struct {
 	defCursor
 	stopped    func() error
@@ -67,12 +66,12 @@ func (j *joining) writeDefs(ctx context.Context, w *segmentWriter) error {
 
 func (c *joinedCursor) size() int { return c.t.n }
 
-// codeOf makes a code for the names of some sources by samples: rows of a few
-// names, as many from each source as its share of all.
+// codeOf makes a code for the names of some sources from samples: rows of a few names, as
+// many from each source as its share of all.
 func codeOf(sources []defSource) *nameCode {
 	const row, each = 8, 8 // names in a row, and about how many bytes of a name are new
 	total := 0
-	if len(sources) > 64 { // of many runs every eighth will do
+	if len(sources) > 64 { // every eighth of many runs suffices
 		some := sources[:0:0]
 		for i := 0; i < len(sources); i += 8 {
 			some = append(some, sources[i])

@@ -9,28 +9,28 @@ import (
 	"quarry/internal/symbols"
 )
 
-// Definitions are what source texts define: which documents define a name, as
-// what and in what. Names are in the order of their keys (symbols.Key), then of
-// their bytes, so names that differ in style are neighbours. Lines are not
-// stored: an answer shows text of the few definitions it has, so it reads their
-// files anyway. On Linux 6.1, whose register headers have 3.8 of its 6.1 million
-// definitions, lines alone would take 1 % of the text.
+// The table of definitions records which documents define a name, with the kind and the
+// container of each definition. Names are in the order of their keys (symbols.Key), then of
+// their bytes, so names that differ in style are neighbours. Lines are not stored: an answer
+// shows text of its few definitions, so it reads their files anyway. On Linux 6.1, whose
+// register headers have 3.8 of its 6.1 million definitions, lines alone would take 1 % of
+// the text.
 //
-// Names are in groups: the size of the group's names as a varint, the names but the
-// first, and the definitions of all. Which groups may have names that contain a text
-// say the grams; see namegrams.go.
+// Names are in groups: the size of the group's names as a varint, the names except the first,
+// and the definitions of all. The grams tell which groups may have names that contain a
+// text; see namegrams.go.
 
-// definition says that a document defines a name.
+// definition is a definition of a name in a document.
 type definition struct {
 	doc       uint32
 	kind      symbols.Kind
 	container uint32 // number of the container plus 1; 0 for none
 }
 
-// Of the first byte of a definition. It is followed by the document, unless that
-// was expected, and by the number of the container, if there is one. The document
-// is a varint: its distance from the definition before, or for the first definition
-// of a name, signed, from the first document of the name before.
+// Bits of the first byte of a definition. It is followed by the document, unless that was
+// expected, and by the number of the container, if there is one. The document is a varint:
+// its distance from the previous definition, or for the first definition of a name, signed,
+// from the first document of the previous name.
 const (
 	defKind      = 0x1F
 	defContained = 0x20 // a container follows
@@ -38,22 +38,21 @@ const (
 	defMore      = 0x80 // another definition of the name follows
 )
 
-// defGroup is how many names share a head. On Linux 6.1 heads of 64 names took
+// defGroup is the number of names that share a head. On Linux 6.1 heads of 64 names took
 // 0.16 % of the text; a group of 256 is read in 20 µs.
 const defGroup = 256
 
-// defHead is the length of a group's head: where its entries begin, and where
-// its first name ends in the section of first names.
+// defHead is the length of a group's head: the start of its entries, and the end of its
+// first name in the section of first names.
 const defHead = 12
 
-// expecting predicts documents: names that are neighbours are often defined in
-// the same files.
+// expecting predicts documents: neighbouring names are often defined in the same files.
 type expecting struct{ last, now []uint32 }
 
 // maxExpected bounds the documents remembered of a name.
 const maxExpected = 256
 
-// first is the document expected first for a name.
+// first returns the document expected first for a name.
 func (e *expecting) first() (uint32, bool) {
 	if len(e.last) == 0 {
 		return 0, false
@@ -61,7 +60,7 @@ func (e *expecting) first() (uint32, bool) {
 	return e.last[0], true
 }
 
-// after is the document expected after another one.
+// after returns the document expected after another one.
 func (e *expecting) after(doc uint32) (uint32, bool) {
 	i, found := slices.BinarySearch(e.last, doc)
 	if found {
@@ -82,7 +81,7 @@ func (e *expecting) add(doc uint32) {
 func (e *expecting) next()  { e.last, e.now = e.now, e.last[:0] }
 func (e *expecting) reset() { e.last, e.now = e.last[:0], e.now[:0] }
 
-// defWriter makes the table. It holds the entries that were not taken yet.
+// defWriter makes the table. It holds the entries not yet taken.
 type defWriter struct {
 	n      int
 	at     uint64 // bytes of all entries before data
@@ -90,7 +89,7 @@ type defWriter struct {
 	heads  []byte
 	firsts []byte
 	code   *nameCode
-	names  []byte // of the group in hand
+	names  []byte // of the current group
 	lists  []byte // and its definitions
 	last   []byte
 	coded  []byte
@@ -125,7 +124,7 @@ func (w *defWriter) add(name []byte, list []definition) {
 	w.expect.next()
 }
 
-// endGroup ends the group in hand.
+// endGroup ends the current group.
 func (w *defWriter) endGroup() {
 	if w.n > 0 {
 		w.data = binary.AppendUvarint(w.data, uint64(len(w.names)))
@@ -166,7 +165,7 @@ func (w *defWriter) definition(list []definition, i int) {
 	w.counts[d.doc][d.kind]++
 }
 
-// kindCounts is how many definitions of each kind a document has.
+// kindCounts has the number of a document's definitions of each kind.
 type kindCounts [symbols.KindEnd]uint32
 
 // take returns the groups that ended since the last call. They are valid until the
@@ -178,8 +177,8 @@ func (w *defWriter) take() []byte {
 	return out
 }
 
-// countTable writes how many definitions of each kind every document has: pairs
-// of a kind and a number, the last kind marked. A document without any is a zero.
+// countTable writes the number of every document's definitions by kind: pairs of a kind and
+// a number, the last kind marked. A document without definitions is a zero.
 func (w *defWriter) countTable() (data, restarts []byte) {
 	for id := range w.counts {
 		if id%groupLen == 0 {
@@ -218,7 +217,7 @@ type defTable struct {
 
 func (t *defTable) groups() int { return len(t.heads) / defHead }
 
-// head returns where a group begins and its first name.
+// head returns the start of a group and its first name.
 func (t *defTable) head(i int) (at uint64, first []byte) {
 	from := uint32(0)
 	if i > 0 {
@@ -249,16 +248,15 @@ func (t *defTable) check() error {
 	return nil
 }
 
-// end is where the groups end.
+// end returns the end of the groups.
 func (t *defTable) end() int { return len(t.file) - postingsPad - gramRows*t.rowSize() }
 
-// defCursor reads names one after the other, and the definitions of those that are
-// asked for.
+// defCursor reads names one after the other, and the definitions of the requested ones.
 type defCursor struct {
 	t      *defTable
 	i      int    // names read
-	names  []byte // that follow in the group
-	rest   []byte // definitions that follow
+	names  []byte // the following names of the group
+	rest   []byte // the following definitions
 	behind int    // names whose definitions were not read
 	expect expecting
 
@@ -410,7 +408,7 @@ func (t *defTable) container(n uint32) string {
 	return string(t.code.appendText(nil, r.next()))
 }
 
-// kinds calls yield with how many definitions of each kind a document has.
+// kinds calls yield with the number of a document's definitions of each kind.
 func (t *defTable) kinds(id int, yield func(k symbols.Kind, n int)) {
 	at := int(binary.LittleEndian.Uint32(t.restarts[id/groupLen*4:]))
 	for i := id / groupLen * groupLen; ; i++ {

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// restartEvery is how many paths share a beginning before one is written in
-// full: 16 make the table a quarter of the paths' length, and finding a path
+// restartEvery is the number of paths between two written in full; the others omit their
+// common beginning. 16 make the table a quarter of the paths' length, and finding a path
 // decodes 8 on average.
 const restartEvery = 16
 
@@ -60,8 +60,8 @@ func textSize(s Stamp, f Flags) uint64 {
 	return uint64(max(0, s.Size))
 }
 
-// docTable reads it. Its methods may panic on bytes docWriter didn't write;
-// callers run under guard.
+// docTable reads the table. Its methods may panic on bytes not written by docWriter; callers run
+// under guard.
 type docTable struct {
 	n        int
 	paths    []byte
@@ -81,7 +81,7 @@ func (t *docTable) check() error {
 
 func (t *docTable) flag(id int) Flags { return Flags(binary.LittleEndian.Uint16(t.flags[2*id:])) }
 
-// counted returns how many parts a document has, or unknownParts.
+// counted returns the number of parts of a document, or unknownParts.
 func (t *docTable) counted(id int) uint32 { return binary.LittleEndian.Uint32(t.parts[4*id:]) }
 
 func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A file that changed without an event is always searched from then on; one that
-// changed in a tree that was reported is not, however many there are.
+// A file that changed without an event is always searched from then on; one that changed in
+// a reported tree is not, however many there are.
 func TestOnlyEventlessFilesAreKept(t *testing.T) {
 	w := newWorld(t, 1, false)
 	for _, name := range []string{"d/told", "e/untold"} {

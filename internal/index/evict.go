@@ -21,9 +21,8 @@ type Stored struct {
 	Used   time.Time // when it was last opened
 }
 
-// MarkUsed records that the index in dir is in use, for Evict, and for people,
-// which folder it is of. home is the trusted root in which all indexes
-// have their folders.
+// MarkUsed records that the index in dir is in use, for Evict, and the indexed folder, for
+// people. home is the trusted root in which all indexes have their folders.
 func MarkUsed(home *rootfs.Root, dir rootfs.Path, folder string, now time.Time) error {
 	lock, err := dir.Child(lockName)
 	if err != nil {
@@ -81,8 +80,7 @@ func List(home *rootfs.Root) ([]Stored, error) {
 	return all, errors.Join(errs...)
 }
 
-// errNotIndex is returned for a folder that has something else in it, which is
-// not deleted.
+// errNotIndex is returned for a folder with other contents, which is not deleted.
 var errNotIndex = errors.New("not an index")
 
 func measure(home *rootfs.Dir, name string) (Stored, error) {
@@ -128,7 +126,7 @@ func readFolder(dir *rootfs.Dir) string {
 	return string(path)
 }
 
-// ours reports whether a name is one of those in an index's folder.
+// ours reports whether a name belongs in an index's folder.
 func ours(name string) bool {
 	return name == lockName || name == folderName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }

@@ -67,7 +67,7 @@ func TestEvictDropsTheLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-// An index that is opened for another folder is listed as of that one.
+// An index that is opened for another folder is listed with that folder.
 func TestMarkUsedNotesTheFolder(t *testing.T) {
 	dir := memoryDir(t)
 	home := openState(t, dir)

@@ -50,7 +50,7 @@ func TestNthFault(t *testing.T) {
 	}
 }
 
-// failAt lets call number at fail. It reports whether there was one.
+// failAt lets call number at fail. It reports whether that call happened.
 func failAt(t *testing.T, at int, fault error) (hit bool) {
 	w := newWorld(t, 7, true)
 	defer w.root.Close()

@@ -12,7 +12,7 @@ import (
 // Extractor understands, and keys that are counted, so that documents can be found by them. The index stores
 // both unchanged.
 
-// Extractor takes the fields out of texts. Its result depends only on the text, its path and the version.
+// Extractor extracts the fields of texts. Its result depends only on the text, its path and the version.
 type Extractor struct {
 	// Version changes when a text would get other fields. Segments of another
 	// version are dropped.
@@ -51,13 +51,13 @@ func (f *Fields) Add(value []byte) {
 	f.values = append(f.values, value...)
 }
 
-// Count adds a key that the document has n times; more than terms.MaxCount are
-// that many. Each key is added once.
+// Count adds a key that the document has n times, at most terms.MaxCount. Each key is added
+// once.
 func (f *Fields) Count(k terms.Key, n int) {
 	f.counts = append(f.counts, fieldCount{k, uint8(min(n, terms.MaxCount))})
 }
 
-// Values are those added so far, each after its length.
+// Values returns the values added so far, each after its length.
 func (f *Fields) Values() []byte { return f.values }
 
 func (f *Fields) each(yield func(k terms.Key, n int)) {
@@ -83,8 +83,8 @@ func (v *Values) Next() []byte {
 	return value
 }
 
-// fields extracts the fields of the file that was just read. It reports whether it
-// has some, and whether the index can keep them.
+// fields extracts the fields of the file just read. It reports whether there are some, and
+// whether the index can keep them.
 func (r *reader) fields(path string, out *Fields) (some, fit bool) {
 	out.reset()
 	if r.extractor == nil || !r.extractor.Has(path) {
@@ -98,7 +98,7 @@ func (r *reader) fields(path string, out *Fields) (some, fit bool) {
 	return true, true
 }
 
-// text8 is the text of the file that was just read, in UTF-8.
+// text8 returns the text of the file just read, in UTF-8.
 func (r *reader) text8() []byte {
 	if !r.invalid {
 		return r.whole
@@ -197,13 +197,13 @@ func recordSize(data []byte) int {
 	return k + max(int(n)-1, 0)
 }
 
-// Known reports whether the fields of a document are in the index, if its name is
-// one that has some. If they are not, the file has to be read.
+// Known reports whether the index has the fields of a document whose name may have some. If
+// not, the file has to be read.
 func (c *CountedView) Known(id int) bool { return c.Flags(id)&(AlwaysScan|Large|Unlisted) == 0 }
 
-// Fields calls yield with the values of documents, whose numbers are in order,
-// until it returns false. Bit n of want asks for value n; one that is not wanted may
-// be empty. A document without fields has none.
+// Fields calls yield with the values of documents, whose numbers are in order, until it
+// returns false. Bit n of want requests value n; others may be empty. A document without
+// fields has no values.
 func (c *CountedView) Fields(ids []int, want uint64, yield func(id int, values Values) bool) error {
 	return c.guard(func() error {
 		cur := fieldCursor{t: &c.v.seg.fields, want: want}

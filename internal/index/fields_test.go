@@ -16,8 +16,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// wordFields has two values of a text, its first line and its length, and counts
-// its words. Files with an odd name have no fields.
+// wordFields extracts two values of a text, its first line and its length, and counts its
+// words. Files with an odd name have no fields.
 var wordFields = &Extractor{
 	Version: 3,
 	Has:     func(path string) bool { return len(path)%2 == 0 },
@@ -105,7 +105,7 @@ func (w *world) compareFields(snap *Snapshot, ask Ask) {
 	}
 }
 
-// A document whose values are too large is not known, and its index is in order.
+// A document whose values are too large is unknown, and its index is valid.
 func TestUnlisted(t *testing.T) {
 	w := newWorld(t, 5, true)
 	w.write("small1", strings.Repeat("x", maxValues/2)+"\n")

@@ -12,7 +12,7 @@ import "encoding/binary"
 // column has for each document a varint, 0 if it lacks the value, else the length of
 // the value plus one; then the value.
 
-// fieldGroup is how many documents share an entry of the heads.
+// fieldGroup is the number of documents that share an entry of the heads.
 const fieldGroup = 64
 
 // Limits of a group, so that reading one takes at most 16 MB, whatever its bytes are. A document with larger
@@ -67,7 +67,7 @@ type fieldCursor struct {
 	out     []byte
 }
 
-// fieldColumn is a column of the group in hand; nil if it is not wanted.
+// fieldColumn is a column of the current group; nil if it is not wanted.
 type fieldColumn struct {
 	plain []byte // unpacked
 	rest  []byte // from the next document on
@@ -109,7 +109,7 @@ func (c *fieldCursor) values(id int) Values {
 	return c.out
 }
 
-// value takes the next value; false if the document lacks it.
+// value returns the next value; false if the document lacks it.
 func (c *fieldColumn) value() ([]byte, bool) {
 	n, k := binary.Uvarint(c.rest)
 	if k <= 0 || n > uint64(len(c.rest)-k)+1 {
@@ -166,8 +166,8 @@ func (c *fieldCursor) group(i int) {
 	}
 }
 
-// columnSource reads numbers. It panics on invalid bytes; no number is larger than
-// how many bytes follow.
+// columnSource reads numbers. It panics on invalid bytes; no number exceeds the number of
+// bytes that follow.
 type columnSource []byte
 
 func (s *columnSource) number() int {
@@ -185,13 +185,13 @@ type fieldWriter struct {
 	at      uint64
 	heads   []byte
 	sums    []byte
-	has     uint64 // of the group in hand
+	has     uint64 // of the current group
 	columns [][]byte
 	packer  packer
 	group   []byte
 }
 
-// values takes the values of the next document; none if it has no fields.
+// values adds the values of the next document; none if it has no fields.
 func (s *segmentWriter) values(v Values) error {
 	w := &s.fields
 	at := w.n % fieldGroup
@@ -225,7 +225,7 @@ func (s *segmentWriter) values(v Values) error {
 
 var zeros [fieldGroup]byte
 
-// endGroup writes the group in hand.
+// endGroup writes the current group.
 func (s *segmentWriter) endGroup() error {
 	w := &s.fields
 	if w.has == 0 {

@@ -36,8 +36,8 @@ func (ix *Index) Flush(ctx context.Context) error {
 	return nil
 }
 
-// shrinkDirty gives back the room of changes that are no more. At 300,000 files the
-// map takes 14 MB, while the segments that come instead need theirs.
+// shrinkDirty frees the memory of finished changes. At 300,000 files the map takes 14 MB,
+// while the new segments need memory.
 func (ix *Index) shrinkDirty() {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -100,7 +100,7 @@ func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	if seg != nil {
 		fresh = newHeld(seg, nil)
 	}
-	// Documents that the new ones replace.
+	// Documents replaced by the new ones.
 	var old []place
 	ix.mu.Lock()
 	for i := range jobs {
@@ -143,7 +143,7 @@ func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 // ix.mu is held.
 func (ix *Index) settleJob(j *job, fresh *held, id int) {
 	c := ix.dirty[j.path]
-	if c == nil { // found to be gone while it was read
+	if c == nil { // deleted while it was read
 		if id >= 0 {
 			fresh.kill(id)
 		}
@@ -210,9 +210,9 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 }
 
 const (
-	// A flush is due when so many files are dirty, or when nothing has changed
-	// for a while. Reading a few dirty files in each search costs less than a
-	// flush, which syncs two files to disk.
+	// A flush is due when this many files are dirty, or when nothing has changed for a
+	// while. Reading a few dirty files in each search costs less than a flush, which syncs
+	// two files to disk.
 	flushAt   = 256
 	flushIdle = 3 * time.Second
 )

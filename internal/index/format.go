@@ -59,7 +59,7 @@ const (
 	footerHead   = 48
 	footerSize   = footerHead + sections*sectionEntry + 16
 	postingsPad  = 8 // after the postings, so that reads of eight bytes stay inside
-	// sumBlock is how many bytes of the postings share a checksum. The blocks of
+	// sumBlock is the number of bytes of the postings that share a checksum. The blocks of
 	// a list are checked each time it is read.
 	sumBlock = 4096
 )

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// frugalFrom is the number of files from which a build minds its memory.
+	// frugalFrom is the number of files from which a build limits its memory.
 	frugalFrom = 10_000
 	// gcPercent bounds the garbage of a build to a quarter of its live memory; the default is as much again.
 	// Most of that memory is bytes that the collector doesn't scan, so this costs little: Linux took 22.0 s
@@ -21,7 +21,7 @@ const (
 	workerMemory = 26 << 20
 )
 
-// builds are those in this process, which share one garbage collector.
+// builds are the builds in this process, which share one garbage collector.
 var builds struct {
 	sync.Mutex
 	n        int
@@ -29,8 +29,8 @@ var builds struct {
 	wasLimit int64
 }
 
-// minding sets the collector for a build of so many files, if the process may be set. See
-// frugal.
+// minding sets the collector for a build of the given number of files, if Options allow it.
+// See frugal.
 func (o *Options) minding(files int) (next func(need int64), done func()) {
 	if !o.Frugal || files < frugalFrom {
 		return func(int64) {}, func() {}
@@ -46,12 +46,12 @@ func frugal() (next func(need int64), done func()) {
 	defer builds.Unlock()
 	if builds.n++; builds.n == 1 {
 		builds.was = debug.SetGCPercent(gcPercent)
-		if builds.was >= 0 && builds.was < gcPercent { // somebody is more frugal
+		if builds.was >= 0 && builds.was < gcPercent { // another build is more frugal
 			debug.SetGCPercent(builds.was)
 		}
 		builds.wasLimit = debug.SetMemoryLimit(-1)
 	}
-	debug.FreeOSMemory() // what listing the files left
+	debug.FreeOSMemory() // free the memory used for listing the files
 	next = func(need int64) {
 		builds.Lock()
 		defer builds.Unlock()
@@ -67,7 +67,7 @@ func frugal() (next func(need int64), done func()) {
 	}
 }
 
-// inUse is what counts for a memory limit.
+// inUse returns the memory that counts for a memory limit.
 func inUse() int64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

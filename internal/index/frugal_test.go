@@ -45,7 +45,7 @@ func TestFrugal(t *testing.T) {
 	if percent, limit := settings(); percent != 80 || limit != math.MaxInt64 {
 		t.Errorf("percent %d, limit %d after the builds", percent, limit)
 	}
-	for _, o := range []*Options{{}, {Frugal: true}} { // of a library, and for few files
+	for _, o := range []*Options{{}, {Frugal: true}} { // as in a library, and for few files
 		files := frugalFrom
 		if o.Frugal {
 			files--
@@ -57,7 +57,7 @@ func TestFrugal(t *testing.T) {
 		}
 		done()
 	}
-	debug.SetMemoryLimit(48 << 20) // of somebody who is more frugal
+	debug.SetMemoryLimit(48 << 20) // a more frugal setting
 	next, done = frugal()
 	next(need)
 	if _, limit := settings(); limit != 48<<20 {

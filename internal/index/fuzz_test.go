@@ -25,9 +25,9 @@ func (inMemory) Touched() bool   { return false }
 func (inMemory) Forget()         {}
 func (inMemory) Close() error    { return nil }
 
-// FuzzSegment takes bytes as a segment, also with their sums made right, and
-// asks it everything: whatever they are, there is an answer or an error, soon.
-// They stay in memory; TestDamage opens damaged files.
+// FuzzSegment treats bytes as a segment, also with corrected sums, and runs every kind of
+// query on it: each gives an answer or an error, soon. The bytes stay in memory; TestDamage
+// opens damaged files.
 func FuzzSegment(f *testing.F) {
 	dir, stateDir := f.TempDir(), memoryDir(f)
 	for i := range 6 { // a small segment: mutations of a large one hit little that matters

@@ -7,16 +7,14 @@ import (
 	"quarry/internal/trigram"
 )
 
-// gramTable finds a gram's list. Entries are a few bytes each, in groups of
-// groupLen; a head tells where a group begins. On the Linux tree that is 4.4
-// bytes a gram, where entries of fixed length and a bitmap took 9.4: of a small
-// tree, where most grams are rare, the table was a quarter of the index. Finding
-// one takes 0.3 µs.
+// gramTable finds a gram's list. Entries are a few bytes each, in groups of groupLen; a head
+// tells where a group begins. On the Linux tree that is 4.4 bytes a gram, where entries of
+// fixed length and a bitmap took 9.4: for a small tree, where most grams are rare, the table
+// was a quarter of the index. Finding an entry takes 0.3 µs.
 //
-// An entry is three varints: the distance from the gram before, less one (not for
-// the first of a group); the number of blocks; and for a single block its number,
-// otherwise the length of its list. Lists are in the postings in this order,
-// without gaps.
+// An entry is three varints: the distance from the previous gram, less one (not for the first
+// of a group); the number of blocks; and for a single block its number, otherwise the length
+// of its list. Lists are in the postings in this order, without gaps.
 type gramTable struct {
 	n       int
 	heads   []byte
@@ -28,8 +26,8 @@ const (
 	headSize = 16 // first gram, where the entries begin, where the lists begin
 )
 
-// gramEntry is the entry of a gram: the number of its blocks, and where their
-// list is in the postings. A single block has no list; where is its number.
+// gramEntry is the entry of a gram: the number of its blocks, and the offset of their list in
+// the postings. A single block has no list; where is its number.
 type gramEntry struct {
 	gram  trigram.Gram
 	n     int
@@ -60,8 +58,8 @@ func (t *gramTable) from(g trigram.Gram) gramCursor {
 	return gramCursor{t: t, i: max(0, group-1) * groupLen}
 }
 
-// next goes to the next entry; at the end it reports false. Invalid entries end
-// it too; check has found them before.
+// next goes to the next entry; at the end it reports false. It also ends at invalid entries,
+// which check has already found.
 func (c *gramCursor) next() bool {
 	if c.i >= c.t.n {
 		return false
@@ -151,8 +149,7 @@ type gramWriter struct {
 	entries []byte
 }
 
-// add takes in the next gram. value is the length of its list, or for one block
-// its number.
+// add adds the next gram. value is the length of its list, or the number of its single block.
 func (w *gramWriter) add(g trigram.Gram, n int, value uint64) {
 	if w.n%groupLen == 0 {
 		w.heads = binary.LittleEndian.AppendUint32(w.heads, uint32(g))

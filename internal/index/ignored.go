@@ -26,9 +26,9 @@ func (ix *Index) DropIgnored() {
 	}
 }
 
-// TakeIgnored adds the ignored files again if there were too many and no longer
-// are. It reports whether it does. tell makes the Source report changes to them;
-// the next Fresh sweeps.
+// TakeIgnored adds the ignored files again if there were too many and no longer are. It
+// reports whether it does. tell makes the Source report changes to them; the next Fresh
+// sweeps.
 func (ix *Index) TakeIgnored(tell func() error) (bool, error) {
 	ix.mu.Lock()
 	take := ix.few && ix.tooMany
@@ -63,9 +63,8 @@ func ignoredAs(path string) Flags {
 	return Ignored
 }
 
-// ignoredLimit is how many ignored files a sweep may list. They come back only
-// when there are clearly fewer, so that the index doesn't read them again and
-// again.
+// ignoredLimit bounds the ignored files that a sweep may list. They are added again only when
+// there are clearly fewer, so that the index doesn't read them again and again.
 func (ix *Index) ignoredLimit(whole bool) int {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -109,7 +108,7 @@ func (ix *Index) leaveIgnored() {
 	for path, c := range ix.dirty {
 		switch {
 		case !c.member || c.as&Ignored == 0:
-		case c.pending: // it may be something else by now
+		case c.pending: // it may be another kind of file by now
 			if c.in != nil {
 				c.in.kill(c.id)
 			}
@@ -129,9 +128,8 @@ func (ix *Index) leaveIgnored() {
 	ix.forgetSnapshot()
 }
 
-// flood is called by a sweep that found too many ignored files. It removes those
-// that were listed, including files that the rules exclude only since now. ix.mu
-// is held.
+// flood is called by a sweep that found too many ignored files. It removes the listed ones,
+// including files that the rules exclude only since now. ix.mu is held.
 func (s *sweeping) flood() {
 	ix := s.ix
 	ix.tooMany = true
@@ -180,7 +178,7 @@ type found struct {
 	ignored bool
 }
 
-// as is how a file is listed.
+// as returns the flags with which a file is listed.
 func (s *sweeping) as(path string, ignored bool, shown map[string]bool) Flags {
 	switch {
 	case ignored:

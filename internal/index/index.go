@@ -5,15 +5,14 @@
 // of the tree: files that are damaged, unknown or changed in it are read again.
 // An Index is safe for concurrent use, a Snapshot is immutable.
 //
-// Grams are kept by block. A block is a run of whole lines, so a search by lines
-// knows which parts of a large file could match: no line outside of Doc.Parts
-// does, as long as the file has the document's stamp.
+// Grams are kept by block. A block is a run of whole lines, so a search by lines knows which
+// parts of a large file could match: no line outside Doc.Parts does, as long as the file has
+// the document's stamp.
 //
-// It covers the regular files a walk with Options.Walk lists, hidden ones
-// included, and ignored ones while they are few, each with a flag. It has nothing
-// that is reached by symlinks or that the policy denies. A changed file is dirty:
-// it is a candidate for every search until it has been read again, so a search
-// never waits for indexing.
+// It covers the regular files that a walk with Options.Walk lists, including hidden ones, and
+// ignored ones while they are few, each with a flag. It omits files reached by symlinks and
+// files that the policy denies. A changed file is dirty: it is a candidate for every search
+// until it has been read again, so a search never waits for indexing.
 package index
 
 import (
@@ -48,7 +47,7 @@ type Options struct {
 	Trusting bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
-	// Fields takes the fields out of texts; nil for none.
+	// Fields extracts fields from texts; nil for none.
 	Fields *Extractor
 	// Frugal lets a flush of many files set the garbage collector of this process.
 	Frugal bool
@@ -65,12 +64,12 @@ type Options struct {
 type Changes struct {
 	Files []rootfs.Path
 	Trees []rootfs.Path // folders to be listed and compared, with all below
-	// Stamps says that any known file may have been written to, and it is unknown
-	// which. No file was created or deleted.
+	// Stamps reports that any known file may have been written to, and it is unknown which.
+	// No file was created or deleted.
 	Stamps bool
 }
 
-// Source is where changes come from.
+// Source reports changes.
 type Source interface {
 	// Barrier passes to apply every change whose system call returned before
 	// Barrier was called, unless an earlier call did. It returns trees for which
@@ -100,10 +99,10 @@ type Index struct {
 	segs       []*held              // oldest first
 	dirty      map[string]*change   // by path
 	trees      map[string]bool      // folders to be swept
-	unsure     bool                 // stamps are to be compared
-	eventless  inodes               // files that were found changed by that
-	pending    map[string]bool      // changes to be looked at
-	unreadable map[string]walk.Skip // folders no walk could look into
+	unsure     bool                 // stamps must be compared
+	eventless  inodes               // files found changed by such a comparison
+	pending    map[string]bool      // changes to be checked
+	unreadable map[string]walk.Skip // folders that no walk could read
 	seq        uint64               // of the last change
 	maxIgnored int                  // Options.MaxIgnored, or 0 later
 	ignored    bool                 // ignored files are in it
@@ -120,10 +119,9 @@ type Index struct {
 	closed     bool
 }
 
-// Open opens the index of root in the folder state, a trusted root that belongs
-// to this index alone. It never fails because of the content of the folder: an
-// index that is damaged or of another version is dropped and built again. Nothing
-// is compared with the tree until Fresh or Sweep.
+// Open opens the index of root in the folder state, a trusted root used by this index alone.
+// It never fails because of the content of the folder: an index that is damaged or of another
+// version is dropped and built again. Nothing is compared with the tree until Fresh or Sweep.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, eventless: inodes{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
@@ -207,7 +205,7 @@ func (ix *Index) tidy(found stored) {
 	}
 }
 
-// Close gives up the index. Snapshots stay usable until they are closed.
+// Close closes the index. Snapshots stay usable until they are closed.
 func (ix *Index) Close() error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()

@@ -71,7 +71,7 @@ func built(t *testing.T, files map[string]string) *world {
 	return w
 }
 
-// refresh brings the index up to date: nothing is dirty after it.
+// refresh updates the index: no file is dirty after it.
 func (w *world) refresh() {
 	w.t.Helper()
 	if err := w.ix.Sweep(context.Background(), rootfs.Path{}); err != nil {
@@ -85,7 +85,7 @@ func (w *world) refresh() {
 	}
 }
 
-// calm flushes until nothing is even suspected to have changed.
+// calm flushes until no file is suspected of a change.
 func (w *world) calm() {
 	w.t.Helper()
 	for {
@@ -101,7 +101,7 @@ func (w *world) calm() {
 	}
 }
 
-// candidates asks the present state, without a sweep.
+// candidates returns the candidates of the current state, without a sweep.
 func (w *world) candidates(expr string, a Ask) []string {
 	w.t.Helper()
 	snap, err := w.ix.Snapshot()
@@ -175,7 +175,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// A file that changed is a candidate for everything until it is flushed.
+// A changed file is a candidate for every query until it is flushed.
 func TestDirtyFilesAreCandidates(t *testing.T) {
 	filler := strings.Repeat("nothing to see here\n", 20)
 	w := built(t, map[string]string{"a": "alpha\n" + filler, "b": "beta\n" + filler, "c": filler, "d": filler})
@@ -198,7 +198,7 @@ func TestDirtyFilesAreCandidates(t *testing.T) {
 	}
 }
 
-// A rewrite that keeps size and time of content is seen by the time of change.
+// The time of change reveals a rewrite that keeps size and modification time.
 func TestSweepSeesARewriteThatKeepsSizeAndTime(t *testing.T) {
 	w := built(t, map[string]string{"a": "alpha\n"})
 	info, err := os.Stat(filepath.Join(w.dir, "a"))
@@ -278,8 +278,8 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// Verify finds nothing in an index in order, and a missing gram or term, a wrong flag
-// or a file the index doesn't know in one that isn't.
+// Verify finds no fault in a valid index; it finds a missing gram or term, a wrong flag, and
+// a file unknown to the index.
 func TestVerify(t *testing.T) {
 	stress.SkipTiny(t)
 	w := manyFiles(t)
@@ -289,7 +289,7 @@ func TestVerify(t *testing.T) {
 	if err != nil || v.Files != len(w.listed(true, false)) || v.Changed != 0 {
 		t.Fatalf("Verify: %+v, %v", v, err)
 	}
-	// Break it in memory, as nothing on disk could without being noticed.
+	// Break it in memory, since damage on disk would be noticed.
 	w.write("zz.c", "int needle_one_two(void);\n")
 	w.calm()
 	h := w.ix.segs[len(w.ix.segs)-1]
@@ -313,7 +313,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A folder that can't be read is told, and found again when it can.
+// An unreadable folder is reported, and found again when it becomes readable.
 func TestUnreadableFolder(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
 		t.Skip("permissions don't stop this user: run it as another than root")
@@ -353,8 +353,8 @@ func TestUnreadableFolder(t *testing.T) {
 	}
 }
 
-// A dirty file that a rule shows, and then doesn't any more, is hidden like its
-// old document, and must be so at once.
+// A dirty file that a rule shows, and later doesn't, must be hidden at once, like its old
+// document.
 func TestRulesChangeWhileAFileIsDirty(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A rewrite that keeps inode, size and time of modification, long after the
-// file was read, shows in its time of change alone.
+// A rewrite that keeps inode, size and modification time, long after the file was read, shows
+// only in its time of change.
 func TestRewriteThatKeepsAllButChangeTime(t *testing.T) {
 	w := newWorld(t, 1, true)
 	old := time.Now().Add(-time.Hour)

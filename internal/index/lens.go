@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Lens decides what a client may see of the tree. One index serves all clients and covers more than each may
+// Lens decides which part of the tree a client sees. One index serves all clients and covers more than each may
 // see, so policy, outside rules and the query are applied here, before a name, a byte or a count leaves the
 // index.
 type Lens struct {
@@ -43,7 +43,7 @@ func (a *Ask) lens() *Lens {
 	return a.Lens
 }
 
-// maxLenses is how many lenses a segment remembers.
+// maxLenses bounds the lenses that a segment caches.
 const maxLenses = 16
 
 // lenses caches the results for a segment.

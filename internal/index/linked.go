@@ -1,8 +1,7 @@
 package index
 
-// inodes are files that have several names. A write through one name makes no
-// event for the others, and a name may have been added after the file was
-// indexed.
+// inodes are files with several names. A write through one name makes no event for the
+// others, and a name may have been added after the file was indexed.
 type inodes map[uint64]bool
 
 // markLinked makes files dirty that were found to have further names. After they

@@ -14,9 +14,8 @@ import (
 	"quarry/match"
 )
 
-// A file has a second name outside the root. Writes through it make no event, and
-// every Fresh sees them all the same, without reading the file when nothing was
-// written.
+// A file has a second name outside the root. Writes through it make no event, but every Fresh
+// sees them, without reading the file if there was no write.
 func TestSecondNameOutside(t *testing.T) {
 	w := newWorld(t, 1, false)
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -83,7 +82,7 @@ func lookup(t *testing.T, ix *Index, path string) (Doc, bool) {
 	return snap.Lookup(path)
 }
 
-// BenchmarkLinked is what files with several names cost every search.
+// BenchmarkLinked measures the cost of files with several names for every search.
 func BenchmarkLinked(b *testing.B) {
 	for _, n := range []int{10, 1000, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -125,7 +124,7 @@ func BenchmarkLinked(b *testing.B) {
 	}
 }
 
-// quiet tells of no change.
+// quiet is a Source that reports no change.
 type quiet struct{}
 
 func (quiet) Barrier(context.Context, func(Changes)) ([]rootfs.Path, error) { return nil, nil }

@@ -204,8 +204,8 @@ func openHeld(state *rootfs.Root, ms manifestSegment, extractor *Extractor, trus
 	return newHeld(seg, ms.dead), nil
 }
 
-// remove deletes files of the index folder. If one can't be deleted, it is tried
-// again when the index is opened the next time.
+// remove deletes files of the index folder. A failed deletion is tried again when the index
+// is opened the next time.
 func remove(state *rootfs.Root, names ...string) error {
 	var errs []error
 	for _, name := range names {

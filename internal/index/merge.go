@@ -9,13 +9,13 @@ import (
 	"quarry/internal/trigram"
 )
 
-// tierSize is how many segments of about the same size there may be, and the
-// ratio of sizes between tiers. A search reads every segment, so there should be
-// few. Each document is copied once for every tier.
+// tierSize is the largest number of segments of about the same size, and the ratio of sizes
+// between tiers. A search reads every segment, so there should be few. Each document is copied
+// once for every tier.
 const tierSize = 4
 
-// Merge merges small segments of similar size and rewrites those that are mostly
-// dead. It does nothing if there is nothing to gain.
+// Merge merges small segments of similar size and rewrites those that are mostly dead, if
+// any.
 func (ix *Index) Merge(ctx context.Context) error {
 	if ix.opts.ReadOnly {
 		return ErrReadOnly
@@ -60,11 +60,11 @@ func (ix *Index) pick() []*held {
 	return nil
 }
 
-// joining is a merge under way.
+// joining is a merge in progress.
 type joining struct {
 	from   []*held
-	dead   []bitset  // of each, as it was at the start
-	number [][]int32 // of each, the new number of its documents; -1 if dead
+	dead   []bitset  // for each segment, at the start
+	number [][]int32 // for each segment, the new numbers of its documents; -1 if dead
 	blocks [][]int32 // and of its blocks
 	docs   docWriter
 	origin []origin // of each new document
@@ -280,7 +280,7 @@ func (ix *Index) replace(j *joining, seg *segment) error {
 		return err
 	}
 	ix.mu.Lock()
-	j.carry(func(h *held, id, n int) { // what happened since
+	j.carry(func(h *held, id, n int) { // changes since the start
 		if h.dead.has(id) {
 			fresh.kill(n)
 		} else if h.mask.has(id) {

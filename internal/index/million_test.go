@@ -13,8 +13,8 @@ import (
 	"quarry/match"
 )
 
-// TestMillion makes the segment of a million small files, without the files,
-// and prints how long questions take.
+// TestMillion makes the segment of a million small files, without the files, and prints the
+// times of queries.
 func TestMillion(t *testing.T) {
 	if os.Getenv("QUARRY_MILLION") == "" {
 		t.Skip("set QUARRY_MILLION=1 to make a million files")

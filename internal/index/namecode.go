@@ -12,8 +12,8 @@ import (
 // needs no escapes. On the names of Linux 6.1 it saves two fifths.
 type nameCode struct {
 	symbols []string
-	// byPair says for the first two bytes of a text which list has the symbols
-	// that begin with them, longest first. List 0 is empty.
+	// byPair maps the first two bytes of a text to the list of the symbols that begin with
+	// them, longest first. List 0 is empty.
 	byPair *[1 << 16]uint8
 	lists  [][]uint8
 	texts  [256]codeText
@@ -88,7 +88,7 @@ func newNameCode(symbols []string) *nameCode {
 
 func pairOf[T ~string | ~[]byte](s T) uint16 { return uint16(s[0])<<8 | uint16(s[1]) }
 
-// match is the longest symbol at the beginning of a text, or -1.
+// match returns the longest symbol at the beginning of a text, or -1.
 func (c *nameCode) match(text []byte) int {
 	if len(text) < 2 || c.byPair == nil {
 		return -1
@@ -118,7 +118,7 @@ func (c *nameCode) append(dst, text []byte) []byte {
 	return dst
 }
 
-// appendText appends the text of a code. It panics on an invalid one.
+// appendText appends the text of a code. It panics on an invalid code.
 func (c *nameCode) appendText(dst, code []byte) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, maxSymbol*len(code)+maxSymbol) // eight bytes are written at once
@@ -176,7 +176,7 @@ func trainCode(samples [][]byte) *nameCode {
 	return c
 }
 
-// encode writes the table: of each symbol its length and bytes.
+// encode writes the table: the length and the bytes of each symbol.
 func (c *nameCode) encode() (out []byte) {
 	for _, s := range c.symbols {
 		out = append(append(out, byte(len(s))), s...)
@@ -197,8 +197,8 @@ func decodeNameCode(b []byte) (*nameCode, error) {
 	return newNameCode(symbols), nil
 }
 
-// appendLengths writes how many bytes a name shares with the one before and how many follow: in 5 and 3 bits,
-// and as numbers where they don't fit.
+// appendLengths writes how many bytes a name shares with the previous one and how many follow: in 5 and 3
+// bits, and as numbers if they don't fit.
 func appendLengths(dst []byte, shared, size int) []byte {
 	dst = append(dst, byte(min(shared, 31)<<3|min(size, 7)))
 	if shared >= 31 {
@@ -210,7 +210,7 @@ func appendLengths(dst []byte, shared, size int) []byte {
 	return dst
 }
 
-// readLengths reads them and returns the rest.
+// readLengths reads the two lengths and returns the rest.
 func readLengths(b []byte) (shared, size int, rest []byte) {
 	shared, size = int(b[0]>>3), int(b[0]&7)
 	b = b[1:]

@@ -6,11 +6,10 @@ import (
 	"quarry/internal/symbols"
 )
 
-// The grams of the names say which groups of names may contain a text: of every three
-// bytes in a row of a folded name a hash of gramBits, and for each hash a row of bits,
-// one for each group that has it. On Linux 6.1 they take 0.5 % of the text, and one
-// name of six letters is looked for in 2 of 100 groups. A table of few groups has
-// none.
+// The grams of the names tell which groups of names may contain a text: for every three
+// consecutive bytes of a folded name a hash of gramBits, and for each hash a row of bits, one
+// for each group that has it. On Linux 6.1 they take 0.5 % of the text, and a search for a
+// name of six letters reads 2 of 100 groups. A table of few groups has none.
 
 const (
 	gramBits = 12
@@ -31,7 +30,7 @@ type nameGrams struct {
 // group begins the next group.
 func (g *nameGrams) group() { g.groups = append(g.groups, [gramRows / 64]uint64{}) }
 
-// add adds a name to the group in hand.
+// add adds a name to the current group.
 func (g *nameGrams) add(name []byte) {
 	set := &g.groups[len(g.groups)-1]
 	g.folded = symbols.AppendFolded(g.folded[:0], name)
@@ -41,7 +40,7 @@ func (g *nameGrams) add(name []byte) {
 	}
 }
 
-// write passes on the rows, 64 at a time.
+// write passes the rows to put, 64 at a time.
 func (g *nameGrams) write(put func([]byte) error) error {
 	size := rowSize(len(g.groups))
 	if size == 0 {
@@ -62,7 +61,7 @@ func (g *nameGrams) write(put func([]byte) error) error {
 	return nil
 }
 
-// rowSize is how many bytes a row has; 0 if there are none.
+// rowSize returns the number of bytes of a row; 0 if there are no grams.
 func rowSize(groups int) int {
 	if groups < gramFrom {
 		return 0
@@ -72,7 +71,7 @@ func rowSize(groups int) int {
 
 func (t *defTable) rowSize() int { return rowSize(t.groups()) }
 
-// wanted says of each group whether it may have a wanted name.
+// wanted reports for each group whether it may have a wanted name.
 func (t *defTable) wanted(q NameQuery) []bool {
 	out := make([]bool, t.groups())
 	if len(q.Part) >= 3 {
@@ -117,7 +116,7 @@ func (t *defTable) row(gram uint32) []byte {
 	return t.file[from : from+size]
 }
 
-// holding adds the groups that may have a name which contains a text.
+// holding adds the groups that may have a name that contains a text.
 func (t *defTable) holding(part []byte, out []bool) {
 	size := t.rowSize()
 	if size == 0 {

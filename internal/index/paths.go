@@ -12,7 +12,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathStretch is how many paths a goroutine takes at a time: much less than a
+// pathStretch is the number of paths that a goroutine takes at a time: much less than a
 // millisecond of work.
 const pathStretch = 16 << 10
 
@@ -108,7 +108,7 @@ type pathLister struct {
 	reader pathReader
 }
 
-// list gives the paths of documents [lo, hi) that pass.
+// list returns the paths of documents [lo, hi) that pass.
 func (p *pathLister) list(lo, hi int) []string {
 	if p.names != nil {
 		return p.known(lo, hi)
@@ -127,7 +127,7 @@ func (p *pathLister) list(lo, hi int) []string {
 	return found
 }
 
-// known gives those whose paths are decoded already.
+// known returns the ones that pass if the paths are decoded already.
 func (p *pathLister) known(lo, hi int) []string {
 	var found []string
 	if p.passes == nil {
@@ -146,11 +146,11 @@ func (p *pathLister) known(lo, hi int) []string {
 	return found
 }
 
-// maxNames is how many paths of a segment are kept decoded: 60 bytes each.
+// maxNames bounds the paths of a segment that are kept decoded: 60 bytes each.
 const maxNames = 256 << 10
 
-// nameList is the paths of a segment, decoded when they are first listed. Queries
-// about names come one after the other, and decoding takes longer than they do.
+// nameList has the paths of a segment, decoded when they are first listed. Queries about names
+// tend to come in a row, and decoding takes longer than a query.
 type nameList struct {
 	mu  sync.Mutex
 	all []string

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// Paths gives what Files gives, with several segments, dirty files and folders.
+// Paths equals Files, with several segments, dirty files and folders.
 func TestPathsEqualFiles(t *testing.T) {
 	stress.SkipTiny(t)
 	ctx := context.Background()

@@ -16,40 +16,38 @@ type Ask struct {
 	Need match.Need
 	// Under is the folder in question; the zero Path is all.
 	Under rootfs.Path
-	// Lens decides what the client may see. With nil it sees the files of a search without policy and rules
-	// of its own, with hidden files if Hidden is set.
+	// Lens decides which files the client sees. With nil it sees the files of a search without policy and
+	// rules of its own, with hidden files if Hidden is set.
 	Lens   *Lens
 	Hidden bool
 	// Also makes files with one of these flags candidates whatever their content:
 	// Binary if binary files are searched or reported, Large in multiline mode,
 	// Wide with lines of context.
 	Also Flags
-	// ByLine says that whatever satisfies the need does so within one line, as in
-	// a search line by line. Then all grams have to be in one block of a file,
-	// and Doc.Parts has those blocks. Otherwise they may be anywhere in the file.
+	// ByLine reports that any text that satisfies the need does so within one line, as in a
+	// search line by line. Then all grams have to be in one block of a file, and Doc.Parts
+	// has those blocks. Otherwise they may be anywhere in the file.
 	ByLine bool
-	// Terms says that the query is for [Snapshot.Counted], with which almost no
-	// file has to be read.
+	// Terms reports that the query is for [Snapshot.Counted], which reads almost no files.
 	Terms bool
-	// Gradual says that the first candidates are wanted soon, by one pass of
-	// [Candidates.Each], and perhaps not all of them: see pieces.go.
+	// Gradual requests the first candidates soon, by one pass of [Candidates.Each], and
+	// perhaps not all of them: see pieces.go.
 	Gradual bool
 	piece   int // documents of the first piece; 0 is by size, for tests
 }
 
-// Plan tells how a question was answered.
+// Plan describes how a query was answered.
 type Plan struct {
 	Documents  int // in the folder that the client sees, without dirty ones
 	Candidates int // of them
-	Dirty      int // files that are candidates since they changed
+	Dirty      int // files that are candidates because they changed
 	Blocks     int // that are candidates, with Ask.ByLine
-	Grams      int // the need has
+	Grams      int // number in the need
 	Lists      int // read
-	// Useless says that grams can't decide anything about the need: every file is
-	// a candidate.
+	// Useless reports that grams exclude nothing: every file is a candidate.
 	Useless bool
-	// Partial says that some files were not looked up yet, so that there may be
-	// more candidates.
+	// Partial reports that some files were not looked up yet, so there may be more
+	// candidates.
 	Partial bool
 }
 
@@ -62,7 +60,7 @@ type Candidates struct {
 	ask   Ask
 	views []viewCandidates
 	dirty []dirtyDoc
-	open  int // views with documents that were not looked up yet
+	open  int // views with documents not yet looked up
 }
 
 type viewCandidates struct {
@@ -70,15 +68,15 @@ type viewCandidates struct {
 	in  span
 	ids []uint32 // documents
 	all bool
-	// unseen are not for the asker.
+	// unseen documents are hidden from the client.
 	unseen bitset
-	// blocks are those that are candidates; nil without Ask.ByLine.
+	// blocks are the candidate blocks; nil without Ask.ByLine.
 	blocks []uint32
-	piece  span // ids and blocks are those of these documents
+	piece  span // the documents that ids and blocks cover
 	lists  int  // read for a piece, at most
 }
 
-// Candidates answers a query. An error means that the index can't: get a fresh
+// Candidates answers a query. An error means that the index can't answer: get a fresh
 // snapshot, or scan.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	c := &Candidates{snap: s.snapshot, need: trigram.From(a.Need), ask: a}
@@ -232,8 +230,8 @@ func (c *Candidates) Each(yield func(d *Doc) bool) error {
 	return c.pass(c.merge(false), func(d *Doc, _ bool) bool { return yield(d) })
 }
 
-// Files yields every file of the folder, in path order, and whether it is a
-// candidate. The others certainly don't match.
+// Files yields every file of the folder, in path order, and whether it is a candidate. The
+// other files certainly don't match.
 func (c *Candidates) Files(yield func(d *Doc, mayMatch bool) bool) error {
 	return c.pass(c.merge(true), yield)
 }
@@ -250,8 +248,8 @@ func (c *Candidates) pass(m *merge, yield func(*Doc, bool) bool) error {
 	return m.err
 }
 
-// Has tells which documents of the i-th segment, as [Counted] numbers them, are
-// candidates.
+// Has returns a test for the documents of the i-th segment, as [Counted] numbers them, that
+// reports whether one is a candidate.
 func (c *Candidates) Has(i int) func(id int) bool {
 	v := &c.views[i]
 	if v.all {
@@ -312,7 +310,7 @@ const (
 	enoughRead = 8
 )
 
-// term is a part of a conjunction, with how many blocks it leaves at most.
+// term is a part of a conjunction, with an upper bound of the blocks it leaves.
 type term struct {
 	most int
 	list gramEntry
@@ -333,7 +331,7 @@ func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 	return cur, all, nil
 }
 
-// every is a conjunction: the smallest list first.
+// every evaluates a conjunction, the smallest list first.
 func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	terms := make([]term, 0, len(f.Grams)+len(f.Subs))
 	for _, g := range f.Grams {
@@ -368,7 +366,7 @@ func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32
 	return cur, all, nil
 }
 
-// some is a disjunction.
+// some evaluates a disjunction.
 func (e *evaluation) some(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	if e.nearlyAll(e.most(f)) {
 		return cur, all, nil

@@ -14,9 +14,9 @@ import (
 	"quarry/internal/stress"
 )
 
-// The power fails at any moment of building, flushing and merging. The disk then opens in the state of the
-// last flush or merge, or of the one under way, answers correctly and takes further changes, and no files are
-// left over.
+// The power fails at any moment of building, flushing and merging. The disk then opens in the
+// state of the last flush or merge, or of the current one, answers correctly and accepts
+// further changes, and no files are left over.
 func TestPowerCut(t *testing.T) {
 	run := stress.Start(t, "power loss: index", 6, 2_500)
 	for seed := range run.Cases() {
@@ -27,7 +27,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// cutIndex records some flushes and merges and looks at so many disks of them.
+// cutIndex records some flushes and merges and tests the given number of disks from them.
 func cutIndex(t *testing.T, seed uint64, disks int) int {
 	w := newWorld(t, seed, true)
 	defer w.root.Close()
@@ -44,7 +44,7 @@ func cutIndex(t *testing.T, seed uint64, disks int) int {
 		w.write(w.name(), w.text())
 	}
 	w.open()
-	forced := []manifestAt{{}} // manifests, and the moments from which on they are durable
+	forced := []manifestAt{{}} // manifests, and when each became durable
 	inForce := func() { forced = append(forced, manifestAt{disk.Now(), w.ix.inForce}) }
 	for range 2 + w.r.IntN(3) {
 		w.change()
@@ -89,7 +89,7 @@ func cutIndex(t *testing.T, seed uint64, disks int) int {
 	return len(seen)
 }
 
-// manifestAt is a manifest and the moment from which on it counts.
+// manifestAt is a manifest and the time when it became durable.
 type manifestAt struct {
 	at     int
 	number uint64

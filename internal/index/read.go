@@ -22,8 +22,8 @@ import (
 
 const (
 	readSize = 256 << 10
-	// A scan gives up on lines of about MaxLine, and in multiline mode on such
-	// texts. Half of it is certainly below that.
+	// A scan gives up on lines of about MaxLine, and in multiline mode on such texts. Half
+	// of that is certainly accepted.
 	longLine  = scan.MaxLine / 2
 	largeText = scan.MaxLine / 2
 
@@ -31,7 +31,7 @@ const (
 	WideLine = 64 << 10
 )
 
-// outcome is what became of one file.
+// outcome is the result of reading one file.
 type outcome struct {
 	state outcomeState
 	flags Flags
@@ -41,7 +41,7 @@ type outcome struct {
 	layout *layout
 }
 
-// layout tells the blocks of a file.
+// layout describes the blocks of a file.
 type layout struct {
 	// dropped blocks were made before the valid ones, by failed attempts to read
 	// the file.
@@ -76,8 +76,8 @@ type blockSink interface {
 	block(grams *trigram.Extractor)
 }
 
-// reader reads files and hands on the grams of their blocks. One goroutine uses
-// it.
+// reader reads files and passes on the grams of their blocks. It must be used by one goroutine
+// at a time.
 type reader struct {
 	root  *rootfs.Root
 	sink  blockSink
@@ -91,19 +91,19 @@ type reader struct {
 	extractor *Extractor
 
 	// The current block of the current file.
-	length  int64 // blocks are to have
-	limit   int64 // where no block may start any more: the size of the file
+	length  int64 // target length of blocks
+	limit   int64 // no block may start after this: the size of the file
 	size    int64 // so far
 	offset  int64 // after it
-	made    int   // blocks before, including those of failed attempts
-	dropped int   // of them, the latter
+	made    int   // earlier blocks, including those of failed attempts
+	dropped int   // those of failed attempts
 	starts  []byte
 	wide    bool // the current file has a line of more than WideLine
 	// uncounted says that the terms of the current file can't be counted from its
 	// bytes, or that there are too many.
 	uncounted bool
-	// whole is the text of the current file; empty if it has no definitions. One that
-	// is too long for that is not kept.
+	// whole is the text of the current file; empty if it has no definitions or is too long
+	// for them.
 	whole   []byte
 	tooLong bool
 	invalid bool // some of it is not UTF-8
@@ -170,7 +170,7 @@ func (r *reader) begin() {
 	r.size, r.offset, r.length, r.wide = 0, 0, math.MaxInt64, false
 }
 
-// endBlock hands on the block in hand.
+// endBlock passes on the current block.
 func (r *reader) endBlock() {
 	if r.made > r.dropped {
 		r.starts = binary.LittleEndian.AppendUint64(r.starts, uint64(r.offset-r.size))
@@ -214,8 +214,8 @@ func (r *reader) count(text []byte) {
 	}
 }
 
-// definitions calls yield with the definitions of the file that was just read. It
-// reports whether these are all; if not, there are none.
+// definitions calls yield with the definitions of the file just read. It reports whether they
+// are complete; if not, there are none.
 func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) (whole bool) {
 	whole = true
 	if len(r.whole) > 0 {
@@ -260,8 +260,8 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
-// unread makes an entry for a file that holds credentials, or may. Its text is not
-// kept in an index; clients that may see it search it.
+// unread makes an entry for a file that holds, or may hold, credentials. An index does not keep
+// its text; clients that may see the file search it.
 func (r *reader) unread(path string) outcome {
 	p, err := r.root.Known(path)
 	if err != nil {
@@ -281,8 +281,8 @@ func (r *reader) unread(path string) outcome {
 	return out
 }
 
-// unreadable makes an entry for a file that can't be opened: a search tries it
-// and says so.
+// unreadable makes an entry for a file that can't be opened: a search tries it and reports the
+// error.
 func (r *reader) unreadable(path string) outcome {
 	out := outcome{state: indexed, flags: AlwaysScan | racyFlag}
 	if policy.IsSecret(path) {
@@ -373,9 +373,9 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	return 0, nil
 }
 
-// reserve makes room for a text of a known size, a byte order mark included: one that
-// grows takes twice as much for a while. With that, and with texts that turned out to
-// be too long, texts took 22 MB of the peak on Linux.
+// reserve allocates room for a text of a known size, including a byte order mark: a growing
+// buffer takes twice as much for a while. Without it, and with texts that proved too long,
+// texts took 22 MB of the peak on Linux.
 func (r *reader) reserve(size int64) {
 	r.tooLong = size > symbols.MaxText+int64(len(textfile.UTF8BOM.BOM()))
 	if !r.tooLong && size > int64(cap(r.whole)) {
@@ -383,7 +383,7 @@ func (r *reader) reserve(size int64) {
 	}
 }
 
-// first reads enough to find out the type of the file.
+// first reads enough to determine the type of the file.
 func (r *reader) first(src *source) ([]byte, error) {
 	buf := r.buf[:0]
 	for !src.ended && len(buf) < textfile.SniffLen {
@@ -408,8 +408,8 @@ func (r *reader) plain(src *source, buf []byte) (total int64, err error) {
 	}
 }
 
-// lines adds the whole lines of buf and returns the rest, at the front of a
-// buffer that has room.
+// lines adds the whole lines of buf and returns the rest, at the front of a buffer with room
+// for more.
 func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	end := len(buf)
 	if !last {
@@ -424,14 +424,14 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	if cap(buf)-len(buf) < readSize/2 {
 		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 	}
-	if cap(buf) <= 4*readSize { // keep what is worth keeping
+	if cap(buf) <= 4*readSize { // keep a buffer of usual size
 		r.buf = buf[:0]
 	}
 	return buf, nil
 }
 
-// wide reports a line of more than WideLine; it checks a few lines in each piece
-// of that length.
+// wide reports whether a line is longer than WideLine; it checks a few lines in each piece of
+// that length.
 func wide(buf []byte) bool {
 	for len(buf) > WideLine {
 		i := bytes.LastIndexByte(buf[:WideLine+1], '\n')
@@ -443,7 +443,7 @@ func wide(buf []byte) bool {
 	return false
 }
 
-// longest is the length of the longest line, asked only when it may be too long.
+// longest returns the length of the longest line; it is called only if one may be too long.
 func longest(buf []byte) int {
 	if len(buf) <= longLine {
 		return 0

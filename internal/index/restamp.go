@@ -11,12 +11,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// restamp compares the stamps of the files the index knows with those on disk,
-// and marks what differs. It does less than a sweep: no folder is listed and no
-// rule is read, so it finds changed files but no new ones. On Linux 6.1 it takes
-// less than half of a sweep's time (BenchmarkSweep). A file that differs outside
-// the folders that will be swept had no event, so it is always searched from now
-// on.
+// restamp compares the stamps of the indexed files with those on disk, and marks the
+// differences. It does less than a sweep: it lists no folder and reads no rule, so it finds
+// changed files but no new ones. On Linux 6.1 it takes less than half of a sweep's time
+// (BenchmarkSweep). A file that differs outside the folders that will be swept had no event,
+// so it is always searched from now on.
 func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -44,10 +43,9 @@ func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	return nil
 }
 
-// restampLinked compares the stamps of files that have several names, or a writer
-// whose name is gone: such a write makes no event here, but changes the time of
-// change. It takes 1 to 3 µs a file (BenchmarkLinked), where reading each for
-// every search took 10 and more.
+// restampLinked compares the stamps of files that have several names, or a writer whose name
+// is gone: such a write makes no event here, but changes the time of change. It takes 1 to
+// 3 µs a file (BenchmarkLinked), where reading each file for every search took 10 and more.
 func (ix *Index) restampLinked(ctx context.Context) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -84,7 +82,7 @@ func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]stal
 	if ids != nil {
 		n = len(ids)
 	}
-	var next atomic.Int64 // first document nobody has taken
+	var next atomic.Int64 // first unclaimed document
 	workers := make([]restamper, max(1, min(ix.opts.Workers, (n+stretch/4-1)/(stretch/4))))
 	errs := make([]error, len(workers))
 	var wg crew.Group
@@ -164,8 +162,8 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 	}
 }
 
-// compare reports whether the file at a path has a stamp, and the number of the
-// file if it is at least the same one.
+// compare reports whether the file at a path has a stamp, and returns the inode number if the
+// file is at least the same one.
 func (w *restamper) compare(path []byte, stamp Stamp) (same bool, ino uint64) {
 	slash := bytes.LastIndexByte(path, '/')
 	if !w.enter(path[:max(slash, 0)]) {

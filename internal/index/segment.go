@@ -29,10 +29,9 @@ type segment struct {
 
 	fields     fieldTable
 	fieldTerms termTable
-	extractor  uint32 // the version of what found the fields
+	extractor  uint32 // the version of the extractor of the fields
 
-	// The documents with a flag, in order, for each flag that a search may ask
-	// for.
+	// The documents with a flag, in order, for each flag that a search may request.
 	always, binary, large, wide, linked, ignored []uint32
 
 	trusting   bool
@@ -154,7 +153,7 @@ func (s *segment) parse(data []byte) error {
 	if err := s.blocks.check(&s.docs); err != nil {
 		return err
 	}
-	s.docs.stamps = f.table[secStamps].in(data) // they stay in the file
+	s.docs.stamps = f.table[secStamps].in(data) // they remain in the file
 	for id := range s.docs.n {
 		flags := s.docs.flag(id)
 		if flags == 0 {
@@ -184,14 +183,14 @@ func (s *segment) release() {
 	}
 }
 
-// list returns the blocks that have a gram.
+// list returns the blocks with a gram.
 func (s *segment) list(g trigram.Gram) trigram.List {
 	e := s.grams.find(g)
 	return s.listOf(&e)
 }
 
-// listOf returns the list of an entry, whose bytes it has checked. It panics if
-// they are damaged; guard turns that into an error.
+// listOf returns the list of an entry, whose bytes it has checked. It panics if they are
+// damaged; guard turns that into an error.
 func (s *segment) listOf(e *gramEntry) trigram.List {
 	switch e.n {
 	case 0:
@@ -205,5 +204,5 @@ func (s *segment) listOf(e *gramEntry) trigram.List {
 	return trigram.OpenList(s.postings[e.where:], e.n, s.blocks.n)
 }
 
-// count returns how many blocks have a gram.
+// count returns the number of blocks with a gram.
 func (s *segment) count(g trigram.Gram) int { return s.grams.find(g).n }

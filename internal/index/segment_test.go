@@ -78,7 +78,7 @@ func TestDocumentTable(t *testing.T) {
 	}
 }
 
-// The gram table against a map.
+// The gram table agrees with a map.
 func TestGramTable(t *testing.T) {
 	stress.SkipShort(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -131,7 +131,7 @@ func TestGramTable(t *testing.T) {
 	}
 }
 
-// goRoot is where the Go sources are.
+// goRoot returns the folder of the Go sources.
 func goRoot(t *testing.T) string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -140,8 +140,8 @@ func goRoot(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The Go sources, in one segment and in many that are merged: every gram has
-// the same documents.
+// In the Go sources, as one segment and as many that are merged, every gram has the same
+// documents.
 func TestMergedEqualsBuilt(t *testing.T) {
 	stress.SkipQuick(t)
 	src := filepath.Join(goRoot(t), "src", "cmd")
@@ -210,7 +210,7 @@ func TestMergedEqualsBuilt(t *testing.T) {
 	}
 }
 
-// dump is the content of a segment: paths and stamps, and of the lists a sum.
+// dump returns the content of a segment: paths and stamps, and a sum of the lists.
 func dump(t *testing.T, s *segment) string {
 	var b bytes.Buffer
 	sum := crc32.New(castagnoli())
@@ -232,8 +232,8 @@ func dump(t *testing.T, s *segment) string {
 	return b.String()
 }
 
-// Holes others had: files over 64 KB or 1 MB, with many grams, with long lines,
-// added after the build.
+// Files that other indexers omit: over 64 KB or 1 MB, with many grams, with long lines, added
+// after the build.
 func TestNoFileIsTooMuch(t *testing.T) {
 	stress.SkipShort(t)
 	r := rand.New(rand.NewPCG(8, 8))
@@ -292,8 +292,8 @@ func TestChangesDuringAFlush(t *testing.T) {
 	}
 }
 
-// A file that changed right before it was read may change again within a tick
-// of the clock, so the next sweep reads it again; one that is older is trusted.
+// A file that changed right before it was read may change again within a tick of the clock,
+// so the next sweep reads it again; an older one is trusted.
 func TestRacyFilesAreReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		window time.Duration
@@ -357,7 +357,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// Names that mean something in globs are judged as the names they are.
+// Names with the special characters of globs are judged literally.
 func TestOddNames(t *testing.T) {
 	stress.NeedsUnix(t, "names with * and ?")
 	w := newWorld(t, 1, false)

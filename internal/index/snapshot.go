@@ -32,15 +32,14 @@ func (ix *Index) Fresh(ctx context.Context) (*Snapshot, error) {
 		if err == nil {
 			return ix.Snapshot()
 		}
-		// A segment that turns out to be damaged is dropped; without it, its
-		// files are new.
+		// A damaged segment is dropped; without it, its files are new.
 		if !errors.Is(err, ErrDamaged) || ix.Status().Segments >= segments {
 			return nil, err
 		}
 	}
 }
 
-// catchUp does the sweeps that are due and resolves the marked files.
+// catchUp does the due sweeps and resolves the marked files.
 func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	var dirs []string
 	for _, p := range unwatched {
@@ -94,8 +93,7 @@ func (ix *Index) settleAll(ctx context.Context, dirs []string) error {
 		if dirs, err = ix.resolve(ctx); err != nil {
 			return err
 		}
-		// Folders that were marked as files. After sweeping them there are no
-		// more of these.
+		// Folders that were marked as files. After sweeping them there are no more of them.
 		if len(dirs) == 0 {
 			return nil
 		}
@@ -159,7 +157,7 @@ func (s *Snapshot) Close() {
 	}
 }
 
-// snapshot is what several Snapshots share.
+// snapshot is the shared state of several Snapshots.
 type snapshot struct {
 	ix      *Index
 	views   []*view    // oldest first
@@ -284,16 +282,16 @@ func (d *dirtyDoc) flags() (f Flags) {
 // span is a range of documents of one segment.
 type span struct{ lo, hi int }
 
-// stream passes over the documents of one view, in order. It decodes a page of
-// them at a time into memory of its own.
+// stream iterates over the documents of one view, in order. It decodes a page of them at a
+// time into memory of its own.
 type stream struct {
 	v     *view
 	spans []span
 	ids   []uint32 // of the candidates
 	every bool     // visit all documents of spans; mayMatch marks the candidates
 	all   bool     // all are candidates
-	// blocks are the candidate blocks, if they were asked for. Documents with a
-	// flag of whole are candidates as a whole.
+	// blocks are the candidate blocks, if requested. Documents with a flag in whole are
+	// candidates as a whole.
 	blocks []uint32
 	whole  Flags
 	unseen bitset // documents to skip; nil if there are none
@@ -325,7 +323,7 @@ func (s *stream) path() []byte {
 
 const pageSize = 128
 
-// more reports whether there is a document at pos, and reads a page if need be.
+// more reports whether there is a document at pos, and reads a page if necessary.
 func (s *stream) more() (bool, error) {
 	if s.pos < len(s.page) {
 		return true, nil
@@ -340,7 +338,7 @@ func (s *stream) more() (bool, error) {
 }
 
 // stamp adds the stamps of a page and the values that depend on them. Stamps are read from the file. If they
-// can't be read, all are zero and differ from those of the files, so the files are read.
+// are unreadable, all are zero and differ from the stamps of the files, so the files are read.
 func (s *stream) stamp() {
 	t := &s.v.seg.docs
 	s.stamps = slices.Grow(s.stamps, len(s.page)*stampSize)[:len(s.page)*stampSize]
@@ -482,7 +480,7 @@ func (m *merge) next() bool {
 	return true
 }
 
-// place tells where doc is.
+// place returns the place of doc.
 func (m *merge) place() place { return place{m.from.v.held, m.id, string(m.doc.path)} }
 
 // documents iterates over all documents of some folders, without dirty ones.

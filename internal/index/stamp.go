@@ -60,7 +60,7 @@ func (s Stamp) racy(now time.Time, window time.Duration) bool {
 	return s.changed() >= now.Add(-window).UnixNano()
 }
 
-// changed is when the file last changed, as far as it is known.
+// changed returns the time of the file's last change, if known.
 func (s Stamp) changed() int64 {
 	if s.CTime == 0 {
 		return s.MTime
@@ -74,32 +74,31 @@ type Flags uint16
 const (
 	// Binary files have no grams: they are searched only when asked for.
 	Binary Flags = 1 << iota
-	// AlwaysScan is for files about which grams say nothing: with a line longer
-	// than a scan takes, or that could not be read.
+	// AlwaysScan is for files that grams can't describe: with a line longer than a scan
+	// accepts, or unreadable ones.
 	AlwaysScan
-	// Large texts may be more than a scan takes at once in multiline mode. They
-	// have grams.
+	// Large texts may be more than a scan accepts at once in multiline mode. They have
+	// grams.
 	Large
 	// Hidden files are listed only when hidden ones are asked for.
 	Hidden
 	// racyFlag marks a file that changed just before it was read: the next
 	// sweep reads it again.
 	racyFlag
-	// Linked files have several names, or a handle that lost its own. A write
-	// through those makes no event for this one, so every Fresh compares their
-	// stamps.
+	// Linked files have several names, or a handle whose name is gone. A write through those
+	// makes no event for this one, so every Fresh compares their stamps.
 	Linked
-	// Wide texts are large and have a line of more than WideLine: a few lines of
-	// context may be more than a scan takes at once.
+	// Wide texts are large and have a line of more than WideLine: a few lines of context may
+	// be more than a scan accepts at once.
 	Wide
-	// Secret files have a name that says they hold credentials. They are never
-	// read for the index. Clients that may see them search them.
+	// Secret files have a name that indicates credentials. They are never read for the
+	// index. Clients that may see them search them.
 	Secret
 	// Ignored files are excluded by the rules in the tree itself. Rules from
 	// outside are not considered: they belong to the client.
 	Ignored
-	// Undefined texts have definitions that are not in the index: they are too many,
-	// or the text is made to take long. A search reads the file, and says so.
+	// Undefined texts have definitions that are not in the index: they are too many, or the
+	// text is made to take long. A search reads the file, and reports that.
 	Undefined
 	// Unlisted texts have fields that are not in the index: their values are too
 	// large. An answer about fields reads the file.

@@ -43,10 +43,10 @@ func (b *blockSums) finish() []byte {
 	return b.out
 }
 
-// intact checks the blocks of the postings that bytes [from, to) lie in.
+// intact checks the blocks of the postings that contain bytes [from, to).
 func (s *segment) intact(from, to int) bool { return intact(s.postings, s.sums, from, to) }
 
-// intact checks the blocks of data that bytes [from, to) lie in.
+// intact checks the blocks of data that contain bytes [from, to).
 func intact(data, sums []byte, from, to int) bool {
 	if from < 0 || to > len(data) || from > to {
 		return false

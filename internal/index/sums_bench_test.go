@@ -9,8 +9,8 @@ import (
 	"quarry/match"
 )
 
-// BenchmarkLookup asks a stored index, QUARRY_BENCH_INDEX: what checking the lists
-// of each question costs shows against a build without it.
+// BenchmarkLookup queries a stored index, QUARRY_BENCH_INDEX. The cost of checking the lists of
+// each query is the difference from a build without checks.
 func BenchmarkLookup(b *testing.B) {
 	dir := os.Getenv("QUARRY_BENCH_INDEX")
 	if dir == "" {

@@ -56,8 +56,7 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// outermost drops folders that are inside of others, and sorts the rest in the
-// order of their files.
+// outermost drops folders inside others, and sorts the rest in the order of their files.
 func outermost(dirs []string) []string {
 	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(below(a), below(b)) })
 	kept := dirs[:0]
@@ -76,7 +75,7 @@ func below(dir string) string {
 	return dir + "/"
 }
 
-// place is where a document is.
+// place identifies a document.
 type place struct {
 	in *held
 	id int
@@ -94,13 +93,13 @@ type sweeping struct {
 	added   []found         // new to the index
 	stale   []found         // changed
 	ignored map[string]bool // listed, though the rules exclude them
-	dead    []place         // not listed any more, or listed in a later segment
-	dotted  map[string]bool // listed with a dot, to be asked about: the document's flag
+	dead    []place         // no longer listed, or listed in a later segment
+	dotted  map[string]bool // listed dot files, to be judged: the document's flag
 	compare bool
 	linkMu  sync.Mutex
 	linked  inodes      // guarded by linkMu
-	skipped []walk.Skip // what the walk couldn't look into
-	cut     bool        // and more than it lists
+	skipped []walk.Skip // entries that the walk couldn't read
+	cut     bool        // there are more than the walk lists
 }
 
 func (s *sweeping) begin() error {
@@ -202,7 +201,7 @@ func (s *sweeping) file(path string, l listing) error {
 	return nil
 }
 
-// finish marks the files that were found.
+// finish marks the files found.
 func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	ix := s.ix
 	ix.mu.Lock()
@@ -265,7 +264,7 @@ func (s *sweeping) remember() {
 
 func (s *sweeping) covers(path string) bool { return liesIn(path, s.dirs) }
 
-// liesIn reports whether a path is one of some folders, or lies in one.
+// liesIn reports whether a path is one of some folders, or inside one.
 func liesIn(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
 }

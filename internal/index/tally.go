@@ -17,7 +17,7 @@ import (
 type Tally struct {
 	values []uint16
 	in     span // of the documents whose grams were looked up
-	// Every says that grams decide nothing: every document could match.
+	// Every reports that grams exclude nothing: every document could match.
 	Every bool
 }
 
@@ -36,8 +36,7 @@ func (t *Tally) Lines(id int) (n int, read, known bool) {
 	return int(max(v, counted)) - counted, v >= counted, v != unread
 }
 
-// Set notes the number of matching lines of a document. Very large numbers are
-// not kept.
+// Set records the number of matching lines of a document. Very large numbers are not kept.
 func (t *Tally) Set(id, n int) {
 	if n <= mostCounted {
 		t.values[id] = uint16(counted + n)
@@ -48,14 +47,14 @@ func (t *Tally) Set(id, n int) {
 func (t *Tally) Clone() *Tally { return &Tally{slices.Clone(t.values), t.in, t.Every} }
 
 const (
-	// maxTallies is how many a segment remembers, and maxTallyBytes how many bytes
-	// they take together; one is kept in any case.
+	// maxTallies bounds the tallies cached for a segment, and maxTallyBytes their total
+	// size; one is kept in any case.
 	maxTallies    = 16
 	maxTallyBytes = 4 << 20
 )
 
-// tallies are those that a segment remembers, the one used last at the end. They
-// don't change once they are here.
+// tallies are the cached tallies of a segment, the most recently used one last. They are
+// immutable.
 type tallies struct {
 	mu   sync.Mutex
 	kept []keptTally
@@ -81,7 +80,7 @@ func (c *CountedView) Tally(key string) *Tally {
 	return k.t
 }
 
-// Keep remembers a tally, which must not change any more.
+// Keep caches a tally, which must not change any more.
 func (c *CountedView) Keep(key string, t *Tally) {
 	had := &c.v.seg.tallies
 	had.mu.Lock()
@@ -100,8 +99,8 @@ type Blocks struct {
 	in []uint32
 }
 
-// NewTally starts a tally: documents of the folder that can't match by their grams
-// are known. The need has to be met within one line.
+// NewTally starts a tally in which the documents of the folder excluded by their grams are
+// known. The need has to be satisfied within one line.
 func (c *CountedView) NewTally(a *Ask) (t *Tally, b *Blocks, err error) {
 	t, b = &Tally{values: make([]uint16, c.Documents()), in: c.in}, &Blocks{c: c}
 	need := trigram.From(a.Need)
@@ -128,7 +127,7 @@ func (c *CountedView) NewTally(a *Ask) (t *Tally, b *Blocks, err error) {
 	return t, b, err
 }
 
-// Parts are the only parts of a document that could match; nil is all of it.
+// Parts returns the only parts of a document that could match; nil is all of it.
 func (b *Blocks) Parts(id int) []Part {
 	if b.in == nil || b.c.Flags(id)&AlwaysScan != 0 {
 		return nil
@@ -145,7 +144,7 @@ func (c *CountedView) Stamp(id int) (s Stamp) {
 	return s
 }
 
-// Modified is the time that a stamp has.
+// Modified returns the modification time in a stamp.
 func (s Stamp) Modified() time.Time {
 	if s.MTime == 0 {
 		return time.Time{}

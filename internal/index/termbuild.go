@@ -61,8 +61,8 @@ func (t *termCollector) run() (r termRun, size int) {
 	return r, size
 }
 
-// encodeTerms writes for each term how far its key is from the one before, how
-// many documents have it, and each: the gap doubled, plus one if a count above 1
+// encodeTerms writes for each term the distance of its key from the previous one, the number
+// of documents with it, and each document: the gap doubled, plus one if a count above 1
 // follows.
 func encodeTerms(dst []byte, postings []uint64) []byte {
 	last := postings[0] >> (keyShift + termPartShift) << termPartShift

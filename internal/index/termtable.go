@@ -19,9 +19,8 @@ import (
 // has to be read.
 const unknownParts = 1<<32 - 1
 
-// termTable finds the list of a term. It is laid out as gramTable, but its
-// entries stay in the file, after the lists. They have checksums, since they are
-// read later.
+// termTable finds the list of a term. It has the layout of gramTable, but its entries remain
+// in the file, after the lists. They have checksums, since they are read later.
 type termTable struct {
 	n       int
 	docs    int
@@ -205,7 +204,7 @@ func (w *termWriter) add(e *partTerm) {
 	w.n++
 }
 
-// place tells the heads where the entries are: after the lists.
+// place records in the heads where the entries are: after the lists.
 func (w *termWriter) place() {
 	for h := w.heads; len(h) > 0; h = h[termHead:] {
 		binary.LittleEndian.PutUint64(h[8:], binary.LittleEndian.Uint64(h[8:])+w.lists)
@@ -219,7 +218,7 @@ type termPart struct {
 	counts  []byte
 }
 
-// partTerm is a term's, as termWriter takes it.
+// partTerm is the entry of a term, as termWriter takes it.
 type partTerm struct {
 	key   terms.Key
 	n     int

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/terms"
 )
 
-// Verified counts what Verify looked at.
+// Verified counts the checks of Verify.
 type Verified struct {
 	Files   int   // compared with their documents
 	Bytes   int64 // read
@@ -75,7 +75,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 }
 
 func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(path, what string)) error {
-	known := map[string]Flags{} // how it is listed
+	known := map[string]Flags{} // the flags with which it is listed
 	c, err := snap.Candidates(Ask{Lens: everything})
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 	if err != nil {
 		return err
 	}
-	var problems []job // files that differ, if nobody has changed them since
+	var problems []job // files that differ, unless they were changed since
 	err = ix.list(ctx, nil, func(path string, as Flags) {
 		if was, ok := known[path]; !ok || was != as {
 			problems = append(problems, job{path: path, as: as})
@@ -109,9 +109,9 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 	return nil
 }
 
-// checker compares documents of one view with their files, on one goroutine. What the index has of a document
-// and what its file has are compared by sums, so that no list is read more than once and none is kept: on the
-// Linux tree, to look for each file's entries in the lists took 351 s of processor time and 1.1 GB.
+// checker compares documents of one view with their files, on one goroutine. The indexed facts of a document
+// are compared with the facts in its file by sums, so that no list is read more than once and none is kept: on
+// the Linux tree, looking up each file's entries in the lists took 351 s of processor time and 1.1 GB.
 type checker struct {
 	view   *view
 	want   *tableSums
@@ -125,7 +125,7 @@ type checker struct {
 	found          Fields
 }
 
-// run takes stretches of documents until there are none.
+// run takes stretches of documents until all are taken.
 func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 	docs := &c.view.seg.docs
 	paths := pathReader{t: docs}

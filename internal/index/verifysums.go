@@ -9,9 +9,9 @@ import (
 	"quarry/internal/trigram"
 )
 
-// tableSums has, for each block or document of a segment, the sum of the hashes of all that the tables say
-// of it. Sums don't depend on the order, so the tables are read once, from beginning to end. Two sets with
-// the same sum are taken for equal: with 64 bits that happens by chance once in 10^19 files.
+// tableSums has, for each block or document of a segment, the sum of the hashes of its entries in the tables.
+// Sums don't depend on the order, so the tables are read once, from beginning to end. Two sets with the same
+// sum count as equal: with 64 bits that happens by chance once in 10^19 files.
 type tableSums struct {
 	grams             []uint64 // by block
 	terms, keys, defs []uint64 // by document

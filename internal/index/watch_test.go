@@ -23,7 +23,7 @@ func (w watched) Barrier(ctx context.Context, apply func(Changes)) ([]rootfs.Pat
 	})
 }
 
-// The same as TestIndexFollowsTheTree, told by the kernel.
+// TestIndexFollowsTheKernel is TestIndexFollowsTheTree with the kernel's events.
 func TestIndexFollowsTheKernel(t *testing.T) {
 	stress.SkipTiny(t)
 	for seed := range stress.Start(t, "index follows the kernel", 3, 300).Cases() {

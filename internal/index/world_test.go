@@ -34,8 +34,8 @@ type world struct {
 	root     *rootfs.Root
 	state    *rootfs.Root
 	ix       *Index
-	silent   bool // changes are not told: the index has to sweep
-	// ignoredAsks counts the questions that ignored files were in.
+	silent   bool // changes are not reported: the index has to sweep
+	// ignoredAsks counts the queries that included ignored files.
 	ignoredAsks int
 	pending     Changes
 	fields      int // documents whose fields were compared
@@ -58,8 +58,8 @@ func newWorld(t *testing.T, seed uint64, silent bool) *world {
 	return w
 }
 
-// memoryDir is a folder on a file system that needs no disk, where there is
-// one: the tests sync thousands of files.
+// memoryDir is a folder on a file system in memory, if there is one: the tests sync
+// thousands of files.
 func memoryDir(t testing.TB) string {
 	if runtime.GOOS == "windows" {
 		return t.TempDir()
@@ -132,8 +132,8 @@ func (w *world) write(name string, text string) {
 	if info, err := os.Lstat(full); err == nil && !info.Mode().IsRegular() {
 		os.Remove(full) // writing through a symlink would change another file
 	}
-	// A folder that is new is told as a tree, by its topmost new part; it does
-	// no harm to tell one that is not.
+	// A new folder is reported as a tree, by its topmost new part; reporting an existing one
+	// does no harm.
 	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
 		w.t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func (w *world) text() string {
 		return utf16Text(s, binary.BigEndian, "\xFE\xFF")
 	case 3:
 		return s + "\x00" + s // binary
-	case 4: // a NUL behind what decides is text
+	case 4: // a NUL after the part that decides the type
 		return s + strings.Repeat("filler line\n", 6000) + "\x00 late needle\n" + s
 	case 5:
 		return strings.Repeat("a long line of text ", 20000) + s
@@ -179,7 +179,7 @@ func (w *world) text() string {
 	return s
 }
 
-// largeText has several blocks, and few of the words in each.
+// largeText returns a text of several blocks, with few of the words in each.
 func (w *world) largeText(size int) string {
 	var b strings.Builder
 	if w.r.IntN(3) == 0 {
@@ -208,7 +208,7 @@ func utf16Text(s string, order binary.AppendByteOrder, bom string) string {
 
 var names = []string{"a", "b", "c.go", "d.txt", "Makefile", ".hidden", ".config", "with space", "brack[et]", star, "ünï", "x!y", "#hash", "e"}
 
-// star is a name with one, where there can be one.
+// star is a name with a star, if the system allows it.
 var star = map[bool]string{true: "star+", false: "star*"}[runtime.GOOS == "windows"]
 
 func (w *world) name() string {
@@ -222,7 +222,7 @@ func (w *world) name() string {
 	return strings.Join(parts, "/")
 }
 
-// files lists every entry below the root but folders, as the file system has it.
+// all lists every entry below the root, with or without folders, as the file system has it.
 func (w *world) all(folders bool) []string {
 	var out []string
 	filepath.WalkDir(w.dir, func(p string, d os.DirEntry, err error) error {
@@ -237,7 +237,7 @@ func (w *world) all(folders bool) []string {
 
 func (w *world) pick(list []string) string { return list[w.r.IntN(len(list))] }
 
-// change does one thing to the tree, as some other program would.
+// change makes one change to the tree, like another program.
 func (w *world) change() {
 	w.t.Helper()
 	files, folders := w.all(false), w.all(true)
@@ -365,7 +365,7 @@ func (w *world) check() {
 	w.comparePieces(snap, ask, expr)
 }
 
-// comparePieces looks the documents up piece by piece: the candidates are the
+// comparePieces looks the documents up piece by piece and checks that the candidates are the
 // same.
 func (w *world) comparePieces(snap *Snapshot, ask Ask, expr string) {
 	w.t.Helper()
@@ -401,7 +401,7 @@ func (w *world) comparePieces(snap *Snapshot, ask Ask, expr string) {
 	}
 }
 
-// compareCounted counts the terms of all files that the index knows.
+// compareCounted compares the term counts of all indexed files.
 func (w *world) compareCounted(snap *Snapshot, ask Ask) {
 	w.t.Helper()
 	counted, err := snap.Counted(ask)
@@ -444,8 +444,7 @@ func (w *world) compareCounted(snap *Snapshot, ask Ask) {
 	}
 }
 
-// countTerms counts the terms of a file that is not dirty, whose text is UTF-8 or
-// UTF-16 then.
+// countTerms counts the terms of a file that is not dirty; its text must be UTF-8 or UTF-16.
 func (w *world) countTerms(path string, parts int) map[terms.Key]int {
 	w.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(w.dir, path))
@@ -507,7 +506,7 @@ func (w *world) compare(c *Candidates, p *match.Pattern, listed []string, binary
 	}
 }
 
-// compareParts checks that no line outside of the parts matches.
+// compareParts checks that no line outside the parts matches.
 func (w *world) compareParts(p *match.Pattern, name string, parts []Part) {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.dir, name))

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/trigram"
 )
 
-// segmentWriter writes a segment from front to back: lists in the order of
-// their grams, then the tables.
+// segmentWriter writes a segment from front to back: lists in the order of their grams, then
+// the tables.
 type segmentWriter struct {
 	w    io.Writer
 	off  uint64
@@ -23,8 +23,8 @@ type segmentWriter struct {
 	fields     fieldWriter
 	fieldTerms termWriter
 
-	sums  blockSums // of the section in hand
-	start uint64    // of it
+	sums  blockSums // of the current section
+	start uint64    // of the current section
 }
 
 func newSegmentWriter(w io.Writer, extractor *Extractor) (*segmentWriter, error) {
@@ -103,7 +103,7 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	return sums, err
 }
 
-// streams pass on the sections that follow the grams, piece by piece.
+// streams write the sections after the grams, piece by piece.
 type streams struct{ terms, definitions, fields, fieldTerms func() error }
 
 // tables writes everything after the grams: the streams, the tables and the footer. It returns the segment's
@@ -160,9 +160,8 @@ type defTables struct {
 	counts, countRestarts            []byte
 }
 
-// definitions writes the entries of the definitions of a number of documents.
-// sources begins the sequences they come from; it is called twice, first for
-// samples of the names.
+// definitions writes the entries of the definitions of a number of documents. sources returns
+// new sequences of definitions; it is called twice, first for samples of the names.
 func (s *segmentWriter) definitions(docs int, containers []string, sources func() []defSource) error {
 	w := &defWriter{code: codeOf(sources()), counts: make([]kindCounts, docs)}
 	put := func(data []byte) error {

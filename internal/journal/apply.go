@@ -102,7 +102,7 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	if err != nil {
 		return err
 	}
-	// Its owner is not kept, so it must not run as whoever owns it now.
+	// Its owner is not kept, so it must not run as its present owner.
 	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode &^ (fs.ModeSetuid | fs.ModeSetgid)}, func(w *rootfs.Writer) error {
 		if _, err := io.Copy(w, in); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Tx is a change under way.
+// Tx is a change in progress.
 type Tx struct {
 	j     *Journal
 	entry *Entry
@@ -34,11 +34,10 @@ var (
 	errOver     = errors.New("the change is over")
 )
 
-// Begin records a change before it is made. It reads from ws the old content that
-// the change does not bring along, and returns when everything needed to undo the
-// change is durable. A file that is no longer the Old version is a
-// fault.Conflict. The caller then carries out the operations in order, and ends
-// with Commit or Abort.
+// Begin records a change before it is made. It reads from ws the old content that the
+// change does not include, and returns when everything needed to undo the change is
+// durable. A file that no longer has the Old version is a fault.Conflict. The caller then
+// carries out the operations in order, and ends with Commit or Abort.
 func (j *Journal) Begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
 	tx, err := j.begin(ctx, ws, c)
 	if err != nil {
@@ -102,8 +101,8 @@ func (op *Op) check() error {
 	return nil
 }
 
-// beOwner makes and locks the file that shows other processes that we are
-// running. It returns its name.
+// beOwner makes and locks the file that shows other processes that this one is running. It
+// returns its name.
 func (j *Journal) beOwner() (token string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -143,8 +142,8 @@ func (j *Journal) newOwner() error {
 // ownerPrefix begins the tokens of processes that write this format.
 var ownerPrefix = fmt.Sprintf("v%dx", format)
 
-// alone makes sure that no process that writes another format has begun changes.
-// It is called after tidy, so the files that are left are of processes that run.
+// alone makes sure that no process that writes another format has begun changes. It is called
+// after tidy, so the remaining files belong to running processes.
 func (j *Journal) alone() error {
 	return j.eachIn("owners", func(name string, _ rootfs.Info) error {
 		if !strings.HasPrefix(name, ownerPrefix) {
@@ -154,8 +153,8 @@ func (j *Journal) alone() error {
 	})
 }
 
-// write puts the entry into the log. It returns the change, from now on a running change of this process, and
-// the segment, counted as syncing, with its contents and how far it has to be synced.
+// write puts the entry into the log. It returns the change, now running in this process, and the segment,
+// counted as syncing, with its contents and the end up to which it has to be synced.
 func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
 	last, err := j.newestOutside()
@@ -267,8 +266,8 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 	return b
 }
 
-// sync makes the segment durable up to end. A caller that comes during another
-// sync waits, and usually finds its part done: one sync serves a group.
+// sync makes the segment durable up to end. A caller during another sync waits, and usually
+// finds its part done: one sync serves a group.
 func (j *Journal) sync(seg *segment, end int64) error {
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()
@@ -289,8 +288,8 @@ func (j *Journal) sync(seg *segment, end int64) error {
 // Commit records that all operations were carried out. Results add facts that were unknown before.
 func (tx *Tx) Commit(results ...Result) error { return tx.CommitPart(len(tx.entry.Ops), results...) }
 
-// CommitPart is Commit for a change that stopped after its first done
-// operations and stays as it is.
+// CommitPart is like Commit for a change that stopped after its first done operations and
+// remains as it is.
 func (tx *Tx) CommitPart(done int, results ...Result) error {
 	if done <= 0 {
 		return tx.Abort()
@@ -305,9 +304,9 @@ func (tx *Tx) Abort() error {
 	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
 }
 
-// Leave gives up a change that could neither be made nor be rolled back. Its entry
-// stays without an end, and from now on it counts as interrupted for every
-// process, this one included: Unfinished returns it.
+// Leave gives up a change that could be neither made nor rolled back. Its entry remains
+// without an end, and from now on it counts as interrupted for every process, including this
+// one: Unfinished returns it.
 func (tx *Tx) Leave() error {
 	return tx.end(func(j *Journal) error {
 		j.retired = append(j.retired, retiredOwner{j.owner, j.ownerF})
@@ -316,8 +315,8 @@ func (tx *Tx) Leave() error {
 	})
 }
 
-// retiredOwner is a token of ours that new changes don't use any more. Its file
-// stays locked as long as changes run that were begun with it.
+// retiredOwner is a token of this process that new changes no longer use. Its file remains
+// locked while changes begun with it run.
 type retiredOwner struct {
 	token string
 	file  *rootfs.Log
@@ -332,7 +331,7 @@ func (j *Journal) release() error {
 				return false
 			}
 		}
-		// A name that can't be removed is tidied up later, since it isn't locked.
+		// If a name can't be removed, tidy removes it later, since it isn't locked.
 		_ = j.remove("owners/" + o.token)
 		errs = append(errs, o.file.Close())
 		return true
@@ -364,8 +363,8 @@ type ending struct {
 	body []byte
 }
 
-// settle appends a commit, and applies the limits. It syncs only for results:
-// everything else can be found out from the files.
+// settle appends a commit, and applies the limits. It syncs only for results: everything
+// else can be determined from the files.
 func (j *Journal) settle(c commit) error {
 	return j.finish(ending{recCommit, c.encode()}, func() error {
 		if len(c.results) > 0 {
@@ -402,8 +401,8 @@ func (j *Journal) finish(end ending, then func() error) error {
 	})
 }
 
-// appendLate appends the ends that are not in the log yet. The lock is held and
-// the tail is up to date.
+// appendLate appends the ends that are not in the log yet. The lock is held and the tail is
+// current.
 func (j *Journal) appendLate() error {
 	_ = j.noteLoss() // without the head a loss may go unnoticed, but the change is fine
 	for len(j.late) > 0 {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// BenchmarkEdit compares a durable edit of a 4 KB file with and without its
-// entry: the difference is what undo costs.
+// BenchmarkEdit compares a durable edit of a 4 KB file with and without its entry: the
+// difference is the cost of undo.
 func BenchmarkEdit(b *testing.B) {
 	text := strings.Repeat("some words of a note\n", 200)
 	for _, c := range []struct {
@@ -81,7 +81,7 @@ func BenchmarkLargeEdit(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is what starting costs with a full last segment.
+// BenchmarkOpen measures the start with a full last segment.
 func BenchmarkOpen(b *testing.B) {
 	w := newBench(b, nil)
 	w.put("a.md", "")

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// usage is the space the journal takes on disk.
+// usage is the journal's space on disk.
 type usage struct {
 	found []segmentFile
 	size  map[uint32]int64    // of a segment with its packs
@@ -82,8 +82,8 @@ func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) er
 	return nil
 }
 
-// enforce drops the oldest segments that exceed the limits. The lock is held
-// exclusively and the tail is up to date.
+// enforce drops the oldest segments that exceed the limits. The lock is held exclusively and
+// the tail is current.
 func (j *Journal) enforce() error {
 	if j.total >= 0 && j.total <= j.opts.MaxBytes && j.measured == j.tail {
 		return nil
@@ -120,7 +120,7 @@ func (j *Journal) enforce() error {
 			return err
 		}
 		for _, e := range s.entries {
-			if !s.aborts[e.ID] && !next.aborts[e.ID] { // where the end of an entry almost always is
+			if !s.aborts[e.ID] && !next.aborts[e.ID] { // almost always contains the end of an entry
 				gone.count++
 				gone.newest = e.Time
 			}
@@ -131,8 +131,8 @@ func (j *Journal) enforce() error {
 	return j.drop(drop, gone, u)
 }
 
-// dropLimit is the number of the first segment that must stay: it has the newest
-// entry, or one in progress.
+// dropLimit returns the number of the first segment to keep: it has the newest entry, or one
+// in progress.
 func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	limit := j.tail.num
 	for i := len(found) - 1; i >= 0; i-- {

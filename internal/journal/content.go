@@ -196,8 +196,8 @@ func (v *verifying) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// encodeDiff turns edits of the old content into a body, or nil if keeping them
-// would cost more than maxInline.
+// encodeDiff encodes edits of the old content, or returns nil if keeping them would cost more
+// than maxInline.
 func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
 	size := 0
 	for _, e := range edits {
@@ -213,7 +213,7 @@ func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
 	return e.b
 }
 
-// diffHead reads which operation a diff belongs to.
+// diffHead reads the entry and operation of a diff.
 func diffHead(b []byte) (ID, int, error) {
 	d := &decoder{b: b}
 	id, op := d.id(), int(min(d.num(), maxRecord))
@@ -244,8 +244,8 @@ func spliced(old []byte, edits []rootfs.Edit) ([]byte, error) {
 	return splice.Apply(old, list)
 }
 
-// ordered reports whether edits come in order, overlap nowhere, and are in a content of
-// size bytes.
+// ordered reports whether edits are sorted, don't overlap, and are inside a content of size
+// bytes.
 func ordered(edits []rootfs.Edit, size int64) bool {
 	at := int64(0)
 	for _, e := range edits {
@@ -257,7 +257,7 @@ func ordered(edits []rootfs.Edit, size int64) bool {
 	return true
 }
 
-// span is the one edit that leads from old to new.
+// span returns the one edit that changes old to new.
 func span(old, new []byte) []rootfs.Edit {
 	p, s := splice.Ends(old, new)
 	return []rootfs.Edit{{Off: int64(p), Len: int64(len(old) - p - s), Data: new[p : len(new)-s]}}

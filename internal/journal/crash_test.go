@@ -20,7 +20,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The names under which the test binary is its own victim.
+// The names under which the test binary runs as its own child.
 const (
 	envRole = "QUARRY_JOURNAL_TEST_ROLE"
 	envDirs = "QUARRY_JOURNAL_TEST_DIRS"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// lastSegment returns the file the log ends in.
+// lastSegment returns the last file of the log.
 func (b *bench) lastSegment() string {
 	b.t.Helper()
 	found, err := filepath.Glob(filepath.Join(b.state, "*.seg"))
@@ -59,8 +59,8 @@ func (b *bench) with(data []byte) *bench {
 	return c
 }
 
-// Wherever a crash cuts off the last append, earlier entries are whole, the last one is whole or absent, and
-// the journal goes on.
+// Wherever a crash cuts off the last append, earlier entries are complete, the last one is complete or absent,
+// and the journal remains usable.
 func TestTornAtEveryByte(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "0\n")
@@ -129,8 +129,8 @@ func TestTornAtEveryByte(t *testing.T) {
 	}
 }
 
-// step is one random change of the victim, told by a seed so that it can be
-// described without being shared.
+// step makes one random change of the victim, determined by a seed so that it can be repeated
+// without communication.
 func step(b *bench, r *rand.Rand, told func()) {
 	files := listFiles(b.dir)
 	f := files[r.IntN(len(files))]
@@ -199,7 +199,7 @@ func childBench() (*bench, *rand.Rand) {
 	return b, rand.New(rand.NewPCG(seed, 1))
 }
 
-// victim changes files until it is killed, telling each step by a byte.
+// victim changes files until it is killed, and reports each step by a byte.
 func victim() {
 	b, r := childBench()
 	for {
@@ -220,7 +220,7 @@ func child(t *testing.T, b *bench, role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// recoverAll does the work of a Workspace that opens: it finishes or rolls back.
+// recoverAll acts like a Workspace that opens: it finishes changes or rolls them back.
 func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 	b.t.Helper()
 	if _, err := b.ws.CleanTemps(context.Background(), rootfs.Path{}); err != nil {
@@ -376,7 +376,7 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 }
 
-// Changes of one process at the same time share syncs and stay apart.
+// Concurrent changes of one process share syncs but not entries.
 func TestConcurrentChanges(t *testing.T) {
 	stress.SkipTiny(t)
 	b := newBench(t, &Options{MaxBytes: 2 << 20})
@@ -501,7 +501,7 @@ func TestOnFullDisk(t *testing.T) {
 	}
 }
 
-// A change under way is not taken for a dead one by others, or by ourselves.
+// Neither another process nor this one treats a change in progress as one of a dead process.
 func TestUnfinishedSparesTheLiving(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "1")

@@ -70,8 +70,8 @@ func TestFlippedBits(t *testing.T) {
 				}
 			}
 		}
-		// The new content of one edit is the old one of the next: both may hang
-		// on one blob, but an entry's own old content is its own blob.
+		// The new content of one edit is the old one of the next: both may depend on one blob,
+		// but an entry's own old content is its own blob.
 		if bad > 1 {
 			t.Fatalf("bit at %d: %d entries lost", at, bad)
 		}
@@ -258,8 +258,8 @@ func TestForgedRecordsInContent(t *testing.T) {
 		if !c.marker {
 			m[0] ^= 1
 		}
-		// The file is short, so its content lies in the log as it is: after a
-		// head, version, codec and size.
+		// The file is short, so its content is in the log unchanged: after a head, version,
+		// codec and size.
 		info, err := os.Stat(b.lastSegment())
 		b.must(err)
 		at := info.Size() + headLen + 18
@@ -331,7 +331,7 @@ func FuzzSegment(f *testing.F) {
 				}
 			}
 			for _, e := range s.entries {
-				// An accepted entry survives another round.
+				// An accepted entry survives another round trip.
 				again, err := decodeIntent(root, encodeIntent(e))
 				if err != nil {
 					t.Fatalf("%+v: %v", e, err)

@@ -52,8 +52,7 @@ func (e *encoder) path(p rootfs.Path) {
 
 var errBody = errors.New("malformed record")
 
-// decoder reads the output of an encoder. After the first mistake everything it returns is zero and err is
-// set.
+// decoder reads the output of an encoder. After the first error all results are zero and err is set.
 type decoder struct {
 	b    []byte
 	err  error
@@ -147,7 +146,7 @@ func (d *decoder) id() ID {
 	return id
 }
 
-// end reports a mistake, or bytes left over.
+// end reports an error, or remaining bytes.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.b) > 0 {
 		d.fail()
@@ -155,7 +154,7 @@ func (d *decoder) end() error {
 	return d.err
 }
 
-// ref says where a content is kept.
+// ref is the location of a kept content.
 type ref struct {
 	place  place
 	codec  codec
@@ -163,7 +162,7 @@ type ref struct {
 	stored int64
 	size   int64
 	git    string  // the id, if it is in git
-	src    *source // of a plan of several entries; nil is that of the plan
+	src    *source // set for a plan of several entries; nil is the plan's own source
 }
 
 type place uint8
@@ -237,13 +236,13 @@ func (d *decoder) node() Node {
 	return n
 }
 
-// validRel refuses a damaged or forged name that leads out of the folder.
+// validRel returns an error for a damaged or forged name that leads out of the folder.
 func (d *decoder) validRel(rel string) bool {
 	p, err := d.root.Known(rel)
 	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
 }
 
-// edits are a compressed list: codec, size, stored bytes.
+// edits writes a compressed list: codec, size, stored bytes.
 func (e *encoder) edits(edits []rootfs.Edit) {
 	var in encoder
 	in.num(uint64(len(edits)))

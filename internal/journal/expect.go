@@ -51,8 +51,8 @@ func (c cell) accepts(found cell) bool {
 	return true
 }
 
-// with adds to c what else is known about the same file: its content if c does
-// not have it, or its mode.
+// with adds to c other known facts about the same file: its content if c does not have it, or
+// its mode.
 func (c cell) with(more cell) cell {
 	if c.typ != rootfs.TypeFile || more.typ != rootfs.TypeFile || c.any {
 		return c
@@ -66,7 +66,7 @@ func (c cell) with(more cell) cell {
 	return c
 }
 
-// top returns the entry that an operation moves, as far as it was noted.
+// top returns the entry that an operation moves, as far as it is known.
 func (op *Op) top() cell {
 	if len(op.Nodes) > 0 {
 		return cellOf(op.Nodes[0])
@@ -84,7 +84,7 @@ type expectation struct {
 	changed func(p rootfs.Path)
 }
 
-// expect computes the state the disk must have before ops.
+// expect computes the required state of the disk before ops.
 func expect(ops []Op) (*expectation, error) {
 	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
 	for i := range ops {
@@ -153,7 +153,7 @@ func (x *expectation) require(op *Op) error {
 	return nil
 }
 
-// origin returns where the entry that is now at p was before the first step.
+// origin returns the path, before the first step, of the entry now at p.
 func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	for _, m := range slices.Backward(x.moves) {
 		if p.Beneath(m[1]) {
@@ -166,7 +166,7 @@ func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	return p, nil
 }
 
-// Rebase is where p is after from was moved to to.
+// Rebase returns the path of p after from was moved to to.
 func Rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
 	if p == from {
 		return to, nil
@@ -174,7 +174,7 @@ func Rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
 	return join(to, strings.TrimPrefix(p.String(), from.String()+"/"))
 }
 
-// step carries out op on the cells.
+// step applies op to the cells.
 func (x *expectation) step(op *Op) error {
 	switch op.Kind {
 	case Create:
@@ -240,11 +240,11 @@ func (x *expectation) forgetBeneath(dir rootfs.Path) {
 	}
 }
 
-// disk looks at the workspace, once for each path.
+// disk reads the state of the workspace, once for each path.
 type disk struct {
 	ws   *rootfs.Root
 	seen map[rootfs.Path]cell
-	// failed are the paths that can't be read; errs says why.
+	// failed are the unreadable paths; errs has the reasons.
 	failed map[rootfs.Path]bool
 	errs   []error
 	// held are the contents of small files, as long as there is room.

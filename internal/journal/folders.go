@@ -54,7 +54,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 	return found, nil
 }
 
-// parents lists the folders above what op puts somewhere, outermost first.
+// parents lists the folders above the paths that op creates, outermost first.
 func (op *Op) parents() []rootfs.Path {
 	p := op.Path
 	switch op.Kind {

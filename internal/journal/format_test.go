@@ -38,7 +38,7 @@ func TestSessionAndProposal(t *testing.T) {
 	}
 }
 
-// A journal of an older format is refused with a sentence that says what to delete.
+// A journal of an older format is refused with a message that says what to delete.
 func TestOlderFormatIsRefused(t *testing.T) {
 	b := newBench(t, nil)
 	b.must(b.j.Close())
@@ -84,7 +84,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 	}
 }
 
-// While a program of another format changes files, this one does not.
+// While a program of another format changes files, this one makes no changes.
 func TestOtherVersionIsNotShared(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("f", "one")

@@ -14,15 +14,15 @@ import (
 
 // A truncated or deleted segment looks like one that never had more. The head detects the loss: it is a small
 // log of the contents that segments must have. A claim is written only after its contents are durable, and is
-// not synced itself. So after a power cut it may claim too little, but never too much.
+// not synced itself. So after a power cut the head may claim too little, but never too much.
 //
-// Each newest segment has one head, named after it. It begins with the claims of the previous head, and is
-// durable before that one goes. A segment whose head can't be written is not begun.
+// Each segment that becomes the newest has one head, named after it. The head begins with the claims of the
+// previous one, and is durable before that one is removed. A segment whose head can't be written is not begun.
 //
 //	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | last id 8 | crc 4
 //
-// with numbers in little endian, CRC-32C. The last id and the number of the head itself
-// make sure that neither an id nor the number of a segment is given again after a loss.
+// with numbers in little endian, CRC-32C. The last id and the head's own number ensure that
+// neither an id nor a segment number is reused after a loss.
 const headRecLen = 32
 
 var headMagic = [2]byte{'Q', 'H'}
@@ -32,7 +32,7 @@ type headKind uint8
 const (
 	headFirst headKind = iota + 1 // segments before this one were dropped; first in a head
 	headClaim                     // the segment has so many entries, and bytes
-	headLost                      // so many entries were found missing when the segment was the newest
+	headLost                      // this many entries were missing when the segment was the newest
 )
 
 // claim is the contents that a segment must hold.
@@ -42,8 +42,8 @@ type claim struct {
 	last    ID // the newest in the log at that time
 }
 
-// lostEntries is a loss that was noticed, and the newest segment at that time. It
-// is reported until all older segments have been dropped.
+// lostEntries is a detected loss, with the newest segment at that time. It is reported until
+// all older segments have been dropped.
 type lostEntries struct {
 	entries, seg uint32
 }
@@ -56,7 +56,7 @@ type head struct {
 	first  uint32
 	claims map[uint32]claim
 	lost   []lostEntries
-	last   ID // the newest that was claimed
+	last   ID // the newest claimed id
 }
 
 func headName(num uint32) string { return fmt.Sprintf("%08d.head", num) }
@@ -119,7 +119,7 @@ func (h *head) drop(first uint32) {
 	}
 }
 
-// all is the head in one piece, for the next one to begin with.
+// all returns the whole head, with which the next one begins.
 func (h *head) all() []byte {
 	b := appendHeadRecord(nil, headFirst, h.first, claim{last: h.last})
 	for _, l := range h.lost {
@@ -133,8 +133,8 @@ func (h *head) all() []byte {
 	return b
 }
 
-// newest finds the newest head that has records. An older one that was not
-// removed has less.
+// newestHead returns the newest head with records. An older one that was not removed has
+// fewer.
 func (j *Journal) newestHead() (*head, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
@@ -194,7 +194,7 @@ func (h *head) refresh() error {
 	return nil
 }
 
-// loadHead brings the head up to date. The lock is held, shared at least.
+// loadHead updates the head. The lock is held, at least shared.
 func (j *Journal) loadHead() error {
 	if j.head != nil && j.tail != nil && j.head.num >= j.tail.num {
 		return j.head.refresh()
@@ -249,7 +249,7 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 	return nil
 }
 
-// newestClaimed returns the number of the newest segment there was, and the last id. The
+// newestClaimed returns the number of the newest segment ever claimed, and the last id. The
 // lock is held.
 func (j *Journal) newestClaimed() (num uint32, last ID, err error) {
 	if err := j.loadHead(); err != nil || j.head == nil {
@@ -258,8 +258,8 @@ func (j *Journal) newestClaimed() (num uint32, last ID, err error) {
 	return j.head.num, j.head.last, nil
 }
 
-// noteLoss records that entries are missing, before new ones are added. The lock
-// is held exclusively and the tail is up to date.
+// noteLoss records that entries are missing, before new ones are added. The lock is held
+// exclusively and the tail is current.
 func (j *Journal) noteLoss() error {
 	missing, err := j.missingAtEnd()
 	if err != nil || missing == 0 {
@@ -268,8 +268,8 @@ func (j *Journal) noteLoss() error {
 	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
 }
 
-// missingAtEnd counts the newest entries that are missing. The lock is held, and
-// the tail is up to date.
+// missingAtEnd counts the newest entries that are missing. The lock is held, and the tail is
+// current.
 func (j *Journal) missingAtEnd() (uint32, error) {
 	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
 		return 0, err
@@ -311,8 +311,8 @@ func (j *Journal) claimDurable(seg *segment, c claim) {
 	}
 }
 
-// Lost returns how many entries are missing although they were not dropped:
-// segments were truncated or deleted.
+// Lost returns the number of entries that are missing but were not dropped: segments were
+// truncated or deleted.
 func (j *Journal) Lost() (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -352,9 +352,8 @@ func (j *Journal) Lost() (int, error) {
 	return lost, err
 }
 
-// missingFrom counts the entries that are missing in a segment. It reads only a
-// segment that is shorter than it was or ends in a zero: if a bad block or a
-// crash destroys the end, it reads as zeros.
+// missingFrom counts the missing entries of a segment. It reads only a segment that is shorter
+// than before or ends in a zero: an end destroyed by a bad block or a crash reads as zeros.
 func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
 	if s := j.segs[f.num]; s == nil {
 		whole, err := j.reaches(f, c.end)

@@ -14,14 +14,14 @@ import (
 	"quarry/internal/stress"
 )
 
-// filled is a journal of several segments; it is closed.
+// filled returns a closed journal of several segments.
 func filled(t *testing.T, changes int) *bench {
 	t.Helper()
 	b := newBench(t, &Options{MaxBytes: 1 << 20}) // segments of 64 KiB
 	r := rand.New(rand.NewPCG(1, 1))
 	b.put("a", "start\n")
 	for i := range changes {
-		text := make([]byte, 6000) // what does not compress
+		text := make([]byte, 6000) // incompressible
 		for k := range text {
 			text[k] = byte('!' + r.IntN(90))
 		}
@@ -41,7 +41,7 @@ func (b *bench) lost() int {
 	return n
 }
 
-// copied opens a copy of a closed journal after something was done to it.
+// copied opens a copy of a closed journal after harm has changed it.
 func (b *bench) copied(harm func(dir string)) *bench {
 	b.t.Helper()
 	state := b.t.TempDir()
@@ -58,8 +58,8 @@ func segments(dir string) []string {
 	return found
 }
 
-// However a segment is cut, entries that are gone are counted, also after more
-// were made; entries that are there are not.
+// However a segment is cut, missing entries are counted, also after new ones were made;
+// existing entries are not.
 func TestCutSegmentsAreNoticed(t *testing.T) {
 	b := filled(t, 40)
 	segs := segments(b.state)
@@ -106,7 +106,7 @@ func TestZeroedEndsAreNoticed(t *testing.T) {
 			from = max(0, len(data)-1-r.IntN(400))
 		}
 		clear(data[from:])
-		if r.IntN(3) == 0 { // as when the file had grown for what comes next
+		if r.IntN(3) == 0 { // as if the file had been extended for a later write
 			data = append(data, make([]byte, 1+r.IntN(5000))...)
 		}
 		c := b.copied(func(dir string) { b.must(os.WriteFile(segments(dir)[i], data, 0o600)) })
@@ -188,8 +188,8 @@ func TestNothingIsLostInVain(t *testing.T) {
 	}
 }
 
-// The changes of a lost segment that was the only one stay counted when new ones are
-// made, and no id is given again within the second, whoever makes them.
+// If the only segment is lost, its changes remain counted when new ones are made, and no id is
+// reused within the second, by any process.
 func TestLostSegmentsKeepTheirNumbers(t *testing.T) {
 	for _, c := range []struct {
 		name   string

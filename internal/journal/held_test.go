@@ -9,8 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// A process that was stopped while it held the lock does not stop others: they are
-// told, and go on once it is gone.
+// A process that was stopped while it held the lock does not block others: they get an error,
+// and continue once it is gone.
 func TestHeldByAStoppedProcess(t *testing.T) {
 	b := newBench(t, &Options{LockWait: 200 * time.Millisecond})
 	b.put("f", "one")

@@ -18,9 +18,9 @@ const idLen = 8
 
 var idEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// nextID returns the id of an entry made now, greater than last. The ids of a log of
-// outside changes are odd, all others even: the ids of the two logs of a workspace
-// differ, and are in one order.
+// nextID returns the id of an entry made now, greater than last. The ids of a log of outside
+// changes are odd, all others even: the ids of a workspace's two logs differ, and have one
+// order.
 func nextID(now time.Time, last ID, outside bool) ID {
 	n := uint64(max(now.Unix()-idEpoch.Unix(), 0)) << 10
 	if l, ok := last.number(); ok && n <= l {
@@ -61,14 +61,14 @@ func (id ID) number() (n uint64, ok bool) {
 	return n, true
 }
 
-// time is about when the entry was made: to the second, unless a thousand were
-// made in one.
+// time returns the approximate time of the entry: to the second, unless a thousand were made
+// in one.
 func (id ID) time() time.Time {
 	n, _ := id.number()
 	return idEpoch.Add(time.Duration(n>>10) * time.Second)
 }
 
-// ParseID reads an id as people write it: any case, o for 0, i and l for 1.
+// ParseID parses an id as people write it: any case, o for 0, i and l for 1.
 func ParseID(s string) (ID, error) {
 	id := ID(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(strings.ToLower(strings.TrimSpace(s))))
 	if _, ok := id.number(); !ok {

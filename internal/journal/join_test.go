@@ -7,8 +7,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A path below a folder is made at once: made name by name, the files of 3,000 folders in
-// each other took most of eight seconds to be deleted.
+// A path below a folder is made in one step: when it was made name by name, deleting the files
+// of 3,000 nested folders took eight seconds, most of them for the paths.
 func TestJoinIsCheap(t *testing.T) {
 	rel := strings.Repeat("d/", 2000) + "f"
 	if got := testing.AllocsPerRun(10, func() {

@@ -8,7 +8,7 @@
 // accepted by length and checksum, content by its hash: damage makes an entry
 // unusable, never wrong.
 //
-// docs/LOG.md leads through the package and says why it is built so.
+// docs/LOG.md explains the package and its design.
 //
 // # On disk
 //
@@ -17,8 +17,8 @@
 //	lock            locked while a process appends
 //	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
 //	NNNNNNNN.head   how many entries the segments must have; see head.go
-//	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees; but of a
-//	                large file that was edited only what the edits overwrote
+//	packs/NNNNNNNN-… contents over 1 MiB, and contents of large trees; but for a
+//	                large edited file only the bytes that the edits overwrote
 //	owners/…        one locked file for each process with changes under way
 //	turn, gate      locks by which changes take turns; see turn.go
 //	boot-B          says that changes were made in boot B of the machine
@@ -32,7 +32,7 @@
 // is complete. That leaves one sync for an edit besides the file's own.
 //
 // New content is kept as the edits that lead from the old to the new, up to 1 MiB: a typical edit then costs
-// its own size, and a diff can be shown after the file has moved on. Undoing an undo needs no more, because
+// its own size, and a diff can be shown after the file has changed again. Undoing an undo needs no more, because
 // the undo kept the contents it replaced.
 package journal
 
@@ -57,7 +57,7 @@ type Options struct {
 	MaxAge time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Outside makes it a log of changes that other programs have made; see Record.
+	// Outside makes it a log of changes made by other programs; see Record.
 	Outside bool
 	// Beside, if set, returns the log of outside changes of the same folder, or nil
 	// while there is none. This log then also lists its entries, and reads their
@@ -65,19 +65,19 @@ type Options struct {
 	Beside func() *Journal
 	// Blob reads a content from git, by its id.
 	Blob func(id string) ([]byte, error)
-	// LockWait is how long another process may hold the lock; 0 is 10 seconds.
+	// LockWait bounds the wait for a lock held by another process; 0 is 10 seconds.
 	LockWait time.Duration
-	// TurnWait is how long changes of others may take before one that waits for them
-	// is refused; 0 is a minute.
+	// TurnWait bounds the wait of a change for changes of others; then it is refused. 0 is a
+	// minute.
 	TurnWait time.Duration
 }
 
 const (
 	defaultMaxBytes = 256 << 20
 	defaultMaxAge   = 30 * 24 * time.Hour
-	// maxSegment is where a new segment starts: it bounds what opening reads.
+	// maxSegment is the size at which a new segment starts: it bounds the reading at Open.
 	maxSegment = 4 << 20
-	// segmentSpan is how long a segment is added to; it is the precision of MaxAge.
+	// segmentSpan is the time during which a segment grows; it is the precision of MaxAge.
 	segmentSpan = 24 * time.Hour
 )
 
@@ -101,7 +101,7 @@ func (k Kind) String() string {
 	return [...]string{"", "create", "replace", "rename", "remove", "trash", "restore", "chmod"}[k]
 }
 
-// Node is one entry that a Create makes or a Remove takes away.
+// Node is one entry that a Create makes or a Remove removes.
 type Node struct {
 	Rel     string // beneath the operation's Path, with slashes; "" is Path itself
 	Type    rootfs.Type
@@ -111,7 +111,7 @@ type Node struct {
 	Version rootfs.Version // of a file
 	Size    int64
 
-	at ref // where its content is kept
+	at ref // the location of its content
 }
 
 // Op is one step of a change.
@@ -120,10 +120,9 @@ type Op struct {
 	Path rootfs.Path // of a Rename, the old name
 	To   rootfs.Path // of a Rename, the new name
 
-	// Old and New are the versions before and after. Replace needs Old; a New
-	// that is not known yet is given to Commit. Create of a file has New. For an
-	// entry that goes to a trash, New identifies it there; for one that comes
-	// back, Old does.
+	// Old and New are the versions before and after. Replace needs Old; a New that is still
+	// unknown is passed to Commit. Create of a file has New. For an entry that goes to a
+	// trash, New identifies it there; for one that comes back, Old does.
 	Old, New rootfs.Version
 	// Mode is, after Begin, the permissions of a replaced file; a Chmod gives
 	// NewMode to a file that must have Mode.
@@ -146,12 +145,12 @@ type Op struct {
 	// diff only while the file still exists.
 	Shown string
 
-	// Blobs are git's objects with the contents before and after, of a change that
-	// is recorded and was git's own. They are not kept.
+	// Blobs are git's objects with the contents before and after, of a recorded change
+	// made by git itself. They are not kept.
 	Blobs [2]Blob
 
-	// Lost says why the old content is not kept, for example because it is too
-	// large. The entry then can't be undone.
+	// Lost is the reason why the old content is not kept, for example because it is too large.
+	// The entry then can't be undone.
 	Lost string
 
 	old     ref
@@ -176,24 +175,24 @@ func (b Blob) ref() ref {
 type Change struct {
 	Tool   string
 	Client change.Client
-	// Proposal is the id of the proposal that it carries out.
+	// Proposal is the id of the accepted proposal.
 	Proposal string
 	Did      change.Action
 	Ops      []Op
 	Undoes   ID // the entry this one undoes
 	PartOf   ID // or the one it undoes a part of
-	// Reverts are the entries that it undoes together, going back to a point.
+	// Reverts are the entries that it undoes together when going back to a point.
 	Reverts []ID
 	// At is when it was made, for Record; zero is now.
 	At time.Time
 }
 
-// Status is what became of an entry.
+// Status is the state of an entry.
 type Status uint8
 
 const (
 	Committed Status = iota
-	Pending          // under way, or cut short
+	Pending          // in progress, or interrupted
 	Damaged          // its record can't be read
 )
 
@@ -207,7 +206,7 @@ type Entry struct {
 	Time time.Time
 	Change
 	Status   Status
-	UndoneBy ID // the entry that took this one back
+	UndoneBy ID // the entry that undid this one
 	// PartlyBy are the entries that undid parts of this one, and are not undone
 	// themselves, newest first.
 	PartlyBy []ID
@@ -239,7 +238,7 @@ var (
 	// ErrNotFound is returned for an id that the journal doesn't have or has
 	// dropped.
 	ErrNotFound = fault.New(fault.NotFound, "no such change", "")
-	// ErrDamaged is for records and contents that fail their checks.
+	// ErrDamaged is returned for records and contents that fail their checks.
 	ErrDamaged = errors.New("the journal's record is damaged")
 	// ErrNewestLost is returned for an undo of the last change if the newest
 	// changes are missing from the log.
@@ -250,7 +249,7 @@ var (
 	// ErrShared is returned for a change while a process of a version that writes
 	// another format has changes in progress, or may begin one.
 	ErrShared = fault.New(fault.Conflict, "another version of Quarry changes this folder at the moment, and the two can't share its undo log", "end the other one, a server or a command, and repeat the change")
-	// ErrNotKept is for content that was never kept.
+	// ErrNotKept is returned for content that was never kept.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "other changes can be undone by their ids, which the log lists")
 )
 
@@ -274,11 +273,11 @@ type Journal struct {
 	uses     uint64              // of segments, so far
 	tail     *segment            // the newest; nil before the first
 	gone     ID                  // the last one before Renew
-	head     *head               // what the segments must hold; nil if it is not known
-	total    int64               // bytes kept, about; -1 before the first look
+	head     *head               // the contents that the segments must have; nil if unknown
+	total    int64               // bytes kept, approximately; -1 before the first count
 	capErr   error               // of the last time the caps were applied
 	measured *segment            // the tail when total was last looked up
-	owner    string              // our token, once we have begun a change
+	owner    string              // our token, after the first change
 	ownerF   *rootfs.Log
 	retired  []retiredOwner
 	running  map[ID]*Tx // begun here
@@ -290,9 +289,8 @@ type Journal struct {
 	synced map[*segment]int64 // guarded by syncMu: durable up to there
 }
 
-// Open opens the journal in dir, a root opened Trusted. An empty folder is an
-// empty journal; nothing is written before the first Begin. The root stays the
-// caller's to close, after the journal.
+// Open opens the journal in dir, a root opened Trusted. An empty folder is an empty journal;
+// nothing is written before the first Begin. The caller closes the root after the journal.
 func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	j := &Journal{root: dir, segs: map[uint32]*segment{}, running: map[ID]*Tx{}, total: -1, synced: map[*segment]int64{}}
 	if opts != nil {
@@ -337,8 +335,8 @@ func (j *Journal) Close() error {
 	return errors.Join(append(errs, j.closeFiles())...)
 }
 
-// Renew begins anew in another folder at the same place, after the one of this journal
-// was deleted. No change is in progress.
+// Renew starts again in another folder at the same path, after the folder of this journal was
+// deleted. No change is in progress.
 func (j *Journal) Renew() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -361,7 +359,7 @@ func (j *Journal) closeFiles() error {
 	}
 	if j.ownerF != nil {
 		if len(j.running) == 0 {
-			// If it stays, the next process removes it. An error here would make a command that changed files
+			// If it remains, the next process removes it. An error here would make a command that changed files
 			// look as if it had not.
 			_ = j.root.Remove(j.root.Own("owners/" + j.owner))
 		}
@@ -390,7 +388,7 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	if j.lock == nil {
 		j.lock, err = j.root.OpenLog(j.root.Own("lock"), exclusive)
 		if errors.Is(err, fault.NotFound) && !exclusive {
-			return f() // nobody has written yet
+			return f() // nothing was written yet
 		}
 		if err != nil {
 			return err
@@ -403,14 +401,14 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	return f()
 }
 
-// defaultLockWait is a thousand times the duration of an entry, and short enough for a caller to be told.
+// defaultLockWait is a thousand times the duration of an entry, and short enough to report to a caller.
 const defaultLockWait = 10 * time.Second
 
 var errHeld = fault.New(fault.Timeout, "another process holds the undo log and does not go on",
 	"look for a quarry process that was stopped, as by Ctrl-Z or a debugger, and let it continue or end it")
 
-// takeLock waits for the lock, but not for a process that was stopped while it held
-// it: that may never go on.
+// takeLock waits for the lock, but not for a process that was stopped while it held the lock,
+// because it may never continue.
 func (j *Journal) takeLock(exclusive bool) error {
 	return poll(context.Background(), time.Now().Add(j.opts.LockWait), func() (bool, error) { return j.lock.TryLock(exclusive) })
 }

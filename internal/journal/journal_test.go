@@ -76,7 +76,7 @@ func (b *bench) put(name, text string) {
 	b.must(os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644))
 }
 
-// begin and do are a small version of a Workspace's calls.
+// begin and do imitate a Workspace's calls.
 func (b *bench) begin(summary string, ops ...Op) *Tx {
 	b.t.Helper()
 	tx, err := b.j.Begin(context.Background(), b.ws, Change{Tool: "test", Did: change.Action{Verb: change.Noted, Text: summary}, Ops: ops})
@@ -159,8 +159,8 @@ func (b *bench) undo(id ID) (ID, error) {
 	return tx.ID(), tx.Commit()
 }
 
-// tree describes a folder: names, modes, contents, link targets; times of
-// files too if asked.
+// tree describes a folder: names, modes, contents, link targets; on request also times of
+// files.
 func tree(t testing.TB, dir string, times bool) string {
 	t.Helper()
 	var lines []string
@@ -240,7 +240,7 @@ func TestEachKindOfChangeIsTakenBack(t *testing.T) {
 			b.put("big.txt", big)
 			b.put("d/in.md", "inner")
 			b.put("d/sub/deep", strings.Repeat("x", 5000))
-			if runtime.GOOS == "windows" { // which can't hold the one, and has a privilege for the others
+			if runtime.GOOS == "windows" { // Windows can't store the one, and requires a privilege for the others
 				if b.put("d/sub/odd name", "odd"); c.name == "remove a symlink" {
 					t.Skip("no symlinks here")
 				}
@@ -419,7 +419,7 @@ func TestListGetLatest(t *testing.T) {
 	if _, err := b.j.Get("00000000"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("Get of an unknown id: %v", err)
 	}
-	// A journal opened anew tells the same.
+	// A journal opened again gives the same list.
 	want, err := b.j.List(0)
 	b.must(err)
 	b.open(nil)
@@ -453,7 +453,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// 200 random changes, undone in reverse, give back the tree.
+// Undoing 200 random changes in reverse order restores the tree.
 func TestRandomChangesUndoneInReverse(t *testing.T) {
 	stress.SkipTiny(t)
 	b := newBench(t, &Options{MaxBytes: 64 << 20})

@@ -157,8 +157,8 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	return nil
 }
 
-// knowBytes is the largest file that is hashed when it is moved, to recognise it
-// later: a second of one processor.
+// knowBytes is the largest file that is hashed when it is moved, to recognize it later: a
+// second of one processor.
 const knowBytes = 256 << 20
 
 // know records the content of a file, or the target of a symlink, that an
@@ -329,7 +329,7 @@ func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	return all
 }
 
-// stored is a content as it is written down.
+// stored is a content in its stored form.
 type stored struct {
 	data  []byte
 	codec codec
@@ -404,7 +404,7 @@ func (k *keeper) keepNodes(ctx context.Context, op *Op, pack *packWriter) error 
 	return nil
 }
 
-// noteDiff remembers how the new content comes from the old one.
+// noteDiff records how the new content is made from the old one.
 func (k *keeper) noteDiff(i int, op *Op) {
 	switch {
 	case op.Kind != Replace && op.Kind != Create:
@@ -485,7 +485,7 @@ func (k *keeper) namePack(seg uint32) error {
 // discard removes the pack of an entry that was not written.
 func (k *keeper) discard() {
 	if !k.packPath.IsRoot() {
-		k.j.root.Remove(k.packPath) // if it stays, tidy finds it
+		k.j.root.Remove(k.packPath) // if it remains, tidy finds it
 	}
 }
 

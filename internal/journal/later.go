@@ -7,13 +7,13 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Spans returns how a replacement changed the file: the edits of the old content,
-// and the bytes that each replaced. It is ErrNotKept if that was not kept.
+// Spans returns the edits of a replacement, in terms of the old content, and the bytes that
+// each replaced. It returns ErrNotKept if those were not kept.
 func (j *Journal) Spans(e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
 	return j.spans(nil, e, i)
 }
 
-// spans is Spans with the files of the entry open already, unless src is nil.
+// spans is Spans with the files of the entry already open, unless src is nil.
 func (j *Journal) spans(src *source, e Entry, i int) (edits []rootfs.Edit, was [][]byte, err error) {
 	op := e.Ops[i]
 	if op.Kind != Replace || !op.hasDiff {
@@ -53,11 +53,11 @@ func (j *Journal) spans(src *source, e Entry, i int) (edits []rootfs.Edit, was [
 	return edits, was, nil
 }
 
-// maxBackSpans is the most bytes of edits that an undo records besides the content
-// it replaces. An undo that brings back more is followed by lines.
+// maxBackSpans bounds the edits that an undo records in addition to the content it replaces.
+// If there are more, the undo is followed by lines.
 const maxBackSpans = 64 << 10
 
-// backSpans are the edits that undo a replacement whose contents are kept. They are
+// backSpans returns the edits that undo a replacement whose contents are kept. They are
 // recorded with the undo, so that its own spans are known exactly.
 func (j *Journal) backSpans(src *source, e Entry, i int) ([]rootfs.Edit, error) {
 	edits, was, err := j.spans(src, e, i)
@@ -81,15 +81,15 @@ type Done struct {
 	Op    int
 }
 
-// Since is what became of a file after an operation.
+// Since is the history of a file after an operation.
 type Since struct {
-	Left rootfs.Path // where the change left it
-	Now  rootfs.Path // where it is now, as far as the journal knows
+	Left rootfs.Path // its path right after the change
+	Now  rootfs.Path // its current path, according to the journal
 	Gone bool        // deleted since
 	Done []Done      // the replacements of its content since, oldest first
 }
 
-// LeftAt is where an entry left the file of its i-th operation.
+// LeftAt returns the path of the file of the i-th operation after the entry.
 func (e *Entry) LeftAt(i int) (rootfs.Path, error) {
 	p := e.Ops[i].Path
 	for _, op := range e.Ops[i+1:] {
@@ -137,7 +137,7 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	if err != nil {
 		return nil, err
 	}
-	var at map[rootfs.Path][]*Since // by name now; nil if one may have moved
+	var at map[rootfs.Path][]*Since // by current name; nil if one may have moved
 	for _, x := range slices.Backward(later) {
 		for k, op := range x.Ops {
 			if op.Kind != Replace {
@@ -165,8 +165,8 @@ func (j *Journal) Since(e Entry, ops []int) (map[int]*Since, error) {
 	return found, nil
 }
 
-// namesSince adds the names that files may have had since an entry. Only moves are
-// kept in memory for that.
+// namesSince adds the names that files may have had since an entry. Only moves are kept in
+// memory for that.
 func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) {
 	var moves []Op // newest first
 	err := j.each(func(x Entry) bool {
@@ -194,14 +194,14 @@ func (j *Journal) namesSince(id ID, names []rootfs.Path) ([]rootfs.Path, error) 
 	return names, err
 }
 
-// follow takes in an operation of a later entry that replaces no content.
+// follow applies an operation of a later entry that replaces no content.
 func (s *Since) follow(op *Op) (err error) {
 	switch op.Kind {
 	case Rename:
 		if s.Now.Beneath(op.Path) {
 			s.Now, err = Rebase(s.Now, op.Path, op.To)
 		} else if s.Now.Beneath(op.To) {
-			s.Gone = false // something took its name
+			s.Gone = false // another file took its name
 		}
 	case Trash, Remove:
 		s.Gone = s.Gone || s.Now.Beneath(op.Path)
@@ -211,8 +211,8 @@ func (s *Since) follow(op *Op) (err error) {
 	return err
 }
 
-// Carry makes the k-th operation of the plan, a replacement, one of edits of the
-// file as it is now, which may have another name.
+// Carry turns the k-th operation of the plan, a replacement, into edits of the current file,
+// which may have another name.
 func (p *Plan) Carry(k int, path rootfs.Path, edits []rootfs.Edit, old, new rootfs.Version) {
 	op := &p.Change.Ops[k]
 	op.Path, op.Edits, op.Old, op.New = path, edits, old, new

@@ -40,10 +40,9 @@ func (j *Journal) From(id ID) ([]Entry, error) {
 	return list, err
 }
 
-// Latest returns the change an undo without an id undoes: the newest that is
-// done, not undone yet, and neither an undo itself nor a recovery. It is refused
-// while newer entries are missing, since an older change would be undone by
-// mistake.
+// Latest returns the change that an undo without an id undoes: the newest that is done, not
+// undone yet, and neither an undo nor a recovery. It fails while newer entries are missing,
+// since an older change would be undone by mistake.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
 		return !e.ID.Outside() && e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.PartOf == "" && e.Tool != Recovery
@@ -85,7 +84,7 @@ func (j *Journal) find(match func(Entry) bool, what string) (Entry, error) {
 	return *got, nil
 }
 
-// Damage returns how many records of the journal can't be read.
+// Damage returns the number of unreadable records.
 func (j *Journal) Damage() (int, error) {
 	n := 0
 	err := j.eachSegment(func(s *segment) (bool, error) {
@@ -95,8 +94,8 @@ func (j *Journal) Damage() (int, error) {
 	return n, err
 }
 
-// eachSegment visits the segments, newest first, while no other process can
-// drop any. f must not call back.
+// eachSegment visits the segments, newest first, while no other process can drop any. f must
+// not call the journal.
 func (j *Journal) eachSegment(f func(*segment) (bool, error)) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -160,7 +159,7 @@ func (j *Journal) each(f func(Entry) bool) error {
 	return errors.Join(err, failed)
 }
 
-// undoings are the undone entries, and those undone in part, met so far.
+// undoings are the undone entries, and those undone in part, found so far.
 type undoings struct {
 	whole map[ID]ID
 	part  map[ID][]ID
@@ -170,7 +169,7 @@ type undoings struct {
 func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool, error) {
 	commits, aborts := map[ID]commit{}, map[ID]bool{}
 	return func(s *segment) (bool, error) {
-		for _, l := range j.late { // ours; the log will have them soon
+		for _, l := range j.late { // ours; not yet in the log
 			if l.typ == recAbort {
 				aborts[(&decoder{b: l.body}).id()] = true
 			} else if c, err := decodeCommit(l.body); err == nil {
@@ -213,8 +212,8 @@ func (j *Journal) entries(of undoings, f func(Entry) bool) func(*segment) (bool,
 	}
 }
 
-// notUndone refuses a second undo of an entry: one that is done, or under way in a
-// process that lives. The lock is held.
+// notUndone returns an error for a second undo of an entry: if one is done, or in progress in
+// a live process. The lock is held.
 func (j *Journal) notUndone(id ID) error {
 	var by ID
 	var failed error
@@ -237,7 +236,7 @@ func (j *Journal) notUndone(id ID) error {
 	return errors.Join(err, failed)
 }
 
-// withDamaged adds entries of which only the end can be read.
+// withDamaged adds entries whose intent is unreadable; only their end is left.
 func (s *segment) withDamaged() []*Entry {
 	known := map[ID]bool{}
 	for _, e := range s.entries {
@@ -292,8 +291,8 @@ func (e *Entry) commit(c commit) {
 	}
 }
 
-// openEntries lists the entries without an end, in the tail and carried over
-// from before. The lock is held.
+// openEntries lists the entries without an end, in the tail and carried over from earlier
+// segments. The lock is held.
 func (j *Journal) openEntries() ([]openEntry, error) {
 	var open []openEntry
 	ended := map[ID]bool{}
@@ -317,7 +316,7 @@ func (j *Journal) openEntries() ([]openEntry, error) {
 	return open, err
 }
 
-// source opens the files that hold what e keeps.
+// source opens the files with the contents kept by e.
 func (j *Journal) source(e Entry) (*source, error) {
 	j = j.of(e)
 	j.mu.Lock()
@@ -340,11 +339,11 @@ func (j *Journal) source(e Entry) (*source, error) {
 	return src, nil
 }
 
-// Before returns the content the i-th operation of an entry found: of a Replace
-// or of a removed file. A created file had none.
+// Before returns the content before the i-th operation of an entry: for a Replace or a removed
+// file. A created file had none.
 func (j *Journal) Before(e Entry, i int) ([]byte, error) { return j.contentBefore(nil, e, i) }
 
-// contentBefore is Before with the files of the entry open already, unless src is nil.
+// contentBefore is Before with the files of the entry already open, unless src is nil.
 func (j *Journal) contentBefore(src *source, e Entry, i int) (_ []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound
@@ -368,7 +367,7 @@ func (j *Journal) contentBefore(src *source, e Entry, i int) (_ []byte, err erro
 	return src.read(at, op.Old, j.opts.MaxBytes)
 }
 
-// Kept is a content that is kept as it is, open to be read.
+// Kept is a content that is kept whole, open for reading.
 type Kept struct {
 	io.ReaderAt
 	Size int64
@@ -380,11 +379,10 @@ func KeptBytes(data []byte) *Kept {
 	return &Kept{bytes.NewReader(data), int64(len(data)), &source{}}
 }
 
-// Close releases it.
+// Close releases the content.
 func (k *Kept) Close() error { return k.src.close() }
 
-// BeforeSize is the size of the content before the i-th operation of an entry, if
-// it is known.
+// BeforeSize returns the size of the content before the i-th operation of an entry, if known.
 func (e Entry) BeforeSize(i int) int64 {
 	op := e.Ops[i]
 	if op.Kind == Remove && len(op.Nodes) > 0 {
@@ -393,8 +391,8 @@ func (e Entry) BeforeSize(i int) int64 {
 	return op.old.size
 }
 
-// OpenBefore is Before for a large content: it opens the content without reading
-// it. It returns ErrNotKept if the content is not kept whole.
+// OpenBefore is like Before for a large content: it opens the content without reading it. It
+// returns ErrNotKept if the content is not kept whole.
 func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 	op := e.Ops[i]
 	at := op.old
@@ -411,9 +409,9 @@ func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 	return &Kept{io.NewSectionReader(src.pack, at.off, at.stored), at.size, src}, nil
 }
 
-// After returns the content the i-th operation of an entry left: of a Replace or
-// a created file. It is ErrNotKept if it was too large to keep. The file on disk
-// may still have it; its version shows that.
+// After returns the content after the i-th operation of an entry: for a Replace or a created
+// file. It returns ErrNotKept if the content was too large to keep. The file on disk may still
+// have it, which its version shows.
 func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound
@@ -448,8 +446,7 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	return data, nil
 }
 
-// broughtBack finds a content that an undo has brought back: the entries that it undid
-// have it.
+// broughtBack finds a content that an undo restored: the undone entries have it.
 func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
 	undone := append([]ID{e.Undoes, e.PartOf}, e.Reverts...)
 	oldest := e.ID
@@ -480,7 +477,7 @@ func (j *Journal) broughtBack(e Entry, v rootfs.Version) ([]byte, error) {
 	return j.Before(in, at)
 }
 
-// before is the version that an operation found at its path.
+// before returns the version that an operation found at its path.
 func (op *Op) before() rootfs.Version {
 	if op.Kind == Remove && len(op.Nodes) == 1 {
 		return op.Nodes[0].Version

@@ -8,9 +8,9 @@ import (
 	"quarry/fault"
 )
 
-// maxLoaded is how many segments stay in memory: the newest, which is used most,
-// and the one that was read last. The entries of 4 MiB of small edits take about
-// 13 MB, and a full journal has 64 such segments.
+// maxLoaded bounds the segments in memory: the newest, which is used most, and the one read
+// last. The entries of 4 MiB of small edits take about 13 MB, and a full journal has 64 such
+// segments.
 const maxLoaded = 2
 
 // load reads a segment, or the records appended to it since. The returned segment may be closed by the next
@@ -61,14 +61,14 @@ func (j *Journal) keep(s *segment) {
 }
 
 func (j *Journal) unload(s *segment) {
-	s.log.Close() // what was appended is written, and no sync is pending
+	s.log.Close() // the appended records are written, and no sync is pending
 	delete(j.segs, s.num)
 	j.syncMu.Lock()
 	delete(j.synced, s)
 	j.syncMu.Unlock()
 }
 
-// forget closes segments that others have dropped.
+// forget closes segments that other processes have dropped.
 func (j *Journal) forget(found []segmentFile) {
 	for num, s := range j.segs {
 		if !slices.ContainsFunc(found, func(f segmentFile) bool { return f.num == num }) {

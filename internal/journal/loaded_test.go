@@ -78,8 +78,7 @@ func TestFewSegmentsStayLoaded(t *testing.T) {
 	few("after undoing")
 }
 
-// A change that is being made in this process is not taken for one that was cut
-// short, at any moment.
+// A change in progress in this process never counts as interrupted.
 func TestOwnChangesAreNotUnfinished(t *testing.T) {
 	b := newBench(t, nil)
 	b.put("a", "0")

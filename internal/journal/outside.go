@@ -11,12 +11,12 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// A log of outside changes has the same form as the log of our own and lies beside it.
-// It has limits of its own, so what other programs do never removes what undoes our
-// own changes. Its entries were made before they are recorded: intent and end are one
-// write, and recovery never looks at them. Undoing one is a change of our own log.
+// A log of outside changes has the same form as our own log and is beside it. It has its own
+// limits, so changes of other programs never displace the data that undoes our own changes.
+// Its entries were made before they are recorded: intent and end are one write, and recovery
+// ignores them. Undoing one is a change in our own log.
 
-// beside is the log of outside changes, if there is one.
+// beside returns the log of outside changes, if it exists.
 func (j *Journal) beside() *Journal {
 	if j.opts.Beside == nil {
 		return nil
@@ -24,7 +24,7 @@ func (j *Journal) beside() *Journal {
 	return j.opts.Beside()
 }
 
-// of is the log that has an entry.
+// of returns the log of an entry.
 func (j *Journal) of(e Entry) *Journal {
 	if e.ID.Outside() && !j.opts.Outside {
 		if b := j.beside(); b != nil {
@@ -34,7 +34,7 @@ func (j *Journal) of(e Entry) *Journal {
 	return j
 }
 
-// newestOutside is the last id of the outside log, plus a margin: it leaves an id between that and our next
+// newestOutside returns the last id of the outside log, plus a margin: it leaves an id between that and our next
 // change for an outside change that is discovered later but happened earlier.
 func (j *Journal) newestOutside() (ID, error) {
 	b := j.beside()
@@ -48,7 +48,7 @@ func (j *Journal) newestOutside() (ID, error) {
 	return id, err
 }
 
-// Newest is the last id of this log, "" if it is empty.
+// Newest returns the last id of this log, "" if it is empty.
 func (j *Journal) Newest() (id ID, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -62,11 +62,10 @@ func (j *Journal) Newest() (id ID, err error) {
 	return id, err
 }
 
-// Record adds a change that another program has made. Its operations bring their
-// contents along: OldData of a Replace and of the one file of a Remove, NewData, or
-// Blobs. The entry comes before the change of our own called before, if its id allows,
-// else after the one called after. A content that is too large to keep makes the
-// entry one that can't be undone. The caller holds no lock of a journal.
+// Record adds a change made by another program. Its operations include their contents: OldData
+// of a Replace and of the one file of a Remove, NewData, or Blobs. The entry gets a place before
+// our own change called before, if its id allows, else after the one called after. If a content
+// is too large to keep, the entry can't be undone. The caller holds no lock of a journal.
 func (j *Journal) Record(ctx context.Context, c Change, before, after ID) (Entry, error) {
 	k := &keeper{j: j, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
 	k.en.Ops = append([]Op(nil), c.Ops...)
@@ -111,7 +110,7 @@ func (j *Journal) Record(ctx context.Context, c Change, before, after ID) (Entry
 	return Entry{}, err
 }
 
-// recorded checks an operation that was made already and completes it.
+// recorded checks an operation that was already made and completes it.
 func (op *Op) recorded() error {
 	if op.Kind < Create || op.Kind > Chmod || op.Kind == Rename || op.Path.IsRoot() {
 		return errNoPath
@@ -134,7 +133,7 @@ func (op *Op) recorded() error {
 	return nil
 }
 
-// recorded ends what Record has begun: the entry is in the log with its end.
+// recorded ends what Record began: the entry is in the log with its end.
 func (j *Journal) recorded(id ID, seg *segment, holds claim) error {
 	err := j.sync(seg, holds.end)
 	j.mu.Lock()
@@ -154,7 +153,7 @@ func (j *Journal) recorded(id ID, seg *segment, holds claim) error {
 	return nil
 }
 
-// madeAt is where git has the content that the operation left.
+// madeAt returns git's location of the content after the operation.
 func (op *Op) madeAt() ref {
 	if op.Kind == Create && len(op.Nodes) == 1 {
 		return op.Nodes[0].at
@@ -162,8 +161,8 @@ func (op *Op) madeAt() ref {
 	return op.made
 }
 
-// Later returns the entries after the one of this log called own and the one of the log
-// beside it called outside, oldest first.
+// Later returns the entries after own in this log and after outside in the log beside it,
+// oldest first.
 func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
 	err = j.each(func(e Entry) bool {
 		if e.ID.Outside() && e.ID > outside || !e.ID.Outside() && e.ID > own {
@@ -175,8 +174,8 @@ func (j *Journal) Later(own, outside ID) (list []Entry, err error) {
 	return list, err
 }
 
-// OpenOutside opens the log of outside changes in the folder of our own log; nil if
-// there is none and it is not to be made.
+// OpenOutside opens the log of outside changes in the folder of our own log; nil if it does not
+// exist and make is not set.
 func OpenOutside(dir *rootfs.Root, make bool, opts *Options) (*Journal, *rootfs.Root, error) {
 	return openOutside(dir, OutsideDir, make, opts)
 }
@@ -204,10 +203,10 @@ func openOutside(dir *rootfs.Root, name string, make bool, opts *Options) (*Jour
 	return j, in, nil
 }
 
-// OutsideDir is the folder of the log of outside changes, in the state folder.
+// OutsideDir is the folder of the log of outside changes in the state folder.
 const OutsideDir = "outside"
 
-// Size returns the space the log takes on disk.
+// Size returns the log's space on disk.
 func (j *Journal) Size() (int64, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -14,15 +14,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Plan says how to undo a change: its Change has the inverse operations in order,
-// each with the version that it must find. The caller checks it, begins it with
-// Undo, carries the operations out, with Tx.Apply where it can, and commits. A
-// Plan holds files open: Close it.
+// Plan is the undo of a change: its Change has the inverse operations in order, each with the
+// version that it must find. The caller checks the plan, begins it with Undo, carries the
+// operations out, with Tx.Apply where possible, and commits. A Plan holds files open: Close
+// it.
 type Plan struct {
 	Of     Entry
 	Change Change
-	// Beneath, if set, rolls back the k-th operation, a replacement, in a file that
-	// someone else has changed since.
+	// Beneath, if set, rolls back the k-th operation, a replacement, in a file that was changed
+	// by others since.
 	Beneath func(k int) error
 
 	j   *Journal
@@ -31,12 +31,12 @@ type Plan struct {
 	parts []*source
 	// Each operation of Change has one of these.
 	of     []int           // the operation of Of that it undoes; -1 is none
-	target []ref           // where the content is that a Replace brings back
-	back   [][]rootfs.Edit // the edits that bring it back, if it is kept so
+	target []ref           // the location of the content that a Replace restores
+	back   [][]rootfs.Edit // the edits that restore it, if it is kept as edits
 }
 
-// Undoes returns the operation of Of that the k-th operation of the plan undoes; -1
-// is none: it makes a folder that is missing.
+// Undoes returns the operation of Of that the k-th operation of the plan undoes, or -1 if it
+// makes a missing folder.
 func (p *Plan) Undoes(k int) int { return p.of[k] }
 
 var (
@@ -47,8 +47,8 @@ var (
 	ErrUnfinished = fault.New(fault.Conflict, "the change is not finished", "")
 )
 
-// Plan makes the plan to undo the entry called id, and makes sure that all
-// content it needs can be read.
+// Plan makes the plan to undo the entry called id, and makes sure that all content it needs is
+// readable.
 func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	e, err := j.Get(id)
 	if err != nil {
@@ -73,9 +73,9 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	return p, nil
 }
 
-// redone updates e with where its entries are in the trash now. If e was undone
-// and redone, alone or with others, they went there again, maybe under another name. last
-// is the entry that put them there last.
+// redone updates e with the current places of its entries in the trash. If e was undone and
+// redone, alone or with others, they were moved there again, maybe under another name. last is
+// the entry that moved them there last.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
@@ -104,9 +104,9 @@ func (j *Journal) redone(e *Entry) (last ID, err error) {
 	return last, err
 }
 
-// Relocate records where in the trash the things of the entry called id are now.
-// An undo of it restored them, failed, and put them there again, with another
-// date and maybe another name.
+// Relocate records the current places in the trash of the files of the entry called id. An undo
+// of it restored them, failed, and moved them there again, with another date and maybe another
+// name.
 func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	e, err := j.Get(id)
 	if err != nil {
@@ -131,8 +131,8 @@ func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	return j.Settle(last, len(e.Ops), results...)
 }
 
-// movedBy updates the operation with where a later change has moved the same entry, and
-// reports whether it has.
+// movedBy updates the operation with the place to which a later change has moved the same entry,
+// and reports whether one has.
 func (op *Op) movedBy(ops []Op) (moved bool) {
 	for _, o := range ops {
 		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {
@@ -142,7 +142,7 @@ func (op *Op) movedBy(ops []Op) (moved bool) {
 	return moved
 }
 
-// planOf inverts e.Ops.
+// planOf returns the plan with the inverse of e.Ops.
 func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
 	p := &Plan{Of: e, j: j, Change: Change{Tool: "undo", Undoes: e.ID}}
 	src, err := j.source(e)
@@ -213,14 +213,14 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 	case Trash:
 		inv.Kind = Restore
 	case Restore:
-		inv.Kind, inv.New = Trash, rootfs.Version{} // the trash will say
+		inv.Kind, inv.New = Trash, rootfs.Version{} // determined by the trash
 	case Chmod:
 		inv.Kind, inv.Mode, inv.NewMode = Chmod, op.NewMode, op.Mode
 	}
 	return inv, target, nil
 }
 
-// verify reads the contents that an operation of the plan brings back.
+// verify reads the contents that an operation of the plan restores.
 func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
 	check := func(r ref, v rootfs.Version) error {
 		if err := checkCtx(ctx); err != nil {
@@ -247,8 +247,8 @@ func (p *Plan) verify(ctx context.Context, op *Op, target ref) error {
 	return nil
 }
 
-// Brings returns the content that the k-th operation of the plan, a Create of a file or a
-// Replace of old, leaves there.
+// Brings returns the content after the k-th operation of the plan, a Create of a file or a
+// Replace of old.
 func (p *Plan) Brings(k int, old []byte, limit int64) ([]byte, error) {
 	op := &p.Change.Ops[k]
 	switch {
@@ -278,8 +278,8 @@ type Conflict struct {
 	Found  rootfs.Type // of change.IsOther
 }
 
-// maxHeld is how much of the files that a plan edits is kept in memory until it is
-// carried out.
+// maxHeld bounds the contents of the plan's edited files kept in memory until it is carried
+// out.
 const maxHeld = 64 << 20
 
 // Check compares the workspace with the state the plan needs, changing nothing. No conflicts means it can go
@@ -299,7 +299,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	}
 	for i := range p.Change.Ops {
 		op := &p.Change.Ops[i]
-		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // else the plan itself brings it there
+		if first, known := x.first[op.Path]; op.Kind == Replace && !(known && first == absent) { // otherwise the plan itself restores it there
 			if op.OldData = nil; len(x.moves) == 0 && d.seen[op.Path].version == op.Old {
 				op.OldData = d.held[op.Path]
 			}

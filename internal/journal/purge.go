@@ -14,7 +14,7 @@ const purgeDir = "outside.new"
 // PurgeOutside removes everything at and beneath a path from the log of outside changes, by rewriting the
 // log; path "" removes everything. The baseline goes too. No recorder may run.
 func PurgeOutside(ctx context.Context, state *rootfs.Root, path string, opts *Options) error {
-	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // of a purge that was cut short
+	for _, dir := range []string{purgeDir, OutsideDir + ".old"} { // of an interrupted purge
 		if err := removeFolder(state, dir); err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func copyWithout(ctx context.Context, state *rootfs.Root, path string, opts *Opt
 	return nil
 }
 
-// bring fills in the contents that Record needs.
+// bring adds the contents that Record needs.
 func (op *Op) bring(j *Journal, e Entry, i int) (err error) {
 	if op.old.place == inGit || len(op.Nodes) == 1 && op.Nodes[0].at.place == inGit {
 		at := [2]ref{op.old, op.made}

@@ -10,10 +10,10 @@ import (
 //
 //	marker 8 | type 1 | zero 3 | length 4 | crc of body 4 | crc of head and offset 4 | body
 //
-// with numbers in little endian and CRC-32C. The marker is random, one for each
-// segment, and known only to who can read this folder: content that a user
-// stores can't pass for a record, wherever a torn write left it. The offset in
-// the checksum does the same for a record in the wrong place.
+// with numbers in little endian and CRC-32C. The marker is random, one for each segment, and
+// known only to users who can read this folder: stored content can't pass for a record,
+// wherever a torn write left it. The offset in the checksum does the same for a record in the
+// wrong place.
 const (
 	headLen   = 24
 	maxRecord = 64 << 20
@@ -24,12 +24,12 @@ type recType uint8
 const (
 	recStart  recType = iota + 1 // first in a segment
 	recBlob                      // one content
-	recDiff                      // the way from old to new content
-	recIntent                    // what will be done
+	recDiff                      // the edits from old to new content
+	recIntent                    // the planned operations
 	recCommit                    // it was done
 	recAbort                     // it was not done
 	recDrop                      // older segments went
-	recBack                      // the way from new to old content
+	recBack                      // the edits from new to old content
 )
 
 type marker [8]byte
@@ -159,9 +159,9 @@ func (f *frames) unfinished() bool {
 	return neverCame(rest) && f.resync(1) < 0
 }
 
-// neverCame reports whether b is the place of a record that never reached the
-// disk because of a power cut: the file had grown, and from some point on it has
-// zeros instead of data. No record ends with two zeros.
+// neverCame reports whether b is the place of a record that never reached the disk because of
+// a power cut: the file had grown, and from some offset on it has zeros instead of data. No
+// record ends with two zeros.
 func neverCame(b []byte) bool {
 	return bytes.HasSuffix(b, []byte{0, 0}) || len(bytes.Trim(b, "\x00")) == 0
 }

@@ -23,7 +23,7 @@ const (
 	Old                  // as before the change
 	New                  // as after the change
 	Between              // as after some operations, before others
-	Unknown              // it can't be read
+	Unknown              // unreadable
 )
 
 func (s State) String() string {
@@ -36,11 +36,11 @@ type PathState struct {
 	State State
 }
 
-// Unfinished is a change whose process died before it ended it.
+// Unfinished is a change whose process died before the end.
 type Unfinished struct {
 	Entry
-	// Done is how many of the first operations are on disk; -1 if that can't be
-	// determined because someone has changed files since.
+	// Done is the number of first operations on disk; -1 if unknown because someone has
+	// changed files since.
 	Done int
 	// Begun is set when operation number Done, a tree, was begun.
 	Begun bool
@@ -85,7 +85,7 @@ func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
 	return list, nil
 }
 
-// orphans are the open entries whose owners are gone.
+// orphans returns the open entries whose owners are gone.
 func (j *Journal) orphans() ([]Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -209,8 +209,8 @@ func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	return u, errors.Join(d.errs...)
 }
 
-// partly reports whether everything that is wrong before op is a part of op that
-// is done already.
+// partly reports whether all mismatches before op belong to a part of op that is already
+// done.
 func partly(op Op, wrong map[rootfs.Path]bool, d *disk) bool {
 	if op.Kind != Create && op.Kind != Remove {
 		return false
@@ -267,9 +267,9 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 	return list
 }
 
-// Rollback plans how to roll back an unfinished change. It makes no new entry:
-// call Plan.Check, Plan.TakeBack and then Settle with 0. The caller passes
-// TakeBack a function for the operations of the trash.
+// Rollback plans the rollback of an unfinished change. It makes no new entry: call Plan.Check,
+// Plan.TakeBack and then Settle with 0. The caller passes TakeBack a function for the
+// operations of the trash.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
 	if u.Done < 0 {
 		return nil, fmt.Errorf("roll back %s: %w", u.ID, errMovedOn)
@@ -321,10 +321,10 @@ func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
 	return parts, nil
 }
 
-// TakeBackError tells how far a TakeBack came.
+// TakeBackError reports how far a TakeBack came.
 type TakeBackError struct {
-	Done []Op // operations carried out, which took something back
-	Left []Op // and those that were not, the first of which failed
+	Done []Op // operations carried out, which rolled something back
+	Left []Op // the others, the first of which failed
 	Err  error
 }
 
@@ -332,7 +332,7 @@ func (e *TakeBackError) Error() string {
 	return fmt.Sprintf("%v; rolled back: %s; not rolled back: %s", e.Err, opList(e.Done), opList(e.Left))
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *TakeBackError) Unwrap() error { return e.Err }
 
 // opList names the files of operations, up to a few.
@@ -372,8 +372,8 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 	return nil
 }
 
-// Settle ends an unfinished change. The first done operations stay and can be
-// undone later; 0 is none.
+// Settle ends an unfinished change. The first done operations remain and can be undone later;
+// 0 is none.
 func (j *Journal) Settle(id ID, done int, results ...Result) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

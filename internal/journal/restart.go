@@ -15,8 +15,8 @@ import (
 // since, and the folders of the last changes have to be cleaned.
 const bootPrefix = "boot-"
 
-// recently is how far before the newest change others are considered: much longer
-// than any file system delays writes.
+// recently is the time before the newest change within which others are considered: much
+// longer than any file system delays writes.
 const recently = time.Hour
 
 // markBoot records that changes are made in this boot. The lock is held.
@@ -65,7 +65,7 @@ func (j *Journal) Restarted() ([]Entry, error) {
 	return list, err
 }
 
-// Tidied says that the folders of the changes from Restarted were cleaned.
+// Tidied records that the folders of the changes from Restarted were cleaned.
 func (j *Journal) Tidied() error {
 	boots, err := j.otherBoots()
 	for _, name := range boots {

@@ -9,8 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// After the machine was started again the folders of the last changes are named
-// once, until they were looked after.
+// After a restart of the machine the folders of the last changes are returned until they were
+// cleaned.
 func TestRestarted(t *testing.T) {
 	b := newBench(t, nil)
 	if b.st.Boot() == "" {

@@ -68,7 +68,7 @@ type segmentFile struct {
 	m   marker
 }
 
-// listSegments returns the segments there are, oldest first.
+// listSegments returns the existing segments, oldest first.
 func (j *Journal) listSegments() ([]segmentFile, error) {
 	entries, err := j.root.List(rootfs.Path{})
 	if err != nil {
@@ -89,7 +89,7 @@ func newSegment(num uint32, m marker, log *rootfs.Log) *segment {
 		commits: map[ID]commit{}, aborts: map[ID]bool{}}
 }
 
-// read takes in the records after end.
+// read reads the records after end.
 func (s *segment) read(root *rootfs.Root) error {
 	size, err := s.log.Size()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *segment) read(root *rootfs.Root) error {
 	return nil
 }
 
-// holds is the claim for all that has been read.
+// holds returns the claim for all records read.
 func (s *segment) holds() claim { return claim{uint32(len(s.entries)), s.end, s.last} }
 
 // take adds one record.
@@ -182,7 +182,7 @@ func (s *segment) take(root *rootfs.Root, r record) error {
 	return nil
 }
 
-// packed is the size of the pack the entry refers to.
+// packed returns the size of the pack that the entry refers to.
 func (e *Entry) packed() int64 {
 	end := int64(0)
 	for _, op := range e.Ops {
@@ -219,7 +219,7 @@ func decodeBlob(r record) (rootfs.Version, ref, error) {
 	return v, ref{inSegment, codec(c), r.at + headLen + int64(head), int64(len(d.b)), int64(size), "", nil}, nil
 }
 
-// catchUp brings the tail up to date. The lock is held, shared at least.
+// catchUp updates the tail. The lock is held, at least shared.
 func (j *Journal) catchUp() error {
 	found, err := j.listSegments()
 	if err != nil {
@@ -254,8 +254,7 @@ func (j *Journal) rotate() error {
 		}
 		st = start{last: t.last, dropped: t.dropped, open: open}
 		if !t.hasStart {
-			// It was made by a process that died at once: the facts are in the
-			// segment before.
+			// It was made by a process that died at once: the facts are in the previous segment.
 			if prev, err := j.before(t.num); err != nil {
 				return err
 			} else if prev != nil {
@@ -289,7 +288,7 @@ func (j *Journal) rotate() error {
 	return nil
 }
 
-// segmentSize makes sure that even a small journal has several segments, so that
+// segmentSize returns a size with which even a small journal has several segments, so that
 // dropping one does not drop everything.
 func (j *Journal) segmentSize() int64 { return max(min(maxSegment, j.opts.MaxBytes/16), 4<<10) }
 
@@ -312,8 +311,8 @@ func (s *segment) append(root *rootfs.Root, t recType, body []byte) error {
 	return s.appendAll(root, func(at int64) []byte { return appendRecord(nil, s.m, at, t, body) })
 }
 
-// appendAll writes the records that make builds for the offset it is given, in
-// one write. The lock is held exclusively, and the segment is up to date.
+// appendAll writes the records that make builds for an offset, in one write. The lock is held
+// exclusively, and the segment is current.
 func (s *segment) appendAll(root *rootfs.Root, make func(at int64) []byte) error {
 	if s.torn {
 		if err := s.log.Truncate(s.end); err != nil {

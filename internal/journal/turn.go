@@ -11,12 +11,12 @@ import (
 )
 
 // The changes of all processes take turns: a change of several files is made alone, changes of one file run
-// beside each other, since a conflict can't leave those half-way. A process that waits for a turn alone holds
-// the gate meanwhile, so that later changes can't keep it waiting for ever.
+// concurrently, since a conflict can't leave those half-way. A process that waits for a turn alone holds the
+// gate meanwhile, so that later changes can't delay it for ever.
 type turn struct{ gate, place *rootfs.Log }
 
-// Turn waits until the caller may change the folder, alone or beside others that need not
-// be alone, and not longer than Options.TurnWait. The caller ends its turn with done.
+// Turn waits until the caller may change the folder, alone or concurrently with other changes
+// that need not be alone, and at most for Options.TurnWait. The caller ends its turn with done.
 func (j *Journal) Turn(ctx context.Context, alone bool) (done func(), err error) {
 	t, err := j.freeTurn()
 	if err != nil {
@@ -76,7 +76,7 @@ func (j *Journal) wait(ctx context.Context, end time.Time, l *rootfs.Log, alone 
 	return err
 }
 
-// whoseTurn says which change has not ended.
+// whoseTurn returns an error that names the change in progress.
 func (j *Journal) whoseTurn() error {
 	what := "another change"
 	_ = j.each(func(e Entry) bool {
@@ -89,8 +89,8 @@ func (j *Journal) whoseTurn() error {
 		"repeat this change later; if a quarry process was stopped, as by Ctrl-Z or a debugger, let it continue or end it")
 }
 
-// poll tries to take a lock until it succeeds. It asks again and again, since a thread
-// that waits in the system for a lock can't be called back.
+// poll tries to take a lock until it succeeds. It retries because a thread that waits in the
+// system for a lock can't be interrupted.
 func poll(ctx context.Context, end time.Time, try func() (bool, error)) error {
 	for wait := 20 * time.Microsecond; ; wait = min(2*wait, 2*time.Millisecond) {
 		ok, err := try()

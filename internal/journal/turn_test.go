@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Turns beside each other don't wait, one alone waits for all, and who waits too long is
-// told why.
+// Concurrent turns don't wait for each other, one alone waits for all, and a caller that waits
+// too long is told why.
 func TestTurn(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Journal {

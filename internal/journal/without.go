@@ -8,9 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Without removes from the plan all operations on the given paths: the rename of a file goes with its
-// content, and the folders above stay, too. The rest is a change of its own and not the undo of the entry,
-// which is undone in part only. It reports whether any operation remains.
+// Without removes from the plan all operations on the given paths: the rename of a file together with its
+// content, and the folders above remain, too. The rest is a change of its own and not the undo of the entry,
+// which is undone only in part. Without reports whether any operation remains.
 func (p *Plan) Without(paths []rootfs.Path) bool {
 	left := &pathSet{map[rootfs.Path]bool{}, map[rootfs.Path]bool{}}
 	for _, p := range paths {
@@ -26,7 +26,7 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 			}
 			drop[i], more = true, true
 			if op.onlyFolder() {
-				continue // what else is in it may go
+				continue // other entries in it may go
 			}
 			left.add(op.Path)
 			if op.Kind == Rename {
@@ -39,9 +39,9 @@ func (p *Plan) Without(paths []rootfs.Path) bool {
 	return rest
 }
 
-// Only makes of the plan one that has only the operations that keep accepts, and no
-// folders that it would remove with them. It reports whether that is less than
-// before: then it is a change of its own, as with Without.
+// Only reduces the plan to the operations that keep accepts, without the folders that it would
+// remove with the others. It reports whether that is less than before: then it is a change of
+// its own, as with Without.
 func (p *Plan) Only(keep func(k int) bool) (less bool) {
 	drop := make([]bool, len(p.Change.Ops))
 	for k := range drop {
@@ -60,8 +60,8 @@ func (p *Plan) InPart() {
 	p.Change.Undoes, p.Change.PartOf, p.Change.Did.Verb = "", p.Of.ID, change.UndidPart
 }
 
-// Drop removes the operations of the plan that undo operations of the entry for which
-// nothing is left to do. It reports whether anything else is.
+// Drop removes the operations of the plan that undo operations of the entry with nothing left
+// to undo. It reports whether others remain.
 func (p *Plan) Drop(nothing map[int]bool) bool {
 	drop := make([]bool, len(p.Change.Ops))
 	for k, i := range p.of {
@@ -70,7 +70,7 @@ func (p *Plan) Drop(nothing map[int]bool) bool {
 	return p.drop(drop)
 }
 
-// DropFolders removes the operations that make a folder where the check has found one. It
+// DropFolders removes the operations that make a folder that the check has found to exist. It
 // reports whether there were any.
 func (p *Plan) DropFolders(found []Conflict) bool {
 	drop, any := make([]bool, len(p.Change.Ops)), false
@@ -87,8 +87,8 @@ func (p *Plan) DropFolders(found []Conflict) bool {
 	return any
 }
 
-// DropDone removes the operations on files and symlinks that are as the plan would leave
-// them already.
+// DropDone removes the operations on files and symlinks that are already as the plan would
+// leave them.
 func (p *Plan) DropDone(ws *rootfs.Root) error {
 	x, err := expect(p.Change.Ops)
 	if err != nil || len(x.moves) > 0 {
@@ -107,7 +107,7 @@ func (p *Plan) DropDone(ws *rootfs.Root) error {
 	return errors.Join(d.errs...)
 }
 
-// drop removes operations. It reports whether anything is left but folders.
+// drop removes operations. It reports whether other than folder operations remain.
 func (p *Plan) drop(drop []bool) (rest bool) {
 	var ops []Op
 	var of []int
@@ -124,12 +124,12 @@ func (p *Plan) drop(drop []bool) (rest bool) {
 	return rest
 }
 
-// onlyFolder reports whether op makes or removes a folder and nothing in it.
+// onlyFolder reports whether op makes or removes an empty folder.
 func (op *Op) onlyFolder() bool {
 	return (op.Kind == Create || op.Kind == Remove) && len(op.Nodes) == 1 && op.Nodes[0].Type == rootfs.TypeDir
 }
 
-// pathSet are paths, and the folders above them.
+// pathSet is a set of paths, and the folders above them.
 type pathSet struct{ in, above map[rootfs.Path]bool }
 
 func (s *pathSet) add(p rootfs.Path) {

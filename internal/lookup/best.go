@@ -9,20 +9,20 @@ import (
 	"quarry/search"
 )
 
-// Reach says in what way a name is like the one that is looked for.
+// Reach is the way in which a name is like the wanted one.
 type Reach uint8
 
 const (
-	Same    Reach = iota // it is that name, in some style
-	Begins               // it begins with it
-	Typo                 // it is one edit away
-	Far                  // it is two edits away
-	Part                 // it contains it
+	Same    Reach = iota // the name itself, in some style
+	Begins               // begins with the name
+	Typo                 // one edit away
+	Far                  // two edits away
+	Part                 // contains the name
 	reaches = iota
 )
 
-// Best keeps the best definitions of a name and counts all. What it keeps
-// depends only on the definitions, not on the order they are added in.
+// Best keeps the best definitions of a name and counts all. The kept ones depend only on
+// the definitions, not on the order in which they are added.
 type Best struct {
 	name  *Name
 	limit int
@@ -32,30 +32,29 @@ type Best struct {
 type bestList struct {
 	found []Found
 	total int
-	floor float64 // definitions below it are only counted
+	floor float64 // definitions with a lower score are only counted
 }
 
-// Found is a definition whose lines are not known yet.
+// Found is a definition whose lines are still unknown.
 type Found struct {
 	Path, Name, Container string
 	Kind                  symbols.Kind
-	Nth                   int // of those with the same path, name, container and kind, from 1
+	Nth                   int // number among those with the same path, name, container and kind, from 1
 	Score                 float64
 	Reach                 Reach
 }
 
-// NewBest keeps a number of definitions.
+// NewBest returns a Best that keeps at most limit definitions.
 func NewBest(name *Name, limit int) *Best { return &Best{name: name, limit: limit} }
 
-// Wants counts a definition, and reports whether one of that score may be among the
-// best.
+// Wants counts a definition, and reports whether one with that score may be among the best.
 func (b *Best) Wants(score float64, of Reach) bool {
 	l := &b.lists[of]
 	l.total++
 	return score >= l.floor
 }
 
-// MayWant reports whether a definition of at most that score may be among the best. If
+// MayWant reports whether a definition with at most that score may be among the best. If
 // not, it counts it.
 func (b *Best) MayWant(most float64, of Reach) bool {
 	l := &b.lists[of]
@@ -66,19 +65,19 @@ func (b *Best) MayWant(most float64, of Reach) bool {
 	return false
 }
 
-// Add adds a definition that is wanted.
+// Add adds a wanted definition.
 func (b *Best) Add(f Found) {
 	l := &b.lists[f.Reach]
 	l.found = append(l.found, f)
 	if len(l.found) >= 4*b.limit+1000 {
-		l.cut(b.limit + 1) // Alone asks for one more
+		l.cut(b.limit + 1) // Alone needs one more
 		l.floor = l.found[len(l.found)-1].Score
 	}
 }
 
-// Counts reports whether names of a reach count, once all nearer ones were added. If some
-// name is the one that is looked for, only those that begin with it do besides, and if
-// some are one edit away, none that is less like it.
+// Counts reports whether names of a reach count, once all nearer ones were added. If the
+// exact name exists, only names that begin with it count besides; if names one edit away
+// exist, more distant ones don't count.
 func (b *Best) Counts(of Reach) bool {
 	begin := b.lists[Begins].total
 	switch {
@@ -135,8 +134,8 @@ type Reader interface {
 	Each(yield func(name string, kind symbols.Kind, container string))
 }
 
-// File returns what of the definitions of a text is like the name, and whether all of
-// them were read.
+// File returns the definitions of a text that are like the name, and whether the text was
+// parsed to its end.
 func (n *Name) File(names Reader, path string, text []byte) (found []Found, whole bool) {
 	weight := 0.0
 	type same struct {
@@ -166,8 +165,8 @@ func (n *Name) File(names Reader, path string, text []byte) (found []Found, whol
 	return found, whole
 }
 
-// Rank orders the definitions that several answers to one query have together,
-// and cuts them to what was asked for.
+// Rank orders the definitions from several answers to one query, and cuts them to the
+// query's limit.
 func Rank(q *search.SymbolQuery, r *search.SymbolResult) error {
 	limit := cmp.Or(max(q.Limit, 0), 1000)
 	if q.Name != "" {

@@ -31,9 +31,8 @@ func textOf(ctx context.Context, from Source, path string) ([]byte, error) {
 	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
 }
 
-// Describe gives the definitions of an answer by name their lines, signatures
-// and, if wanted, texts, from the current content of their files. One that is
-// there no more is dropped.
+// Describe adds lines, signatures and, if wanted, texts to the definitions of an answer by
+// name, from the current content of their files. It drops definitions that no longer exist.
 func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResult) error {
 	files := map[string][]*search.Symbol{}
 	for i := range r.Symbols {
@@ -57,8 +56,8 @@ func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResul
 	return ctx.Err()
 }
 
-// describe fills in the definitions of one file. Their Line says which of several
-// equal ones each is.
+// describe fills in the definitions of one file. Their Line holds the number of each among
+// several equal ones.
 func describe(ctx context.Context, path string, data []byte, list []*search.Symbol, text bool) {
 	list = slices.DeleteFunc(slices.Clone(list), func(want *search.Symbol) bool { return describeMacro(path, data, want, text) })
 	if len(list) == 0 {
@@ -93,8 +92,8 @@ func describe(ctx context.Context, path string, data []byte, list []*search.Symb
 	}
 }
 
-// Outline lists the definitions of a text that the query's kinds allow, as far as it
-// gets before ctx ends, and whether all of them were read.
+// Outline lists the definitions of a text that the query's kinds allow, up to the end of
+// ctx, and reports whether all of them were read.
 func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool) (out []search.Symbol, whole bool) {
 	lines := newLines(data)
 	all, whole := symbols.Until(func() bool { return ctx.Err() != nil }, path, data)
@@ -114,10 +113,10 @@ func (n *Name) Outline(ctx context.Context, path string, data []byte, text bool)
 	return out, whole
 }
 
-// InPart is why the definitions of a file are incomplete though it was read.
+// InPart explains why the definitions of a file are incomplete although it was read.
 const InPart = "its definitions were read in part: they are too many, or the text is made to take long"
 
-// lines finds lines of a text.
+// lines locates the lines of a text.
 type lines struct {
 	data   []byte
 	starts []int
@@ -138,7 +137,7 @@ func newLines(data []byte) *lines {
 
 func (l *lines) count() int { return len(l.starts) }
 
-// text is the text of some lines, without the last line feed.
+// text returns the text of some lines, without the last line feed.
 func (l *lines) text(first, last int) string {
 	if first < 1 || first > last || first > len(l.starts) {
 		return ""
@@ -150,7 +149,7 @@ func (l *lines) text(first, last int) string {
 	return strings.TrimSuffix(string(l.data[l.starts[first-1]:end]), "\n")
 }
 
-// symbolOf is a definition in a text of some lines.
+// symbolOf converts a definition in a text with the given number of lines.
 func symbolOf(s *symbols.Symbol, path string, text []byte, lines int) search.Symbol {
 	out := search.Symbol{
 		Path: path, Name: s.Name, Container: s.Container, Kind: s.Kind.String(), Line: s.Line,

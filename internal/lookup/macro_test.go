@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// A macro of a large header is described as reading all of the header describes
-// it, whatever is around it.
+// The description of a macro in a large header equals the one from reading the whole header,
+// whatever is around it.
 func TestDescribeMacro(t *testing.T) {
 	var b strings.Builder
 	for i := range 4500 {

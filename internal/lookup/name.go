@@ -14,13 +14,12 @@ import (
 	"quarry/search"
 )
 
-// Name is what definitions are looked for by: a name, perhaps with its
-// container, and kinds.
+// Name is a query for definitions: a name, perhaps with its container, and kinds.
 type Name struct {
 	text      string // "" matches every definition
 	key       string
 	wanted    []byte   // key
-	container []string // components of what stands before the name
+	container []string // components before the name
 	folded    string   // the container's last component, folded
 	fuzzy     bool
 	kinds     *[symbols.KindEnd]bool // nil is any
@@ -59,8 +58,8 @@ func Compile(q *search.SymbolQuery) (*Name, error) {
 	return n, nil
 }
 
-// splitName takes a name apart: Store.Open, Store::open, Store#open, the
-// container's components in front.
+// splitName splits a name such as Store.Open, Store::open or Store#open into the container's
+// components and the short name.
 func splitName(name string) (container []string, short string) {
 	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "()"))
 	i := strings.LastIndexAny(name, ".:#\\")
@@ -74,23 +73,24 @@ func splitName(name string) (container []string, short string) {
 	return container, name[i+1:]
 }
 
-// All reports that no name was given: every definition is asked for.
+// All reports whether no name was given, so that every definition matches.
 func (n *Name) All() bool { return n.text == "" }
 
-// Fuzzy reports that similar names count, too.
+// Fuzzy reports whether similar names count.
 func (n *Name) Fuzzy() bool { return n.fuzzy }
 
-// Key is the key of the name.
+// Key returns the key of the name.
 func (n *Name) Key() []byte { return []byte(n.key) }
 
-// Text is the name alone, which a text has somewhere that defines exactly it.
+// Text returns the name without its container. A text that defines exactly this name
+// contains it.
 func (n *Name) Text() string { return n.text }
 
 // Takes reports whether definitions of a kind count.
 func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] }
 
-// Likeness is how much a defined name is like the one that is looked for, given
-// its key, and in what way; 0 is not at all.
+// Likeness returns how much a defined name is like the wanted one, given its key, and in
+// which way; 0 is not at all.
 func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	same := bytes.Equal(key, n.wanted)
 	if same && (string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text) {
@@ -104,7 +104,7 @@ func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	}
 	v, edits := n.typo.likeness(key)
 	if edits > 0 && hasUpper(name) != n.upper {
-		v -= 0.3 // INIT is not what somebody means who types iit
+		v -= 0.3 // typing iit hardly means INIT
 	}
 	switch {
 	case bytes.HasPrefix(key, n.wanted):
@@ -117,7 +117,7 @@ func (n *Name) Likeness(name, key []byte) (float64, Reach) {
 	case bytes.Contains(key, n.wanted):
 		return 2 + float64(len(n.key))/float64(len(key)), Part
 	case bytes.IndexByte(name, '.') >= 0 && bytes.Contains(symbols.AppendFolded(nil, name), n.wanted):
-		return 1.5, Part // Node in Node.js: the key is the last component alone
+		return 1.5, Part // Node in Node.js: the key is only the last component
 	}
 	return 0, Same
 }
@@ -127,7 +127,7 @@ func hasUpper(name []byte) bool {
 	return slices.ContainsFunc(name, func(c byte) bool { return 'A' <= c && c <= 'Z' })
 }
 
-// AtMost bounds the score of a definition by its likeness and kind alone.
+// AtMost bounds the score of a definition by its likeness and kind.
 func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
 	if n.folded != "" {
 		return math.Inf(1)
@@ -135,8 +135,8 @@ func (n *Name) AtMost(likeness float64, kind symbols.Kind) float64 {
 	return likeness + 2*rank.KindWeight(kind) + 1
 }
 
-// Part is the folded name that is looked for: names that contain it are similar. It is
-// nil if the name is too short for that.
+// Part returns the folded wanted name: names that contain it are similar. It is nil if the
+// name is too short for that.
 func (n *Name) Part() []byte {
 	if len(n.key) < minPart {
 		return nil
@@ -144,9 +144,9 @@ func (n *Name) Part() []byte {
 	return n.wanted
 }
 
-// Between returns a function that reports whether some key from lo to hi, both included,
-// may be that of a name of a reach. If hi is nil, there is no last key. For Part
-// there is none.
+// Between returns a function that reports whether some key from lo to hi, inclusive, may
+// belong to a name of a reach. If hi is nil, there is no last key. For Part the function is
+// nil.
 func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
 	switch {
 	case of <= Begins:
@@ -161,11 +161,10 @@ func (n *Name) Between(of Reach) func(lo, hi []byte) bool {
 	return nil
 }
 
-// minPart is the shortest name that is also looked for inside of others.
+// minPart is the shortest name that is also searched for inside other names.
 const minPart = 3
 
-// Containers are compared before anything else, so each class outweighs all that
-// a score has otherwise.
+// Containers are compared first, so each class outweighs the rest of a score.
 const (
 	exactContainer  = 1000 // Store.Open is Open in Store, or in x.Store
 	foldedContainer = 500  // in store
@@ -173,7 +172,7 @@ const (
 	likeContainer   = 100  // in StoreOptions
 )
 
-// Score rates a definition that is like the name. weight is that of its path.
+// Score rates a definition that is like the name. weight is the weight of its path.
 func (n *Name) Score(likeness float64, kind symbols.Kind, container, file string, weight float64) float64 {
 	v := likeness + 2*rank.KindWeight(kind)
 	if kind == symbols.Module { // a package clause is in every file
@@ -189,7 +188,7 @@ func (n *Name) Score(likeness float64, kind symbols.Kind, container, file string
 	return v
 }
 
-// Weight is that of a path: among equals, the one nearer to the top is likelier.
+// Weight returns the weight of a path: among equals, one nearer to the top is likelier.
 func Weight(path string) float64 {
 	return rank.PathWeight(path) * (1 - 0.01*float64(min(strings.Count(path, "/"), 20)))
 }
@@ -218,8 +217,8 @@ func (n *Name) within(container, file string) float64 {
 	return 0
 }
 
-// Alone reports whether only one of some definitions, best first, is what was
-// asked for: the only one with exactly the container.
+// Alone reports whether only the best of several definitions answers the query, because it
+// alone has exactly the container.
 func (n *Name) Alone(best, second float64) bool {
 	return n.folded != "" && best >= exactContainer && second < exactContainer
 }

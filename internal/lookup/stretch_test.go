@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// names is what lines are in, by reading all of a text and by reading the stretch
-// around each.
+// names returns the definitions around lines, from reading all of a text and from reading
+// the stretch around each line.
 func names(path string, lines []string, which func(i int) bool) (whole, part map[int]string) {
 	whole, part = map[int]string{}, map[int]string{}
 	text := []byte(strings.Join(lines, "\n"))
@@ -99,7 +99,7 @@ int not_code(int a,
 	}
 }
 
-// On a real tree, all but a few of a thousand lines get the same name.
+// In a real tree, nearly all of a thousand lines get the same name.
 func TestStretchOfTree(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" {

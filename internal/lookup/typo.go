@@ -5,19 +5,19 @@ import (
 	"math/bits"
 )
 
-// typo measures how far names are from the one that was typed: letters missing,
-// doubled, wrong or swapped.
+// typo measures the distance of names from the typed one: letters missing, doubled, wrong
+// or swapped.
 type typo struct {
 	key  string
 	most int    // edits at most
 	seen uint64 // letters of the key
 }
 
-// LostGrams is how many of the texts of three letters in a name one edit changes at most:
-// two letters that are swapped are in four.
+// LostGrams is the largest number of three-letter substrings of a name that one edit
+// changes: swapping two letters affects four.
 const LostGrams = 4
 
-// maxTypo is the longest name that is compared.
+// maxTypo is the longest name compared.
 const maxTypo = 120
 
 // newTypo allows one edit from 3 letters on, two from 6 on if the first two letters are
@@ -33,7 +33,7 @@ func newTypo(key string) *typo {
 	return t
 }
 
-// letters has a bit for each byte that occurs, modulo 64.
+// letters returns a set with a bit for each byte that occurs, modulo 64.
 func letters(s []byte) (set uint64) {
 	for _, c := range s {
 		set |= 1 << (c & 63)
@@ -41,8 +41,8 @@ func letters(s []byte) (set uint64) {
 	return set
 }
 
-// likeness is between prefix and equality for one edit, and below a part of a
-// word for two, and says how many edits there are. 0 is too far.
+// likeness returns a value between prefix and equality for one edit, below a part of a word
+// for two, and the number of edits. 0 is too far.
 func (t *typo) likeness(key []byte) (v float64, edits int) {
 	if t.most == 0 || len(key) > len(t.key)+t.most || len(key)+t.most < len(t.key) {
 		return 0, 0
@@ -59,7 +59,7 @@ func (t *typo) likeness(key []byte) (v float64, edits int) {
 	if d == 2 {
 		v = 2.9
 	}
-	if key[0] != t.key[0] { // people know how a name begins
+	if key[0] != t.key[0] { // people know the first letter of a name
 		v -= 0.4
 	}
 	if len(key) == len(t.key) && d == 1 && t.replaced(key) {
@@ -68,7 +68,7 @@ func (t *typo) likeness(key []byte) (v float64, edits int) {
 	return v, d
 }
 
-// replaced reports whether exactly one letter differs; two that changed places differ in two.
+// replaced reports whether exactly one letter differs; a swap counts as two.
 func (t *typo) replaced(key []byte) bool {
 	n := 0
 	for i := range key {
@@ -79,8 +79,8 @@ func (t *typo) replaced(key []byte) bool {
 	return n == 1
 }
 
-// distance is the number of edits, or more than allowed: letters inserted,
-// deleted, replaced, or two neighbours swapped (optimal string alignment).
+// distance returns the number of edits, or more than allowed: letters inserted, deleted,
+// replaced, or two neighbours swapped (optimal string alignment).
 func (t *typo) distance(key []byte) int {
 	var rows [3]typoRow
 	before, last, row := &rows[0], &rows[1], &rows[2]
@@ -95,11 +95,11 @@ func (t *typo) distance(key []byte) int {
 	return int(last[len(t.key)])
 }
 
-// typoRow has the edits between the beginning of a key and each beginning of the
-// typed one, by its length.
+// typoRow has the edits between a prefix of a key and each prefix of the typed key, by the
+// latter's length.
 type typoRow [maxTypo + 1]uint8
 
-// firstRow is that of the empty beginning, farAway that of the one before it.
+// firstRow is the row of the empty prefix, farAway the one before it.
 var firstRow, farAway = func() (first, far typoRow) {
 	for j := range first {
 		first[j], far[j] = uint8(j), maxTypo
@@ -107,8 +107,8 @@ var firstRow, farAway = func() (first, far typoRow) {
 	return first, far
 }()
 
-// step makes the row of a beginning with one letter more, c after prev, and returns
-// the least edits in it.
+// step computes the row of a prefix extended by one letter, c after prev, and returns the
+// least number of edits in it.
 func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	row[0] = last[0] + 1
 	least = row[0]
@@ -127,8 +127,8 @@ func (t *typo) step(row, last, before *typoRow, prev, c byte) (least uint8) {
 	return least
 }
 
-// one reports whether some key from lo to hi, both included, may be the typed one with
-// one edit. If hi is nil, there is no last key.
+// one reports whether some key from lo to hi, inclusive, may be the typed one with one edit.
+// If hi is nil, there is no last key.
 func (t *typo) one(lo, hi []byte) bool {
 	if t.most == 0 {
 		return false
@@ -137,7 +137,7 @@ func (t *typo) one(lo, hi []byte) bool {
 	return r.reach(0, true, hi != nil, 0, &farAway, &firstRow)
 }
 
-// two does so for two edits after the first two letters.
+// two is like one for two edits after the first two letters.
 func (t *typo) two(lo, hi []byte) bool {
 	if t.most < 2 {
 		return false
@@ -161,9 +161,9 @@ type typoRange struct {
 	lo, hi []byte
 }
 
-// reach reports whether a beginning of n letters, the last of them prev, can become
-// such a key. Above and below say that it is a beginning of lo, and of hi: what
-// follows is limited by them.
+// reach reports whether a prefix of n letters, the last of them prev, can become such a
+// key. above and below say that it is a prefix of lo, and of hi, which then limit the next
+// letter.
 func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typoRow) bool {
 	least := uint8(maxTypo)
 	for j := range len(r.key) + 1 {
@@ -179,7 +179,7 @@ func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typ
 	if below && n == len(r.hi) {
 		return false
 	}
-	from, to := 0, 255 // letters that can follow and free what comes after
+	from, to := 0, 255 // letters that can follow and lift the limits
 	if above {
 		from = int(r.lo[n]) + 1
 	}
@@ -200,7 +200,7 @@ func (r *typoRange) reach(n int, above, below bool, prev byte, before, last *typ
 	return above && along(r.lo[n], true, false) || below && along(r.hi[n], false, true)
 }
 
-// goesOn reports whether a letter from from to to can come next without another edit.
+// goesOn reports whether a letter in [from, to] can come next without another edit.
 func (r *typoRange) goesOn(from, to int, prev byte, before, last *typoRow) bool {
 	for j := range len(r.key) {
 		if c := int(r.key[j]); c < from || c > to {

@@ -9,7 +9,7 @@ import (
 	"quarry/search"
 )
 
-// A range of keys that has one like the name is never passed over.
+// A range of keys that contains one like the name is never skipped.
 func TestBetween(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	word := func(n int) string {

@@ -1,9 +1,8 @@
 // Package notefields extracts the fields that an index keeps of a note: counts of its
-// words, headings, tags, properties, inline fields, tasks and links. An answer about
-// all notes needs no other part of their texts.
+// words, headings, tags, properties, inline fields, tasks and links. Answers about all
+// notes need no other part of their texts.
 //
-// Facts of a note are the same whether they come from its text or from the index.
-// The package is pure.
+// Facts of a note are the same from its text and from the index. The package is pure.
 package notefields
 
 import (
@@ -21,18 +20,18 @@ import (
 	"quarry/internal/vault"
 )
 
-// version changes when a note would get other fields or keys.
+// version must change when a note would get other fields or keys.
 const version = 6
 
-// linkKey is the kind of the keys of links: names of files that they may mean.
+// linkKey is the kind of the keys of links: names of files that the links may mean.
 const linkKey = noterank.Others
 
-// Extractor takes the fields out of notes and canvases.
+// Extractor returns the extractor of the fields of notes and canvases.
 func Extractor() *index.Extractor {
 	return &index.Extractor{Version: version, Has: vault.HasLinks, Extract: extract}
 }
 
-// The values of a note, in order. A canvas has links alone.
+// The values of a note, in order. A canvas has only links.
 const (
 	linksValue = iota
 	wordsValue
@@ -45,7 +44,7 @@ const (
 	values
 )
 
-// The values of a note, as a search.FieldQuery wants them.
+// The values of a note, as bits of search.FieldQuery.Want.
 const (
 	Links      uint64 = 1 << linksValue
 	Words      uint64 = 1 << wordsValue
@@ -91,10 +90,10 @@ func extract(path string, text []byte, out *index.Fields) {
 
 func isNote(path string) bool { return vault.HasLinks(path) && path[len(path)-1]|0x20 == 'd' }
 
-// LinkKey is the key of the files that have a link with this vault.NameKey.
+// LinkKey returns the key of the files that have a link with this vault.NameKey.
 func LinkKey(name string) terms.Key { return noterank.KeyOf([]byte(name), linkKey) }
 
-// Facts are what is known of a note. One goroutine uses them.
+// Facts are the known facts of a note. They must be used by one goroutine at a time.
 type Facts struct {
 	path  string
 	text  []byte
@@ -104,18 +103,18 @@ type Facts struct {
 	value [values][]byte
 	split bool
 	names []byte      // of the words
-	only  *vault.Task // instead of all tasks
+	only  *vault.Task // set instead of all tasks
 	props []Property  // of the text
-	named []Property  // the last answer of Named
+	named []Property  // the last result of Named
 	texts []string    // its values
 }
 
-// Of returns the facts of a text, which are found when they are asked for. Once the
-// context of a question has ended there are none.
+// Of returns the facts of a text, which are computed on demand. Once the context of a call
+// has ended, there are none.
 func Of(path string, text []byte) *Facts { return &Facts{path: path, text: text} }
 
-// Know makes the facts those that an index has of a note, instead of what they were.
-// Those that were not wanted are missing.
+// Know replaces the facts by those that an index has of a note. Facts that were not wanted
+// are missing.
 func (f *Facts) Know(path string, known []byte) *Facts {
 	*f = Facts{path: path, known: known, named: f.named, texts: f.texts}
 	return f
@@ -138,7 +137,7 @@ func (f *Facts) header(ctx context.Context) *vault.Head {
 	return f.head
 }
 
-// stored returns a value of the index; false if the text is there.
+// stored returns a value of the index; false if the facts come from a text.
 func (f *Facts) stored(n int) ([]byte, bool) {
 	if f.known == nil {
 		return nil, false
@@ -153,8 +152,7 @@ func (f *Facts) stored(n int) ([]byte, bool) {
 	return f.value[n], true
 }
 
-// Found makes the Doc of a note that an index has and that has the keys of a query so
-// often.
+// Found makes the Doc of an indexed note from its counts of the keys of a query.
 func (f *Facts) Found(by *noterank.Finder, counts []uint8) *noterank.Doc {
 	data, _ := f.stored(wordsValue)
 	s := source(data)
@@ -168,7 +166,7 @@ func (f *Facts) Found(by *noterank.Finder, counts []uint8) *noterank.Doc {
 
 func (f *Facts) readNames() []string { return readStrings(f.names) }
 
-// Headings are the texts of all headings.
+// Headings returns the texts of all headings.
 func (f *Facts) Headings(ctx context.Context) (out []string) {
 	if data, ok := f.stored(headingsValue); ok {
 		return readStrings(data)
@@ -179,7 +177,7 @@ func (f *Facts) Headings(ctx context.Context) (out []string) {
 	return out
 }
 
-// Tags are those of the front matter and of the text.
+// Tags returns the tags of the front matter and of the text.
 func (f *Facts) Tags(ctx context.Context) []string {
 	if data, ok := f.stored(tagsValue); ok {
 		return readStrings(data)
@@ -187,7 +185,7 @@ func (f *Facts) Tags(ctx context.Context) []string {
 	return f.scanned(ctx).AllTags(f.header(ctx))
 }
 
-// PropertyNames are the names of the properties, in order.
+// PropertyNames returns the names of the properties, in order.
 func (f *Facts) PropertyNames(ctx context.Context) []string {
 	if data, ok := f.stored(namesValue); ok {
 		return readStrings(data)
@@ -196,15 +194,14 @@ func (f *Facts) PropertyNames(ctx context.Context) []string {
 	return names
 }
 
-// Property is a property with its values as they are shown: those of a list, or
-// one.
+// Property is a property with its values as shown: the items of a list, or one value.
 type Property struct {
 	Name   string
 	Values []string
 	List   bool // a list, whatever its length
 }
 
-// Filled are the values without those of a key that has none.
+// Filled omits the placeholder of a key without a value.
 func Filled(values []string) []string {
 	empty := func(v string) bool { return v == "<nil>" }
 	if !slices.ContainsFunc(values, empty) {
@@ -213,7 +210,7 @@ func Filled(values []string) []string {
 	return slices.DeleteFunc(slices.Clone(values), empty)
 }
 
-// Properties are those of a valid front matter, by name.
+// Properties returns the properties of a valid front matter, by name.
 func (f *Facts) Properties(ctx context.Context) []Property {
 	if data, ok := f.stored(propertiesValue); ok {
 		return f.read(nil, f.value[namesValue], data, "")
@@ -237,7 +234,7 @@ func (f *Facts) Properties(ctx context.Context) []Property {
 	return f.props
 }
 
-// Inline are the inline fields, key:: value, by name. A name that occurs several times
+// Inline returns the inline fields, key:: value, by name. A name that occurs several times
 // has several values.
 func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	if data, ok := f.stored(inlineValue); ok {
@@ -255,9 +252,9 @@ func (f *Facts) Inline(ctx context.Context) (out []Property) {
 	return out
 }
 
-// Named are the properties of a name, in any letter case, and if inline is set the inline
-// fields of it after them. They are valid until the next call. Those of 10,000 notes by
-// the index take a fifth of the time that all properties do.
+// Named returns the properties with a name, ignoring case, and if inline is set also the
+// inline fields after them. They are valid until the next call. For 10,000 indexed notes it
+// takes a fifth of the time of reading all properties.
 func (f *Facts) Named(ctx context.Context, name string, inline bool) []Property {
 	f.named, f.texts = f.named[:0], f.texts[:0]
 	if data, ok := f.stored(propertiesValue); ok {
@@ -281,8 +278,8 @@ func (f *Facts) Named(ctx context.Context, name string, inline bool) []Property 
 	return f.named
 }
 
-// EachTask calls yield with the tasks, until it returns false. Those of the index have
-// no place and no text.
+// EachTask calls yield with the tasks, until it returns false. Tasks from the index have no
+// place and no text.
 func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
 	if f.only != nil {
 		yield(f.only)
@@ -312,7 +309,7 @@ func (f *Facts) EachTask(ctx context.Context, yield func(t *vault.Task) bool) {
 	}
 }
 
-// Only is the facts of a note as if it had one task alone.
+// Only returns the facts of the note as if it had only one task.
 func (f *Facts) Only(t *vault.Task) *Facts {
 	one := *f
 	one.only = t
@@ -348,9 +345,9 @@ func sortProperties(list []Property) {
 	slices.SortFunc(list, func(a, b Property) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// EachLink calls yield with the links that don't leave the vault and name something,
-// without their places, until it returns false. A link is valid until the next one, its
-// texts as long as they are held.
+// EachLink calls yield with the links that stay in the vault and have a target, without
+// their places, until it returns false. A link is valid until the next one, its texts as
+// long as they are held.
 func (f *Facts) EachLink(ctx context.Context, yield func(i int, l *vault.Link) bool) {
 	if data, ok := f.stored(linksValue); ok {
 		readLinks(data, yield)
@@ -363,7 +360,7 @@ func (f *Facts) EachLink(ctx context.Context, yield func(i int, l *vault.Link) b
 	}
 }
 
-// links are those of a text.
+// links returns the links of a text.
 func (f *Facts) links(ctx context.Context) (out []vault.Link) {
 	var links []vault.Link
 	if isNote(f.path) {
@@ -393,7 +390,7 @@ func appendStrings(dst []byte, list []string) []byte {
 	return dst
 }
 
-// source reads what was appended. Invalid bytes end it: the index checks sums, so only
+// source reads appended values. Invalid bytes end it: the index verifies checksums, so only
 // forged ones get here.
 type source []byte
 
@@ -441,11 +438,10 @@ func appendWords(dst []byte, w *noterank.Words) []byte {
 	return appendStrings(dst, w.Names)
 }
 
-// The properties of a note are for each name twice the number of its values, and one
-// more for a list, two more for another value, 0 if it has none of its own; and the
-// values. It has none if the front matter is not
-// valid, or the name stands there twice. Properties that YAML merges into the front
-// matter follow, each after its name.
+// The properties of a note are stored for each name: twice the number of its values, plus
+// one for a list, plus two for another value, 0 if the note has none of its own; and the
+// values. There are none if the front matter is invalid, or has the name twice. Properties
+// that YAML merges into the front matter follow, each after its name.
 func appendProperties(dst []byte, names []string, list []Property) []byte {
 	values := make(map[string]Property, len(list))
 	for _, p := range list {
@@ -476,8 +472,8 @@ func appendProperties(dst []byte, names []string, list []Property) []byte {
 	return dst
 }
 
-// read appends the properties in data to a list, by name; only those of one name if it
-// is given, whose values are in f.texts.
+// read appends the properties in data to a list, by name; if only is given, just the ones of
+// that name, whose values are in f.texts.
 func (f *Facts) read(list []Property, names, data source, only string) []Property {
 	from := len(list)
 	for len(data) > 0 {
@@ -510,9 +506,9 @@ func (f *Facts) read(list []Property, names, data source, only string) []Propert
 	return list
 }
 
-// A link is its kind, doubled and one more for an embed; how many bytes its path
-// shares with the one before, and the rest of it; and its subpath. On the pages of
-// MDN paths share two thirds of their bytes.
+// A link is stored as its kind, doubled and one more for an embed; the number of bytes that
+// its path shares with the previous one, and the rest of the path; and its subpath. On the
+// pages of MDN paths share two thirds of their bytes.
 func appendLinks(dst []byte, links []vault.Link) []byte {
 	last := ""
 	for _, l := range links {
@@ -529,18 +525,17 @@ func appendLinks(dst []byte, links []vault.Link) []byte {
 	return dst
 }
 
-// maxLinkText is what the links of a note have together at most: a text with fields has
-// less than 8 MiB, and in Windows-1252 a byte may be three in UTF-8. Stored bytes that
-// claim more are forged: two of them may stand for a path of any length.
+// maxLinkText bounds the links of a note together: a text with fields has less than 8 MiB,
+// and a byte of Windows-1252 may take three in UTF-8. Stored bytes that claim more are
+// forged: two of them may represent a path of any length.
 const maxLinkText = 24 << 20
 
-// readLinks calls yield with the links until it returns false. Their texts are one
-// string.
+// readLinks calls yield with the links until it returns false. Their texts share one string.
 func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 	b := linkBuffers.Get().(*linkBuffer)
 	defer linkBuffers.Put(b)
 	b.text, b.links = b.text[:0], b.links[:0]
-	from, to := 0, 0 // the path before
+	from, to := 0, 0 // the previous path
 	for s := source(data); len(s) > 0; {
 		l := storedLink{kind: s[0]}
 		s = s[1:]
@@ -567,13 +562,13 @@ func readLinks(data []byte, yield func(i int, l *vault.Link) bool) {
 	}
 }
 
-// linkBuffer has the links of a note while they are read.
+// linkBuffer holds the links of a note while they are read.
 type linkBuffer struct {
 	text  []byte
 	links []storedLink
 }
 
-// storedLink says where the path and the subpath of a link end.
+// storedLink holds the ends of the path and the subpath of a link.
 type storedLink struct {
 	kind      byte
 	path, end int

@@ -15,7 +15,7 @@ import (
 	"quarry/internal/vault"
 )
 
-// Facts of the index are those of the text.
+// Facts from the index equal facts from the text.
 func TestKnownEqualsOf(t *testing.T) {
 	for path, text := range map[string]string{
 		"a.md":         "---\ntags: [x, y/z]\naliases: other\ndue: 2024-01-02\nlist: [1, true, a b]\n---\n# Title\n\n[[b]] [[b#c|d]] ![[b.png]] [e](b/c%20d.md) [f](b/c%20e.md#x) [g](https://h) [[#own]] #tag\n\n## Second\n",
@@ -58,7 +58,7 @@ func linksOf(t *testing.T, f *Facts) (out []vault.Link) {
 	return out
 }
 
-// Links that each claim the whole path of the one before don't fill the memory.
+// Links that each claim the whole previous path must not fill the memory.
 func TestForgedLinks(t *testing.T) {
 	data := binary.AppendUvarint([]byte{0, 0}, 1<<20)
 	data = append(data, strings.Repeat("p", 1<<20)+"\x00"...)
@@ -75,7 +75,8 @@ func TestForgedLinks(t *testing.T) {
 	}
 }
 
-// What each value takes, of the text of the notes in QUARRY_NOTES_CORPUS.
+// TestMeasureSizes prints the size of each value, relative to the text of the notes in
+// QUARRY_NOTES_CORPUS.
 func TestMeasureSizes(t *testing.T) {
 	dir := os.Getenv("QUARRY_NOTES_CORPUS")
 	if dir == "" {

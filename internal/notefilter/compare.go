@@ -13,7 +13,8 @@ import (
 //
 // Numbers are compared with numbers and dates with dates. A date of a day or a month
 // is a period: = means a time in it, > a time after it. Other texts are equal in any
-// letter case and ordered by their letters; a number is never ordered with a text.
+// letter case and ordered by their letters; a number is never ordered with a text. A link
+// is also equal to the names in it.
 type Test struct {
 	op       string
 	text     string
@@ -71,7 +72,7 @@ func (c Test) one(v string) bool {
 	case "contains":
 		return strings.Contains(v, c.text)
 	case "=", "!=":
-		if v == c.text {
+		if v == c.text || strings.HasPrefix(v, "[[") && c.names(v) {
 			return true
 		}
 	}
@@ -83,6 +84,21 @@ func (c Test) one(v string) bool {
 		return ok && c.At(at)
 	}
 	return c.orders(strings.Compare(v, c.text))
+}
+
+// names reports whether the text is a name of a link: its target's path or file name, or
+// its alias.
+func (c Test) names(link string) bool {
+	inner := strings.TrimSuffix(link[2:], "]]")
+	if !isLink(link) || strings.Contains(inner, "]]") { // or several with text between them
+		return false
+	}
+	target, alias, _ := strings.Cut(inner, "|")
+	file, part, _ := strings.Cut(target, "#")
+	file = strings.TrimSuffix(file, ".md")
+	name := file[strings.LastIndexByte(file, '/')+1:]
+	text := strings.TrimSuffix(c.text, ".md")
+	return text != "" && (text == file || text == name || text == file+"#"+part || c.text == alias)
 }
 
 // At reports whether a time passes: it is before, in or after the period.

@@ -7,22 +7,22 @@ import (
 	"quarry/internal/vault"
 )
 
-// An index counts the words of notes when it reads them. A word of a field has a
-// key; words with equal keys are one, wherever they are counted.
+// An index counts the words of notes when it reads them. A word of a field has a key; words
+// with equal keys count as one, in whichever field they are counted.
 
-// spaces is how many kinds of keys there are: those of the fields, and those of
-// others that count in the same table, from Others on.
+// spaces is the number of kinds of keys: those for fields, and from Others on those for
+// other values counted in the same table.
 const spaces = 8
 
-// Others is the first kind of key that is not that of a field.
+// Others is the first kind of key that does not belong to a field.
 const Others = fields
 
-// KeyOf is the key of a text of some kind: a term of a field, or another.
+// KeyOf returns the key of a text of some kind: a term of a field, or another.
 func KeyOf(text []byte, kind int) terms.Key {
 	return terms.KeyOf(text)&^(spaces-1) | terms.Key(kind)
 }
 
-// Words is what an index keeps of the words of a note.
+// Words holds the facts that an index keeps about the words of a note.
 type Words struct {
 	Names   []string    // the name, titles, and aliases
 	Lengths [fields]int // words in each field
@@ -48,7 +48,7 @@ func Index(ctx context.Context, path string, text []byte, scan *vault.Note, head
 	return w
 }
 
-// Keys are those of the words of a query in every field, for Found.
+// Keys returns the keys of a query's words in every field, for Found.
 func (q *Query) Keys() []terms.Key {
 	keys := make([]terms.Key, 0, len(q.terms)*fields)
 	for _, term := range q.terms {
@@ -59,19 +59,19 @@ func (q *Query) Keys() []terms.Key {
 	return keys
 }
 
-// Finder makes the Docs of notes that an index knows. One goroutine uses it.
+// Finder makes the Docs of indexed notes. It must be used by one goroutine at a time.
 type Finder struct {
 	q      *Query
-	docs   []Doc // made together, as there are many
+	docs   []Doc // allocated together, as there are many
 	counts [][fields]uint16
 }
 
-// Finder returns one for the query.
+// Finder returns a Finder for the query.
 func (q *Query) Finder() *Finder { return &Finder{q: q} }
 
-// Found makes the Doc of a note from how often it has each of the Keys, the words in
-// each of its fields, and its names, which it rarely asks for. Places of
-// words are unknown until Read, and so is which of them are neighbours.
+// Found makes the Doc of a note from its count of each of the Keys, the number of words in
+// each of its fields, and its names, which are rarely needed. Until Read, the places of
+// words are unknown, and so is which of them are neighbours.
 func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []string) *Doc {
 	const many = 256
 	q := f.q
@@ -93,7 +93,7 @@ func (f *Finder) Found(counts []uint8, lengths [fields]int, names func() []strin
 	return d
 }
 
-// inNames reports whether all words are in names of the note.
+// inNames reports whether all words occur in names of the note.
 func (d *Doc) inNames() bool {
 	for _, c := range d.counts {
 		if c[title]+c[alias] == 0 {
@@ -103,7 +103,7 @@ func (d *Doc) inNames() bool {
 	return true
 }
 
-// Read adds to the Doc of a note what Found doesn't know, by its text.
+// Read adds to the Doc of a note, from its text, the facts unknown to Found.
 func (q *Query) Read(ctx context.Context, d *Doc, text []byte) {
 	d.pairs, d.Near = 0, nil
 	q.places(ctx, d, text, vault.FindFrontMatter(text).Body)

@@ -19,8 +19,8 @@ import (
 // known is a query with the note it should find.
 type known struct{ query, want string }
 
-// corpus is a folder of notes and the queries its own links make: the text of a
-// link is what a person calls the note it leads to.
+// corpus is a folder of notes and the queries made from its own links: the text of a link is
+// a person's name for the target note.
 type corpus struct {
 	paths []string
 	texts map[string][]byte
@@ -85,8 +85,8 @@ func readCorpus(t *testing.T) *corpus {
 	return c
 }
 
-// target finds the note a link leads to. On sites a path may name a folder that
-// has a page of its own, below some folder of the corpus.
+// target finds the note that a link leads to. On sites a path may name a folder that has a
+// page of its own, below some folder of the corpus.
 func (c *corpus) target(source string, l *vault.Link) string {
 	if p, ok := c.ix.ResolveLink(source, l); ok && strings.HasSuffix(p, ".md") {
 		return p
@@ -95,7 +95,7 @@ func (c *corpus) target(source string, l *vault.Link) string {
 	if !strings.HasPrefix(l.Path, "/") || site == "" {
 		return ""
 	}
-	// An address may begin with what is not in the corpus, as a language.
+	// An address may begin with a part that is not in the corpus, such as a language.
 	for range 3 {
 		for _, try := range []string{site + ".md", site + "/_index.md", site + "/index.md"} {
 			if p, ok := c.ix.Resolve("", try); ok {
@@ -110,14 +110,13 @@ func (c *corpus) target(source string, l *vault.Link) string {
 	return ""
 }
 
-// queries picks link texts of at least two words, one a note, that some other
-// note uses.
+// queries returns link texts of at least two words, one a note, used by some other note.
 func (c *corpus) queries(n int) []known {
 	byTarget := map[string][]string{}
 	for _, p := range c.paths {
 		links, err := vault.ScanLinks(context.Background(), "a.md", c.texts[p])
 		if err != nil {
-			panic(err) // nothing ends it
+			panic(err) // ctx never ends
 		}
 		for _, l := range links {
 			if l.External || l.Embed || l.Alias == "" || l.Subpath != "" {
@@ -181,8 +180,7 @@ func inflect(q known, text []byte) (known, bool) {
 	return q, false
 }
 
-// measure returns the shares of queries whose note comes first, and among the
-// first ten.
+// measure returns the shares of queries whose note comes first, and is among the first ten.
 func (c *corpus) measure(queries []known, rank func(query string) []string) (first, ten float64) {
 	for _, q := range queries {
 		list := rank(q.query)
@@ -209,7 +207,7 @@ func (c *corpus) ours(query string) []string {
 	return ranked(q, paths, docs, len(c.paths))
 }
 
-// ranked orders notes as a search for ten does.
+// ranked orders notes like a search for ten.
 func ranked(q *Query, paths []string, docs []*Doc, notes int) []string {
 	w := q.Weigh(docs, notes)
 	var first []string
@@ -241,7 +239,7 @@ func sorted(paths []string, scores []float64) []string {
 	return out
 }
 
-// plain is BM25 over the words as they are, path and text as one: what others do.
+// plain is BM25 over unchanged words, with path and text as one field, as in other programs.
 type plain struct {
 	c      *corpus
 	counts []map[string]int
@@ -280,7 +278,7 @@ func (p *plain) rank(query string) []string {
 	return sorted(p.c.paths, scores)
 }
 
-// The measure of docs/NOTES.md.
+// TestMeasureOrder makes the measurements in docs/NOTES.md.
 func TestMeasureOrder(t *testing.T) {
 	c := readCorpus(t)
 	queries := c.queries(150)

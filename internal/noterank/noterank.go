@@ -1,9 +1,8 @@
 // Package noterank orders notes by how well they answer the words of a query.
 //
-// It is pure: a path and a text in, counts out; counts in, an order out. The
-// same notes and query always give the same order. A note is counted by itself,
-// in any order and in parallel; what depends on all of them, how rare a word
-// is, comes last, in [Query.Weigh].
+// It is pure: a path and a text in, counts out; counts in, an order out. The same notes and
+// query always give the same order. Each note is counted separately, in any order and in
+// parallel; the rarity of a word, which depends on all notes, comes last, in [Query.Weigh].
 //
 // Words are compared without case, accents and English endings. A note's name,
 // its aliases and headings count more than its text.
@@ -32,9 +31,9 @@ const (
 	fields
 )
 
-// weights say what one occurrence in a field is worth, and flats how much a long
-// field is held against it (BM25's b). Found on the documentation of Kubernetes
-// and the vault of the Obsidian Hub; see docs/NOTES.md.
+// weights are the values of one occurrence in a field, and flats the penalties for the
+// length of a field (BM25's b). Found on the documentation of Kubernetes and the vault of
+// the Obsidian Hub; see docs/NOTES.md.
 var (
 	weights = [fields]float64{title: 9, alias: 7, heading: 2.5, body: 1}
 	flats   = [fields]float64{title: 0.6, alias: 0.5, heading: 0.5, body: 0.6}
@@ -46,7 +45,7 @@ const saturation = 1.4 // BM25's k1
 type Query struct {
 	terms  []string
 	lookup map[terms.Key]int // index of each term
-	begins pairSet           // what terms begin with, as their words do
+	begins pairSet           // the first bytes of terms and their words
 	strict bool
 }
 
@@ -79,8 +78,8 @@ func New(query string) *Query {
 	return q
 }
 
-// Plain are the words of a query as they are written, without those that say
-// nothing and what surrounds them.
+// Plain returns the words of a query as written, without stop words and surrounding
+// characters.
 func Plain(query string) (words []string) {
 	var all []string
 	for _, w := range strings.Fields(query) {
@@ -98,8 +97,7 @@ func Plain(query string) (words []string) {
 	return words
 }
 
-// Strict is a query whose words are looked for as they are, also inside other
-// words.
+// Strict returns a query whose words are searched for literally, also inside other words.
 func Strict(words []string) *Query {
 	q := &Query{strict: true, lookup: map[terms.Key]int{}}
 	for _, w := range words {
@@ -119,8 +117,8 @@ func (q *Query) add(term string) {
 	}
 }
 
-// firstPair is the number of the first two bytes of a word or of its term, which is a
-// beginning of it and as long if it is short.
+// firstPair returns the number of the first two bytes of a word. They are also the first two
+// of its term, which is a prefix, and equally long if it is short.
 func firstPair(word []byte) uint16 {
 	if len(word) == 1 {
 		return uint16(word[0]) << 8
@@ -134,21 +132,21 @@ func (q *Query) term(term []byte) (int, bool) {
 	return t, ok
 }
 
-// Doc is what a note has of a query.
+// Doc holds the matches of a query in a note.
 type Doc struct {
 	counts [][fields]uint16 // by term
 	length [fields]int32
 	pairs  int32 // neighbours in the query that are neighbours in the text
 	named  bool  // the name is the query
-	// Near are the first places of words in the text, at most one a term.
+	// Near are the first places of words in the text, at most one for each term.
 	Near []vault.Span
 }
 
-// note is a note taken apart.
+// note is a parsed note.
 type note struct {
 	titles, aliases, headings []string
 	text                      []byte
-	body                      int // where the text begins
+	body                      int // offset of the text
 }
 
 func takeApart(path string, text []byte, scan *vault.Note, head *vault.Head) *note {
@@ -177,10 +175,10 @@ func (n *note) each(field int, f func([]byte)) {
 	}
 }
 
-// checkEvery is how many bytes are read between two looks at a context.
+// checkEvery is the number of bytes read between two checks of a context.
 const checkEvery = 64 << 10
 
-// Count reads a note; false if it has none of the words. There is no Doc if ctx has
+// Count reads a note; ok is false if it has none of the words. There is no Doc if ctx has
 // ended.
 func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok bool) {
 	scan, err := vault.Scan(ctx, text)
@@ -199,8 +197,8 @@ func (q *Query) Count(ctx context.Context, path string, text []byte) (d *Doc, ok
 	return d, ok
 }
 
-// countStrict counts the words where they stand, in any case; the length of a
-// field is that of its words.
+// countStrict counts the occurrences of the words, in any case; the length of a field is its
+// number of words.
 func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	d := &Doc{counts: make([][fields]uint16, len(q.terms))}
 	any := false
@@ -226,12 +224,12 @@ func (q *Query) countStrict(ctx context.Context, n *note) (*Doc, bool) {
 	return d, any
 }
 
-// named reports whether a name is the words of a strict query.
+// named reports whether a name consists of the words of a strict query.
 func (q *Query) named(name string) bool {
 	return string(foldCase([]byte(name))) == strings.Join(q.terms, " ")
 }
 
-// eachTerm calls f with every word of a text, without its ending, until ctx ends.
+// eachTerm calls f with every word of a text, without its grammatical ending, until ctx ends.
 func eachTerm(ctx context.Context, text []byte, f func(start, end int, term []byte)) {
 	buf := make([]byte, 0, 64)
 	check := 0
@@ -273,7 +271,7 @@ func (q *Query) countNote(ctx context.Context, n *note, each func([]byte, func(s
 	return d, any
 }
 
-// places finds where words are in a text whose body begins at an offset, until ctx
+// places finds the positions of words in a text whose body begins at an offset, until ctx
 // ends.
 func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	last, lastAt := -1, 0
@@ -306,7 +304,7 @@ func (q *Query) places(ctx context.Context, d *Doc, text []byte, from int) {
 	})
 }
 
-// calls reports whether one of the names is the query.
+// calls reports whether one of the names equals the query.
 func (q *Query) calls(names []string) bool { return slices.ContainsFunc(names, q.same) }
 
 // same reports whether a name has the words of the query and no others.
@@ -326,8 +324,8 @@ func (q *Query) same(name string) bool {
 	return n == len(q.terms) && !other
 }
 
-// noteName returns the name in a path. A page that stands for its folder is
-// called like it.
+// noteName returns the name in a path. A page that represents its folder has the folder's
+// name.
 func noteName(path string) string {
 	path = strings.TrimSuffix(path, ".md")
 	name, dir := path, ""
@@ -343,15 +341,15 @@ func noteName(path string) string {
 	return name
 }
 
-// Weights is what scores depend on besides the note: how rare each word is among
-// the notes, and how long their fields are.
+// Weights are the parts of scores that depend on all notes: how rare each word is, and how
+// long the fields are.
 type Weights struct {
 	idf  []float64 // by word
 	sum  float64
 	mean [fields]float64
 }
 
-// Weigh makes the weights of notes that were found among so many.
+// Weigh computes the weights from the found notes and the number of all notes.
 func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	w := &Weights{idf: make([]float64, len(q.terms))}
 	with := make([]int, len(q.terms)) // by word: notes that have it
@@ -376,8 +374,8 @@ func (q *Query) Weigh(docs []*Doc, notes int) *Weights {
 	return w
 }
 
-// First returns the n best notes by what an index knows of them, best first: without
-// words that are neighbours. Of equal ones the order of the notes decides.
+// First returns the n best notes by their indexed facts, best first, without neighbouring
+// words. Among equal ones the order of the notes decides.
 func (w *Weights) First(docs []*Doc, n int) []int {
 	scores := make([]float64, len(docs))
 	h := firstHeap{scores: scores, order: make([]int, 0, min(n, len(docs)))}
@@ -394,7 +392,7 @@ func (w *Weights) First(docs []*Doc, n int) []int {
 	return h.order
 }
 
-// firstHeap has the worst note first.
+// firstHeap is a heap with the worst note first.
 type firstHeap struct {
 	scores []float64
 	order  []int
@@ -426,7 +424,7 @@ func (w *Weights) Score(d *Doc) float64 {
 	return score
 }
 
-// known rates a note without words that are neighbours.
+// known rates a note without neighbouring words.
 func (w *Weights) known(d *Doc) float64 {
 	score, covered, inTitle := 0.0, 0.0, 0.0
 	for t, idf := range w.idf {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// order ranks notes given as path and text, best first, of a vault of 100.
+// order ranks notes given as path and text, best first, from a vault of 100.
 func order(q *Query, notes ...string) []string {
 	var docs []*Doc
 	var paths []string

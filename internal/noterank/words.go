@@ -11,10 +11,9 @@ import (
 	"quarry/internal/terms"
 )
 
-// eachWord calls f with every word of a text, until it returns false: its place, and
-// its letters in one case and without accents. The letters are valid until f returns,
-// which may change them. If begins is not nil, words that begin with other bytes may be
-// left out.
+// eachWord calls f with every word of a text, until it returns false: its place, and its
+// letters in one case and without accents. The letters are valid until f returns, which may
+// change them. If begins is not nil, words with other first bytes may be omitted.
 func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) bool) {
 	buf := make([]byte, 0, maxWord)
 	for i := 0; i < len(text); {
@@ -27,14 +26,14 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 			start, n := i, 0
 			short := buf[:maxWord]
 			if begins != nil && i+1 < len(text) {
-				// Most words are told by two bytes, and skipped.
+				// Most words can be skipped by their first two bytes.
 				if second := asciiWord[text[i+1]]; second != beyondASCII && !begins.has(uint16(c)<<8|uint16(second)) {
 					for i++; i < len(text) && asciiWord[text[i]] > beyondASCII; i++ {
 					}
 					if i == len(text) || asciiWord[text[i]] == 0 {
 						continue
 					}
-					i = start // there are other letters in it
+					i = start // the word has other letters
 				}
 			}
 			for ; i < len(text); i++ {
@@ -79,7 +78,7 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 			buf = append(buf, text[i:i+n]...)
 			i += n
 		}
-		if i == start { // no letter
+		if i == start { // not a letter
 			_, n := utf8.DecodeRune(text[i:])
 			i += n
 			continue
@@ -94,23 +93,22 @@ func eachWord(text []byte, begins *pairSet, f func(start, end int, word []byte) 
 	}
 }
 
-// pairSet is a set of the two bytes that words begin with, as firstPair has them.
+// pairSet is a set of the first two bytes of words, as returned by firstPair.
 type pairSet [1 << 10]uint64
 
 func (s *pairSet) add(pair uint16) { s[pair>>6] |= 1 << (pair & 63) }
 
 func (s *pairSet) has(pair uint16) bool { return s[pair>>6]>>(pair&63)&1 != 0 }
 
-// eachPair takes the characters at an offset that belong to a script without
-// spaces between words, and returns where they end. It calls f with each pair of
-// neighbours, or with the one character there is: a word of two characters or
-// more is found by its pairs, wherever it stands. If f returns false, that is the end
-// of the text.
+// eachPair handles the characters at an offset that belong to a script without spaces
+// between words, and returns their end. It calls f with each pair of neighbours, or with a
+// single character: a word of two or more characters is found by its pairs, wherever it
+// occurs. If f returns false, eachPair returns the end of the text.
 func eachPair(text []byte, at int, f func(start, end int, word []byte) bool) int {
-	if text[at] < 0xE0 { // the first of these scripts begins there
+	if text[at] < 0xE0 { // below the first of these scripts
 		return at
 	}
-	before, last := -1, -1 // where the character before begins, and the one in hand
+	before, last := -1, -1 // offsets of the previous character and of the current one
 	emit := func(start, end int) bool { return f(start, end, norm.NFC.Append(nil, text[start:end]...)) }
 	for at < len(text) {
 		r, n := utf8.DecodeRune(text[at:])
@@ -142,7 +140,7 @@ const maxWord = 64
 // beyondASCII marks bytes that are part of another character.
 const beyondASCII = 1
 
-// asciiWord is what a byte is in a word: itself in lower case, 0 if it is in none.
+// asciiWord maps a byte to its lower case in a word, or 0 if it is not part of words.
 var asciiWord = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -157,7 +155,7 @@ var asciiWord = func() (t [256]byte) {
 	return t
 }()
 
-// foldAccents takes the marks off letters and maps them to one case.
+// foldAccents removes the marks from letters and maps them to one case.
 func foldAccents(word []byte) []byte {
 	var out []byte
 	for _, r := range string(norm.NFD.Bytes(word)) {

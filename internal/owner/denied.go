@@ -11,7 +11,7 @@ import (
 // counts lets a lens count the files that the view's policy denies.
 func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
-	// A judge without the policy decides whether the policy is the only reason.
+	// A judge without the policy shows whether the policy is the only reason.
 	var open *walk.Judge
 	judge := func() *walk.Judge {
 		if open == nil {
@@ -26,7 +26,7 @@ func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 		}
 		n := refused(rules, path)
 		switch {
-		case n < len(path): // none, or a folder, for which Enters is called
+		case n < len(path): // not denied, or a folder, for which Enters is called
 			return n
 		case ignored && (hidden || !dotted(path)):
 			return n
@@ -62,9 +62,8 @@ func (e *Filter) open(o *owned, hidden, ignored bool) *walk.Judge {
 	return j
 }
 
-// refused returns the length of the part of a path that a policy denies, by a
-// rule or because it is a secret's name: the whole path, a folder above it, or 0
-// for nothing.
+// refused returns the length of the part of a path that a policy denies, by a rule or as a
+// secret's name: the whole path, a folder above it, or 0 if nothing is denied.
 func refused(rules *policy.Policy, path string) int {
 	for start := 0; ; {
 		end := strings.IndexByte(path[start:], '/')

@@ -7,8 +7,8 @@ type WireRequest = request
 
 const ShareVersion = shareVersion
 
-// LendFrom sets the number of files from which a stored index is lent, and
-// returns the one before.
+// LendFrom sets the number of files from which a stored index is lent, and returns the
+// previous one.
 func LendFrom(n int) (before int) {
 	before, lendFrom = lendFrom, n
 	return before

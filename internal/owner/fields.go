@@ -15,8 +15,8 @@ type textsRequest struct {
 	Scope  search.Scope
 	Having match.Need
 	Names  []string
-	Fields bool // what is known is asked for
-	// Extractor is the version of the client's.
+	Fields bool // the client asks for indexed fields
+	// Extractor is the version of the client's extractor.
 	Extractor uint32
 	Keys      []uint64
 	Want      uint64
@@ -102,7 +102,7 @@ func (m *Member) Fields(ctx context.Context, q *search.TextQuery, look func(path
 	return answer.Read, &answer.Summary, nil
 }
 
-// extractor is the version of what finds fields; 0 for none.
+// extractor returns the version of the extractor of fields; 0 for none.
 func (m *Member) extractor() uint32 {
 	if m == nil || m.opts.Fields == nil {
 		return 0
@@ -110,7 +110,7 @@ func (m *Member) extractor() uint32 {
 	return m.opts.Fields.Version
 }
 
-// eachField passes on the files of a message.
+// eachField passes the files of a message to look.
 func (m *Member) eachField(body []byte, look func(path string, values []byte, counts []uint8)) error {
 	for len(body) > 0 {
 		var part [3][]byte

@@ -18,8 +18,7 @@ func (r *reading) now() search.Progress {
 	return search.Progress{Files: int(files), Total: int(max(r.total.Load(), files)), Bytes: r.bytes.Load()}
 }
 
-// progress takes a report: files were read since the last one, bytes is the sum
-// so far.
+// progress handles a report: files were read since the last one, bytes is the sum so far.
 func (o *owned) progress(files int, bytes int64) {
 	if o.ready.Load() {
 		return // small flushes are not reported
@@ -54,13 +53,13 @@ func (m *Member) Wait(ctx context.Context) error {
 	return o.ix.Flush(ctx)
 }
 
-// followEvery is how often Follow checks; more is not visible to a person.
+// followEvery is how often Follow checks; a person would not notice more.
 const followEvery = 100 * time.Millisecond
 
 // ErrNobody is returned for a root whose index no process owns.
 var ErrNobody = fault.New(fault.IndexNotFound, "no process owns an index of the workspace", "")
 
-// Follow waits until the index is ready, whoever owns it, and reports its
+// Follow waits until the index is ready, in whichever process owns it, and reports its
 // progress about ten times a second, on the calling goroutine.
 func (m *Member) Follow(ctx context.Context, report func(search.Progress)) error {
 	tick := time.NewTicker(followEvery)

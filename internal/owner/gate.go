@@ -2,15 +2,15 @@ package owner
 
 import "sync"
 
-// gate lets the first sweep of an owner enter a folder as soon as it is watched:
-// a change that the sweep misses then makes an event. Without it the sweep would
-// have to wait for all folders.
+// gate lets the first sweep of an owner enter a folder as soon as it is watched: a change
+// that the sweep misses then makes an event. Without it the sweep would have to wait for
+// all folders.
 type gate struct {
 	mu     sync.Mutex
 	opened sync.Cond
 	up     bool            // all may pass
 	passed map[string]bool // watched
-	swept  map[string]bool // let in, while the gate was there
+	swept  map[string]bool // admitted while the gate was in use
 }
 
 func newGate() *gate {
@@ -19,7 +19,7 @@ func newGate() *gate {
 	return g
 }
 
-// pass says that a folder is watched.
+// pass records that a folder is watched.
 func (g *gate) pass(dir string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -27,7 +27,7 @@ func (g *gate) pass(dir string) {
 	g.opened.Broadcast()
 }
 
-// raise opens the gate: everything is watched that will be.
+// raise opens the gate after the last folder is watched.
 func (g *gate) raise() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

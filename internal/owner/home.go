@@ -17,7 +17,7 @@ import (
 // a hundred large trees.
 const maxIndexBytes = 10 << 30
 
-// errEvicted says that the folder of an index was deleted while it was opened.
+// errEvicted means that the folder of an index was deleted while it was opened.
 var errEvicted = errors.New("the index was deleted meanwhile")
 
 func (o *Options) maxBytes() int64 {
@@ -126,7 +126,7 @@ func (o *owned) evict() {
 	}
 }
 
-// usage adds what all indexes take.
+// usage adds the size of all indexes.
 func (o *Options) usage(st *search.IndexStatus) {
 	if o.Home == "" {
 		return

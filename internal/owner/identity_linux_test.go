@@ -18,7 +18,7 @@ import (
 	"quarry/search"
 )
 
-// paths searches and says which files match, and by what.
+// paths searches and returns the matching files, and how they were found.
 func (h *house) paths(ws *quarry.Workspace, word string) (string, search.Stats) {
 	h.t.Helper()
 	res, err := ws.Search(h.t.Context(), search.Query{Pattern: word})
@@ -74,7 +74,7 @@ func TestReplacedRoot(t *testing.T) {
 		case 1: // restored from a copy, which has the old file too
 			h.must(exec.Command("cp", "-a", h.dir+".bak", h.dir).Run())
 			h.must(os.Remove(filepath.Join(h.dir, "only.txt")))
-		case 2: // for a while nothing is there, or no folder
+		case 2: // for a while nothing or no folder is there
 			if h.r.IntN(2) == 0 {
 				h.must(os.Symlink(h.dir+".bak", h.dir))
 			}
@@ -114,7 +114,7 @@ func TestReplacedRoot(t *testing.T) {
 	}
 }
 
-// Rules of a repository count for every kind of owner.
+// Rules of a repository apply under every kind of owner.
 func TestExcludesUnderEveryOwner(t *testing.T) {
 	run := stress.Start(t, "identity: excludes under every owner", 6, 100)
 	for seed := range run.Cases() {
@@ -140,8 +140,8 @@ func TestExcludesUnderEveryOwner(t *testing.T) {
 	}
 }
 
-// A worktree beside its repository goes by the exclude file they share, and
-// follows it.
+// A worktree beside its repository uses the exclude file that they share, and follows its
+// changes.
 func TestExcludesOfWorktrees(t *testing.T) {
 	h := plainHouse(t, 1)
 	h.put("repo/one.txt", "needleword\n")
@@ -269,8 +269,8 @@ func mountsBelow(t *testing.T) {
 	}
 }
 
-// Rules from outside that change while a workspace is open count from the next
-// answer on, for an owner, its clients and a workspace without an index.
+// Changes of outside rules while a workspace is open apply from the next answer on, for an
+// owner, its clients and a workspace without an index.
 func TestOutsideRulesAreFollowed(t *testing.T) {
 	run := stress.Start(t, "identity: rules from outside that change", 6, 100)
 	for seed := range run.Cases() {

@@ -78,14 +78,14 @@ func (l *outlying) take() []rootfs.Path {
 	return dirs
 }
 
-// admits decides whether a folder is watched. The watcher has applied the policy.
+// admits decides whether to watch a folder. The watcher has applied the policy.
 func (o *owned) admits(dir rootfs.Path, name string) bool {
 	return o.judge.Enters(dir, name) || o.withIgnored.Load() && o.outlying.add(o.root, dir, name)
 }
 
-// followIgnored begins or ends the watching of ignored folders, as the index has
-// them or not. It is called before the events are read, so the next barrier
-// reports a folder that it begins to watch.
+// followIgnored begins or ends watching ignored folders, according to whether the index has
+// them. It is called before the events are read, so the next barrier reports a folder that
+// it begins to watch.
 func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error {
 	if !o.withIgnored.Load() {
 		_, err := o.ix.TakeIgnored(func() error {
@@ -106,7 +106,7 @@ func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error
 	return nil
 }
 
-// outermost drops folders that lie in others.
+// outermost drops folders inside other ones.
 func outermost(dirs []rootfs.Path) []rootfs.Path {
 	slices.SortFunc(dirs, func(a, b rootfs.Path) int { return strings.Compare(a.String()+"/", b.String()+"/") })
 	kept := dirs[:0]

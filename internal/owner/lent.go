@@ -15,8 +15,8 @@ import (
 // lendBelow is the share of files that may be candidates.
 const lendBelow = 0.25
 
-// lendFrom is the number of files from which the comparison is worth it: a
-// smaller tree is scanned quickly. A test has less.
+// lendFrom is the number of files from which the comparison is worth it: a smaller tree is
+// scanned quickly. Tests lower it.
 var lendFrom = 10_000
 
 // lend opens the stored index for reading, once.
@@ -49,8 +49,8 @@ func (m *Member) lend() {
 	m.lent.Store(l)
 }
 
-// worth estimates whether comparing the whole tree and reading the candidates
-// takes less time than reading all of it.
+// worth estimates whether comparing the whole tree and reading the candidates takes less
+// time than reading all files.
 func (o *owned) worth(ask *index.Ask) bool {
 	if ask == nil {
 		return false // to list paths is to walk

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// listenAt waits for clients at a socket in a folder that has to be ours alone.
-// A socket that an owner left when it died is replaced.
+// listenAt waits for clients at a socket in a folder that must be private to this user. A
+// socket left by a dead owner is replaced.
 func listenAt(socket string) (net.Listener, error) {
 	dir := filepath.Dir(socket)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -212,7 +212,7 @@ func samePeer(conn net.Conn) error {
 	return nil
 }
 
-// otherEnd is the process at the other end of a pipe.
+// otherEnd returns the process at the other end of a pipe.
 func otherEnd(pipe windows.Handle) (pid uint32, err error) {
 	var flags uint32
 	if err := windows.GetNamedPipeInfo(pipe, &flags, nil, nil, nil); err != nil {

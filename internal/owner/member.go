@@ -53,7 +53,7 @@ type Options struct {
 
 	View View // the view of this process, which the owner applies to its answers
 
-	// Fields takes out of texts the values that the index keeps of them; nil for none.
+	// Fields extracts from texts the values that the index keeps; nil for none.
 	Fields *index.Extractor
 
 	Workers int          // 0 is one for each processor
@@ -77,11 +77,11 @@ type Member struct {
 	view     atomic.Pointer[View]  // of this process
 	owned    atomic.Pointer[owned] // when this process is the owner
 	lent     atomic.Pointer[owned] // an index without an owner; see lend
-	silent   silence               // an owner that shows no life
+	silent   silence               // an owner that sends no sign of life
 	takeOver sync.Mutex            // one attempt at a time
 	closed   bool                  // guarded by takeOver
 
-	stopRecording context.CancelFunc // nil if this process does not ask for it
+	stopRecording context.CancelFunc // nil if this process does not record
 	recordingEnds crew.Group
 }
 
@@ -168,7 +168,7 @@ func (m *Member) Close() error {
 	return err
 }
 
-// holds is the index of this process; nil if it has none.
+// holds returns the index of this process; nil if it has none.
 func (m *Member) holds() *owned {
 	if m == nil {
 		return nil
@@ -179,8 +179,8 @@ func (m *Member) holds() *owned {
 // Owns reports whether this process is the owner.
 func (m *Member) Owns() bool { return m.holds() != nil }
 
-// source is the index that this process uses: its own, or a stored one that it
-// has opened for reading.
+// source returns the index that this process uses: its own, or a stored one that it has
+// opened for reading.
 func (m *Member) source() *owned {
 	if o := m.holds(); o != nil || m == nil {
 		return o
@@ -207,11 +207,11 @@ func (m *Member) HasIgnored() bool {
 	return o != nil && o.withIgnored.Load()
 }
 
-// ErrNoIndex says that no index can answer, so the caller has to scan.
+// ErrNoIndex means that no index can answer, so the caller has to scan.
 var ErrNoIndex = errors.New("no index answers")
 
-// Fresh is the index of this process as of now. It is ErrNoIndex if there is
-// none, or not yet.
+// Fresh returns the current index of this process, or ErrNoIndex if there is none, or not
+// yet.
 func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 	if !m.ready() {
 		return nil, ErrNoIndex
@@ -219,8 +219,8 @@ func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 	return m.source().ix.Fresh(ctx)
 }
 
-// Touched tells the index which files and trees this process has changed or may
-// have changed. It does not rely on events, which some file systems lack.
+// Touched reports to the index the files and trees that this process has changed or may
+// have changed. Events don't suffice, because some file systems lack them.
 func (m *Member) Touched(files, trees []rootfs.Path) {
 	if !m.Owns() || !m.ready() {
 		return
@@ -252,7 +252,7 @@ func (m *Member) Status(ctx context.Context) (*search.IndexStatus, error) {
 	return st, nil
 }
 
-// Idle is how long ago another process last asked something.
+// Idle returns the time since the last request of another process.
 func (m *Member) Idle() time.Duration {
 	o := m.holds()
 	if o == nil || o.server == nil {

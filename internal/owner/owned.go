@@ -32,7 +32,7 @@ type owned struct {
 	program os.FileInfo // the file of this program at the start; nil if unknown
 	ix      *index.Index
 	ready   atomic.Bool
-	stored  bool          // an earlier owner has left an index
+	stored  bool          // an earlier owner left an index
 	opened  chan struct{} // closed when its state is known
 	built   chan struct{} // closed when the first build is over
 	reading reading
@@ -43,7 +43,7 @@ type owned struct {
 
 	judge    *walk.Judge // decides which folders are watched
 	outlying outlying    // the ignored ones among them
-	// withIgnored says that ignored folders are watched.
+	// withIgnored reports that ignored folders are watched.
 	withIgnored atomic.Bool
 	rulesGen    atomic.Uint64 // counts changes of the rules in the tree
 	// watched is the folder that the watcher was started or restarted in. Only
@@ -53,7 +53,7 @@ type owned struct {
 
 	recording recording
 
-	watching chan watching // what start takes
+	watching chan watching // the result for start
 	gate     *gate         // while folders are put under watch
 	shut     *shut         // of a stored index opened for reading: denied folders that the last sweep found
 
@@ -61,7 +61,7 @@ type owned struct {
 	watcher *watch.Watcher
 }
 
-// errOwned says that another process owns the index.
+// errOwned means that another process owns the index.
 var errOwned = errors.New("another process owns the index")
 
 // take makes this process the owner of the index. Searches scan until it is
@@ -131,9 +131,8 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	return o, nil
 }
 
-// indexRoot opens the folder of a root for the index: with the built-in policy,
-// whatever the owner's is, and with the names of secrets, whose content it never
-// reads.
+// indexRoot opens the folder of a root for the index: with the built-in policy, whatever
+// the owner's is, and with the names of secrets, whose content it never reads.
 func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
 	own, err := rootfs.Open(root.RealDir(), &rootfs.Options{
 		Rules: policy.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
@@ -148,7 +147,7 @@ func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
 	return own, nil
 }
 
-// watching is what watch.Open gives.
+// watching is the result of watch.Open.
 type watching struct {
 	watcher *watch.Watcher
 	err     error
@@ -233,7 +232,7 @@ func (o *owned) sweepNowAndThen(ctx context.Context) {
 }
 
 func (o *owned) start(ctx context.Context) error {
-	snap, err := o.ix.Fresh(ctx) // sweeps, behind the gate
+	snap, err := o.ix.Fresh(ctx) // sweeps through the gate
 	if err != nil {
 		return err
 	}
@@ -320,8 +319,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 				out.Trees = append(out.Trees, dir)
 			}
 		}
-		// A name that came, was written to and went may have been a second name
-		// of any file.
+		// A name that was created, written to and deleted may have been a second name of any
+		// file.
 		out.Stamps = c.Passed
 		apply(out)
 		o.changed(out.Files, out.Trees)
@@ -352,15 +351,14 @@ func (o *owned) closed() (dirs []string, all bool) {
 	return watcher.Protected()
 }
 
-// rulesFor returns the folder to which a rule file applies, if it is one. If .git
-// appears or disappears, a repository begins or ends, and with it the scope of
-// rules.
+// rulesFor returns the folder to which a rule file applies, and whether p is one. If .git
+// appears or disappears, a repository begins or ends, and with it the scope of rules.
 func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
 	if _, is := ignore.FileKind(p.Base()); is || p.Base() == ".git" {
 		return p.Dir(), true
 	}
 	if s := p.String(); s == excludeFile || strings.HasSuffix(s, "/"+excludeFile) {
-		return rootfs.Path{}, true // worktrees of the repository may lie anywhere
+		return rootfs.Path{}, true // worktrees of the repository may be anywhere
 	}
 	return rootfs.Path{}, false
 }
@@ -374,7 +372,7 @@ func (o *owned) close() error {
 	return o.release()
 }
 
-// release releases the index; stop was called before.
+// release releases the index; stop must have been called before.
 func (o *owned) release() error {
 	return errors.Join(o.unwatch(), o.ix.Close(), o.lease.Release(), o.state.Close(), o.root.Close())
 }

@@ -26,11 +26,11 @@ import (
 // LockName is the file whose lock is the lease.
 const LockName = "owner.lock"
 
-// Lease says that this process owns a state folder.
+// Lease is the ownership of a state folder.
 type Lease struct{ lock *rootfs.Log }
 
-// Claim tries to become the owner of a state folder, a root opened Trusted.
-// It returns nil when another process is.
+// Claim tries to become the owner of a state folder, a root opened Trusted. It returns nil
+// if another process is the owner.
 func Claim(state *rootfs.Root) (*Lease, error) {
 	lock, err := state.Hold(LockName, false)
 	if lock == nil {
@@ -51,15 +51,14 @@ const (
 	frameData    frameKind = 'd'
 	frameEnd     frameKind = 'e'
 	frameError   frameKind = 'x'
-	frameAlive   frameKind = 'a' // the owner is at work, and how far: files and matches, as varints
+	frameAlive   frameKind = 'a' // the owner is working; its progress: files and matches, as varints
 )
 
-// While it works on an answer, an owner sends a sign of life every aliveEvery. A
-// client that hears nothing for patience gives up. A suspended process, such as
-// quarry serve after ^Z, still has its socket: without this its clients would
-// wait for ever. The first sign comes as soon as the request is read, so a client
-// waits only firstSign for it. The factors allow for a busy machine; a mistake
-// costs a scan.
+// While it works on an answer, an owner sends a sign of life every aliveEvery. A client
+// that receives nothing for patience gives up. A suspended process, such as quarry serve
+// after ^Z, still has its socket: without this its clients would wait for ever. The first
+// sign is sent as soon as the request is read, so a client waits only firstSign for it. The
+// factors allow for a busy machine; a mistake costs a scan.
 const (
 	aliveEvery = 250 * time.Millisecond
 	patience   = 3 * time.Second
@@ -77,7 +76,7 @@ func writeFrame(w io.Writer, kind frameKind, data []byte) error {
 	head := make([]byte, 5, 5+min(len(data), 4096))
 	binary.LittleEndian.PutUint32(head, uint32(len(data)))
 	head[4] = byte(kind)
-	if len(data) <= 4096 { // one system call for what is small
+	if len(data) <= 4096 { // one system call for small messages
 		_, err := w.Write(append(head, data...))
 		return err
 	}
@@ -116,9 +115,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// Handler answers a request: it sends any number of messages and returns. An
-// error is passed to the client in words. The context ends when the client
-// goes away.
+// Handler answers a request: it sends any number of messages and returns. An error is
+// passed to the client as text. The context ends when the client disconnects.
 type Handler func(ctx context.Context, request []byte, send func([]byte) error) error
 
 // Server answers other processes.
@@ -130,9 +128,8 @@ type Server struct {
 	conns    sync.WaitGroup
 }
 
-// Listen starts to accept requests at a socket in folder, which has to be ours
-// alone. The lease has to be held: a socket left by an owner that died is
-// replaced.
+// Listen starts to accept requests at a socket in folder, which must be private to this
+// user. The lease must be held: a socket left by a dead owner is replaced.
 func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
 	listener, err := listenAt(socket)
 	if err != nil {
@@ -174,8 +171,7 @@ func (s *Server) Idle() time.Duration {
 // Close stops accepting; Serve then ends.
 func (s *Server) Close() error { return s.listener.Close() }
 
-// answer serves one connection: request after request until the client hangs
-// up.
+// answer serves one connection: request after request until the client disconnects.
 func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	if samePeer(conn) != nil {
@@ -186,7 +182,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	requests := make(chan []byte)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // notices when the client leaves during an answer
+	go func() { // notices if the client leaves during an answer
 		defer cancel()
 		defer close(requests)
 		for {
@@ -253,8 +249,8 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 	return write(frameEnd, nil)
 }
 
-// handled calls the handler. A panic is an error of this request alone: the process may
-// serve an agent of its own and others.
+// handled calls the handler. A panic is an error of this request only: the process may serve
+// its own agent and others.
 func (s *Server) handled(ctx context.Context, req []byte, send func([]byte) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -279,8 +275,8 @@ type Client struct {
 	patience time.Duration
 }
 
-// Dial connects to the owner at a socket. A socket that is missing, stale, or
-// another user's is ErrNoOwner.
+// Dial connects to the owner at a socket. A socket that is missing, stale, or another
+// user's gives ErrNoOwner.
 func Dial(socket string) (*Client, error) {
 	conn, err := dialAt(socket, patience) // a suspended owner's queue may be full
 	if err != nil {
@@ -293,10 +289,9 @@ func Dial(socket string) (*Client, error) {
 	return &Client{conn: conn, patience: patience}, nil
 }
 
-// Ask sends a request and passes the messages of the answer to receive, which
-// must not keep them. When receive fails or ctx ends, the connection is closed
-// and the owner stops working on it. An owner that sends no sign of life is
-// ErrNoOwner.
+// Ask sends a request and passes the messages of the answer to receive, which must not keep
+// them. If receive fails or ctx ends, the connection is closed and the owner stops working
+// on it. An owner that sends no sign of life gives ErrNoOwner.
 func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) error) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
@@ -330,9 +325,9 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	}
 }
 
-// hearing passes the owner's progress on to who waits for the answer.
+// hearing passes the owner's progress to the caller's Count.
 type hearing struct {
-	watch          *progress.Count // nil if nobody listens
+	watch          *progress.Count // nil if there is no progress to report
 	files, matches uint64          // so far
 }
 
@@ -340,7 +335,7 @@ type hearing struct {
 func (h *hearing) progress(data []byte) {
 	files, n := binary.Uvarint(data)
 	if h.watch == nil || n <= 0 {
-		return // an older owner doesn't say
+		return // an older owner sends no totals
 	}
 	matches, m := binary.Uvarint(data[n:])
 	if m <= 0 || files < h.files || matches < h.matches {
@@ -360,5 +355,5 @@ func (c *Client) broken(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrNoOwner, err)
 }
 
-// Close hangs up.
+// Close disconnects.
 func (c *Client) Close() error { return c.conn.Close() }

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child claims the folder, says so, and waits to be killed.
+// child claims the folder, reports it, and waits to be killed.
 func child(dir string) {
 	lease, err := Claim(state(nil, dir))
 	if err != nil || lease == nil {
@@ -164,7 +164,7 @@ func TestAsk(t *testing.T) {
 	wg.Wait()
 }
 
-// A bug that one request meets does not end the process that others ask.
+// A panic in one request does not end the process that serves others.
 func TestHandlerPanics(t *testing.T) {
 	socket, _ := serve(t, func(_ context.Context, req []byte, send func([]byte) error) error {
 		if len(req) == 0 {
@@ -271,8 +271,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// An owner that was suspended has its socket still and takes connections, but
-// says nothing.
+// A suspended owner still has its socket and accepts connections, but sends nothing.
 func TestSuspendedOwnerIsNone(t *testing.T) {
 	needsSharing(t)
 	socket := filepath.Join(t.TempDir(), "s", "sock")
@@ -293,7 +292,7 @@ func TestSuspendedOwnerIsNone(t *testing.T) {
 	}
 }
 
-// A client hears how far an owner is.
+// A client receives the owner's progress.
 func TestOwnerTellsHowFarItIs(t *testing.T) {
 	var heard progress.Count
 	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {
@@ -308,7 +307,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	heard.Add(1) // before the question
+	heard.Add(1) // before the request
 	if err := c.Ask(progress.With(t.Context(), &heard), []byte("q"), func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +322,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// One that takes its time says so.
+// A slow owner sends signs of life.
 func TestBusyOwnerShowsLife(t *testing.T) {
 	done := make(chan struct{})
 	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {

@@ -2,7 +2,7 @@ package owner
 
 import "golang.org/x/sys/unix"
 
-// peerUser is the user of the process at the other end of a socket.
+// peerUser returns the user of the process at the other end of a socket.
 func peerUser(fd int) (uint32, error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

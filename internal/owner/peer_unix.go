@@ -29,7 +29,7 @@ func samePeer(conn net.Conn) error {
 	return nil
 }
 
-// private refuses a folder that others can enter.
+// private returns an error for a folder that others can enter.
 func private(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

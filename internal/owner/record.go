@@ -19,18 +19,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Recording belongs to the root: the owner of the index does it, for every process that
-// asks. Such a process keeps its connection open. It ends with the owner, however that
-// ends, and then one of those processes becomes the owner and goes on.
+// The owner of the index records for every process that asks. Such a process keeps its
+// connection open. Recording ends with the owner; then one of those processes becomes the
+// owner and continues.
 
-// Record says where changes of other programs are recorded.
+// Record says where to record changes of other programs.
 type Record struct {
 	StateDir string // of the undo log
 	MaxBytes int64
 	KeepAge  time.Duration
 }
 
-// recordAsk is a request to the recorder of an owner: to begin, or one of the others.
+// recordAsk is a request to the recorder of an owner: to begin, or another one.
 type recordAsk struct {
 	On     *Record
 	Flush  bool
@@ -43,11 +43,11 @@ const (
 	msgRecord = 'r' // a change.Recording, gob
 )
 
-// recording is the recorder of an owner, with the paths it must not keep.
+// recording is the recorder of an owner, with the paths that it must not record.
 type recording struct {
 	begin func(to *Record) // until the owner ends
 	rec   atomic.Pointer[recorder.Recorder]
-	users atomic.Int32 // other processes that asked for it
+	users atomic.Int32 // other processes that want recording
 
 	mu      sync.Mutex
 	on      bool
@@ -57,7 +57,7 @@ type recording struct {
 	denials map[string]*policy.Policy // by their rules
 }
 
-// deny notes the rules of a client.
+// deny adds the rules of a client.
 func (g *recording) deny(v *View) {
 	if len(v.Deny) == 0 || v.Trusted {
 		return
@@ -70,7 +70,7 @@ func (g *recording) deny(v *View) {
 	}
 	p, err := policy.New(policy.Rules{AllowSecrets: true, Deny: v.Deny})
 	if err != nil {
-		return // its process refuses to start with them
+		return // its process fails to start with them
 	}
 	if g.denials == nil {
 		g.denials = map[string]*policy.Policy{}
@@ -81,7 +81,7 @@ func (g *recording) deny(v *View) {
 	}
 }
 
-// record begins to record, once. It goes on until the owner ends.
+// record begins to record, once. It continues until the owner ends.
 func (o *owned) record(ctx context.Context, to *Record) {
 	g := &o.recording
 	g.mu.Lock()
@@ -133,7 +133,7 @@ func (o *owned) record(ctx context.Context, to *Record) {
 	})
 }
 
-// apart runs f so that a panic in the recorder is an error: searching goes on.
+// apart runs f and turns a panic in the recorder into an error, so that searching continues.
 func apart(f func()) error {
 	var g crew.Group
 	g.Go(f)
@@ -160,7 +160,7 @@ func (o *owned) openRecorder(to *Record) (*recorder.Recorder, error) {
 	})
 }
 
-// purge removes records while the recorder rests.
+// purge removes records while the recorder is stopped.
 func (o *owned) purge(ctx context.Context, path string) error {
 	g := &o.recording
 	g.mu.Lock()
@@ -185,7 +185,7 @@ func (o *owned) changed(files []rootfs.Path, trees []rootfs.Path) {
 		return
 	}
 	r.Changed(texts(files), texts(trees))
-	if o.server != nil { // somebody works here
+	if o.server != nil { // this process serves others
 		o.server.last.Store(time.Now().UnixNano())
 	}
 }
@@ -235,7 +235,7 @@ func (o *owned) recorded(ctx context.Context, req *request) (*change.Recording, 
 		return nil, err
 	}
 	if r = o.recording.rec.Load(); r == nil {
-		return &change.Recording{On: true}, nil // it begins anew after a purge
+		return &change.Recording{On: true}, nil // it begins again after a purge
 	}
 	st := r.Status()
 	o.mu.Lock()
@@ -258,8 +258,8 @@ func (o *owned) marked(ctx context.Context, m *change.Mark) (*change.Marked, err
 	return answer, cmp.Or(err, failed)
 }
 
-// SendMark passes a mark to the owner at a socket. It starts nothing: ErrNoOwner says
-// that no process has the index, and so nothing is recorded.
+// SendMark passes a mark to the owner at a socket. It starts no owner: ErrNoOwner means that
+// no process has the index, so nothing is recorded.
 func SendMark(ctx context.Context, socket string, mark *change.Mark) (*change.Marked, error) {
 	answer := &change.Marked{}
 	c, err := tell(ctx, socket, &request{Mark: mark}, msgMarked, answer)
@@ -269,7 +269,7 @@ func SendMark(ctx context.Context, socket string, mark *change.Mark) (*change.Ma
 	return answer, err
 }
 
-// tell sends a request that has one message as its answer. The connection stays open.
+// tell sends a request whose answer is one message. The connection remains open.
 func tell(ctx context.Context, socket string, req *request, want byte, answer any) (*Client, error) {
 	c, err := Dial(socket)
 	if err != nil {
@@ -299,15 +299,15 @@ func (m *Member) Recording(ctx context.Context) (*change.Recording, error) {
 	return m.askRecorder(ctx, recordAsk{Status: true})
 }
 
-// Purge removes the records of a path and everything beneath it; of everything if it is "". It reports false
+// Purge removes the records of a path and everything beneath it, or all records if it is "". It reports false
 // if no process records.
 func (m *Member) Purge(ctx context.Context, path string) (bool, error) {
 	st, err := m.askRecorder(ctx, recordAsk{Purge: &path})
 	return st != nil && st.On, err
 }
 
-// recorded answers a request about the recording. What this process or the one that asks
-// denies is not kept from now on.
+// recorded answers a request about the recording. Paths denied by this process or by the
+// asking one are no longer recorded.
 func (m *Member) recorded(ctx context.Context, req *request) (*change.Recording, error) {
 	o := m.holds()
 	o.recording.deny(m.view.Load())
@@ -334,7 +334,7 @@ func (m *Member) askRecorder(ctx context.Context, ask recordAsk) (*change.Record
 	return answer, err
 }
 
-// keepRecording lets the owner record until the member is closed, whoever that is.
+// keepRecording makes the owner, in whichever process, record until the member is closed.
 func (m *Member) keepRecording() {
 	ctx, stop := context.WithCancel(context.Background())
 	m.stopRecording = stop
@@ -355,7 +355,7 @@ func (m *Member) keepRecording() {
 			if c != nil {
 				c.Close()
 			}
-			if err != nil { // another version, or one that starts or ends just now
+			if err != nil { // another version, or an owner that is starting or ending
 				wait = min(max(2*wait, 50*time.Millisecond), 10*time.Second)
 			}
 			select {

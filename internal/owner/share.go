@@ -28,7 +28,7 @@ type request struct {
 	Version int
 	View    View
 	Place   rootfs.Place // the folder that the client sees at the root's path
-	Mounts  uint64       // and what is mounted below it
+	Mounts  uint64       // and the file systems mounted below it
 	Search  *search.Query
 	Find    *search.FindQuery
 	Code    *search.CodeQuery
@@ -39,14 +39,14 @@ type request struct {
 	Record  *recordAsk
 }
 
-// The first byte of a message tells its kind.
+// The first byte of a message is its kind.
 const (
 	msgFile    = 'f' // a file, as in wire.go
 	msgSummary = 's' // a Summary, gob
 	msgFind    = 'p' // a FindResult, gob
 	msgCode    = 'c' // a CodeResult, gob
 	msgSymbols = 'd' // a SymbolResult, gob
-	msgFields  = 'k' // what is known of files, as in fields.go
+	msgFields  = 'k' // fields of files, as in fields.go
 	msgTexts   = 't' // a textsAnswer, gob
 	msgStatus  = 'i' // an IndexStatus, gob
 	msgNone    = 'n' // the owner has no index to answer by: scan
@@ -91,7 +91,7 @@ func (m *Member) reply(ctx context.Context, req *request, send func([]byte) erro
 	return m.hand(ctx, req, send)
 }
 
-// hand passes a query on to the process's searches and waits for the answer.
+// hand passes a query to the process's searches and waits for the answer.
 func (m *Member) hand(ctx context.Context, req *request, send func([]byte) error) error {
 	r := &Request{
 		View: req.View, Search: req.Search, Find: req.Find, Code: req.Code, Symbols: req.Symbols, Texts: req.Texts.query(),
@@ -110,9 +110,8 @@ func (m *Member) hand(ctx context.Context, req *request, send func([]byte) error
 // It is closed by Close. A Member that can become the owner needs a reader.
 func (m *Member) Requests() <-chan *Request { return m.requests }
 
-// Request is a query of another process that this one, the owner, has to answer:
-// the first of the queries that is set, through the view. Whoever receives it must
-// call Finish once.
+// Request is a query of another process for this one, the owner, to answer: the first of
+// the queries that is set, through the view. The receiver must call Finish once.
 type Request struct {
 	View    View
 	Search  *search.Query // each file is passed to File
@@ -121,7 +120,7 @@ type Request struct {
 	Symbols *search.SymbolQuery
 	Texts   *search.TextQuery // each file is passed to Field
 
-	Progress *progress.Count // the client is told how far this has come
+	Progress *progress.Count // sent to the client
 	// OnGone arranges to call f when the client leaves, until stop is called.
 	OnGone func(f func()) (stop func() bool)
 
@@ -267,14 +266,14 @@ func (m *Member) opening(ctx context.Context) bool {
 	return o.ready.Load()
 }
 
-// handed delivers files and remembers which, so that a search whose owner died
-// can be repeated without delivering a file twice.
+// handed delivers files and remembers them, so that a search whose owner died can be
+// repeated without delivering a file twice.
 type handed struct {
 	yield func(*search.FileMatch) error
 	paths []string
 	err   error // of yield
 
-	// The file whose last part is missing, and its lines and matches so far.
+	// The file whose last part is missing, with its lines and matches so far.
 	open                    string
 	lines, matched, matches int
 }
@@ -302,8 +301,7 @@ func (h *handed) resume(f *search.FileMatch) bool {
 	return !f.More || len(f.Lines) > 0
 }
 
-// rest delivers what file has not delivered. A query may name a file several
-// times.
+// rest delivers the files not yet delivered. A query may name a file several times.
 func (h *handed) rest() func(*search.FileMatch) error {
 	if len(h.paths) == 0 && h.lines == 0 {
 		return h.yield
@@ -362,8 +360,8 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 	return nil, to.rest(), nil
 }
 
-// mayKnow reports whether this process's own policy allows it to know of a file.
-// The owner applies the policy; the answer of an owner that does not is rejected.
+// mayKnow reports whether this process's own policy allows it to see a file's name. The
+// owner applies the policy; the answer of an owner that does not is rejected.
 func (m *Member) mayKnow(path string) bool {
 	p, err := m.root.Known(path)
 	return err == nil && !m.root.Policy().Path(p.String(), false).Refused()
@@ -399,9 +397,9 @@ func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.Sy
 	})
 }
 
-// askOnce asks a question whose answer is one message. The answer is nil if the
-// owner sent none, or one with paths that this client may not know: check tells, and
-// returns the answer's summary.
+// askOnce asks a question whose answer is one message. The answer is nil if the owner sent
+// none, or one with paths that this client may not see: check reports that, and returns the
+// answer's summary.
 func askOnce[T any](ctx context.Context, m *Member, q request, want byte, check func(*T) (*search.Summary, bool)) (*T, error) {
 	var answer *T
 	err := m.ask(ctx, q, func(kind byte, body []byte) error {

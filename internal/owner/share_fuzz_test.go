@@ -61,8 +61,8 @@ func fuzzedOwner(f *testing.F) *owner.Member {
 	return m
 }
 
-// withTypes makes a request of the bytes of its fields: with the types in front, and the
-// length that they have. Changes of the types hardly ever give a request.
+// withTypes makes a request from the bytes of its fields: it prepends the types with the
+// right length, because mutated types hardly ever give a request.
 func withTypes(types, fields []byte) io.Reader {
 	length := []byte{byte(len(fields))}
 	if len(fields) > 127 {
@@ -71,10 +71,10 @@ func withTypes(types, fields []byte) io.Reader {
 	return io.MultiReader(bytes.NewReader(types), bytes.NewReader(length), bytes.NewReader(fields))
 }
 
-// FuzzRequest takes anything for another process's request, of one that sees the same
-// folder: without that the owner would answer none. Each is answered or refused, soon,
-// and the owner goes on. The socket is not in between, which took a hundred times as
-// long; FuzzFrame and TestOwnersKilled are about that.
+// FuzzRequest treats any input as another process's request, of one that sees the same
+// folder: otherwise the owner would answer none. Each is answered or refused, soon, and the
+// owner continues. There is no socket in between, which took a hundred times as long;
+// FuzzFrame and TestOwnersKilled test it.
 func FuzzRequest(f *testing.F) {
 	m := fuzzedOwner(f)
 	var types bytes.Buffer // and an empty request
@@ -98,7 +98,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		m.Reply(ctx, &req, func(b []byte) error { // refused is fine
+		m.Reply(ctx, &req, func(b []byte) error { // an error is fine
 			if len(b) > 1 {
 				answered++
 			}
@@ -115,7 +115,7 @@ func FuzzRequest(f *testing.F) {
 		var b bytes.Buffer
 		out := gob.NewEncoder(&b)
 		for _, whole := range []bool{true, false} {
-			b.Reset() // what is encoded second has no types
+			b.Reset() // the second encoded message has no types
 			if err := out.Encode(req); err != nil {
 				f.Fatal(err)
 			}

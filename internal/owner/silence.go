@@ -9,15 +9,14 @@ import (
 )
 
 // silence remembers an owner that sent no sign of life in time, such as one suspended by ^Z. It holds the
-// lease, so no other process can answer, and each search would wait again. Instead a connection to it is left
-// open, and until it answers there, searches don't ask it.
+// lease, so no other process can answer, and each search would wait again. Instead a connection to it remains
+// open, and searches don't ask it until it answers there.
 type silence struct {
 	mu   sync.Mutex
-	conn net.Conn // nil: nothing is known against the owner
+	conn net.Conn // nil: no silent owner is known
 }
 
-// begin leaves a connection open, with a request that a working owner answers at
-// once.
+// begin leaves a connection open, with a request that a working owner answers at once.
 func (s *silence) begin(socket string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +38,7 @@ func (s *silence) begin(socket string) {
 // probeTime bounds the calls that may block while a silent owner is probed.
 const probeTime = 50 * time.Millisecond
 
-// still reports whether the owner is silent still. It is one system call.
+// still reports whether the owner is still silent. It is one system call.
 func (s *silence) still() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

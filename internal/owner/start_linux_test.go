@@ -24,7 +24,7 @@ func bareHouse(t *testing.T) *house {
 	return h
 }
 
-// A search that comes while a stored index is opened waits for it.
+// A search during the opening of a stored index waits for it.
 func TestSearchWaitsForOpening(t *testing.T) {
 	stress.SkipTiny(t)
 	h := bareHouse(t)
@@ -43,8 +43,8 @@ func TestSearchWaitsForOpening(t *testing.T) {
 	}
 }
 
-// A command without an owner uses the index an earlier one has left, if that is worth it, and sees all
-// changes since.
+// A command without an owner uses the index left by an earlier one, if that is worth it, and sees all changes
+// since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
 	stress.SkipTiny(t)
 	files := stress.Size(1_000, 10_000)
@@ -76,7 +76,7 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 			t.Errorf("a folder that is gone: %q", got)
 		}
 		ask.Close()
-		h.put(".gitignore", "!*/\n") // brings .git back for who may see it
+		h.put(".gitignore", "!*/\n") // shows .git again to views that may see it
 		if trusted {
 			ask := h.open(o, &quarry.IndexOptions{Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket(), Ask: true})
 			if got, st := h.paths(ask, "rareword"); !strings.HasPrefix(got, ".git/x") {
@@ -88,8 +88,8 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 	}
 }
 
-// An owner that was suspended costs a client its patience once; it is asked again
-// as soon as it shows life.
+// A suspended owner costs a client its patience once; it is asked again as soon as it shows
+// life.
 func TestSuspendedOwnerIsRemembered(t *testing.T) {
 	stress.SkipTiny(t)
 	h := bareHouse(t)

@@ -23,10 +23,9 @@ type View struct {
 	Rules       []ignore.File
 }
 
-// Key tells views apart.
+// Key returns a string that differs between views.
 func (v *View) Key() string {
-	// Each text with its length, each list with its own: no two views give the
-	// same bytes.
+	// Each text and each list is preceded by its length: no two views give the same bytes.
 	b := []byte{0}
 	if v.Trusted {
 		b[0] = 1
@@ -76,7 +75,7 @@ func NewFilter(v *View, root *rootfs.Root, rules []ignore.Set) *Filter {
 	return e
 }
 
-// judge gives the judge over walks of this view, with the rules of the present.
+// judge returns the judge over walks of this view, with the current rules.
 func (e *Filter) judge(hidden bool, gen uint64) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -92,7 +91,7 @@ func (e *Filter) judge(hidden bool, gen uint64) *walk.Judge {
 	return j
 }
 
-// Filtered is the index of a Member as one View shows it.
+// Filtered is the index of a Member as a View shows it.
 type Filtered struct {
 	*Member
 	filter *Filter
@@ -151,10 +150,9 @@ func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
 	return l
 }
 
-// toucher returns a function that reports whether an ignore rule from outside the
-// root matches a path or one of its folders. Where none does, the rules in the tree
-// alone decide, which the index knows. Call it with paths in order, from one
-// goroutine.
+// toucher returns a function that reports whether an ignore rule from outside the root
+// matches a path or one of its folders. If none does, only the rules in the tree decide,
+// which the index knows. Call it with paths in order, from one goroutine.
 func (e *Filter) toucher() func(path string) bool {
 	dirs := map[string]bool{"": false}
 	var folder func(dir string) bool
@@ -174,9 +172,9 @@ func (e *Filter) toucher() func(path string) bool {
 }
 
 // Covers reports whether the index has every file that a search of dir shows. It does not if dir is ignored:
-// such a folder is searched when it is named, but is not indexed. The ignore rules above dir are read from
-// disk, because the watcher's may be old where there are no events. With ignored set, Covers reports whether
-// the index has ignored files.
+// such a folder is searched when it is named, but is not indexed. The ignore rules above dir are read from disk,
+// because the watcher's may be outdated if there are no events. With ignored set, Covers reports whether the
+// index has ignored files.
 func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
 	e := s.filter
 	if ignored || e.rescues {
@@ -199,8 +197,8 @@ func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bo
 	return true
 }
 
-// showsProtected reports whether a view without a policy sees one of the folders
-// that are in no index, as .git, since a negated rule such as !*/ brings it back.
+// showsProtected reports whether a view without a policy sees one of the folders that are in
+// no index, such as .git, because a negated rule such as !*/ includes it.
 func (s Filtered) showsProtected() bool {
 	e := s.filter
 	o := s.source()

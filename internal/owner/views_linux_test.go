@@ -24,13 +24,13 @@ import (
 	"quarry/search"
 )
 
-// house is a folder with many kinds of files, one index of it, and whoever asks.
+// house is a folder with many kinds of files, one index of it, and its clients.
 type house struct {
 	t     *testing.T
 	r     *rand.Rand
 	dir   string
 	state string
-	marks map[string]string // by path: a word that is nowhere else, neither in names nor in texts
+	marks map[string]string // by path: a word that occurs only in this file, in no name or other text
 }
 
 var (
@@ -93,7 +93,7 @@ func (h *house) rules(rel string) {
 	h.put(rel, []string{"*.tmp\n", "e1/\n", "!.github\n", "*.log\n!app.log\n", "/d0/e0\n", "*\n!*.go\n!*/\n", "!.env\n!.hidden\n"}[h.r.IntN(7)])
 }
 
-// change does something to the tree.
+// change makes a random change of the tree.
 func (h *house) change() {
 	h.t.Helper()
 	paths := make([]string, 0, len(h.marks))
@@ -114,7 +114,7 @@ func (h *house) change() {
 	}
 }
 
-// options are a view of the house, by chance.
+// options returns a random view of the house.
 func (h *house) options() *quarry.Options {
 	o := &quarry.Options{AllowAny: true, Trusted: h.r.IntN(3) == 0}
 	if !o.Trusted {
@@ -177,7 +177,7 @@ func (h *house) query() search.Query {
 	return q
 }
 
-// answer is the part of a result that must not depend on how it was found.
+// answer is the part of a result that must not depend on the way it was found.
 type answer struct {
 	Files []search.FileMatch
 	Found []string
@@ -236,8 +236,8 @@ func TestOneIndexForAllViews(t *testing.T) {
 				got, plan := h.ask(client, q)
 				q.NoIndex = true
 				want, _ := h.ask(scan, q)
-				// The rules of d2 are denied, too: a scan doesn't read them, the index has.
-				// A folder that is denied and has no file of the index is not counted.
+				// The rules of d2 are denied, too: a scan doesn't read them, the index does.
+				// A denied folder without indexed files is not counted.
 				folder := slices.Contains(o.Deny, "d1") || slices.Contains(o.Deny, "d0/e1")
 				if slices.Contains(o.Deny, "d2/**") || folder && want.Denied[0] == got.Denied[0]+1 {
 					got.Denied, want.Denied = [2]int{}, [2]int{}
@@ -273,7 +273,7 @@ func (h *house) makeHome() string {
 	return home
 }
 
-// secret looks for data that a view may not know among the owner's messages to it.
+// secret looks for data denied to a view in the owner's messages to it.
 func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *quarry.Workspace, tap *tap) {
 	h.t.Helper()
 	sent := tap.bytes()
@@ -283,7 +283,7 @@ func (h *house) secret(run *stress.Run, seed uint64, o *quarry.Options, scan *qu
 		if _, err := scan.Read(h.t.Context(), path, nil); fault.CodeOf(err) != fault.ProtectedPath {
 			continue
 		}
-		// Names repeat from folder to folder: only the whole path tells.
+		// Names repeat from folder to folder: only the whole path identifies the file.
 		named := rules.Path(path, false) == policy.Secret // an answer may name it
 		if bytes.Contains(sent, []byte(mark)) || !named && strings.Contains(path, "/") && bytes.Contains(sent, []byte(path)) {
 			run.Violation(seed, "the owner sent something of %s, which is denied", path)

@@ -9,9 +9,8 @@ import (
 	"quarry/search"
 )
 
-// Files travel between an owner and the processes that ask it in this form:
-// every number a varint, every text its length and its bytes, in the order of
-// the struct's fields.
+// Files are sent between an owner and its clients in this form: every number a varint,
+// every text its length and its bytes, in the order of the struct's fields.
 
 var errWire = errors.New("damaged message from the index's owner")
 
@@ -89,7 +88,7 @@ func appendHoles(b []byte, matches [][]search.Hole) []byte {
 	return b
 }
 
-// wireReader takes such a message apart. After an error everything is zero.
+// wireReader parses such a message. After an error everything is zero.
 type wireReader struct {
 	b   []byte
 	err error
@@ -101,7 +100,7 @@ func decodeFile(b []byte) (search.FileMatch, error) {
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(), AtNUL: r.byte() == 1,
 		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
 	}
-	n := r.count(10) // the least a line takes
+	n := r.count(10) // the smallest size of a line
 	if n > 0 {
 		f.Lines = make([]search.Line, n)
 		for i := range f.Lines {

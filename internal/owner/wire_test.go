@@ -10,7 +10,7 @@ import (
 	"quarry/search"
 )
 
-// wireSample has every field set, so that one that is forgotten shows.
+// wireSample has every field set, so that a forgotten one is detected.
 func wireSample(t testing.TB) search.FileMatch {
 	line := search.Line{
 		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
@@ -22,7 +22,7 @@ func wireSample(t testing.TB) search.FileMatch {
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
 		for i := range v.NumField() {
-			// Which definition a line is in finds out who asks, not the owner.
+			// The client finds the definition around a line, not the owner.
 			if v.Field(i).IsZero() && v.Type().Field(i).Name != "Symbol" {
 				t.Fatalf("the sample leaves %s.%s empty", v.Type(), v.Type().Field(i).Name)
 			}
@@ -48,8 +48,8 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// FuzzWire decodes anything as the file of an answer. An accepted file is the same after it was encoded and
-// decoded again.
+// FuzzWire decodes arbitrary bytes as the file of an answer. Encoding and decoding an accepted file again must
+// not change it.
 func FuzzWire(f *testing.F) {
 	f.Add(appendFile(nil, &search.FileMatch{Path: "x", Lines: []search.Line{{Text: []byte("y")}}}))
 	full := wireSample(f)

@@ -11,10 +11,10 @@ import (
 	"quarry/internal/activity"
 )
 
-// maxCalls is how many calls an answer has.
+// maxCalls limits the calls in an answer.
 const maxCalls = 500
 
-// activity lists the calls of tools after a number, oldest first.
+// activity lists the calls of tools after a given number, oldest first.
 func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.Activity == nil {
 		return map[string]any{"on": false, "calls": []activity.Numbered{}}, nil
@@ -41,8 +41,8 @@ func (s *Server) activity(w http.ResponseWriter, r *http.Request) (any, error) {
 	return out, nil
 }
 
-// madeBy says which change each call made, by their numbers: the one of its session
-// while it ran.
+// madeBy maps calls by number to the change that each made: the change made by its session
+// while the call ran.
 func (s *Server) madeBy(ctx context.Context, calls []activity.Numbered) map[int]string {
 	made := map[int]string{}
 	if len(calls) == 0 {

@@ -19,27 +19,27 @@ import (
 	"quarry/toolset"
 )
 
-// agent is an MCP client of a server of its own, as an agent has one.
+// agent is an MCP client with its own server, as agents have.
 type agent struct {
 	t       testing.TB
 	session *mcp.ClientSession
 	there   *presence.Server
 }
 
-// agents is a page beside agents: what they change waits for a decision on it.
+// agents is a page with agents whose changes wait for a decision on the page.
 type agents struct {
 	*served
 	present string // the folder of presence
 	rulesOf func() ([]string, error)
-	calls   string // the folder of activity; "" keeps none
-	// How further agents connect: the protocol ("" is the newest), and what asks their
-	// users.
+	calls   string // the folder of activity; "" records none
+	// Settings of further agents: the protocol ("" is the newest), and the handler of questions
+	// to their users.
 	protocol    string
 	elicitation *mcp.ElicitationCapabilities
 	dialog      func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error)
 }
 
-// showAt says where the page is, as quarry ui does.
+// showAt publishes the page's address, as quarry ui does.
 func (a *agents) showAt(t testing.TB) {
 	t.Helper()
 	if err := a.opts.Review.(*review.Store).ShowAt(a.base + "/review/"); err != nil {
@@ -50,7 +50,7 @@ func (a *agents) showAt(t testing.TB) {
 func serveAgents(t testing.TB, files map[string]string) *agents {
 	t.Helper()
 	if strings.HasPrefix(t.Name(), "TestBrowser") {
-		needsBrowser(t) // a test that is skipped later would leave calls that wait for a decision
+		needsBrowser(t) // skipping later would leave calls that wait for a decision
 	}
 	s, _ := serveReview(t, files)
 	a := &agents{served: s, present: t.TempDir()}
@@ -58,8 +58,8 @@ func serveAgents(t testing.TB, files map[string]string) *agents {
 	return a
 }
 
-// agent connects one. wait is how long its calls wait for a decision; 0 is a server
-// without the gate.
+// agent connects an agent. wait is how long its calls wait for a decision; 0 starts a
+// server without the gate.
 func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	t.Helper()
 	opts := &quarry.Options{StateDir: a.state}
@@ -110,7 +110,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		a.refuseAll() // a call that waits would hold up the end of the test
+		a.refuseAll() // a pending call would delay the end of the test
 		_ = session.Close()
 		toServer.Close()
 		cancel()
@@ -123,7 +123,7 @@ func (a *agents) agent(t testing.TB, name string, wait time.Duration) *agent {
 	return &agent{t, session, there}
 }
 
-// refuseAll decides what still waits.
+// refuseAll refuses all pending proposals.
 func (a *agents) refuseAll() {
 	list, _ := a.opts.Review.Pending()
 	for _, p := range list {
@@ -148,14 +148,14 @@ func (a *agent) call(name string, args map[string]any) string {
 	return b.String()
 }
 
-// start calls a tool whose answer comes later.
+// start calls a tool without waiting for the answer.
 func (a *agent) start(name string, args map[string]any) <-chan string {
 	out := make(chan string, 1)
 	go func() { out <- a.call(name, args) }()
 	return out
 }
 
-// waiting waits until so many proposals wait, and returns the newest.
+// waiting waits until count proposals are pending, and returns the newest.
 func (a *agents) waiting(t testing.TB, count int) *review.Proposal {
 	t.Helper()
 	var list []*review.Proposal

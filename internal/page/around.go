@@ -11,12 +11,12 @@ import (
 	"quarry/search"
 )
 
-// maxAround is how many unchanged lines an answer has.
+// maxAround limits the unchanged lines in an answer.
 const maxAround = 2000
 
-// around gives unchanged lines of a file: of a change, as it left the file, or as the
-// file is now; from one line to another or, with def, those of the innermost definition
-// that has the first line.
+// around returns unchanged lines of a file, as a change left it or as it is now: from one
+// line to another or, with def, the lines of the innermost definition that contains the
+// first line.
 func (s *Server) around(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	from, err1 := positive(v.Get("from"), 1)

@@ -19,8 +19,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A question is answered for the proposal it was asked about: going back to
-// another one ends it, and one that is decided meanwhile is not decided again.
+// A question applies to the proposal it was asked about: leaving the proposal closes the
+// question, and one decided meanwhile is not decided again.
 func TestBrowserQuestionsEnd(t *testing.T) {
 	stress.SkipQuick(t)
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": thirty})
@@ -57,7 +57,7 @@ func TestBrowserQuestionsEnd(t *testing.T) {
 	}
 }
 
-// A key that is held down undoes once.
+// A key held down undoes once.
 func TestBrowserHeldKeys(t *testing.T) {
 	s := serve(t, project, nil)
 	if _, err := s.ws.Edit(t.Context(), "README.md", []change.Edit{{Old: "explained", New: "described"}}, nil); err != nil {
@@ -74,7 +74,7 @@ func TestBrowserHeldKeys(t *testing.T) {
 	}
 }
 
-// A server that has ended is said to have, in each view, in words.
+// Each view says in words that the server has ended.
 func TestBrowserServerEnds(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/health", 1600, 1000, "light")
@@ -90,7 +90,7 @@ func TestBrowserServerEnds(t *testing.T) {
 	b.has(".notice.bad", "the server does not answer")
 }
 
-// cable is a listener whose connections can be cut.
+// cable is a listener whose connections can be interrupted.
 type cable struct {
 	net.Listener
 	mu   sync.Mutex
@@ -117,7 +117,7 @@ func (c *cable) Accept() (net.Conn, error) {
 	}
 }
 
-// set cuts the cable or mends it.
+// set interrupts or restores the connections.
 func (c *cable) set(cut bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +130,7 @@ func (c *cable) set(cut bool) {
 	}
 }
 
-// What could not be shown while the server was out of reach is shown when it is
+// Content that could not be loaded while the server was unreachable appears when it is
 // back, without a reload.
 func TestBrowserConnectionReturns(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -165,8 +165,8 @@ func TestBrowserConnectionReturns(t *testing.T) {
 	}
 }
 
-// The address follows what is typed, but not each key of it: the browser's
-// history keeps every address.
+// The address follows the typed text, but not each key: the browser's history keeps every
+// address.
 func TestBrowserAddressFollows(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
@@ -177,7 +177,7 @@ func TestBrowserAddressFollows(t *testing.T) {
 	if n := eval[int](b, "written.length"); n > 3 { // on a slow machine there may be a pause between two keys
 		t.Errorf("%d addresses for 10 keys", n)
 	}
-	// What is not written yet belongs to the entry that is left.
+	// Pending address changes belong to the entry that is left.
 	eval[chromedp.Void](b, `(() => { const q = document.getElementById("q"); q.value = "wide"; q.dispatchEvent(new Event("input")); document.querySelector('[data-view="health"]').click(); })()`)
 	b.until(`location.pathname === "/health"`)
 	b.do(chromedp.NavigateBack())
@@ -185,7 +185,7 @@ func TestBrowserAddressFollows(t *testing.T) {
 	b.until(`document.querySelector(".rail details").getAttribute("aria-label") === "Filters"`)
 }
 
-// An agent that ends while its proposal is read is said to have gone.
+// The page reports an agent that ends while its proposal is open.
 func TestBrowserAgentGoes(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	propose(t, agent, "a.txt", change.Edit{Old: "2\n3\n", New: "two\n3\n", Occurrence: change.First})
@@ -205,11 +205,11 @@ func TestBrowserAgentGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.has(".notice.warn", "The agent has gone since.")
-	b.until(`!document.querySelector(".entry:not(.on) .tag.warn")`) // the other one's has not
+	b.until(`!document.querySelector(".entry:not(.on) .tag.warn")`) // the other agent's entry has no tag
 }
 
-// What arrives after a view was left does not draw over the next one, nor lead
-// back: the checks of a large workspace take seconds.
+// Answers that arrive after a view was left neither draw over the next view nor return to
+// the old one: the checks of a large workspace take seconds.
 func TestBrowserLateAnswers(t *testing.T) {
 	stress.SkipQuick(t)
 	wait := make(chan struct{})
@@ -231,7 +231,7 @@ func TestBrowserLateAnswers(t *testing.T) {
 	stays := func(what string) {
 		t.Helper()
 		eval[chromedp.Void](b, `(() => { window.later = false; setTimeout(() => { later = true; }, 300); })()`)
-		b.until("later") // nothing says that nothing comes
+		b.until("later") // the answer never arrives
 		if got := eval[string](b, `location.pathname + " " + document.querySelector(".bar").className + " " + document.querySelector("main").className`); got != "/search bar search-bar search" {
 			t.Errorf("%s: %s", what, got)
 		}
@@ -255,7 +255,7 @@ func TestBrowserLateAnswers(t *testing.T) {
 	}
 }
 
-// A move without a change of the text says that.
+// A move that doesn't change the text says so.
 func TestBrowserMoveIsSaid(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	_, err := agent.Move(t.Context(), "a.txt", "b.txt", nil)

@@ -30,7 +30,7 @@ func TestBrowserSearch(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
 	b.has(".zero h2", "Search demo")
-	b.until(`document.querySelector(".rail .tag").hidden`) // no filter, no count of them
+	b.until(`document.querySelector(".rail .tag").hidden`) // without a filter, no count is shown
 	b.until(`document.activeElement.id === "q"`)
 	b.until(`!location.hash && sessionStorage.getItem("quarry.token")`)
 	b.keys("retryAfter")
@@ -57,7 +57,7 @@ func TestBrowserSearch(t *testing.T) {
 	b.until(`document.querySelector("a.hit.on")?.textContent.includes("var y")`)
 	b.keys(kb.Escape)
 	b.until(`!location.search.includes("at=") && !document.querySelector(".with-peek")`)
-	// Back goes to what was opened before.
+	// Back returns to the file opened before.
 	b.do(chromedp.NavigateBack())
 	b.has(".peek .hit.on", "var y")
 
@@ -80,7 +80,7 @@ func TestBrowserSearch(t *testing.T) {
 	b.has("dialog[open] h2", "Keys")
 }
 
-// TestBrowserFiles opens files that are long, wide, empty, binary and gone.
+// TestBrowserFiles opens files that are long, wide, empty, binary and deleted.
 func TestBrowserFiles(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search?q=text&at=long.txt:29990", 1600, 1000, "dark")
@@ -97,7 +97,7 @@ func TestBrowserFiles(t *testing.T) {
 		eval[chromedp.Void](b, fmt.Sprintf(`history.pushState(null, "", "/search?q=text&at=" + encodeURIComponent(%s)); dispatchEvent(new PopStateEvent("popstate"))`, quote(c.at)))
 		b.has(".peek", c.want)
 	}
-	// A file that is changed while it is shown.
+	// A file that changes while it is shown.
 	eval[chromedp.Void](b, `history.pushState(null, "", "/search?q=text&at=README.md:1"); dispatchEvent(new PopStateEvent("popstate"))`)
 	b.has(".peek .lines", "explained in docs")
 	if _, err := s.ws.Write(t.Context(), "README.md", []byte("# another text\n"), nil); err != nil {
@@ -106,7 +106,7 @@ func TestBrowserFiles(t *testing.T) {
 	b.has(".peek .lines", "another text")
 }
 
-// TestBrowserChanges sees changes as they are made, undoes and redoes them.
+// TestBrowserChanges shows changes as they are made, and undoes and redoes them.
 func TestBrowserChanges(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/changes", 1600, 1000, "light")
@@ -134,12 +134,12 @@ func TestBrowserChanges(t *testing.T) {
 	b.keys("U")
 	b.until(`!document.querySelector(".entry.undone[data-id='` + first.ID + `']")`)
 	s.becomes(t, "README.md", "described")
-	// A conflict is explained, and the button is off with its reason.
+	// A conflict is explained, and the button is disabled with its reason.
 	write(t, filepath.Join(s.dir, "README.md"), "by hand\n")
 	b.reload()
 	b.has(".notice.warn", "README.md")
 	b.until(`document.querySelector("[data-writes][data-no='1']")?.disabled`)
-	// An entry that comes while an older one is read is announced.
+	// A new entry is announced while an older one is shown.
 	if _, err := s.ws.Write(t.Context(), "new.txt", []byte("x\n"), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestBrowserChanges(t *testing.T) {
 	b.has(".dfile .head", "new.txt")
 }
 
-// u, pressed again and again, undoes one change after the other, and says why it stops.
+// Pressing u repeatedly undoes one change after the other, and says why it stops.
 func TestBrowserUndoesInARow(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "0\n"}, nil)
 	for i := range 3 {
@@ -201,8 +201,8 @@ func TestBrowserManyChanges(t *testing.T) {
 	b.has(".status", "50 of 350 changes")
 }
 
-// TestBrowserWidths looks at every view in both themes, wide and narrow: nothing
-// scrolls sideways, and there is an outline to every focus.
+// TestBrowserWidths checks every view in both themes, wide and narrow: nothing
+// scrolls sideways, and every focus has an outline.
 func TestBrowserWidths(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -219,7 +219,7 @@ func TestBrowserWidths(t *testing.T) {
 		if want := map[string]string{"light": "rgb(248, 248, 246)", "dark": "rgb(17, 18, 20)"}[theme]; dark != want {
 			t.Errorf("%s: background %s, want %s", theme, dark, want)
 		}
-		// Each view is loaded on a phone; then the window grows. The other tests load it wide.
+		// Load each view on a phone, then enlarge the window. The other tests load it wide.
 		for _, v := range views {
 			for i, width := range []int64{380, 320, 1000, 1600} {
 				b.do(chromedp.EmulateViewport(width, 800))
@@ -236,7 +236,7 @@ func TestBrowserWidths(t *testing.T) {
 	}
 }
 
-// hostile are names and contents that would do something if they were not text.
+// hostile returns names and contents that would act on the page if they were not text.
 func hostile() []string {
 	list := []string{
 		"<img src=x onerror=pwned()>", "<script>pwned()</script>", "\"><svg onload=pwned()>", "javascript:pwned()", "' onmouseover='pwned()", "</textarea><script>pwned()</script>",
@@ -264,7 +264,7 @@ func TestBrowserHostile(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search?q=needle", 1600, 1000, "light")
 	b.has(".status", "200 matching lines in 200 files")
-	b.until(`document.querySelectorAll("article.file").length === 200`) // the last are drawn when nobody types
+	b.until(`document.querySelectorAll("article.file").length === 200`) // the last ones are drawn while no key is pressed
 	elements := `[...document.querySelectorAll("main *, dialog *")].filter((e) => ["IMG","SCRIPT","IFRAME","STYLE","BASE","META","OBJECT","EMBED","LINK","FORM"].includes(e.tagName)).length + [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || /^javascript:/i.test(a.value))).length`
 	clean := func(where string) {
 		t.Helper()
@@ -294,7 +294,7 @@ func TestBrowserHostile(t *testing.T) {
 		}
 		clean("file")
 	}
-	// The journal tells of them too.
+	// The journal shows them too.
 	for i, p := range slices.Sorted(mapKeys(files)) {
 		if i%8 != 0 {
 			continue
@@ -340,8 +340,8 @@ func TestBrowserOldAnswers(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
 	b.until(`document.activeElement.id === "q"`)
-	// Every state that was ever shown is noted: the query of the box, and that
-	// of the marks in the first hit.
+	// Record every state shown: the query in the box, and the query of the marks in the
+	// first hit.
 	eval[chromedp.Void](b, `(() => { window.seen = []; new MutationObserver(() => { const m = document.querySelector(".hits mark"); if (m) seen.push([document.getElementById("q").value, m.textContent]); }).observe(document.querySelector(".list-of-hits"), { childList: true, subtree: true }); })()`)
 	for range 3 {
 		b.keys("abcdefghij")
@@ -353,8 +353,8 @@ func TestBrowserOldAnswers(t *testing.T) {
 		b.keys(kb.Backspace)
 		b.has(".zero h2", "Search demo")
 	}
-	// What is painted is the answer to the box, or to the one before it while
-	// the new one is on its way; never to an older one after a newer.
+	// The painted answer is for the box's query, or for the previous one while the new answer
+	// is on its way, but never for an older one after a newer.
 	wrong := eval[[][]string](b, `(() => { const out = []; let last = ""; for (const [q, m] of seen) { if (m !== last) { if (m !== q) out.push([q, m]); last = m; } } return out; })()`)
 	if len(wrong) > 0 {
 		t.Errorf("answers to older questions appeared: %v", wrong)
@@ -362,7 +362,7 @@ func TestBrowserOldAnswers(t *testing.T) {
 }
 
 // TestBrowserWithoutToken: a page without the token shows nothing, and a tab
-// beside one that has it asks for it.
+// next to one with the token asks that tab for it.
 func TestBrowserWithoutToken(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search?q=retryAfter", 1600, 1000, "light")
@@ -398,7 +398,7 @@ func TestBrowserHealth(t *testing.T) {
 	b.until(`document.documentElement.dataset.theme === "light"`)
 }
 
-// TestBrowserUndoOthers: where files of a change, or of changes since a point,
+// TestBrowserUndoOthers: if files of a change, or of changes since a point,
 // changed meanwhile, the page offers to undo the other files.
 func TestBrowserUndoOthers(t *testing.T) {
 	stress.SkipQuick(t)
@@ -434,7 +434,7 @@ func TestBrowserUndoOthers(t *testing.T) {
 	if text("a.txt") != "a\n" || text("b.txt") != "by hand\n" {
 		t.Errorf("a is %q, b is %q", text("a.txt"), text("b.txt"))
 	}
-	// Everything since the first: the undo of a part goes, the second stops at
+	// Undo all since the first change: the partly undone change works, the second stops at
 	// b.txt, and then its other file is undone, too.
 	apply("third", "c.txt")
 	b.until(`document.querySelectorAll(".entry").length === 4`)

@@ -36,12 +36,12 @@ type wireChange struct {
 	NoUndo   string    `json:"no_undo,omitempty"`
 	Rule     string    `json:"rule,omitempty"` // the rule that accepted it
 	Proposal string    `json:"proposal,omitempty"`
-	Partly   string    `json:"partly,omitempty"` // what is on disk of a change that is half applied
+	Partly   string    `json:"partly,omitempty"` // files on disk of a change that is half applied
 }
 
 const (
 	maxPaths = 20
-	// A summary that was worded from paths may be longer than one that is given.
+	// A summary made from paths may be longer than a given one.
 	maxSummary = 1000
 )
 
@@ -62,7 +62,7 @@ func (s *Server) changeOf(c *change.Change) wireChange {
 	return w
 }
 
-// ownWords reports whether the summary of a change that was accepted in part is ours:
+// ownWords reports whether Quarry worded the summary of a partly accepted change, because
 // the agent gave none.
 func (s *Server) ownWords(c *change.Change) bool {
 	if c.Proposal == "" || s.opts.Review == nil || !strings.HasSuffix(c.Summary, " hunks)") {
@@ -72,8 +72,8 @@ func (s *Server) ownWords(c *change.Change) bool {
 	return err == nil && p.State == review.Partly && p.Set.Summary == ""
 }
 
-// clientOf is who made a change. A change without a client was made on the
-// command line, or by another program.
+// clientOf returns who made a change. A change without a client was made on the
+// command line or by another program.
 func clientOf(c *change.Change) string {
 	if c.Author() == change.AnotherProgram {
 		return change.AnotherProgram
@@ -81,7 +81,7 @@ func clientOf(c *change.Change) string {
 	return clientName(c.Client.Name)
 }
 
-// changeFilter narrows the journal.
+// changeFilter selects entries of the journal.
 type changeFilter struct {
 	client, path, text string
 	since              time.Time
@@ -158,7 +158,7 @@ func age(s string) (time.Duration, error) {
 	return 0, badRequest("invalid time span " + strconv.Quote(s) + ": 24h or 7d, for example")
 }
 
-// journal is the log, empty for a workspace that has none.
+// journal returns the log, empty for a workspace without one.
 func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	log, err := s.ws.Changes(ctx, limit)
 	if errors.Is(err, change.ErrNoState) {
@@ -167,8 +167,8 @@ func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	return log, err
 }
 
-// countCache keeps how many lines changes added and removed, since an entry
-// never changes.
+// countCache caches the numbers of added and removed lines of changes: an entry never
+// changes.
 type countCache struct {
 	mu   sync.Mutex
 	byID map[string][2]int // guarded by mu
@@ -234,8 +234,8 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) (any, error) {
 	return out, nil
 }
 
-// diffFiles are the files of a diff, coloured, the large ones without their lines. If
-// the request is for one of them, counted from 1, that is the answer.
+// diffFiles returns the files of a diff, coloured; large ones have no lines. If the request
+// is for one of them, counted from 1, one is the answer.
 func diffFiles(r *http.Request, diffs []change.PathDiff) (files []diffFile, one any, err error) {
 	files = append([]diffFile{}, filesOf(diffs)...)
 	if asked := r.URL.Query().Get("file"); asked != "" {
@@ -251,7 +251,7 @@ func diffFiles(r *http.Request, diffs []change.PathDiff) (files []diffFile, one 
 	return files, nil, nil
 }
 
-// maxDiffLines is how many lines of a diff are shown at once. The hunks of
+// maxDiffLines limits the lines of a diff that are shown at once. The hunks of
 // further files are requested one by one.
 const maxDiffLines = 4000
 
@@ -267,7 +267,7 @@ func deferLarge(files []diffFile) {
 	}
 }
 
-// undoable tries the undo without doing it.
+// undoable previews the undo.
 func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any {
 	if s.opts.ReadOnly {
 		return map[string]any{"undo": false, "why": "this page is read-only"}
@@ -292,7 +292,7 @@ func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any 
 	return out
 }
 
-// wireConflict is a file that differs from what a change left.
+// wireConflict is a file changed after the change to be undone.
 type wireConflict struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -310,8 +310,8 @@ func conflictsOf(err error) []wireConflict {
 	return list
 }
 
-// backTo is the request to go back to right after a change; only the changes of one author
-// are undone if by is not "". With others, files that changed since stay as they are.
+// backTo goes back to the state right after a change. If by is not "", only that author's
+// changes are undone. With others, files that changed since are kept.
 func (s *Server) backTo(ctx context.Context, id, by string, others, dry bool) (*change.Change, error) {
 	log, err := s.journal(ctx, 0)
 	if err != nil {
@@ -323,8 +323,8 @@ func (s *Server) backTo(ctx context.Context, id, by string, others, dry bool) (*
 	return s.ws.Undo(ctx, "", &change.Options{Tool: "undo", To: &change.Back{After: id, By: by, Name: id}, SkipConflicts: others, DryRun: dry, FullDiff: dry})
 }
 
-// back previews going back to right after a change: whose changes are undone, and what
-// becomes of the files, as one diff.
+// back previews going back to right after a change: whose changes are undone, and the
+// effect on the files as one diff.
 func (s *Server) back(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	c, err := s.backTo(r.Context(), r.PathValue("id"), v.Get("by"), v.Get("others") != "", true)
@@ -370,7 +370,7 @@ func (s *Server) goBack(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"done": s.changeOf(c)}, nil
 }
 
-// undo undoes changes in the order given and stops at the first that can't be.
+// undo undoes changes in the given order and stops at the first failure.
 // With others, files that changed since are skipped and the other files of the
 // change are undone. Changes without remaining files are skipped.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) {

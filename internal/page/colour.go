@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxColoured is the largest text that is coloured as a whole: about 10 ms.
-	// Of larger ones only the shown part is coloured, which may be wrong inside
+	// maxColoured is the size of the largest text that is coloured as a whole, in about 10 ms.
+	// Of larger texts only the shown part is coloured, which may be wrong inside
 	// a long comment.
 	maxColoured  = 1 << 20
 	colourBudget = 400 * time.Millisecond
@@ -24,8 +24,8 @@ type colourRun struct {
 	class string
 }
 
-// coloured are the lines of a text, each as pairs of length and class: the form
-// the page gets.
+// coloured holds the lines of a text for the page, each as pairs of length and
+// class.
 type coloured [][]any
 
 func pairs(runs []colourRun) []any {
@@ -85,7 +85,7 @@ func colourLines(ctx context.Context, name string, texts []string, deadline time
 	return out
 }
 
-// colours keeps the colours of texts that were shown last.
+// colours caches the colours of recently shown texts.
 type colours struct {
 	mu    sync.Mutex
 	lines map[string]coloured // by path and version; guarded by mu

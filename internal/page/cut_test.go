@@ -8,7 +8,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// hitsOf are the numbers of a file's matching lines.
+// hitsOf returns the numbers of a file's matching lines.
 func hitsOf(f *wireFile) (list []int) {
 	for _, l := range f.Lines {
 		if l.Hit {
@@ -45,7 +45,7 @@ func TestFilesAreCut(t *testing.T) {
 	}
 }
 
-// Pages together have every file, and its lines in order.
+// The pages together have every file, with its lines in order.
 func TestPagesGoOn(t *testing.T) {
 	tree := map[string]string{}
 	for i := range 9 {
@@ -80,8 +80,8 @@ func TestPagesGoOn(t *testing.T) {
 	}
 }
 
-// The page says that a file was cut, counts what is missing, and takes the word
-// back where nothing is.
+// The page says that a file was cut and counts the missing lines, and removes the note
+// if none is missing.
 func TestBrowserCut(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, map[string]string{
@@ -103,7 +103,7 @@ func TestBrowserCut(t *testing.T) {
 	b.keys("m")
 	b.has(".status", "first 230 of 240 matching lines")
 	b.until(`document.querySelectorAll("a.hit").length === 230`)
-	// At once, while most lines of the first part wait to be drawn.
+	// Immediately, while most lines of the first part are not drawn yet.
 	b = s.open(t, "/search?q=nothing", 1600, 1000, "light")
 	b.until(`document.querySelector(".status")`)
 	eval[int](b, `new MutationObserver((_, o) => {

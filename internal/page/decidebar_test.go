@@ -23,8 +23,8 @@ func (b *tab) font(f [2]string) {
 	eval[chromedp.Void](b, fmt.Sprintf(`(() => { const s = document.documentElement.style; s.setProperty("--sans", %s); s.setProperty("--mono", %s); })()`, quote(quote(f[0])), quote(quote(f[1]))))
 }
 
-// prose proposes so many hunks: in notes whose paragraphs are one long line each, with
-// a changed word somewhere in it, and in code.
+// prose proposes hunks in notes, whose paragraphs are one long line each with a changed
+// word somewhere, and in code.
 func prose(t testing.TB, s *served, by proposer, hunks int) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(53, uint64(hunks)))
@@ -65,8 +65,8 @@ func prose(t testing.TB, s *served, by proposer, hunks int) string {
 	return pendingID(t, by, change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: ops})
 }
 
-// unseen are the changed words of the current hunk that are not in the window: under
-// something else, or outside. Where none is marked, the first changed line has to be.
+// unseen returns the changed words of the current hunk that are covered or outside the
+// window. If no word is marked, the first changed line must be visible.
 const unseen = `(() => {
 	const el = document.querySelector(".hunk.now"), marks = [...el.querySelectorAll(".l.add ins, .l.del del")];
 	const seen = (x) => [...x.getClientRects()].some((r) => { const at = document.elementFromPoint(r.left + Math.min(r.width, 16) / 2, r.top + r.height / 2); return !!at && (x.contains(at) || at.contains(x) && at.closest(".l") === x.closest(".l")); });
@@ -74,7 +74,7 @@ const unseen = `(() => {
 })()`
 
 // TestBrowserDecidesByKeys decides every hunk by keys alone. At each decision all
-// changed words of the hunk are in the window.
+// changed words of the hunk are visible.
 func TestBrowserDecidesByKeys(t *testing.T) {
 	decisions := 0
 	for i, size := range [][2]int64{{1280, 800}, {1366, 768}, {380, 800}} {
@@ -90,7 +90,7 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 				b.font(font)
 				for k := range hunks {
 					b.until(fmt.Sprintf(`document.querySelector(".hunk.now")?.dataset.k === "%d"`, k))
-					// A key that decides nothing brings more of the hunk into the window.
+					// A key that decides nothing scrolls to more of the hunk.
 					for try := 0; ; try++ {
 						hidden := eval[[]string](b, unseen)
 						b.keys([]string{"a", "r"}[k%2])
@@ -116,8 +116,8 @@ func TestBrowserDecidesByKeys(t *testing.T) {
 	t.Logf("%d decisions", decisions)
 }
 
-// TestBrowserBarKeepsItsHeight: the bar of a decision takes at most 64 pixels, in every
-// state of a review, and all its buttons are in the window.
+// TestBrowserBarKeepsItsHeight: the decision bar is at most 64 pixels high in every
+// state of a review, and all its buttons are visible.
 func TestBrowserBarKeepsItsHeight(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	id := prose(t, s, agent, 46)
@@ -178,8 +178,8 @@ func TestBrowserBarKeepsItsHeight(t *testing.T) {
 	}
 }
 
-// A key that can't act says why, and the next proposal begins with its title; what the
-// page says of the last one covers neither "Send decision" nor the diff.
+// A key that can't act says why, and the next proposal begins with its title. Messages
+// about the previous one cover neither "Send decision" nor the diff.
 func TestBrowserKeysSayWhy(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	first := prose(t, s, agent, 12)

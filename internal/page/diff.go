@@ -13,18 +13,18 @@ import (
 	"quarry/change"
 )
 
-// diffFile is what a change did to one file.
+// diffFile is the part of a change that concerns one file.
 type diffFile struct {
 	Path  string     `json:"path"`
-	Old   string     `json:"old,omitempty"` // where it was, if that is another path
+	Old   string     `json:"old,omitempty"` // the previous path, if it differs
 	Kind  string     `json:"kind"`          // edit, create, delete, move, trash, restore, note
 	Note  string     `json:"note,omitempty"`
 	Add   int        `json:"add"` // lines, shown or not
 	Del   int        `json:"del"`
-	Cut   int        `json:"cut,omitempty"` // changed lines that are not shown
+	Cut   int        `json:"cut,omitempty"` // number of changed lines not shown
 	Hunks []diffHunk `json:"hunks,omitempty"`
 	mode  bool       // the note is about the mode
-	// Deferred says that the hunks are omitted here and can be requested.
+	// Deferred reports that the hunks are omitted and can be requested.
 	Deferred bool `json:"deferred,omitempty"`
 }
 
@@ -39,7 +39,7 @@ type diffHunk struct {
 }
 
 // diffLine is a line of a hunk. Marks are pairs of UTF-16 offsets: the words
-// that differ from the line it replaces.
+// that differ from the replaced line.
 type diffLine struct {
 	Kind   string `json:"k"` // " ", "-" or "+"
 	Old    int    `json:"o,omitempty"`
@@ -48,10 +48,10 @@ type diffLine struct {
 	Marks  []int  `json:"m,omitempty"`
 	Colour []any  `json:"c,omitempty"`
 	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file
-	CR     bool   `json:"r,omitempty"` // it ends with CR LF, and others of the hunk don't
+	CR     bool   `json:"r,omitempty"` // it ends with CR LF, unlike other lines of the hunk
 }
 
-// filesOf are the parts of a diff, one for each path.
+// filesOf splits a diff by path.
 func filesOf(diffs []change.PathDiff) []diffFile {
 	var list []diffFile
 	for _, d := range diffs {
@@ -85,8 +85,8 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 		case change.DiffMode:
 			f.Note, f.mode = modeNote(d), true
 		}
-		// An edit of a file that was moved, or whose mode was changed, earlier in
-		// the same change.
+		// This is an edit of a file that the same change moved, or whose mode it changed,
+		// before.
 		if k := len(list) - 1; k >= 0 && f.continues(d.Kind, &list[k]) {
 			f.Kind, f.Old = list[k].Kind, list[k].Old
 			if f.Note == "" {
@@ -124,7 +124,7 @@ func (f *diffFile) read(hunks string) {
 // hunk, not only on its first character.
 type diffParser struct {
 	file     *diffFile
-	old, now int // lines of the hunk still to come
+	old, now int // lines of the hunk not read yet
 	o, n     int // numbers of the next lines
 }
 
@@ -210,7 +210,7 @@ func finishDiff(ctx context.Context, files []diffFile, deadline time.Time) {
 	}
 }
 
-// markEnds leaves the ends of lines unmarked where all are the same.
+// markEnds leaves line endings unmarked if all are the same.
 func markEnds(ls []diffLine) {
 	if !slices.ContainsFunc(ls, func(l diffLine) bool { return !l.CR }) {
 		for i := range ls {
@@ -219,7 +219,7 @@ func markEnds(ls []diffLine) {
 	}
 }
 
-// colourHunk colours each side as a text of its own.
+// colourHunk colours each side as a separate text.
 func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Time) {
 	for _, side := range []string{"-", "+"} {
 		var texts []string
@@ -235,8 +235,8 @@ func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Tim
 	}
 }
 
-// markWords pairs the removed lines of a block with the added ones after them,
-// in order, and marks what differs.
+// markWords pairs the removed lines of a block with the added lines after them,
+// in order, and marks the differing words.
 func markWords(ls []diffLine) {
 	for i := 0; i < len(ls); {
 		if ls[i].Kind != "-" {
@@ -258,15 +258,15 @@ func markWords(ls []diffLine) {
 	}
 }
 
-// maxWords bounds the words of a line that are compared one by one, between those that
-// both lines begin and end with.
+// maxWords limits the words compared one by one in a line, after removing the common
+// beginning and end.
 const maxWords = 400
 
-// wordDiff marks the words that two lines don't share. Lines with little in
-// common get no marks: everything would be marked.
+// wordDiff marks the words that two lines don't share. Lines with little in common get no
+// marks, because nearly everything would be marked.
 func wordDiff(a, b string) (ma, mb []int) {
 	wa, wb := splitWords(a), splitWords(b)
-	head, tail := 0, 0 // the words that both begin and end with
+	head, tail := 0, 0 // number of words in the common beginning and end
 	for head < min(len(wa), len(wb)) && wa[head] == wb[head] {
 		head++
 	}
@@ -366,8 +366,11 @@ func wordClass(r rune) int {
 	return 0
 }
 
-// modeNote says what became of a file's mode.
+// modeNote words the change of a file's mode.
 func modeNote(d change.PathDiff) string {
+	if (d.Modes[0]^d.Modes[1])&0o100 == 0 {
+		return fmt.Sprintf("Its mode %o was changed to %o.", d.Modes[0].Perm(), d.Modes[1].Perm())
+	}
 	if d.Modes[1]&0o100 != 0 {
 		return "It was made executable."
 	}

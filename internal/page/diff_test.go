@@ -75,7 +75,7 @@ func TestWordMarks(t *testing.T) {
 	}
 }
 
-// Colours have to line up with the text they are for: the page cuts it by their
+// Colours must cover their text exactly: the page splits the text by their
 // lengths.
 func TestColoursCoverTheLine(t *testing.T) {
 	texts := []string{"package p // 😀 hé", "", "/* a", "b */ var x = `", "`", "\tfunc() {}\x00\u202e", "func f(s string) int { return 0x1F }"}
@@ -103,7 +103,7 @@ func TestColoursCoverTheLine(t *testing.T) {
 	}
 }
 
-// Ends of lines are marked where they differ.
+// Line endings are marked if they differ.
 func TestLineEnds(t *testing.T) {
 	for hunks, want := range map[string]string{
 		"@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+b\n": "rr..",

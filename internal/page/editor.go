@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// editor opens a file at a line through an address that the system hands to
-// it.
+// editor opens a file at a line through an address that the system handles.
 type editor struct {
 	Name string `json:"name"`
-	// Address has {path} and {line} in it; "" opens nothing.
+	// Address contains {path} and {line}; "" opens nothing.
 	Address string `json:"address"`
 }
 
-// editors are known by name, as in their own documentation.
+// editors lists known editors with addresses from their documentation.
 var editors = []struct{ key, name, address string }{
 	{"vscode", "VS Code", "vscode://file{path}:{line}"},
 	{"vscodium", "VSCodium", "vscodium://file{path}:{line}"},
@@ -26,7 +25,7 @@ var editors = []struct{ key, name, address string }{
 	{"none", "", ""},
 }
 
-// Editors lists the names that Options.Editor knows.
+// Editors lists the names accepted by Options.Editor.
 func Editors() []string {
 	var names []string
 	for _, e := range editors {
@@ -48,7 +47,7 @@ func editorFor(given string) (editor, error) {
 	if !found || !strings.Contains(given, "{path}") {
 		return editor{}, fmt.Errorf("unknown editor %q: use %s, or an address with {path} and {line} in it", given, strings.Join(Editors(), ", "))
 	}
-	// These would run or load something in the page's place.
+	// These schemes would replace the page or run a script in it.
 	if slices.Contains([]string{"javascript", "data", "http", "https", "blob", "file", "vbscript"}, strings.ToLower(strings.TrimSpace(scheme))) {
 		return editor{}, fmt.Errorf("invalid editor %q: the address has to begin with the editor's own scheme", given)
 	}

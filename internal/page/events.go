@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// beat is how often the journal is looked at while a page is open: other
-	// processes write it. One look costs about 50 µs.
+	// beat is how often the journal is polled while a page is open, because other
+	// processes write it. One poll costs about 50 µs.
 	beat = 250 * time.Millisecond
-	// slowBeat is how often the index is asked.
+	// slowBeat is how often the index is polled.
 	slowBeat = time.Second
-	// activityBeat is how often calls of tools are looked for.
+	// activityBeat is how often calls of tools are polled.
 	activityBeat = 500 * time.Millisecond
-	// keepAlive is how often a page is told that the server still runs.
+	// keepAlive is how often the server tells a page that it still runs.
 	keepAlive = 10 * time.Second
-	// maxStreams bounds the pages that listen at once.
+	// maxStreams limits the pages that listen at once.
 	maxStreams = 64
 )
 
-// event is something that happened, as it is sent to the page.
+// event is an event as sent to the page.
 type event struct {
 	Name string
 	Data any
 }
 
-// pulse watches for changes by other processes and tells the open pages.
+// pulse polls for changes by other processes and tells the open pages.
 type pulse struct {
 	s    *Server
 	wake chan struct{}
 
-	stamp   string    // of the proposals when they were last counted; only run uses it
-	waiting int       // how many proposals waited then; only run uses it
-	called  time.Time // when the activity was last looked at; only run uses it
+	stamp   string    // of the proposals at the last count; only run uses it
+	waiting int       // pending proposals at the last count; only run uses it
+	called  time.Time // time of the last poll of the activity; only run uses it
 
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu
-	last map[string]string   // what was told last, by name; guarded by mu
+	last map[string]string   // the last data sent, by name; guarded by mu
 }
 
 func newPulse(s *Server) *pulse {
 	return &pulse{s: s, wake: make(chan struct{}, 1), subs: map[chan event]bool{}, last: map[string]string{}}
 }
 
-// poke makes the next look come now.
+// poke triggers the next poll immediately.
 func (p *pulse) poke() {
 	select {
 	case p.wake <- struct{}{}:
@@ -93,7 +93,7 @@ func (p *pulse) look(ctx context.Context, index bool) {
 	}
 	if r := p.s.opts.Review; r != nil {
 		if index && p.waiting > 0 {
-			r.Sweep() // an agent that was killed tells nobody
+			r.Sweep() // a killed agent doesn't report its end
 		}
 		if stamp, err := r.Stamp(); err == nil && stamp != p.stamp {
 			open := p.s.waiting()
@@ -128,7 +128,7 @@ func (p *pulse) tell(name string, data any) {
 	for c := range p.subs {
 		select {
 		case c <- event{name, json.RawMessage(text)}:
-		default: // it is too slow; the next event has the same information
+		default: // the page is too slow; the next event has the same information
 			delete(p.last, name)
 		}
 	}
@@ -155,7 +155,7 @@ func (p *pulse) unsubscribe(c chan event) {
 	delete(p.subs, c)
 }
 
-// events streams what happens, as server-sent events.
+// events streams events as server-sent events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	now, c, ok := s.pulse.subscribe()
 	if !ok {

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxFileLines = 600       // lines of one answer
-	maxFileBytes = 512 << 10 // and their text
+	maxFileBytes = 512 << 10 // and of their text
 	maxShownLine = 4000      // bytes of one line; a minified file has one
 )
 
@@ -27,10 +27,10 @@ type wireText struct {
 	Path  string   `json:"path"`
 	From  int      `json:"from"` // number of the first line
 	Lines []string `json:"lines"`
-	// Cut are the lines of which only a part is here; Left has the bytes before it.
+	// Cut lists the lines shown only in part; Left counts the omitted bytes before each part.
 	Cut  []int       `json:"cut,omitempty"`
 	Left map[int]int `json:"left,omitempty"`
-	// Marks are the matches of what was searched, by line: pairs of offsets.
+	// Marks holds the matches of the query by line, as pairs of offsets.
 	Marks    map[int][]int `json:"marks,omitempty"`
 	Total    int           `json:"total"`
 	Version  string        `json:"version"`
@@ -40,9 +40,9 @@ type wireText struct {
 	Language string        `json:"language,omitempty"`
 }
 
-// file gives lines of a file: from line "from", at most maxFileLines. With a
-// question, as that of a search, its matches are marked. The browser's own engine
-// is not used for them: patterns that are linear here can take it for ever.
+// file returns lines of a file: from line "from", at most maxFileLines. If the request has
+// a query, its matches are marked. The browser's regular expressions are not used for this:
+// patterns that are linear here can take them practically for ever.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
@@ -86,21 +86,21 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	out.Colours = s.coloursOf(r.Context(), t.Path, t.Version, t.First, out.Lines, t.Total)
 	if len(out.Left) > 0 {
-		out.Colours = slices.Clone(out.Colours) // they may be kept for others
+		out.Colours = slices.Clone(out.Colours) // the original may be cached for others
 		for i := range out.Colours {
 			if out.Left[t.First+i] > 0 {
-				out.Colours[i] = nil // they begin where the line does
+				out.Colours[i] = nil // colours are relative to the beginning of the line
 			}
 		}
 	}
 	return out, nil
 }
 
-// maxFound bounds the lines that find names.
+// maxFound limits the lines that find returns.
 const maxFound = 20_000
 
-// find names the lines of a file that have a text, in any letter case. The page draws
-// only the lines in sight, so the browser can't find the others.
+// find returns the numbers of the lines that contain a text, in any letter case. The page
+// draws only visible lines, so the browser's own search would miss the others.
 func (s *Server) find(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	text, file := v.Get("q"), pathOf(v.Get("path"))
@@ -136,11 +136,11 @@ func setIn[V any](m map[int]V, k int, v V) map[int]V {
 
 const (
 	maxMarks = 200 // of one line
-	leadIn   = 200 // bytes that are shown before the first match of a line that is cut
+	leadIn   = 200 // bytes shown before the first match of a cut line
 )
 
-// matchesIn finds the matches of a question in each line, in bytes. Without a
-// question, or with one that can't be searched, there are none.
+// matchesIn finds the matches of a query in each line, in bytes. Without a
+// query, or with an invalid one, there are none.
 func matchesIn(v url.Values, lines []string) [][]int {
 	out := make([][]int, len(lines))
 	a, err := readAsked(v)
@@ -170,8 +170,8 @@ func matchesIn(v url.Values, lines []string) [][]int {
 	return out
 }
 
-// cutAt is where the shown part of a long line begins: at its start, unless its
-// first match would be missing then.
+// cutAt returns the start of the shown part of a long line: the line's start, unless that
+// would omit the first match.
 func cutAt(line string, spans []int) int {
 	if len(spans) == 0 || spans[1] <= maxShownLine {
 		return 0
@@ -183,8 +183,8 @@ func cutAt(line string, spans []int) int {
 	return from
 }
 
-// marksIn are the matches in the part of a line that is shown, which begins at a
-// byte of it, in the units of a script.
+// marksIn returns the matches within the shown part of a line, which begins at byte from,
+// in UTF-16 units.
 func marksIn(shown string, spans []int, from int) []int {
 	var out []int
 	at, n := 0, 0
@@ -213,7 +213,7 @@ func positive(s string, otherwise int) (int, error) {
 }
 
 // coloursOf colours lines of a file. If the whole text is small enough, all of
-// it is coloured, else only the lines.
+// it is coloured, otherwise only the given lines.
 func (s *Server) coloursOf(ctx context.Context, path, version string, first int, shown []string, total int) coloured {
 	if colour.For(path) == nil || len(shown) == 0 {
 		return nil
@@ -235,7 +235,7 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 			whole = colourLines(ctx, path, t.Lines, deadline)
 		}
 		if ctx.Err() != nil {
-			return nil // the reader has gone; don't keep what was cut short
+			return nil // the client has gone; don't keep incomplete colours
 		}
 		s.colours.put(key, whole)
 	}
@@ -248,9 +248,9 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 	return whole[first-1 : first-1+len(shown)]
 }
 
-// fileColours colours lines of a file by their numbers: those that a search
-// showed. They are not part of the search's answer, so that its first lines
-// arrive sooner.
+// fileColours colours the lines of a file that a search showed, given by their numbers.
+// Colours are not part of the search's answer, so that its first lines arrive
+// sooner.
 func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) (any, error) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))

@@ -11,7 +11,7 @@ import (
 	"quarry/change"
 )
 
-// TestBrowserFolds folds files in hits, changes and reviews, and measures that rows of
+// TestBrowserFolds folds files in hits, changes and reviews, and checks that rows of
 // changes are short and authors leave room for the code.
 func TestBrowserFolds(t *testing.T) {
 	files := map[string]string{}

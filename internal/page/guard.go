@@ -11,18 +11,18 @@ import (
 	"quarry/internal/crew"
 )
 
-// tokenHeader carries the token. A header that isn't on the browser's safe
-// list can't be sent from another site without a preflight, which we refuse.
+// tokenHeader carries the token. Another site can't send a header outside the browser's
+// safe list without a preflight, which we refuse.
 const tokenHeader = "X-Quarry-Token"
 
-// policy is the content policy: nothing from other servers, no inline script or
-// style, no frame, and no string that becomes markup (trusted types). Images of the
-// workspace are blobs, since a request for one needs the token.
+// policy is the content policy: nothing from other servers, no inline script or style, no
+// frame, and no string that becomes markup (trusted types). Images of the
+// workspace are blobs, because requests for them need the token.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard is called before every route. A request whose Host or Origin is not
-// ours gets nothing, not even a fixed file.
+// guard is called before every route. A request with a foreign Host or Origin gets
+// nothing, not even a fixed file.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -67,15 +67,15 @@ func (s *Server) ours(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// holdsToken compares in constant time.
+// holdsToken compares tokens in constant time.
 func (s *Server) holdsToken(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get(tokenHeader)))
 	want := sha256.Sum256([]byte(s.token))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
-// enter gives the token for a ticket, which is used up by that. The ticket comes
-// in the header of the token.
+// enter exchanges a ticket, sent in the token's header, for the token. A ticket is valid
+// once.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	ticket := r.Header.Get(tokenHeader)
 	s.mu.Lock()
@@ -90,9 +90,9 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]string{"token": s.token})
 }
 
-// hello proves that this server knows the token, without telling it. A tab that lost
-// its server asks it before it sends the token again: another program may have the
-// port now.
+// hello proves that this server knows the token without revealing it. A tab that lost its
+// server asks for this proof before sending the token again, because another program may
+// have taken the port.
 func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	nonce := r.URL.Query().Get("nonce")
 	if len(nonce) < 32 || len(nonce) > 128 {

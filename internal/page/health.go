@@ -12,14 +12,14 @@ import (
 	"quarry/internal/presence"
 )
 
-// timing is how long one search took, in milliseconds.
+// timing is the duration of a search, in milliseconds.
 type timing struct {
 	Total float64 `json:"total"`
 	First float64 `json:"first,omitempty"` // to the first file; 0 if there was none
 	Scan  bool    `json:"scan,omitempty"`  // without the index
 }
 
-// timings are those of the last searches of this page.
+// timings holds the durations of the page's latest searches.
 type timings struct {
 	mu   sync.Mutex
 	list []timing // oldest first; guarded by mu
@@ -69,7 +69,7 @@ type wireRoot struct {
 	Index *wireIndex `json:"index,omitempty"`
 }
 
-// roots are the roots of a joined workspace, none for a single folder. full adds
+// roots returns the roots of a joined workspace, none for a single folder. full adds
 // the index of each.
 func (s *Server) roots(ctx context.Context, full bool) []wireRoot {
 	list := []wireRoot{}
@@ -99,7 +99,7 @@ func stateOf(ctx context.Context, ix *quarry.Index) wireIndex {
 	}
 }
 
-// about is what every view needs.
+// about returns the data that every view needs.
 func (s *Server) about(w http.ResponseWriter, r *http.Request) (any, error) {
 	theme := ""
 	if s.opts.Theme != nil {
@@ -112,7 +112,7 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) (any, error) {
 	}, nil
 }
 
-// keepTheme keeps the theme that was chosen for the runs to come.
+// keepTheme stores the chosen theme for later runs.
 func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) (any, error) {
 	var req struct {
 		Theme string `json:"theme"`
@@ -131,7 +131,7 @@ func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) (any, error) 
 	return map[string]string{"theme": req.Theme}, nil
 }
 
-// health has all figures of the health view except the checks, which take
+// health returns all figures of the health view except the checks, which take
 // longer.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 	rules := s.opts.Rules
@@ -171,16 +171,16 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) (any, error) {
 // wireClient is a client that is connected.
 type wireClient struct {
 	presence.Client
-	Changes int `json:"changes"` // that were made, not asked for
+	Changes int `json:"changes"` // made, not only proposed
 }
 
-// clientsOf counts what clients changed since they are there, from the journal: a
-// call may have been refused, or tried only.
+// clientsOf counts the changes of each client since it connected. It reads the journal,
+// because calls may have been refused or dry runs.
 func clientsOf(list []presence.Client, log *change.Log) []wireClient {
 	out := []wireClient{}
 	for _, c := range list {
 		w := wireClient{Client: c}
-		w.Sessions = nil // the page has no use for them
+		w.Sessions = nil // the page doesn't use them
 		for i := range log.Changes {
 			by := &log.Changes[i]
 			if !by.Pending && slices.Contains(c.Sessions, by.Client.Session) {
@@ -192,7 +192,7 @@ func clientsOf(list []presence.Client, log *change.Log) []wireClient {
 	return out
 }
 
-// checks runs what quarry doctor runs.
+// checks runs the checks of quarry doctor.
 func (s *Server) checks(w http.ResponseWriter, r *http.Request) (any, error) {
 	list := []Check{}
 	if s.opts.Checks != nil {

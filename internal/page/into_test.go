@@ -20,10 +20,10 @@ import (
 	"quarry/internal/activity"
 )
 
-// maxFirstLoad is how many bytes of fixed files the first load may transfer.
+// maxFirstLoad limits the bytes of fixed files that the first load transfers.
 const maxFirstLoad = 90_000
 
-// TestFirstLoad adds up what a browser loads at first, headers aside.
+// TestFirstLoad adds up the sizes of the files loaded first, without headers.
 func TestFirstLoad(t *testing.T) {
 	s := serve(t, sample, nil)
 	bare := &http.Client{Transport: &http.Transport{DisableCompression: true}}
@@ -49,7 +49,7 @@ func TestFirstLoad(t *testing.T) {
 	for _, name := range []string{"style.css", "icon.svg", "theme.js", "app.js"} {
 		files = append(files, "/assets/"+name)
 	}
-	for i := 0; i < len(files); i++ { // what a module imports is found on the way
+	for i := 0; i < len(files); i++ { // imports of a module are added on the way
 		data, err := assets.ReadFile(files[i][1:])
 		if err != nil && i > 0 {
 			t.Fatal(err)
@@ -74,14 +74,14 @@ func TestFirstLoad(t *testing.T) {
 	if sum > maxFirstLoad {
 		t.Errorf("the first load transfers %d bytes, more than %d", sum, maxFirstLoad)
 	}
-	// A client that can't unpack gets the plain file.
+	// A client without gzip gets the plain file.
 	if _, plain := s.request(t, "GET", "/assets/app.js", ""); !strings.Contains(plain, "import") {
 		t.Errorf("app.js = %q", plain)
 	}
 }
 
-// TestBrowserPlaces: what y copies leads back, and a name after an @ to its definition,
-// whatever mode the box is in.
+// TestBrowserPlaces: an address copied with y leads back, and a name after an @ to its
+// definition, in any search mode.
 func TestBrowserPlaces(t *testing.T) {
 	s := serve(t, project, func(o *Options) {
 		ws, err := quarry.Open(o.Workspace.Dir(), &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
@@ -111,12 +111,12 @@ func TestBrowserPlaces(t *testing.T) {
 		b.has("article.file", "func retryAfter(n int) int")
 		b.has(".rail", "Definitions come from the index")
 	}
-	// A text that only looks like one is searched as ever.
+	// A text that only resembles a place is searched as usual.
 	b.do(chromedp.Navigate(s.base + "/search?q=localhost:8080"))
 	b.has(".zero h2", "No match for")
 }
 
-// TestBrowserFacets: choosing a folder or a type leaves the counts of the others.
+// TestBrowserFacets: choosing a folder or a type keeps the counts of the others.
 func TestBrowserFacets(t *testing.T) {
 	s := serve(t, map[string]string{"a/x/1.go": "needle\nneedle\n", "b/y/2.go": "needle\n", "b/y/3.md": "needle\n"}, nil)
 	counts := func(b *tab, section int) string {
@@ -131,14 +131,14 @@ func TestBrowserFacets(t *testing.T) {
 	if got := counts(b, 2); got != "a/x 2, b/y 2" {
 		t.Errorf("folders = %s", got)
 	}
-	// A page that was opened with the filters counts the others too.
+	// A page opened with the filters counts the others, too.
 	b.do(chromedp.Navigate(s.base + "/search?q=needle&type=md"))
 	b.has(".status", "1 matching line")
 	b.until(`[...document.querySelectorAll(".facet")].some((f) => f.textContent.includes("go") && f.textContent.includes("3"))`)
 }
 
-// TestBrowserActivityWaits: what waits comes first, its call is no failure, rows lead to
-// what they are about, and a connection that ended is marked.
+// TestBrowserActivityWaits: pending calls come first and are not failures, rows link to
+// their subjects, and a connection that ended is marked.
 func TestBrowserActivityWaits(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n"})
 	s.calls = t.TempDir()
@@ -169,7 +169,7 @@ func TestBrowserActivityWaits(t *testing.T) {
 	b.has(".dhead", "claude-code")
 }
 
-// TestMarksOfWords: what is marked is what counts for the ranking: whole words in any
+// TestMarksOfWords: the marks are the words that count for the ranking: whole words in any
 // form, and no stop words.
 func TestMarksOfWords(t *testing.T) {
 	s := serve(t, map[string]string{"a.md": "# Renewal\n\nThe renewal of the certificate is automatic; certificates are renewed by it in time.\n"}, nil)
@@ -196,8 +196,8 @@ func TestMarksOfWords(t *testing.T) {
 	}
 }
 
-// TestBrowserFromHunk: more lines around a hunk, the whole definition, the file at the
-// line, and back, in a change and in a proposal.
+// TestBrowserFromHunk: a change and a proposal show more lines around a hunk, the whole
+// definition, or the file at the line, and lead back.
 func TestBrowserFromHunk(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package pay\n\n")
@@ -269,7 +269,7 @@ func TestBrowserFromHunk(t *testing.T) {
 	tab.has(".status", "1 use in 1 file")
 	tab.has("a.hit", "var u = f2()")
 
-	// A proposal: the lines are those of the file as it is.
+	// In a proposal, the lines are from the current file.
 	agent := s.agent(t, "claude-code", 5*time.Minute)
 	agent.start("edit_file", map[string]any{"path": "pay.go", "old_text": "x20 := 320", "new_text": "x20 := f1()"})
 	id := s.waiting(t, 1).ID

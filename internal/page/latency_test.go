@@ -22,9 +22,9 @@ import (
 )
 
 // TestBrowserLatency types on a large tree and measures, in the browser, the
-// time from each key press to the first painted hit: a promise of the page. It
-// is a long form: building the index takes its time. QUARRY_BENCH_INDEX is a
-// folder that keeps it for the next run.
+// time from each key press to the first painted hit, which the page promises. It
+// runs only in the long form, because building the index is slow. QUARRY_BENCH_INDEX is a
+// folder that keeps the index for the next run.
 func TestBrowserLatency(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" || !stress.Long() {
@@ -79,14 +79,14 @@ func TestBrowserLatency(t *testing.T) {
 	}
 }
 
-// types presses the keys of a word, each once the one before has shown its hit,
+// types presses the keys of a word, each after the previous one has shown its hit,
 // and removes the word. That is faster than a person types.
 func (b *tab) types(word string) {
 	b.t.Helper()
 	for _, r := range word {
 		before := eval[int](b, `performance.getEntriesByName("key-to-hit").length`)
 		b.keys(string(r))
-		for range 100 { // a prefix nobody wrote has no hit to paint
+		for range 100 { // a prefix that doesn't occur has no hit to paint
 			if eval[bool](b, `performance.getEntriesByName("key-to-hit").length > `+strconv.Itoa(before)+` || !!document.querySelector(".zero:not(.start) h2")?.textContent.endsWith(document.getElementById("q").value)`) {
 				break
 			}
@@ -97,8 +97,8 @@ func (b *tab) types(word string) {
 	b.keys(kb.Backspace)
 }
 
-// latency logs how long the key presses of a tab took, and where the time of half
-// of them went.
+// latency logs how long the key presses of a tab took, and how the median splits
+// up.
 func (b *tab) latency(what string) (p50, p95 float64) {
 	b.t.Helper()
 	times := eval[[]float64](b, `performance.getEntriesByName("key-to-hit").map((e) => e.duration)`)
@@ -114,8 +114,8 @@ func (b *tab) latency(what string) (p50, p95 float64) {
 	return at(0.5), at(0.95)
 }
 
-// plainPage is the least a page can do that asks a server at each key and shows
-// the answer: what remains of the time is the browser's.
+// plainPage serves a minimal page that asks a server at each key and shows
+// the answer: its latency is due to the browser.
 func plainPage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/hit" {
 		fmt.Fprintln(w, "one line")

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/review"
 )
 
-// No answer of the page has a text of a closed file that the log, a trash or a
+// No answer to the page has text of a closed file that the log, a trash or a
 // proposal keeps.
 func TestNothingClosedLeaks(t *testing.T) {
 	for _, deny := range []bool{true, false} {

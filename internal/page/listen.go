@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Listen listens on a port of this machine alone; 0 is a free one.
+// Listen listens on a port of this machine alone; 0 means any free port.
 //
-// What another program left in the browser for an address and port, such as a
-// service worker, sees everything that is sent there. So the page has a name of
-// its own in each run, below localhost. Browsers look such names up themselves
-// and try ::1 first, so that side has to be ours too, or nobody's.
+// Data that another program left in the browser for an address and port, such as a
+// service worker, sees all requests sent there. So in each run the page has its own
+// name below localhost. Browsers resolve such names themselves and try ::1 first, so the
+// port on ::1 must be ours or free.
 func Listen(port int) (net.Listener, error) {
 	for try := 0; ; try++ {
 		v4, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -27,7 +27,7 @@ func Listen(port int) (net.Listener, error) {
 		switch {
 		case err == nil:
 			l.also(v6)
-		case !errors.Is(err, syscall.EADDRINUSE): // there is no IPv6
+		case !errors.Is(err, syscall.EADDRINUSE): // IPv6 is unavailable
 		case port == 0 && try < 20:
 			v4.Close()
 			continue
@@ -38,7 +38,7 @@ func Listen(port int) (net.Listener, error) {
 	}
 }
 
-// ownNames says whether the system's browser looks names below localhost up
+// ownNames reports whether the system's browser resolves names below localhost
 // itself: Safari asks the system, which does not know them.
 const ownNames = runtime.GOOS != "darwin" && runtime.GOOS != "ios"
 

@@ -21,7 +21,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// look is a view, or a state of it that do leads to.
+// look is a view, or a state of it reached by do.
 type look struct {
 	name, path, wait string
 	do               func(b *tab)
@@ -36,7 +36,7 @@ func pressing(until string, keys ...string) func(*tab) {
 	}
 }
 
-// gallery is a page with something to see in every view and state.
+// gallery opens a page with data for every view and state.
 func gallery(t testing.TB) (*agents, []look) {
 	t.Helper()
 	files := map[string]string{"docs/guide.md": "# Guide\n\nHow to start.\n", "go.lock": "l\n", "stale.txt": thirty, "left.txt": thirty, "part.txt": thirty, "b.txt": "b\n", "old.txt": "o\n", "multi.txt": thirty, "two.txt": "1\n"}
@@ -133,9 +133,9 @@ func gallery(t testing.TB) (*agents, []look) {
 	}
 }
 
-// TestBrowserLooks looks at every view and state at five widths in both themes: nothing
-// scrolls sideways, and axe finds nothing. With -artifacts the pictures are kept. Go
-// test takes a few of them.
+// TestBrowserLooks checks every view and state at five widths in both themes: nothing
+// scrolls sideways, and axe reports nothing. -artifacts keeps the pictures. Go test takes a
+// few of them.
 func TestBrowserLooks(t *testing.T) {
 	needsBrowser(t)
 	axe, err := os.ReadFile(filepath.Join(os.Getenv("QUARRY_NPM"), "axe-core", "axe.min.js"))
@@ -161,7 +161,7 @@ func TestBrowserLooks(t *testing.T) {
 		}
 		b.close()
 	}
-	// A page with nothing to show, one without its token, and one without its server.
+	// An empty page, one without its token, and one without its server.
 	empty, _ := serveReview(t, nil)
 	for _, theme := range []string{"light", "dark"} {
 		b := empty.open(t, "/health", 1600, 1000, theme)
@@ -192,7 +192,7 @@ func TestBrowserLooks(t *testing.T) {
 	}
 }
 
-// eye looks at a page.
+// eye inspects and photographs a page.
 type eye struct {
 	t      *testing.T
 	axe    string
@@ -235,7 +235,7 @@ func (b *tab) picture(file string) {
 	}
 }
 
-// axe reports what axe-core complains about.
+// axe reports axe-core's complaints.
 func (b *tab) axe(where, source string) {
 	b.t.Helper()
 	eval[chromedp.Void](b, `(() => { if (!window.axe) { `+source+` } })()`)

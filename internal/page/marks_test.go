@@ -12,7 +12,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// The server marks what was searched in a file, in the units of a script, and
+// The server marks the matches of a query in a file, in UTF-16 units, and
 // shows a long line from a little before its first match.
 func TestMarks(t *testing.T) {
 	long := strings.Repeat("é", 3000) + "needle" + strings.Repeat("y", 5000)
@@ -48,17 +48,17 @@ func TestMarks(t *testing.T) {
 }
 
 // A pattern that Quarry searches in linear time, but that takes the browser's
-// engine longer than anybody waits, does not stop the page.
+// engine practically for ever, does not stop the page.
 func TestBrowserSlowPattern(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "ok\n" + strings.Repeat("a", 60) + "!\n"}, nil)
 	b := s.open(t, "/search?mode=regex&q="+url.QueryEscape("(a+)+b|ok"), 1600, 1000, "light")
 	b.until(`document.querySelectorAll("a.hit").length === 1`)
 	eval[chromedp.Void](b, `setTimeout(() => document.querySelector("a.hit").click())`)
-	for !eval[bool](b, `document.querySelector(".peek mark")?.textContent === "ok"`) { // ends with its patience
+	for !eval[bool](b, `document.querySelector(".peek mark")?.textContent === "ok"`) { // the test's timeout ends the loop
 	}
 }
 
-// The match of a line is in sight, in the list and in the file, wherever it is.
+// The match of a line is visible in the list and in the file, wherever it is.
 func TestBrowserFarMatch(t *testing.T) {
 	stress.SkipQuick(t)
 	for _, before := range []int{10, 300, 3000, 30_000} {

@@ -20,8 +20,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// These are decisions of a person on the page about changes of real MCP clients:
-// what is written, and what the agent is told, is what the person meant.
+// A person decides on the page about changes of real MCP clients. The written files and the
+// agents' answers must agree with the person's decisions.
 
 // An agent proposes three hunks in one file.
 func threeHunks(t testing.TB) (*agents, <-chan string) {
@@ -43,8 +43,8 @@ func (s *served) text(t testing.TB, name string) string {
 	return string(data)
 }
 
-// A accepts what is undecided, and what was refused stays refused: the file has
-// hunks 1 and 3, the agent is told so by path and line, with the comment.
+// A accepts the undecided hunks; refused hunks stay refused. The file has
+// hunks 1 and 3, and the agent is told by path and line, with the comment.
 func TestBrowserAcceptsTheRest(t *testing.T) {
 	s, answer := threeHunks(t)
 	b := s.open(t, "/review", 1600, 1000, "light")
@@ -54,7 +54,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 	b.keys("r", "c")
 	b.until(`document.activeElement.matches("textarea")`)
 	b.keys("not this one", kb.Escape)
-	b.until(`document.querySelector('.hunk[data-k="1"] .say').textContent.includes("not this one")`) // the one just refused
+	b.until(`document.querySelector('.hunk[data-k="1"] .say').textContent.includes("not this one")`) // the hunk just refused
 	b.has(".decide", "Accept the rest")
 	b.keys("A")
 	b.has("dialog[open]", "2 hunks accepted, 1 refused")
@@ -70,7 +70,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 			t.Errorf("the agent is not told %q:\n%s", words, got)
 		}
 	}
-	// The log says so in words that are not the agent's.
+	// The log doesn't use the agent's own words.
 	b.keys("2")
 	b.has(".entry .ttl", "in part: 2 of 3 hunks")
 	if b.count(".entry .said") > 0 {
@@ -78,7 +78,7 @@ func TestBrowserAcceptsTheRest(t *testing.T) {
 	}
 }
 
-// "Accept the rest" stands beside "Refuse the rest".
+// "Accept the rest" is next to "Refuse the rest".
 func TestBrowserTheRest(t *testing.T) {
 	stress.SkipQuick(t)
 	s, answer := threeHunks(t)
@@ -114,7 +114,7 @@ func TestBrowserRefusesWithReason(t *testing.T) {
 	}
 }
 
-// A comment on the whole goes to the agent with the decision.
+// A comment on the whole proposal goes to the agent with the decision.
 func TestBrowserCommentsOnTheWhole(t *testing.T) {
 	stress.SkipQuick(t)
 	s, answer := threeHunks(t)
@@ -133,8 +133,8 @@ func TestBrowserCommentsOnTheWhole(t *testing.T) {
 	}
 }
 
-// visible says whether the current hunk's first changed line and the name of its
-// file can be seen: nothing else is at their places.
+// visible reports whether the current hunk's first changed line and its file's name are
+// visible, not covered by another element.
 const visible = `(() => {
 	const el = document.querySelector(".hunk.now"), line = el?.querySelector(".l.add, .l.del"), name = el?.closest(".dfile").querySelector(".head .base");
 	const seen = (x, inside) => { const r = x.getBoundingClientRect(), at = document.elementFromPoint(r.left + Math.min(r.width / 2, 20), r.top + Math.min(r.height / 2, 8)); return !!at && inside.contains(at); };
@@ -151,7 +151,7 @@ func TestBrowserEveryStop(t *testing.T) {
 		b.has(".hunk.now", "1 of 367")
 		b.keys("j", "k")
 		b.until(`document.activeElement.dataset.k === "0"`)
-		// Each stop is looked at when it has been painted.
+		// Each stop is checked after it has been painted.
 		eval[chromedp.Void](b, `(async () => {
 			const frame = () => new Promise((resolve) => requestAnimationFrame(resolve)), hidden = [];
 			for (let k = 0; k < 367; k++) {
@@ -170,7 +170,7 @@ func TestBrowserEveryStop(t *testing.T) {
 	}
 }
 
-// uneven proposes so many hunks in files of different length, some hunks long.
+// uneven proposes hunks in files of different length; some hunks are long.
 func uneven(t testing.TB, s *served, by proposer, hunks int) string {
 	t.Helper()
 	var ops []change.Op
@@ -188,8 +188,8 @@ func uneven(t testing.TB, s *served, by proposer, hunks int) string {
 	return pendingID(t, by, change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: ops})
 }
 
-// Nothing is decided that is not on the screen: the first key brings it there.
-func TestBrowserDecidesWhatIsSeen(t *testing.T) {
+// A hunk off the screen is not decided: the first key scrolls to it.
+func TestBrowserDecidesVisibleHunks(t *testing.T) {
 	s, agent := serveReview(t, nil)
 	id := uneven(t, s, agent, 40)
 	b := s.open(t, "/review/"+id, 1200, 700, "light")
@@ -199,11 +199,11 @@ func TestBrowserDecidesWhatIsSeen(t *testing.T) {
 	b.keys("a")
 	b.until(visible)
 	if n := b.count(".hunk.yes"); n != 0 {
-		t.Errorf("%d hunks were accepted that nobody saw", n)
+		t.Errorf("%d unseen hunks were accepted", n)
 	}
 	b.keys("a")
 	b.until(`document.querySelectorAll(".hunk.yes").length === 1`)
-	// A file of the list is accepted, and seen.
+	// A file accepted in the list has been seen.
 	b.until(`document.querySelectorAll(".frow").length > 3`)
 	b.click(`.frow[data-file="1"] .btn.no`)
 	b.until(`document.querySelectorAll(".hunk.no").length === 8`)
@@ -263,8 +263,8 @@ func TestBrowserTellsSizes(t *testing.T) {
 	}
 }
 
-// What waits can be reached by a key, the nearest deadline first; the title counts;
-// a file that changes is said to have, without a reload, and A promises nothing.
+// Pending proposals are reached by a key, the nearest deadline first; the title counts them;
+// the page reports a file that changes, without a reload, and A promises nothing.
 func TestBrowserWaitingIsReached(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": thirty, "c.txt": thirty})
 	edit := func(name string) map[string]any {
@@ -297,7 +297,7 @@ func TestBrowserWaitingIsReached(t *testing.T) {
 	b.has("dialog[open]", "Accept everything?")
 	b.keys(kb.Enter)
 	<-fast
-	b.until(`location.pathname === "/review/` + late.ID + `"`) // the next that waits
+	b.until(`location.pathname === "/review/` + late.ID + `"`) // the next pending proposal
 	b.has(".dfile", "a.txt")
 	b.keys("R")
 	b.until(`document.querySelector("dialog[open] textarea")`)
@@ -306,8 +306,8 @@ func TestBrowserWaitingIsReached(t *testing.T) {
 	b.until(`document.title.startsWith("Proposal")`)
 }
 
-// Health counts what was written and not what was asked for, and an agent is there
-// as soon as it says who it is.
+// Health counts written changes, not requested ones, and lists an agent as soon as it
+// identifies itself.
 func TestBrowserHealthIsTrue(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty})
 	row := func(name string) string {
@@ -333,7 +333,7 @@ func TestBrowserHealthIsTrue(t *testing.T) {
 	b.until(cell("Calls") + ` === "2" && ` + cell("Changes") + ` === "1"`)
 }
 
-// Facets count everything that was found, and the filter names every client.
+// Facets count all results, and the filter lists every client.
 func TestBrowserCountsAll(t *testing.T) {
 	files := map[string]string{}
 	for i := range 30 {
@@ -353,8 +353,8 @@ func TestBrowserCountsAll(t *testing.T) {
 	b.until(`["0", "1", "2", "3", "4", "5", "6"].every((i) => document.querySelector(".changes-bar")?.textContent.includes("client-" + i))`)
 }
 
-// Going back leads to where the reader was: the same file at the same place, whatever
-// the browser has drawn above it.
+// Going back restores the position: the same file at the same place, whatever the browser
+// has drawn above it.
 func TestBrowserBackKeepsPlace(t *testing.T) {
 	files := map[string]string{}
 	for i := range 120 {
@@ -368,7 +368,7 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 		return f ? f.textContent.slice(0, 8) + " at " + Math.round(f.getBoundingClientRect().top) : "";
 	})()`
 	b.until(all)
-	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // once there is so much to scroll
+	b.until(`(scrollTo(0, 2500), scrollY === 2500)`) // once the page is long enough
 	b.keys(kb.Escape)
 	was := eval[string](b, `((was) => (document.querySelector('[data-view="health"]').click(), was))(`+top+`)`)
 	if was == "" || strings.HasPrefix(was, "d000") {
@@ -379,8 +379,8 @@ func TestBrowserBackKeepsPlace(t *testing.T) {
 	b.until(`location.pathname === "/search" && ` + all + ` && ` + top + ` === ` + quote(was))
 }
 
-// Two steps back, one right after the other, don't lose the place of the entry between
-// them, and the page stands still.
+// Two steps back in quick succession don't lose the place of the entry between them, and
+// the page doesn't move.
 func TestBrowserTwoStepsBack(t *testing.T) {
 	files := map[string]string{}
 	for i := range 120 {
@@ -408,8 +408,8 @@ func TestBrowserTwoStepsBack(t *testing.T) {
 	b.until(`location.pathname === "/search" && ` + all + ` && scrollY > 1500`)
 }
 
-// A file that is not drawn yet has the height that it will have, so that nothing moves
-// under who scrolls.
+// A file that is not drawn yet has its final height, so that the page doesn't shift while
+// scrolling.
 func TestBrowserScrollsEvenly(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
@@ -426,7 +426,7 @@ func TestBrowserScrollsEvenly(t *testing.T) {
 	}
 }
 
-// Keys reach a file that is shown, and find finds lines that are not drawn.
+// Keys work in a shown file, and find finds lines that are not drawn.
 func TestBrowserFileKeys(t *testing.T) {
 	var text strings.Builder
 	for i := range 5000 {
@@ -450,8 +450,8 @@ func TestBrowserFileKeys(t *testing.T) {
 	b.until(`document.activeElement.matches("a.hit.on")`)
 }
 
-// A server that comes back on the same port, with the same token, is found by its
-// tab. Another program that has the port in between does not get the token.
+// A tab finds its server again on the same port with the same token. Another program that
+// has the port in between does not get the token.
 func TestBrowserFindsItsServerAgain(t *testing.T) {
 	listen := func(at string) net.Listener {
 		t.Helper()

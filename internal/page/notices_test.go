@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// permit answers the browser's question about notifications, as its user does.
+// permit answers the browser's question about notifications, as a user would.
 func (b *tab) permit(setting browser.PermissionSetting) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, browser.SetPermission, browser.SetPermissionParams{
@@ -19,16 +19,16 @@ func (b *tab) permit(setting browser.PermissionSetting) {
 	}
 }
 
-// TestBrowserNotifies: who asks for notifications gets one of the system for each
-// proposal that comes while the page is not seen, and only then. It names no file, and
+// TestBrowserNotifies: with notifications enabled, the system shows one for each new
+// proposal while the page is not visible, and only then. It names no file, and
 // leads to the proposal.
 func TestBrowserNotifies(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": thirty, "c.txt": thirty})
 	b := s.open(t, "/review", 1600, 1000, "light")
 	b.has("#live", "Live")
 	b.has(".bar", "Nothing waits")
-	// The browser's own notifications, noted as they are shown; and whether the page is
-	// seen, which no browser without a window says.
+	// Record the browser's notifications, and set the page's visibility, which a headless
+	// browser doesn't report.
 	eval[chromedp.Void](b, `(() => {
 		window.notes = [];
 		const own = Notification;
@@ -53,7 +53,7 @@ func TestBrowserNotifies(t *testing.T) {
 	b.permit(browser.PermissionSettingGranted)
 	b.press("Notify", kb.Enter)
 	b.until(on)
-	comes("a.txt", 1) // seen: the page shows it
+	comes("a.txt", 1) // visible: the page itself shows it
 	eval[chromedp.Void](b, `leave()`)
 	comes("b.txt", 2)
 	b.until(`notes.length === 1`)
@@ -63,7 +63,7 @@ func TestBrowserNotifies(t *testing.T) {
 	second := s.waiting(t, 2)
 	eval[chromedp.Void](b, `notes[0].note.onclick()`)
 	b.until(`location.pathname === "/review/` + second.ID + `"`)
-	// Switched off, nothing comes.
+	// When switched off, none appears.
 	b.press("Notify", kb.Enter)
 	b.until(`!(` + on + `)`)
 	comes("c.txt", 3)

@@ -11,11 +11,11 @@ import (
 	"quarry/internal/review"
 )
 
-// dialog is the user of a client that offers pages: it has the addresses, and answers
-// when the test says so.
+// dialog simulates the user of a client that offers pages: it receives the addresses, and
+// answers when the test says so.
 type dialog struct {
 	offered chan *mcp.ElicitParams
-	answer  chan string // the actions that the user chooses
+	answer  chan string // the actions chosen by the user
 }
 
 func newDialog() *dialog {
@@ -36,9 +36,9 @@ func byURL() *mcp.ElicitationCapabilities {
 	return &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}}
 }
 
-// TestOffersThePage: a client that declares elicitation by URL is given the address of
-// a proposal that waits, in both ways of the protocol. What its user answers decides
-// nothing, and the agent gets the answer of its tool.
+// TestOffersThePage: a client that declares elicitation by URL is given the address of a
+// pending proposal, in both versions of the protocol. The user's answer to the offer decides
+// nothing, and the agent gets its tool's answer.
 func TestOffersThePage(t *testing.T) {
 	offers := 0
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
@@ -98,7 +98,7 @@ func TestOffersThePage(t *testing.T) {
 	}
 }
 
-// TestOffersNothing: without the capability, and without a page, nobody is asked.
+// TestOffersNothing: without the capability, or without a page, no user is asked.
 func TestOffersNothing(t *testing.T) {
 	for _, protocol := range []string{"2025-11-25", "2026-07-28"} {
 		for name, caps := range map[string]*mcp.ElicitationCapabilities{"forms only": {Form: &mcp.FormElicitationCapabilities{}}, "no page": byURL()} {
@@ -124,8 +124,8 @@ func TestOffersNothing(t *testing.T) {
 	}
 }
 
-// TestBrowserOffered: the address that a client is given leads, in a browser in which
-// the page is open, to the proposal; there it is decided.
+// TestBrowserOffered: the address given to a client leads to the proposal in a browser with
+// the page already open, and the proposal is decided there.
 func TestBrowserOffered(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty})
 	s.showAt(t)

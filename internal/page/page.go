@@ -1,14 +1,14 @@
-// Package page is the local page: search, changes, review and health of one
-// workspace, which may be several joined, in a browser of the same machine.
+// Package page serves the local page: search, changes, review and health of one
+// workspace, which may join several roots, in a browser on the same machine.
 //
-// The invariant: whoever does not hold the token learns nothing about the
-// workspace and changes nothing. Every request is checked for its Host and its
-// Origin, every request but those for the fixed files of the page also for the
-// token, and the fixed files say nothing about the workspace. What files say
-// leaves the server as JSON alone, never as markup.
+// The invariant: a client without the token learns nothing about the workspace and changes
+// nothing. Every request is checked for its Host and its Origin, and every request except
+// those for the fixed files of the page also for the token. The fixed files contain nothing
+// about the workspace. Contents of files leave the server only as JSON, never as
+// markup.
 //
-// The package sees a workspace through the Workspace interface. It holds no
-// state that a restart would lose, except how long the last searches took.
+// The package sees a workspace through the Workspace interface. A restart loses no state
+// except the durations of the latest searches.
 package page
 
 import (
@@ -32,7 +32,7 @@ import (
 	"quarry/search"
 )
 
-// Workspace is what the page needs of a workspace.
+// Workspace lists the methods of a workspace that the page needs.
 type Workspace interface {
 	Dir() string
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
@@ -62,32 +62,32 @@ type Options struct {
 	// Editor opens files: a known name (vscode, zed, idea, ...), or an address
 	// with {path} and {line} in it; "" is vscode, "none" shows no button.
 	Editor string
-	// ReadOnly says that nothing can be undone or accepted here.
+	// ReadOnly disables undoing and accepting on the page.
 	ReadOnly bool
-	// Rules are the workspace's policy, for the page to show.
+	// Rules are the workspace's policy, shown on the page.
 	Rules []Rule
-	// RuleBooks are the rules for changes, one for each root; none shows none.
+	// RuleBooks are the rules for changes, one for each root; if empty, none are shown.
 	RuleBooks []RuleBook
-	// Checks are run for the health view, as quarry doctor does; nil shows none.
+	// Checks runs the checks of quarry doctor for the health view; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
-	// Activity follows the calls of tools; nil shows that they are not kept.
+	// Activity follows the calls of tools; nil shows that calls are not recorded.
 	Activity *activity.Follower
-	// Clients tells who is connected; nil shows nobody.
+	// Clients lists the connected clients; nil shows none.
 	Clients func() ([]presence.Client, error)
-	// Review keeps the proposals, and Decide carries decisions out; nil shows
+	// Review stores the proposals, and Decide applies decisions; nil shows
 	// none.
 	Review Review
 	Decide review.Workspace
-	// Theme is the theme that was chosen last, "light" or "dark", and KeepTheme
-	// keeps one. The address of the page is new in each run, so the browser can't.
+	// Theme returns the last chosen theme, "light" or "dark", and KeepTheme stores it. The
+	// page has a new address in each run, so the browser can't store it.
 	// If they are nil, the choice ends with the run.
 	Theme     func() string
 	KeepTheme func(theme string) error
 	// Token is the secret, and Host the name of the page below localhost, as
-	// "quarry-….localhost"; "" makes one up. A page with the token and the host of an
-	// earlier run, on the same port, is found again by the tabs of that run.
+	// "quarry-….localhost"; if empty, they are generated. With the token, host and port of an
+	// earlier run, the tabs of that run find the page again.
 	Token, Host string
-	// Logger hears of what goes wrong; nil is silent.
+	// Logger receives errors; nil logs nothing.
 	Logger *slog.Logger
 }
 
@@ -99,10 +99,10 @@ type Rule struct {
 	Why   string `json:"why"`
 }
 
-// Check is something that was looked at.
+// Check is the result of one check.
 type Check struct {
 	OK   bool   `json:"ok"`
-	Note bool   `json:"note,omitempty"` // good to know, nothing to repair
+	Note bool   `json:"note,omitempty"` // for information, no repair needed
 	What string `json:"what"`
 	Fix  string `json:"fix,omitempty"`
 }
@@ -124,8 +124,8 @@ type Server struct {
 	conns   strangers.Conns
 
 	mu      sync.Mutex
-	host    map[string]bool // what a Host header may say; guarded by mu
-	tickets map[string]bool // those that are not used yet; guarded by mu
+	host    map[string]bool // allowed Host headers; guarded by mu
+	tickets map[string]bool // unused tickets; guarded by mu
 }
 
 // New makes the page of a workspace.
@@ -155,8 +155,8 @@ func New(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers on a listener until the context ends. The listener has to be
-// one of this machine alone.
+// Serve answers on a listener until the context ends. The listener must
+// accept only connections from this machine.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.IsLoopback() {
@@ -194,26 +194,26 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// NewHost makes up a name that no other program had.
+// NewHost generates a name not used by another program.
 func NewHost() string {
 	var b [8]byte
 	rand.Read(b[:]) // it never fails
 	return fmt.Sprintf("quarry-%x.localhost", b)
 }
 
-// NewToken makes up 256 bits that an address can hold.
+// NewToken generates 256 random bits, encoded for an address.
 func NewToken() string {
 	var b [32]byte
 	rand.Read(b[:]) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Address is where a browser finds the page, with the token in the fragment,
+// Address returns the address of the page with the token in the fragment,
 // which browsers don't send. It can be opened any number of times.
 func (s *Server) Address(l net.Listener) string { return s.Base(l) + "/enter#token=" + s.token }
 
-// AddressOnce is an address that can be opened once: a browser keeps it in its
-// history, where the script of the page can't remove it.
+// AddressOnce returns an address that can be opened only once: browsers keep it in their
+// history, where the page's script can't remove it.
 func (s *Server) AddressOnce(l net.Listener) string {
 	ticket := NewToken()
 	s.mu.Lock()
@@ -222,8 +222,8 @@ func (s *Server) AddressOnce(l net.Listener) string {
 	return s.Base(l) + "/#ticket=" + ticket
 }
 
-// Base is the address without the token: it shows something only in a browser in
-// which the page is open.
+// Base returns the address without the token. It shows content only in a browser in
+// which the page is already open.
 func (s *Server) Base(l net.Listener) string {
 	at := l.Addr().String()
 	if own, ok := l.(*loopback); ok && own.named {

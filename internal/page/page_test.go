@@ -19,7 +19,7 @@ import (
 	"quarry/change"
 )
 
-// served is a page of a workspace in a temporary folder.
+// served is a page that serves a workspace in a temporary folder.
 type served struct {
 	*Server
 	ws     *quarry.Workspace
@@ -114,7 +114,7 @@ func (s *served) request(t testing.TB, method, path, body string) (*http.Respons
 	return res, string(data)
 }
 
-// get reads a JSON answer.
+// get decodes a JSON answer.
 func get[T any](t testing.TB, s *served, path string) T {
 	t.Helper()
 	res, body := s.request(t, "GET", path, "")
@@ -134,8 +134,8 @@ var sample = map[string]string{
 	"c.md":            "# c\n\nneedle\n",
 }
 
-// TestNothingWithoutToken is made from the route table: a route that is added
-// is tested.
+// TestNothingWithoutToken goes through the route table, so that new routes are
+// tested.
 func TestNothingWithoutToken(t *testing.T) {
 	s := serve(t, sample, nil)
 	if _, err := s.ws.Write(t.Context(), "a/b.go", []byte("package b\n"), nil); err != nil {
@@ -227,7 +227,7 @@ func TestNothingWithoutToken(t *testing.T) {
 	}
 }
 
-// A route outside the table, another method and a preflight give nothing.
+// A route outside the table, another method and a preflight get nothing.
 func TestUnknownRequests(t *testing.T) {
 	s := serve(t, sample, nil)
 	for _, c := range []struct{ method, path string }{
@@ -420,7 +420,7 @@ func TestChangesAndUndo(t *testing.T) {
 	}
 }
 
-// TestEvents: what another process does shows on the page.
+// TestEvents: the page shows the changes of another process.
 func TestEvents(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "one\n"}, nil)
 	req, _ := http.NewRequestWithContext(t.Context(), "GET", s.base+"/api/events", nil)

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	maxRendered = 128 << 10 // of a Markdown text: the parser's time is quadratic in definitions of links
+	maxRendered = 128 << 10 // of a Markdown text: link definitions take the parser quadratic time
 	maxElements = 50_000
-	maxNested   = 50 // elements in each other, and quotes and lists that one line opens
+	maxNested   = 50 // depth of nesting, and of quotes and lists opened by one line
 	maxImage    = 20 << 20
 )
 
-// element is a tag, its attributes and its children, which are elements or texts. The
-// page makes each of them from a list of tags, so the browser never parses markup
-// of a file: raw HTML is shown as text.
+// element is a tag, its attributes and its children, which are elements or texts. The page
+// creates each from a list of allowed tags, so the browser never parses markup of a file:
+// raw HTML is shown as text.
 type element []any
 
 var markdown = sync.OnceValue(func() goldmark.Markdown { return goldmark.New(goldmark.WithExtensions(extension.GFM)) })
 
-// rendered gives a Markdown file as elements. Links lead to files of the workspace or
-// elsewhere by a click; images of other servers become links.
+// rendered returns a Markdown file as elements. Links lead to files of the workspace or, on
+// a click, elsewhere; images of other servers become links.
 func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 	file := pathOf(r.URL.Query().Get("path"))
 	t, err := s.ws.Read(r.Context(), file, &search.ReadOptions{MaxBytes: maxRendered})
@@ -46,7 +46,7 @@ func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 		lines = lines[n:]
 	}
 	for i, l := range lines {
-		// The parser takes a time quadratic in them: 48 s for 100,000.
+		// The parser takes quadratic time for them: 48 s for 100,000.
 		if opened(l) > maxNested {
 			return nil, badRequest("line " + strconv.Itoa(t.Total-len(lines)+i+1) + " is nested too deeply to be rendered")
 		}
@@ -57,7 +57,7 @@ func (s *Server) rendered(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"version": t.Version, "cut": t.Cut || m.left <= 0, "content": top}, nil
 }
 
-// frontMatter is the number of lines of the properties at the top, with their fences.
+// frontMatter counts the lines of the properties at the top, with their fences.
 func frontMatter(lines []string) int {
 	if len(lines) == 0 || lines[0] != "---" {
 		return 0
@@ -87,7 +87,7 @@ func opened(line string) int {
 type renderer struct {
 	src   []byte
 	dir   string // of the file
-	left  int    // elements that may still be made
+	left  int    // number of elements that may still be made
 	depth int
 }
 
@@ -173,8 +173,8 @@ func (m *renderer) node(n ast.Node) []any {
 	}
 }
 
-// target is where a link leads: "file" in the workspace, or "href" elsewhere. Of other
-// schemes only the text of the link is shown.
+// target returns the destination of a link: "file" in the workspace, or "href" elsewhere.
+// For other schemes only the text of the link is shown.
 func (m *renderer) target(to string) map[string]string {
 	u, err := url.Parse(to)
 	switch {
@@ -204,15 +204,15 @@ func (m *renderer) image(n *ast.Image) []any {
 	return []any{append(element{"img", to}, alt...)}
 }
 
-// imageTypes are the images that the page shows. A browser runs no script of an image
-// and loads nothing for it.
+// imageTypes lists the image types that the page shows. Browsers run no scripts in them and
+// load nothing for them.
 var imageTypes = map[string]string{
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
 	".avif": "image/avif", ".bmp": "image/bmp", ".ico": "image/x-icon", ".svg": "image/svg+xml",
 }
 
-// image gives the bytes of an image. What its name says is not trusted further than
-// that: opened by itself, the answer is in a sandbox without scripts.
+// image sends the bytes of an image. Its type is taken from its name, which may be wrong:
+// if opened by itself, the answer is in a sandbox without scripts.
 func (s *Server) image(w http.ResponseWriter, r *http.Request) {
 	file := pathOf(r.URL.Query().Get("path"))
 	kind := imageTypes[strings.ToLower(path.Ext(file))]

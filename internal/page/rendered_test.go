@@ -14,8 +14,8 @@ import (
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// attacks are texts of Markdown that would run a script, load something from elsewhere
-// or leave the page if they were taken for markup.
+// attacks returns Markdown texts that would run a script, load something from elsewhere
+// or leave the page if they were treated as markup.
 func attacks() []string {
 	var list []string
 	for _, to := range []string{
@@ -32,8 +32,8 @@ func attacks() []string {
 		"<math><mtext></p><script>pwned()</script>", "[a](x 'title\" onclick=\"pwned()')", "<a href=javascript:pwned()>x</a>", "<input onfocus=pwned() autofocus>")
 }
 
-// TestBrowserRenders shows Markdown and images as they are read, and 60 attempts and
-// more to get out of it as text.
+// TestBrowserRenders checks that Markdown and images are rendered, and that more than 60
+// attempts to break out remain text.
 func TestBrowserRenders(t *testing.T) {
 	png, err := base64.StdEncoding.DecodeString(pixel)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestBrowserRenders(t *testing.T) {
 	}
 }
 
-// TestImage gives images of known types alone, to be opened in a sandbox.
+// TestImage checks that only images of known types are served, to be opened in a sandbox.
 func TestImage(t *testing.T) {
 	s := serve(t, map[string]string{"a.png": "\x89PNG", "a.html": "<script>", ".env.png": "x", "secret.key": "k"}, nil)
 	for path, want := range map[string]int{"a.png": 200, "a.html": 400, "secret.key": 400, "none.png": 404, "../a.png": 422} {
@@ -109,7 +109,7 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// TestRenderedIsBounded renders what is nested or repeated without end in bounded time.
+// TestRenderedIsBounded renders deeply nested or repeated markup in bounded time.
 func TestRenderedIsBounded(t *testing.T) {
 	var steps strings.Builder
 	for i := range 700 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The page says that the workspace's folder was replaced, with the first answer
-// of the new one.
+// The page reports that the workspace's folder was replaced, with the first answer
+// from the new folder.
 func TestReplacedFolderIsSaid(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "old words\n"}, nil)
 	ask := func(query string, lines int, replaced bool) {

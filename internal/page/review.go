@@ -13,7 +13,7 @@ import (
 	"quarry/search"
 )
 
-// Review is where proposals are decided.
+// Review decides about proposals.
 type Review interface {
 	List() ([]*review.Proposal, error)
 	Pending() ([]*review.Proposal, error)
@@ -34,7 +34,7 @@ type wireProposal struct {
 	Tool    string    `json:"tool"`
 	Summary string    `json:"summary"` // the agent's
 	Quoted  bool      `json:"quoted,omitempty"`
-	Does    string    `json:"does"` // what it comes to
+	Does    string    `json:"does"` // description of the effect
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
 	Files   int       `json:"files"`
@@ -43,8 +43,8 @@ type wireProposal struct {
 	No      int       `json:"no"`
 	Add     int       `json:"add"`
 	Del     int       `json:"del"`
-	// Since are the files that changed since it was made, with the hunks that can't be
-	// accepted any more.
+	// Since lists the files that changed after the proposal was made, with the hunks that
+	// can't be accepted any more.
 	Since   map[string][]int `json:"since,omitempty"`
 	Decided time.Time        `json:"decided,omitzero"`
 	By      string           `json:"by,omitempty"`
@@ -52,12 +52,12 @@ type wireProposal struct {
 	Change  string           `json:"change,omitempty"`
 	Problem string           `json:"problem,omitempty"`
 	Undo    string           `json:"undo,omitempty"`
-	Rule    string           `json:"rule,omitempty"`  // the rule that asks
+	Rule    string           `json:"rule,omitempty"`  // the rule that requires a decision
 	Whole   bool             `json:"whole,omitempty"` // it can't be decided in parts
 }
 
-// wireReviewFile is a file of a proposal. Decisions may be fewer than Count: the
-// others are asked for.
+// wireReviewFile is a file of a proposal. It may have fewer Decisions than Count: the
+// others are requested separately.
 type wireReviewFile struct {
 	diffFile
 	Count     int              `json:"count"`
@@ -108,7 +108,7 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) (any, error) 
 	return out, nil
 }
 
-// asked is the proposal that a request names.
+// asked returns the proposal named by a request.
 func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 	if s.opts.Review == nil {
 		return nil, review.ErrUnknown()
@@ -116,8 +116,8 @@ func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
 	return s.opts.Review.Get(r.PathValue("id"))
 }
 
-// proposal shows one, or with file and from the decisions of a file from one on, or
-// with look only its state and which files changed since.
+// proposal shows a proposal; with file and from, the decisions of a file starting at from;
+// with look, only its state and the files that changed after it.
 func (s *Server) proposal(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
@@ -144,8 +144,8 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)}, nil
 }
 
-// wholeFile shows a file of a proposal that is too long to be shown at once, a
-// piece at a time.
+// wholeFile shows a piece of a proposal's file that is too long to be shown at
+// once.
 func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) (any, error) {
 	p, err := s.asked(r)
 	if err != nil {
@@ -199,11 +199,11 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
 }
 
-// maxEnclosed is how many files of a proposal are read for what encloses their hunks.
+// maxEnclosed limits the files of a proposal that are read for enclosing definitions.
 const maxEnclosed = 20
 
 // enclose names the definition around the first changed line of each hunk. The file is
-// as it was when they were made.
+// unchanged since the hunks were made.
 func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHunk) {
 	res, err := s.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{file}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true}})
 	if err != nil {
@@ -229,13 +229,13 @@ func (s *Server) enclose(ctx context.Context, file string, hunks []wireReviewHun
 	}
 }
 
-// decisionsFrom reads hunks until it has so many lines.
+// decisionsFrom collects hunks up to a number of lines.
 type decisionsFrom struct {
 	lines    int
 	deadline time.Time // for the colours
 }
 
-// maxPart is how many lines of a hunk are drawn at once.
+// maxPart limits the lines of a hunk that are drawn at once.
 const maxPart = 500
 
 func (d *decisionsFrom) read(ctx context.Context, f *review.File, from int) []wireReviewHunk {
@@ -267,7 +267,7 @@ func (d *decisionsFrom) read(ctx context.Context, f *review.File, from int) []wi
 	return list
 }
 
-// inParts cuts hunks so that none has more than maxPart lines.
+// inParts splits hunks so that none has more than maxPart lines.
 func inParts(hunks []diffHunk) []diffHunk {
 	var list []diffHunk
 	for _, h := range hunks {
@@ -295,7 +295,7 @@ func splitHeads(text string) []string {
 	}
 }
 
-// decision is what the page sends.
+// decision is the request that the page sends.
 type decision struct {
 	Hunks    [][]review.Verdict `json:"hunks"`
 	Rest     review.Verdict     `json:"rest"`
@@ -304,8 +304,8 @@ type decision struct {
 	Confirm  bool               `json:"confirm"`
 }
 
-// maxDecision is what a browser keeps of a decision that is not sent yet, with
-// each sign as an escape at worst.
+// maxDecision limits a decision to the size that a browser stores before sending, with
+// each character as an escape at worst.
 const maxDecision = 32 << 20
 
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -319,7 +319,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	if s.opts.ReadOnly {
 		return nil, badRequest("this page is read-only")
 	}
-	// A decision that was sent is carried out, also if the page is closed.
+	// A sent decision is applied even if the page is closed.
 	ctx := context.WithoutCancel(r.Context())
 	p, err := s.opts.Review.Decide(ctx, s.opts.Decide, r.PathValue("id"), review.Decision{
 		By: "page", Hunks: d.Hunks, Rest: d.Rest, Comment: d.Comment, Comments: d.Comments, Confirm: d.Confirm,
@@ -331,7 +331,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) (any, error) {
 	return s.wholeProposal(ctx, p), nil
 }
 
-// wireWaiting are the proposals without a decision. Stamp changes with them.
+// wireWaiting lists the undecided proposals. Stamp changes with them.
 type wireWaiting struct {
 	Waiting int        `json:"waiting"`
 	Open    []wireOpen `json:"open"`
@@ -344,7 +344,7 @@ type wireOpen struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// maxOpen bounds the proposals that an event names.
+// maxOpen limits the proposals that an event names.
 const maxOpen = 200
 
 func (s *Server) waiting() wireWaiting {
@@ -360,8 +360,8 @@ func (s *Server) waiting() wireWaiting {
 	return w
 }
 
-// clientName is who a client says it is; who has no name is the person. No client
-// passes for that one.
+// clientName returns the name a client gives itself. Without a name it is the person; no
+// client may use that name.
 func clientName(name string) string {
 	switch name = change.OneLine(name, change.MaxName); {
 	case name == "":

@@ -24,7 +24,7 @@ import (
 
 const thirty = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30\n"
 
-// serveReview is a page with proposals, and the workspace of an agent behind
+// serveReview serves a page with proposals, and returns the workspace of an agent behind
 // the gate.
 func serveReview(t testing.TB, files map[string]string) (*served, *quarry.Workspace) {
 	t.Helper()
@@ -61,7 +61,7 @@ func TestBrowserReview(t *testing.T) {
 	b := s.open(t, "/review", 1600, 1000, "light")
 	b.has(".empty h2", "Nothing waits")
 	id := propose(t, agent, "a.txt", change.Edit{Old: "2\n3\n", New: "two\n3\n", Occurrence: change.First}, change.Edit{Old: "15\n", New: "15\nand <script>pwned()</script>\n"}, change.Edit{Old: "28\n", New: ""})
-	b.has("#waiting", "1") // it shows without a reload
+	b.has("#waiting", "1") // appears without a reload
 	b.until(`location.pathname === "/review/` + id + `" && document.querySelectorAll(".hunk").length === 3`)
 	b.has(".hunk.now", "1 of 3")
 	b.keys("r")
@@ -72,7 +72,7 @@ func TestBrowserReview(t *testing.T) {
 	const said = `[...document.querySelectorAll(".say:not([hidden])")].some((e) => e.textContent.includes("keep it"))`
 	b.until(said)
 	b.until(`document.querySelector(".decide .primary").disabled`)
-	// What was decided survives a reload.
+	// Decisions survive a reload.
 	b.reload()
 	b.until(`document.querySelectorAll(".hunk.no").length === 1 && ` + said)
 	b.keys("a")
@@ -97,8 +97,8 @@ func TestBrowserReview(t *testing.T) {
 	}
 }
 
-// TestBrowserReviewStale: a hunk that meets what changed since can't be accepted, and
-// says so; the others are placed beneath it.
+// TestBrowserReviewStale: a hunk that conflicts with later changes can't be accepted, and
+// says so; the others are placed below it.
 func TestBrowserReviewStale(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	id := propose(t, agent, "a.txt", change.Edit{Old: "\n4\n", New: "\nfour\n"}, change.Edit{Old: "28\n", New: ""})
@@ -107,7 +107,7 @@ func TestBrowserReviewStale(t *testing.T) {
 	b := s.open(t, "/review/"+id, 380, 800, "dark")
 	b.has(".notice.warn", "Files changed since")
 	b.until(`document.querySelector(".dfile .tag.warn") && document.querySelectorAll(".met").length === 1 && document.querySelector('.hunk[data-k="1"] .met')`)
-	for range 3 { // the first key may bring it into the window
+	for range 3 { // the first key may only scroll to it
 		b.keys("a")
 	}
 	b.has(".decide", "can only be refused")
@@ -121,7 +121,7 @@ func TestBrowserReviewStale(t *testing.T) {
 	}
 }
 
-// A decision that is sent before the stream of events is heard counts.
+// A decision sent before the stream of events is connected counts.
 func TestBrowserDecidesAtOnce(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
 	id := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
@@ -156,7 +156,7 @@ func TestProposalOfASet(t *testing.T) {
 	}
 }
 
-// manyHunks proposes a change of so many hunks in each of some files.
+// manyHunks proposes a change with the given number of hunks in each of several files.
 func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, files, hunks int) string {
 	t.Helper()
 	var ops []change.Op
@@ -178,7 +178,7 @@ type proposer interface {
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
-// pendingID is the proposal that a set becomes.
+// pendingID returns the proposal made from a set.
 func pendingID(t testing.TB, by proposer, set change.Set) string {
 	t.Helper()
 	_, err := by.Apply(t.Context(), set)
@@ -189,7 +189,7 @@ func pendingID(t testing.TB, by proposer, set change.Set) string {
 	return pending.ID
 }
 
-// A hunk says which definition it is in.
+// A hunk names its enclosing definition.
 func TestProposalNamesDefinitions(t *testing.T) {
 	s, agent := serveReview(t, map[string]string{"a.go": "package a\n\nfunc First() int {\n\treturn 1\n}\n\n// Second does.\nfunc Second() int {\n\tx := 2\n\ty := 3\n\tz := 4\n\treturn x + y + z\n}\n"})
 	id := propose(t, agent, "a.go", change.Edit{Old: "return x", New: "return 1 + x"})
@@ -250,8 +250,8 @@ func TestLargeProposal(t *testing.T) {
 	}
 }
 
-// TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks: what is
-// not near is not drawn, and keys reach it all the same.
+// TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks. Distant
+// hunks are not drawn, but keys reach them.
 func TestBrowserLargeProposal(t *testing.T) {
 	stress.SkipQuick(t)
 	const hunks = 1200
@@ -268,7 +268,7 @@ func TestBrowserLargeProposal(t *testing.T) {
 	b.until(`document.activeElement.dataset.k === "601"`)
 	eval[chromedp.Void](b, `[...document.querySelectorAll(".decide button")].find((x) => x.textContent === "Refuse the rest").click()`)
 	b.has(".decide", "1199 refused")
-	// A second enter while the decision is under way does nothing.
+	// A second Enter while the decision is being sent does nothing.
 	b.until(`document.activeElement.matches(".decide .primary")`)
 	eval[chromedp.Void](b, `(() => { const f = fetch; window.posts = 0; window.fetch = (u, o) => { if (o?.method === "POST") posts++; return f(u, o); }; })()`)
 	eval[chromedp.Void](b, `(() => { const p = document.querySelector(".decide .primary"); p.click(); p.click(); document.querySelector("main").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })); })()`)

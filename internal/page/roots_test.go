@@ -13,7 +13,7 @@ import (
 )
 
 // TestBrowserRoots goes through every view with two roots: paths and ids begin
-// with the name of one, and a decision is carried out in it.
+// with a root's name, and a decision is applied in that root.
 func TestBrowserRoots(t *testing.T) {
 	var roots []quarry.Root
 	var parts []review.Part
@@ -60,7 +60,7 @@ func TestBrowserRoots(t *testing.T) {
 
 	b.click(`.tabs a[data-view="review"]`)
 	b.has("#waiting", "2")
-	b.until(`location.pathname === "/review/app%2Fp-0001"`) // the one that waits for longer
+	b.until(`location.pathname === "/review/app%2Fp-0001"`) // the oldest pending proposal
 	b.click(`.entry[data-id="docs/p-0001"]`)
 	b.until(`location.pathname === "/review/docs%2Fp-0001" && document.querySelectorAll(".hunk").length === 1`)
 	b.reload()
@@ -74,7 +74,7 @@ func TestBrowserRoots(t *testing.T) {
 		t.Errorf("docs/a.txt after accepting: %q, %v", data, err)
 	}
 	if data, err := os.ReadFile(filepath.Join(dirs["app"], "a.txt")); err != nil || string(data) != "the needle of app\n" {
-		t.Errorf("app/a.txt, which nobody decided about: %q, %v", data, err)
+		t.Errorf("app/a.txt, undecided: %q, %v", data, err)
 	}
 
 	b.click(`.tabs a[data-view="changes"]`)

@@ -22,7 +22,7 @@ type route struct {
 	handle       http.HandlerFunc
 }
 
-// enterPath takes a ticket in place of the token; helloPath is asked before the
+// enterPath takes a ticket in place of the token; helloPath is requested before the
 // token is sent.
 const (
 	enterPath = "/api/enter"
@@ -96,15 +96,15 @@ func (s *Server) mux() http.Handler {
 // shell is the page itself; its script reads the address.
 func (s *Server) shell(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, "index.html") }
 
-// entrance is the page at the address with the token or a ticket, which its script
-// leaves at once. It is said to be missing, with the page as its text: Chromium
-// then keeps the address hidden in its history, so it is not listed and not
+// entrance serves the page at the address with the token or a ticket, which its script
+// leaves at once. The status is "not found" although the page is in the body: Chromium
+// then keeps the address hidden in its history, so it is neither listed nor
 // completed.
 func (s *Server) entrance(w http.ResponseWriter, r *http.Request) {
 	serveAsset(&missing{w}, r, "index.html")
 }
 
-// missing answers "not found", whatever is answered.
+// missing sets the status "not found", whatever the handler sets.
 type missing struct{ http.ResponseWriter }
 
 func (m *missing) WriteHeader(int) { m.ResponseWriter.WriteHeader(http.StatusNotFound) }

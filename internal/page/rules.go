@@ -12,18 +12,18 @@ import (
 	"quarry/internal/review"
 )
 
-// RuleBook is the rules for changes in one root.
+// RuleBook accesses the rules for changes in one root.
 type RuleBook struct {
 	Root      string // its name; "" for the only one
 	Workspace review.TrialFiles
-	// Load reads the rules, where they stand, and what becomes of changes that no rule
-	// fits.
+	// Load returns the rules, the place they were read from, and the action for changes that no
+	// rule matches.
 	Load func() (rules []string, where string, otherwise review.Action, err error)
-	// Save writes them.
+	// Save writes the rules.
 	Save func(rules []string) error
 }
 
-// triedOn is how many changes rules are tried on before they are saved.
+// triedOn is the number of changes on which rules are tried before they are saved.
 const triedOn = 50
 
 type wireRules struct {
@@ -58,7 +58,7 @@ func (s *Server) rules(w http.ResponseWriter, r *http.Request) (any, error) {
 type ruleRequest struct {
 	Root  string   `json:"root"`
 	Rules []string `json:"rules"`
-	// Tried is what the trial of these rules returned.
+	// Tried is the stamp returned by the trial of these rules.
 	Tried string `json:"tried"`
 }
 
@@ -79,14 +79,14 @@ func (s *Server) readRules(w http.ResponseWriter, r *http.Request) (*RuleBook, *
 	return nil, nil, nil, badRequest("unknown root " + strconv.Quote(req.Root))
 }
 
-// stamp names rules of a root that were tried on this page.
+// stamp identifies rules of a root that were tried on this page.
 func (s *Server) stamp(req *ruleRequest) string {
 	data, _ := json.Marshal([]any{s.token, req.Root, req.Rules}) // texts can be marshalled
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// wireTried is a change, and what rules would have done with it.
+// wireTried is a change with the decision that the rules would have made.
 type wireTried struct {
 	wireChange
 	Action string `json:"action"`
@@ -94,7 +94,7 @@ type wireTried struct {
 	Path   string `json:"at,omitempty"`
 }
 
-// tryRules says what rules would have done with the last changes.
+// tryRules applies rules to the latest changes without deciding anything.
 func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, rules, err := s.readRules(w, r)
 	if err != nil {
@@ -128,8 +128,8 @@ func (s *Server) tryRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"changes": rows, "counts": counts, "otherwise": otherwise.String(), "tried": s.stamp(req)}, nil
 }
 
-// held are the clients whose last change that no rule decided was asked: their servers
-// hold changes back, whatever quarry.toml says.
+// held returns the clients whose latest change without a matching rule was asked: their
+// servers hold changes back, whatever quarry.toml says.
 func (s *Server) held(root string, changes []change.Change) map[string]bool {
 	held := map[string]bool{}
 	for i := range changes {
@@ -147,7 +147,7 @@ func (s *Server) held(root string, changes []change.Change) map[string]bool {
 	return held
 }
 
-// saveRules writes rules that were tried.
+// saveRules saves rules that have been tried.
 func (s *Server) saveRules(w http.ResponseWriter, r *http.Request) (any, error) {
 	b, req, _, err := s.readRules(w, r)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/review"
 )
 
-// book keeps rules in memory, in place of quarry.toml.
+// book keeps rules in memory instead of quarry.toml.
 type book struct {
 	mu    sync.Mutex
 	rules []string // guarded by mu
@@ -25,8 +25,8 @@ func (b *book) load() ([]string, error) {
 	return b.rules, nil
 }
 
-// TestBrowserRules: a person tries rules on what agents did and saves them; from then
-// on an agent's change follows them, and is marked.
+// TestBrowserRules: a person tries rules on earlier changes of agents and saves them. Later
+// changes follow the rules and are marked.
 func TestBrowserRules(t *testing.T) {
 	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "src/x.go": "x\n", "go.lock": "l\n"})
 	kept := &book{}
@@ -84,15 +84,15 @@ func TestBrowserRules(t *testing.T) {
 	b.has(".toast", "Saved: 2 rules")
 	press("Close")
 	if got := <-write("docs/a.md", "three\n"); !strings.Contains(got, "docs/a.md") || s.text(t, "docs/a.md") != "three\n" {
-		t.Errorf("what a rule accepts: %s", got)
+		t.Errorf("accepted by a rule: %s", got)
 	}
 	if got := <-write("go.lock", "m\n"); !strings.Contains(got, `user's rule "refuse *.lock"`) || s.text(t, "go.lock") != "l\n" {
-		t.Errorf("what a rule refuses: %s", got)
+		t.Errorf("refused by a rule: %s", got)
 	}
 	b.keys("2")
 	b.has(".entry", "by rule")
 	b.has(".facts .byrule", "accept docs/**")
-	// Nothing is saved without a trial, whoever asks.
+	// Rules are never saved without a trial.
 	for _, body := range []string{`{"root": "", "rules": ["accept **"], "tried": ""}`, `{"root": "", "rules": ["accept **"]}`, `{"root": "x", "rules": []}`, `{"root": "", "rules": ["what"]}`} {
 		if res, text := s.request(t, "POST", "/api/rules", body); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s = %d %s", body, res.StatusCode, text)
@@ -103,8 +103,8 @@ func TestBrowserRules(t *testing.T) {
 	}
 }
 
-// A rule is made from a proposal, and tried at once. A client that is held back, though
-// quarry.toml doesn't say so, is asked where no rule fits; the dialog tells where the
+// A rule is made from a proposal and tried at once. A client that is held back, although
+// quarry.toml doesn't say so, is asked if no rule matches. The dialog says where the
 // saved rules are.
 func TestBrowserRuleFromProposal(t *testing.T) {
 	s := serveAgents(t, map[string]string{"docs/a.md": "one\n", "docs/b.md": "b\n"})
@@ -157,7 +157,7 @@ func TestBrowserRuleFromProposal(t *testing.T) {
 	b.has(".toast", "Saved: 1 rule")
 	b.has("dialog.rules", "In quarry.toml:7")
 	if got := <-write("docs/a.md", " anew\n"); s.text(t, "docs/a.md") != "docs/a.md anew\n" {
-		t.Errorf("what the rule accepts: %s", got)
+		t.Errorf("accepted by the rule: %s", got)
 	}
 	b.keys(kb.Escape, "R")
 	b.has("dialog[open]", "Refuse everything?")

@@ -24,14 +24,14 @@ import (
 
 const (
 	maxHits      = 200 // matching lines of one answer
-	maxFileHits  = 50  // of which in one file
+	maxFileHits  = 50  // in one file
 	maxLineBytes = 600 // of one line, around its match
-	// countTo is how many matching lines are counted. The page asks for it after
-	// the answer, when nobody types, because counting delayed the next answer on
+	// countTo limits the number of matching lines counted. The page requests the count after
+	// the answer, while no key is pressed, because counting delayed the next answer on
 	// a machine with two cores.
 	countTo    = 6000
 	maxQuery   = 4096
-	flushEvery = 8 * time.Millisecond // so that a stream of files is not one packet each
+	flushEvery = 8 * time.Millisecond // so that each streamed file is not a separate packet
 )
 
 // wireLine is a line of an answer. Spans are pairs of UTF-16 offsets.
@@ -51,7 +51,7 @@ type wireFile struct {
 	Score   float64    `json:"score,omitempty"`
 	Folder  bool       `json:"folder,omitempty"`
 	Kind    string     `json:"kind,omitempty"`  // of a definition
-	In      string     `json:"in,omitempty"`    // what it is defined in
+	In      string     `json:"in,omitempty"`    // the enclosing definition
 	More    bool       `json:"more,omitempty"`  // it may have more matching lines
 	Place   int        `json:"place,omitempty"` // the line of a path:line that was asked for
 }
@@ -67,11 +67,11 @@ type wireDone struct {
 	Skipped    map[string]int `json:"skipped,omitempty"`
 	Examples   []wireSkip     `json:"examples,omitempty"`
 	Plan       string         `json:"plan,omitempty"`
-	Replaced   bool           `json:"replaced,omitempty"` // the folder is another one than before
+	Replaced   bool           `json:"replaced,omitempty"` // the folder was replaced
 	Millis     float64        `json:"ms"`
 	First      float64        `json:"first_ms"`
-	Unit       string         `json:"unit"` // what Lines counts
-	// Types and Folders are where the matching lines are, if they were counted.
+	Unit       string         `json:"unit"` // unit of Lines
+	// Types and Folders count the matching lines by type and folder, if requested.
 	Types   map[string]int `json:"types,omitempty"`
 	Folders map[string]int `json:"folders,omitempty"`
 }
@@ -82,7 +82,7 @@ type wireSkip struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// asked is a search as the address has it.
+// asked is a search as given in the address.
 type asked struct {
 	q, mode         string
 	sensitive, word bool
@@ -129,7 +129,7 @@ func readAsked(v url.Values) (asked, error) {
 	return a, nil
 }
 
-// splitGlobs yields the globs of a list with commas. Commas in braces don't
+// splitGlobs yields the globs of a comma-separated list. Commas in braces don't
 // separate.
 func splitGlobs(list string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
@@ -188,7 +188,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	run := &running{out: newLines(w), start: start}
 	var done *wireDone
 	if err = s.places(r.Context(), &a, run); err != nil {
-		return // nobody waits
+		return // the client has gone
 	}
 	switch {
 	case a.mode == "paths":
@@ -203,7 +203,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 		done, err = s.searchText(r.Context(), &a, run)
 	}
 	if r.Context().Err() != nil {
-		return // nobody waits
+		return // the client has gone
 	}
 	if err != nil {
 		_ = run.out.send(map[string]any{"error": problemOf(err)}, true)
@@ -219,7 +219,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// running is an answer under way.
+// running is an answer in progress.
 type running struct {
 	out     *lines
 	start   time.Time
@@ -275,15 +275,15 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 	return d, nil
 }
 
-// placeAsked is a path with a line, as the page copies it and compilers write it.
+// placeAsked matches a path with a line, as the page copies it and compilers write it.
 var placeAsked = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(\S.*?):(\d{1,9})(?::\d{1,9})?:?\s*$`)
 })
 
-// maxPlaces is how many files of a name are shown before what was found.
+// maxPlaces limits the files of a name that are shown before the results.
 const maxPlaces = 5
 
-// places sends the files that a path:line names, in every mode, before the answer.
+// places sends the files named by a path:line query before the answer, in every mode.
 func (s *Server) places(ctx context.Context, a *asked, run *running) error {
 	m := placeAsked().FindStringSubmatch(a.q)
 	if m == nil || a.count || a.exact || a.offset > 0 {
@@ -307,7 +307,7 @@ func (s *Server) places(ctx context.Context, a *asked, run *running) error {
 	return nil
 }
 
-// facets count matching lines by the type of their file and by its folder, two
+// facets count matching lines by file type and by folder, two
 // levels deep.
 type facets struct{ types, folders map[string]int }
 
@@ -328,11 +328,11 @@ func count(in map[string]int, key string, lines int) {
 	}
 }
 
-// maxFacets bounds the kinds of files, and the folders, that are counted.
+// maxFacets limits the counted types and folders.
 const maxFacets = 2000
 
-// cut marks a file of which maxFileHits lines were asked for and found. Whatever
-// follows the last of them may match, so it is no context.
+// cut marks a file in which maxFileHits lines were requested and found. The lines after
+// the last one may match, so they are not shown as context.
 func (f *wireFile) cut() {
 	if f.More = f.Matched >= maxFileHits; !f.More {
 		return
@@ -412,8 +412,8 @@ func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wire
 	return d, nil
 }
 
-// passage shows the lines of a chunk that have a word of the query, and those
-// beside them; the first lines if no line has one.
+// passage shows the lines of a chunk that have a word of the query, and the lines next to
+// them; the first lines if no line has one.
 func passage(c search.Chunk, words *rank.Query) []wireLine {
 	const most = 9
 	texts := strings.Split(strings.TrimSuffix(c.Text, "\n"), "\n")
@@ -447,7 +447,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxLineBytes], "")
 }
 
-// wordsIn are the words of a line that count for the ranking, in bytes.
+// wordsIn returns the spans of a line's words that count for the ranking, in bytes.
 func wordsIn(q *rank.Query, line string) (spans []int) {
 	if q != nil {
 		q.Marks([]byte(line), func(start, end int) { spans = append(spans, start, end) })
@@ -460,7 +460,7 @@ func spansOf(text string, words []string) []int {
 	type span struct{ from, to int }
 	low := strings.ToLower(text)
 	if len(low) != len(text) {
-		return nil // a letter changes its length with its case
+		return nil // changing the case of a letter changes its length
 	}
 	var found []span
 	for _, w := range words {
@@ -491,7 +491,7 @@ func spansOf(text string, words []string) []int {
 	return out
 }
 
-// searchPaths finds files by parts of their path, best first.
+// searchPaths finds files by parts of their paths, best first.
 func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	scope := a.scope()
 	pattern := strings.ContainsAny(a.q, "*?[{")
@@ -543,8 +543,8 @@ func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wire
 	return d, nil
 }
 
-// searchNear finds files by what is remembered of their path, best first: as
-// search_by_path does.
+// searchNear finds files by an approximate path, best first, like
+// search_by_path.
 func (s *Server) searchNear(ctx context.Context, a *asked, run *running, scope search.Scope) (*wireDone, error) {
 	q := search.FindQuery{Scope: scope, Fuzzy: a.q, Fits: true, Offset: a.offset, Limit: maxHits}
 	res, err := s.ws.Find(ctx, q)
@@ -570,7 +570,7 @@ func (s *Server) searchNear(ctx context.Context, a *asked, run *running, scope s
 	return d, nil
 }
 
-// maxSymbols is how many definitions an answer has.
+// maxSymbols limits the definitions in an answer.
 const maxSymbols = 100
 
 // searchSymbols finds definitions by name, the likeliest first.
@@ -596,7 +596,7 @@ func (s *Server) searchSymbols(ctx context.Context, a *asked, run *running) (*wi
 	return d, nil
 }
 
-// searchUses finds where a name is used in code, those in tests last.
+// searchUses finds the uses of a name in code, tests last.
 func (s *Server) searchUses(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	res, err := usage.Find(ctx, s.ws, usage.Query{Name: a.q, Scope: a.scope(), Limit: 2 * maxHits})
 	if err != nil {
@@ -632,9 +632,9 @@ func wordsAsGiven(parts []string) []string {
 	return out
 }
 
-// pathScore says how well a path answers parts of it, in this letter case: all have to
-// be in it. A name that begins with one counts most, then a name that has one, then
-// short paths.
+// pathScore rates how well a path matches the given parts. All parts must occur, in this
+// letter case. A name that begins with a part counts most, then a name that contains one,
+// then short paths.
 func pathScore(p string, parts []string) (int, bool) {
 	base, score := path.Base(p), 0
 	for _, part := range parts {

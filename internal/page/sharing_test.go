@@ -14,8 +14,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// TestBrowserManyTabs: a browser has six connections to a server. The tabs share
-// one for what happens, so all of them work and are live, also after the tab
+// TestBrowserManyTabs: a browser opens at most six connections to a server. The tabs share
+// one for events, so all of them work and stay live, also after the tab
 // that listens is closed.
 func TestBrowserManyTabs(t *testing.T) {
 	stress.SkipQuick(t)
@@ -45,7 +45,7 @@ func TestBrowserManyTabs(t *testing.T) {
 	}
 	change("one.txt")
 	live(1, append(others, first)...)
-	first.do(chromedp.Navigate("about:blank")) // it was the one that listens
+	first.do(chromedp.Navigate("about:blank")) // this tab was listening
 	change("two.txt")
 	live(2, others...)
 	last := others[4]
@@ -55,7 +55,7 @@ func TestBrowserManyTabs(t *testing.T) {
 	last.until(`document.querySelectorAll("a.hit").length === 6`)
 }
 
-// A tab whose token is an old one does not keep a new tab from getting the valid one.
+// A tab with an old token does not keep a new tab from getting the valid one.
 func TestBrowserOldToken(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -63,7 +63,7 @@ func TestBrowserOldToken(t *testing.T) {
 	b.until(`document.querySelectorAll("a.hit").length === 6`)
 	old := b.another(t, "/search#token="+strings.Repeat("x", 43))
 	old.has(".empty h2", "needs its whole address")
-	// As if an older page were still open, which hands its token out at once.
+	// Simulates an older page that is still open and hands its token out at once.
 	eval[chromedp.Void](old, `(() => { const c = new BroadcastChannel("quarry.token"); c.onmessage = (e) => { if (e.data?.ask) c.postMessage({ token: "x".repeat(43) }); }; })()`)
 	for range 2 {
 		next := b.another(t, "/search?q=retryAfter")
@@ -73,8 +73,8 @@ func TestBrowserOldToken(t *testing.T) {
 }
 
 // A service worker that another program left on the port sees every request of
-// the page. The address that is printed is one it has no part in, and at one
-// that it watches it is removed before a request with the token is sent.
+// the page. It does not control the printed address, and at an address that it controls it
+// is removed before a request with the token is sent.
 func TestBrowserServiceWorker(t *testing.T) {
 	stress.SkipQuick(t)
 	const worker = `self.addEventListener("install", () => self.skipWaiting()); self.addEventListener("activate", (e) => e.waitUntil(clients.claim()));

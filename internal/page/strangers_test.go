@@ -13,10 +13,10 @@ import (
 	"quarry/internal/strangers"
 )
 
-// Connections that have not shown the token don't lock out its owner: of those that
-// send nothing, and of those that asked for a fixed file and wait, only the newest are
-// kept. One that has shown the token stays open.
-func TestStrangersShutNobodyOut(t *testing.T) {
+// Connections without the token don't lock out its owner: only the newest are kept of
+// those that send nothing, and of those that wait after requesting a fixed
+// file. A connection that has shown the token stays open.
+func TestStrangersDontLockOutOwner(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "hello\n"}, nil)
 	ask := func(c net.Conn, r *bufio.Reader, path, token string) int {
 		t.Helper()

@@ -14,13 +14,13 @@ import (
 // suggestion is another query to try if nothing was found.
 type suggestion struct {
 	Label string            `json:"label"`
-	Set   map[string]string `json:"set"` // what to change in the address
+	Set   map[string]string `json:"set"` // changes in the address
 	Files int               `json:"files"`
-	More  bool              `json:"more,omitempty"` // at least so many
+	More  bool              `json:"more,omitempty"` // the count is a lower bound
 	First string            `json:"first,omitempty"`
 }
 
-// suggest says which other queries would find something.
+// suggest lists other queries that would find something.
 func (s *Server) suggest(w http.ResponseWriter, r *http.Request) (any, error) {
 	a, err := readAsked(r.URL.Query())
 	if err != nil {
@@ -39,8 +39,8 @@ func (s *Server) suggest(w http.ResponseWriter, r *http.Request) (any, error) {
 	return map[string]any{"suggestions": out}, nil
 }
 
-// findings are the searches that would find something: those that explain the
-// empty answer, and for words and paths also the text of files.
+// findings returns searches that would find something: those that explain the
+// empty answer, and for words and paths also a search of the text of files.
 func (s *Server) findings(ctx context.Context, a *asked) []explain.Finding {
 	look := &explain.Look{Files: s.ws, Scan: true}
 	if st, err := s.ws.Index().Status(ctx); err == nil && st.State == "ready" {
@@ -61,8 +61,8 @@ func (s *Server) findings(ctx context.Context, a *asked) []explain.Finding {
 	return look.Plain(ctx, a.query())
 }
 
-// instead says how the page asks for what a finding found: a label, and what
-// changes in the address. It is "" for what the page can't ask.
+// instead expresses a finding on the page: a label, and the changes in the address. The
+// label is "" if the page can't express it.
 func (a *asked) instead(f *explain.Finding) (label string, set map[string]string) {
 	text := map[string]string{"q": f.Text, "mode": ""}
 	switch f.Way {

@@ -22,8 +22,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// patience is how long a test waits for something to show. A loaded machine
-// takes its time; a test that passes never waits so long.
+// patience is how long a test waits for something to appear. It allows for a loaded
+// machine; a passing test normally waits much less.
 const patience = 40 * time.Second
 
 // allocator starts one browser for all tests of the package.
@@ -54,7 +54,7 @@ func chromium() string {
 	return ""
 }
 
-// tab is a page in a real browser, and what went wrong in it.
+// tab is a page in a real browser, with the errors that occurred in it.
 type tab struct {
 	t      testing.TB
 	s      *served
@@ -64,7 +64,7 @@ type tab struct {
 	faults []string // guarded by mu
 }
 
-// needsBrowser is the browser, or the test is skipped.
+// needsBrowser returns the browser's path, or skips the test.
 func needsBrowser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
@@ -77,7 +77,7 @@ func needsBrowser(t testing.TB) string {
 	return exe
 }
 
-// open opens the page in a tab of its own, with storage of its own.
+// open opens the page in a separate tab with separate storage.
 func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
 	t.Helper()
 	exe := needsBrowser(t)
@@ -98,7 +98,7 @@ func (s *served) open(t testing.TB, path string, width, height int64, theme stri
 	return s.tabIn(t, ctx, cancel, path+"#token="+s.token, width, height, theme)
 }
 
-// another opens an address in a tab beside b: the two share connections, storage
+// another opens an address in a tab next to b: the two share connections, storage
 // and channels.
 func (b *tab) another(t testing.TB, path string) *tab {
 	t.Helper()
@@ -117,7 +117,7 @@ func (s *served) tabIn(t testing.TB, ctx context.Context, cancel func(), address
 	return b
 }
 
-// close closes the tab and reports what went wrong in it.
+// close closes the tab and reports its errors.
 func (b *tab) close() {
 	b.t.Helper()
 	if b.cancel != nil {
@@ -127,8 +127,8 @@ func (b *tab) close() {
 	}
 }
 
-// watch notes requests that leave the page's origin, violations of its policy,
-// and scripts that fail.
+// watch records requests that leave the page's origin, violations of its policy,
+// and script errors.
 func (b *tab) watch() {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
@@ -158,7 +158,7 @@ func (b *tab) fault(what string) {
 	b.faults = append(b.faults, what)
 }
 
-// check reports what went wrong in the tab.
+// check reports the errors of the tab.
 func (b *tab) check() {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
@@ -194,7 +194,7 @@ func (b *tab) theme(name string) {
 	}
 }
 
-// until waits until an expression is true, and shows the page if it isn't.
+// until waits until an expression is true. On failure it shows the page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
@@ -225,9 +225,9 @@ func eval[T any](b *tab, expression string) T {
 	return v
 }
 
-// keys presses keys, one after the other. The text is part of the event that
-// presses the key, as with a real keyboard: a page that handles the key gets no
-// text. (chromedp sends the two on their own.)
+// keys presses keys, one after the other. The text is part of the key-down event,
+// as with a real keyboard: if the page handles the key, no text is
+// entered. (chromedp sends the two separately.)
 func (b *tab) keys(list ...string) {
 	b.t.Helper()
 	for _, r := range strings.Join(list, "") {
@@ -262,7 +262,7 @@ func (b *tab) click(selector string) {
 	eval[chromedp.Void](b, fmt.Sprintf("document.querySelector(%s).click()", quote(selector)))
 }
 
-// reload loads the page again and waits until it is another document.
+// reload reloads the page and waits for the new document.
 func (b *tab) reload() {
 	b.t.Helper()
 	eval[chromedp.Void](b, "window.before = true")
@@ -270,8 +270,8 @@ func (b *tab) reload() {
 	b.until("!window.before")
 }
 
-// becomes waits until a file has a text: the journal has the entry of a change,
-// and the page shows it, a moment before the file is written.
+// becomes waits until a file has a text: the journal records a change, and the page shows
+// it, a moment before the file is written.
 func (s *served) becomes(t testing.TB, name, text string) {
 	t.Helper()
 	var data []byte

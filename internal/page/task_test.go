@@ -45,7 +45,7 @@ func TestBrowserTask(t *testing.T) {
 		t.Errorf("a.txt = %q", got)
 	}
 
-	// Who wrote what: line 2 is the agent's, the first line nobody's.
+	// Authors of lines: line 2 is the agent's, the first line has none.
 	b.do(chromedp.Navigate(s.base + "/search?q=two&at=a.txt:2"))
 	b.until(`document.querySelector(".peek .hit.on")`)
 	b.keys("b")
@@ -69,7 +69,7 @@ func TestBrowserTask(t *testing.T) {
 	}
 }
 
-// TestBrowserActivity sees calls as they are answered, and purges them.
+// TestBrowserActivity shows calls as they are answered, and purges them.
 func TestBrowserActivity(t *testing.T) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "private/plan.txt": "secret plan\n"})
 	s.calls = t.TempDir()
@@ -99,7 +99,7 @@ func TestBrowserActivity(t *testing.T) {
 	b.has(".call", "after")
 }
 
-// Files are found by what is remembered of their names, and definitions after an @.
+// Files are found by approximate names, and definitions after an @.
 func TestBrowserFindsNames(t *testing.T) {
 	s := serve(t, map[string]string{"internal/payment/retry_policy.go": "package payment\n\n// Backoff waits.\nfunc Backoff(n int) int { return n }\n", "README.md": "# demo\nBackoff\n"}, nil)
 	b := s.open(t, "/search?mode=paths&q=pay%20retrypolcy", 1600, 1000, "light")

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The address that the browser is opened with works once, so what a browser keeps
-// of it in its history opens nothing; the token is not in it.
+// The address opened in the browser works once, so the copy in the browser's history opens
+// nothing; it does not contain the token.
 func TestBrowserTicket(t *testing.T) {
 	stress.SkipQuick(t)
 	s := serve(t, project, nil)
@@ -66,8 +66,8 @@ func TestTicketsAreUsedOnce(t *testing.T) {
 	}
 }
 
-// The theme is kept by the server: in the next run the page has another address,
-// and the browser knows nothing of it.
+// The server stores the theme: in the next run the page has another address,
+// for which the browser has no data.
 func TestBrowserTheme(t *testing.T) {
 	var kept atomic.Value
 	kept.Store("")

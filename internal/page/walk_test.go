@@ -15,11 +15,11 @@ import (
 	"quarry/internal/review"
 )
 
-// The walks go through every action of the page by keyboard alone: keys, Tab, Enter,
-// Space and arrows. A test that clicks would not notice what only a mouse can reach.
+// The walks go through every action of the page by keyboard alone: keys, Tab, Enter, Space
+// and arrows. A test that clicks would miss actions that only a mouse can reach.
 
-// tabTo presses Tab until the element that has the focus fulfils a condition, in which
-// it is called el. Every stop on the way can be seen, and says that it has the focus.
+// tabTo presses Tab until the focused element, called el in the condition, fulfils it. Every
+// stop on the way must be visible and show that it has the focus.
 func (b *tab) tabTo(condition string) {
 	b.t.Helper()
 	b.until(`[...document.querySelectorAll("a, button, input, select, summary, textarea, [tabindex]")].some((el) => el.checkVisibility() && !el.disabled && (` + condition + `))`)
@@ -43,7 +43,7 @@ func (b *tab) tabTo(condition string) {
 	b.t.Fatalf("Tab never leads to %s", condition)
 }
 
-// press goes to a button, link or field by Tab and presses it.
+// press moves to a button, link or field with Tab and presses it.
 func (b *tab) press(label, key string) {
 	b.t.Helper()
 	b.tabTo(`(el.getAttribute("aria-label") ?? el.textContent).startsWith(` + quote(label) + `)`)
@@ -64,13 +64,13 @@ func (b *tab) chord(key string, mods int64) {
 
 const (
 	space = " "
-	ctrl  = 2 // as the protocol of the browser counts
+	ctrl  = 2 // bits of the browser's protocol
 )
 
-// spy notes what would be opened in an editor, which is another program.
+// spy records the addresses that would open an editor, which is another program.
 const spy = `(() => { window.opened = []; HTMLAnchorElement.prototype.click = function () { opened.push(this.href); }; })()`
 
-// walking is a page beside agents, with something for every action.
+// walking opens a page with agents and data for every action.
 func walking(t *testing.T) (*agents, *tab) {
 	s := serveAgents(t, map[string]string{"a.txt": thirty, "b.txt": "b\n", "docs/guide.md": "# Guide\n\nretryAfter is here.\n", "src/pay.go": "package pay\n\nfunc retryAfter(n int) int {\n\treturn n\n}\n", ".hidden.txt": "retryAfter\n", "pic.bin": "\x00\x01"})
 	s.calls = t.TempDir()
@@ -81,7 +81,7 @@ func walking(t *testing.T) (*agents, *tab) {
 	return s, b
 }
 
-// TestBrowserWalkSearch: everything of Search.
+// TestBrowserWalkSearch uses every action of Search.
 func TestBrowserWalkSearch(t *testing.T) {
 	_, b := walking(t)
 	b.keys(kb.Escape, "/", "retryafter")
@@ -99,7 +99,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 		b.until(`document.querySelector("#bar [aria-current]")?.textContent === ` + quote(mode))
 	}
 	b.until(`document.querySelectorAll("a.hit").length === 2`)
-	// Filters: the glob by its key, then a type, hidden files, and what was skipped.
+	// Filters: the glob by its key, then a type, hidden files, and skipped files.
 	b.keys(kb.Escape, "f")
 	b.until(`document.activeElement.id === "glob"`)
 	b.keys("*.md")
@@ -109,7 +109,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.keys(kb.Escape, "f")
 	b.tabTo(`el.closest("label")?.textContent.includes("md")`)
 	b.keys(space)
-	b.until(`document.querySelectorAll("a.hit").length === 1 && document.activeElement.checked`) // and has the focus still
+	b.until(`document.querySelectorAll("a.hit").length === 1 && document.activeElement.checked`) // and still has the focus
 	b.keys(space)
 	b.until(`document.querySelectorAll("a.hit").length === 2`)
 	b.tabTo(`el.closest("label")?.textContent.includes("Hidden files")`)
@@ -142,7 +142,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	b.until(`!document.querySelector(".finder")`)
 	b.press("Close the file", kb.Enter)
 	b.until(`!location.search.includes("at=")`)
-	// Nothing found, and a suggestion.
+	// No results, and a suggestion.
 	b.keys(kb.Escape, "/", "retryaftr")
 	b.has(".zero", "No match")
 	b.keys(kb.Escape, "?")
@@ -157,7 +157,7 @@ func TestBrowserWalkSearch(t *testing.T) {
 	}
 }
 
-// TestBrowserWalkChanges: everything of Changes.
+// TestBrowserWalkChanges uses every action of Changes.
 func TestBrowserWalkChanges(t *testing.T) {
 	s, b := walking(t)
 	one, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
@@ -188,7 +188,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	s.becomes(t, "b.txt", "b\n")
 	b.until(`document.querySelectorAll(".entry").length === 4`)
 	b.has(".dhead h1", "undo a part")
-	b.keys("u") // the undo is undone
+	b.keys("u") // undo the undo
 	s.becomes(t, "b.txt", "B\n")
 	b.until(`document.querySelectorAll(".entry").length === 5`)
 	b.keys("j", "j", "j", "j")
@@ -196,7 +196,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.press("Undo hunk 2 of a.txt", kb.Enter)
 	s.becomes(t, "a.txt", "\n28\n")
 	b.until(`document.querySelectorAll(".entry").length === 6`)
-	// A change made again.
+	// A change that is redone.
 	b.keys("j", "j", "j")
 	b.has(".dhead h1", "d.txt")
 	b.keys("u")
@@ -234,7 +234,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.has("dialog[open]", "Undo all of this session?")
 	b.keys(kb.Escape)
 	b.until(`!document.querySelector("dialog") && document.activeElement.textContent.includes("Undo all")`)
-	// Everything since a point.
+	// All changes since a point.
 	b.press("Undo since a point", kb.Enter)
 	b.has(".pickhint", "Choose the last change to keep")
 	b.tabTo(`el.matches(".entry") && el.textContent.includes("d.txt") && !el.textContent.includes("undo")`)
@@ -242,7 +242,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.has("dialog[open]", "Undo everything after this change?")
 	b.keys(kb.Enter)
 	b.has(".toast", "Undone")
-	// What is new while another change is read.
+	// New changes while another change is shown.
 	b.until(`!document.querySelector("dialog")`)
 	b.keys("j", "j")
 	other.call("write_file", map[string]any{"path": "e.txt", "content": "e\n"})
@@ -251,7 +251,7 @@ func TestBrowserWalkChanges(t *testing.T) {
 	b.until(`!document.querySelector(".fresh")`)
 }
 
-// TestBrowserWalkReview: everything of Review.
+// TestBrowserWalkReview uses every action of Review.
 func TestBrowserWalkReview(t *testing.T) {
 	s, b := walking(t)
 	kept := &book{}
@@ -318,7 +318,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	b.keys(kb.Enter)
 	<-answer
 	s.becomes(t, "a.txt", "twenty-five")
-	// A and R, each asked.
+	// A and R, each with a confirmation.
 	for _, c := range []struct{ key, title, name string }{{"A", "Accept everything?", "c.txt"}, {"R", "Refuse everything?", "d.txt"}} {
 		answer = agent.start("write_file", map[string]any{"path": c.name, "content": "x\n"})
 		s.waiting(t, 1)
@@ -337,7 +337,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	if files, _ := filepath.Glob(filepath.Join(s.dir, "[cd].txt")); len(files) != 1 || filepath.Base(files[0]) != "c.txt" {
 		t.Errorf("there are %q", files)
 	}
-	// What was decided, and the rules.
+	// Earlier decisions, and the rules.
 	b.press("All", kb.Enter)
 	b.until(`location.search === "?show=all" && document.querySelectorAll(".entry").length === 4`)
 	b.press("Decided", kb.Enter)
@@ -359,7 +359,7 @@ func TestBrowserWalkReview(t *testing.T) {
 	}
 }
 
-// TestBrowserWalkActivity: everything of Activity, and the tables of Health.
+// TestBrowserWalkActivity uses every action of Activity, and the tables of Health.
 func TestBrowserWalkActivity(t *testing.T) {
 	s, b := walking(t)
 	one, other := s.agent(t, "claude-code", 0), s.agent(t, "cursor", 0)
@@ -376,7 +376,7 @@ func TestBrowserWalkActivity(t *testing.T) {
 	b.keys(kb.Enter)
 	b.until(`[...document.querySelectorAll(".call")].filter((c) => !c.hidden).length === 1`)
 	one.call("search_files", map[string]any{"query": "fourth"})
-	b.until(`document.querySelectorAll(".call").length === 4 && document.activeElement.matches(".agent[aria-pressed=true]")`) // the cards were drawn anew
+	b.until(`document.querySelectorAll(".call").length === 4 && document.activeElement.matches(".agent[aria-pressed=true]")`) // the cards were redrawn
 	b.press("Show all", kb.Enter)
 	b.until(`[...document.querySelectorAll(".call")].filter((c) => !c.hidden).length === 4`)
 	b.press("Purge", kb.Enter)

@@ -13,8 +13,8 @@ import (
 	"quarry/fault"
 )
 
-// pathID is how a path travels: as it is or, if it is not UTF-8, which JSON
-// can't carry, as base64 after a NUL, which no path has.
+// pathID encodes a path for the page: unchanged or, if it is not UTF-8, which JSON
+// requires, as base64 after a NUL, which paths can't contain.
 func pathID(p string) string {
 	if utf8.ValidString(p) {
 		return p
@@ -22,7 +22,7 @@ func pathID(p string) string {
 	return "\x00" + base64.RawURLEncoding.EncodeToString([]byte(p))
 }
 
-// pathOf reads a pathID.
+// pathOf decodes a pathID.
 func pathOf(id string) string {
 	rest, coded := strings.CutPrefix(id, "\x00")
 	if !coded {
@@ -34,7 +34,7 @@ func pathOf(id string) string {
 	return id
 }
 
-// units counts UTF-16 code units, which is what a script counts in.
+// units counts UTF-16 code units, the units of offsets in scripts.
 func units(s []byte) int {
 	n := 0
 	for len(s) > 0 {
@@ -47,7 +47,7 @@ func units(s []byte) int {
 	return n
 }
 
-// problem is an error as the page gets it.
+// problem is an error as sent to the page.
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -58,12 +58,12 @@ func problemOf(err error) problem {
 	return problem{Code: string(fault.CodeOf(err)), Message: err.Error(), Hint: fault.HintOf(err)}
 }
 
-// badRequest is a request that makes no sense, with the reason.
+// badRequest is the reason why a request is invalid.
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
-// answered makes a handler of a function that returns what to answer with.
+// answered makes a handler of a function that returns the answer.
 func answered(f func(w http.ResponseWriter, r *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, err := f(w, r)
@@ -104,8 +104,8 @@ func respond(w http.ResponseWriter, status int, v any) {
 // maxBody bounds the body of a request.
 const maxBody = 1 << 20
 
-// readBody reads a JSON body. Another content type could come from a form of
-// another site.
+// readBody reads a JSON body. It refuses other content types, which a form of another
+// site could send.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return readBodyOf(w, r, maxBody, into)
 }

@@ -1,4 +1,4 @@
-// Package powercut is a model of a disk for tests: it follows what a program does through
+// Package powercut models a disk for tests: it records the operations of a program through
 // rootfs, and makes the disks that a power cut could leave at any moment.
 //
 // The invariant: synced data is on every such disk. Anything else may be there or missing,

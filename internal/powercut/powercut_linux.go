@@ -23,7 +23,7 @@ type node struct {
 	mode   fs.FileMode
 	target string
 	data   []byte         // when the recording began
-	time   time.Time      // of data
+	time   time.Time      // modification time of data
 	names  map[string]int // of a folder, when the recording began
 }
 

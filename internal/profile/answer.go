@@ -11,12 +11,13 @@ import (
 	"quarry/tool"
 )
 
-// The structured answers: one schema for quarry call --json, the Go API and a
-// server started with --structured. They have everything the text has: clients
+// Structured answers have one schema for quarry call --json, the Go API and servers
+// started with --structured. They hold everything in the text, because some clients
+// read nothing else.
 // exist that read nothing else.
 
-// remark is what the profile quarry says after an answer, in its structured
-// form: why nothing was found, the call that continues, what was not searched.
+// remark holds, in structured form, the profile quarry's remarks after an answer: why
+// nothing was found, the call that continues, the files not searched.
 type remark struct {
 	Note []string `json:"note,omitempty"`
 }
@@ -25,9 +26,9 @@ func (r *remark) add(parts []string) { r.Note = parts }
 
 const noteSchema = `"note":{"type":"array","items":{"type":"string"}}`
 
-// receipt is what every search reports besides its results.
+// receipt is reported by every search in addition to its results.
 type receipt struct {
-	// Complete says that nothing was omitted: no limit was reached, nothing
+	// Complete reports that nothing was omitted: no limit was reached and nothing
 	// failed.
 	Complete bool `json:"complete"`
 	// Limit is the limit that ended the answer.
@@ -37,33 +38,32 @@ type receipt struct {
 	Considered int                   `json:"considered,omitempty"`
 	Searched   int                   `json:"searched,omitempty"`
 	Skipped    map[search.Reason]int `json:"skipped,omitempty"`
-	// Failed names files that should have been searched and could not be: the
-	// first of them.
+	// Failed names the first files that should have been searched but could not be.
 	Failed []failedPath `json:"failed,omitempty"`
-	// Freshness says how the answer knows of changes: event, sweep or remote.
+	// Freshness names how changes are detected: event, sweep or remote.
 	Freshness string `json:"freshness"`
 }
 
-// received is the receipt in a structured answer.
+// received embeds the receipt in a structured answer.
 type received struct {
 	Receipt *receipt `json:"receipt,omitempty"`
 }
 
 func (r *received) receive(sum receipt) { r.Receipt = &sum }
 
-// failedPath is a file that was to be searched and could not be.
+// failedPath is a file that should have been searched but could not be.
 type failedPath struct {
 	foundPath
 	Reason search.Reason `json:"reason"`
 	Detail string        `json:"detail,omitempty"`
 }
 
-// folderReplaced is said once, with the first answer after the folder of the workspace
-// was replaced, whichever tool answers.
+// folderReplaced is added once, to the first answer of any tool after the workspace's
+// folder was replaced.
 const folderReplaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
 
-// replaced adds to an error that the folder was replaced. What is missing may
-// have been in the old one.
+// replaced adds to an error that the folder was replaced: a missing file may have been
+// in the old folder.
 func (c *call) replaced(err error) error {
 	var worded *tool.Error
 	if !c.watch.Replaced.Load() || !errors.As(err, &worded) {
@@ -74,11 +74,10 @@ func (c *call) replaced(err error) error {
 	return &with
 }
 
-// maxFailed is how many of them are named.
+// maxFailed is the number of failed files named.
 const maxFailed = 20
 
-// sumUp makes the receipt of a search. cut is the limit that the answer's text
-// set.
+// sumUp makes the receipt of a search. cut is the limit set by the answer's text.
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
 	if cut != "" {
@@ -101,8 +100,8 @@ func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt
 	return r
 }
 
-// freshness says how an answer knows of changes. Without an index every file
-// was read for it.
+// freshness names how the answer detects changes. Without an index every file
+// is read.
 func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	if s.Remote {
 		return "remote"
@@ -118,7 +117,7 @@ func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	return "event"
 }
 
-// onOverlay is said once in a session whose answers rest on events of an overlay.
+// onOverlay is added once in a session whose answers rely on events of an overlay.
 const onOverlay = "the workspace is on an overlay: a file that is written beneath the mount may not be seen"
 
 // foundPath is a path in an answer. A path that can't be printed is escaped and
@@ -138,19 +137,19 @@ func (f *foundPath) text() string {
 	return f.Path
 }
 
-// searchAnswer is a text search.
+// searchAnswer is the answer of a text search.
 type searchAnswer struct {
 	Files []foundFile `json:"files"`
-	// Total counts results: blocks, files or lines, as the text does. It is a
+	// Total counts results, in the unit of the text: blocks, files or lines. It is a
 	// lower bound unless Exact.
 	Total      int  `json:"total"`
 	Exact      bool `json:"exact"`
 	Shown      int  `json:"shown"`
 	NextOffset int  `json:"next_offset,omitempty"`
-	// Definitions are those around the matches, where show asks for them; Files
-	// has the matches outside of any.
+	// Definitions holds the definitions around the matches if show asks for them; Files
+	// then has the matches outside any definition.
 	Definitions []foundSymbol `json:"definitions,omitempty"`
-	// Distinct are the different texts that matched, where show asks for them.
+	// Distinct holds the different matched texts if show asks for them.
 	Distinct []distinctMatch `json:"distinct,omitempty"`
 	received
 	remark
@@ -168,19 +167,19 @@ type foundLine struct {
 	Spans [][2]int `json:"spans,omitempty"` // bytes of the whole line
 	// Context is a line that doesn't match.
 	Context bool `json:"context,omitempty"`
-	// Symbol is the definition around a match, with its container.
+	// Symbol is the definition around a match, qualified by its container.
 	Symbol string `json:"symbol,omitempty"`
 	// CutBefore and CutAfter count bytes missing from the text.
 	CutBefore int `json:"cut_before,omitempty"`
 	CutAfter  int `json:"cut_after,omitempty"`
-	// Holes are those of the structures that begin in the line, and Doubts why
-	// they may be none.
+	// Holes holds the captures of the structures that begin in the line. Doubts says why
+	// a structure may be a false match.
 	Holes  []map[string]string `json:"holes,omitempty"`
 	Doubts []string            `json:"doubts,omitempty"`
 }
 
-// newSearchAnswer makes the structured answer of what is shown. A line has at
-// most so many characters, as in the text.
+// newSearchAnswer makes the structured answer from the shown results. A line is cut to
+// the given number of characters, as in the text.
 func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *searchAnswer {
 	a := &searchAnswer{Files: []foundFile{}, Total: total.N, Exact: !total.More, Shown: shown.Results}
 	for i := range shown.Files {
@@ -203,7 +202,7 @@ func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *s
 	return a
 }
 
-// Output schemas. They name what callers rely on and leave the rest open.
+// Output schemas name the fields that callers rely on and leave the rest open.
 const (
 	receiptSchema = `{"type":"object"}`
 

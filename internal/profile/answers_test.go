@@ -100,8 +100,8 @@ func TestOccursOnce(t *testing.T) {
 	}
 }
 
-// TestNaturalFirstCalls calls our tools as other programs' tools are called, in
-// their published schemas, and compares with our own spelling.
+// TestNaturalFirstCalls calls our tools with the published schemas of other programs'
+// tools and compares each answer with that to our own spelling.
 func TestNaturalFirstCalls(t *testing.T) {
 	type pair struct{ tool, theirs, ours string }
 	calls := map[string][]pair{
@@ -209,7 +209,7 @@ func TestNaturalFirstCalls(t *testing.T) {
 	}
 }
 
-// TestStrictProfilesKeepTheirNames: the spellings of others are unknown there.
+// TestStrictProfilesKeepTheirNames checks that strict profiles reject other tools' spellings.
 func TestStrictProfilesKeepTheirNames(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "vault"}, answersTree())
 	if got := callText(t, r, "read_file", `{"file_path":"notes.txt"}`); !strings.HasPrefix(got, "Error: unknown parameter \"file_path\"") {
@@ -217,7 +217,7 @@ func TestStrictProfilesKeepTheirNames(t *testing.T) {
 	}
 }
 
-// TestComplaints: what agents of the trials stumbled over.
+// TestComplaints covers problems that agents had in trials.
 func TestComplaints(t *testing.T) {
 	r := openTree(t, nil, answersTree())
 	dry := callText(t, r, "replace_in_files", `{"text":"TODO","replacement":"DONE","dry_run":true}`)

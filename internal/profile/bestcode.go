@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	// nearBest is how near to the best score a result has to be to be shown. Of
-	// 60 functions of this project that were asked for by the words of their
-	// comments, 48 were among the first ten, the lowest at 0.57 of the best score.
+	// nearBest is the lowest share of the best score that is shown. For 60 functions of
+	// this project, searched by the words of their comments, 48 were among the first ten,
+	// the lowest at 0.57 of the best score.
 	nearBest = 0.5
-	// textNear is how near it has to be to be shown with its text: agents of nine
-	// trials read the text of the first and wanted names of the others.
+	// textNear is the lowest share of the best score that is shown with its text. In nine
+	// trials, agents read the text of the first result and wanted the names of the others.
 	textNear = 0.85
-	// blockLines is how many lines of one result are shown, so that one can't
-	// take the answer.
+	// blockLines limits the lines shown of one result, so that one result can't fill the
+	// answer.
 	blockLines = 20
-	// nextCode is how many results after those with their text are named in any
-	// case, namedCode how many if they score near the best, and nextRoom is what
-	// such a line takes besides path and name.
+	// nextCode is the number of further results that are always named, namedCode the
+	// number if they score near the best, and nextRoom the bytes of such a line besides
+	// path and name.
 	nextCode, namedCode, nextRoom = 6, 10, 24
 )
 
-// writeBest answers with the results that are worth reading: while they score near the
-// best, the piece that does the work, tests and generated files last and only
-// named.
+// writeBest answers with the results worth reading: those that score near the best,
+// reduced to the piece that does the work. Tests and generated files come last, by name
+// only.
 func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
 	if r.Total == 0 || r.Stopped == search.StopTime {
 		return writeRanked(ctx, c, q, r)
@@ -53,7 +53,7 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 			main = append(main, k)
 		}
 	}
-	// What defines something says more by its name than a piece of a text.
+	// A definition's name tells more than the name of a text fragment.
 	slices.SortStableFunc(below, func(a, b codeChunk) int { return cmp.Compare(min(len(b.Symbol), 1), min(len(a.Symbol), 1)) })
 	if len(main) == 0 {
 		main, aside = aside, nil
@@ -66,7 +66,7 @@ func writeBest(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeR
 	if left == 0 || left > c.room() {
 		left = c.room()
 	}
-	// The next ones are named in any case: what is asked for is often among them.
+	// The next results are always named: the wanted one is often among them.
 	next := nextCode
 	if c.Given("top_k") {
 		next, below, aside = 0, nil, nil
@@ -122,14 +122,14 @@ func (k *codeChunk) passage() *passage {
 	return p
 }
 
-// asideCode are paths of tests, fixtures, dependencies and generated files.
+// asideCode matches paths of tests, fixtures, dependencies and generated files.
 var asideCode = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(^|/)(tests?|testdata|__tests__|spec|fixtures?|mocks?|vendor|node_modules|third_party|dist|build|generated)/|` +
 		`(_test(_\w+)?|_spec|\.test|\.spec|_pb2|\.pb|\.gen|_gen|\.generated|\.min)\.\w+$|(^|/)test_[^/]*\.py$|\.\w*test$`)
 })
 
-// onceEach leaves the best piece of each definition: a long one is ranked in pieces.
-// Its lines go on to the end of the pieces that follow it.
+// onceEach keeps the best piece of each definition: long definitions are ranked in pieces.
+// The lines kept extend to the end of the adjoining pieces that follow.
 func onceEach(list []codeChunk) (out []codeChunk) {
 	at := map[[2]string]int{}
 	for _, k := range list {
@@ -146,13 +146,13 @@ func onceEach(list []codeChunk) (out []codeChunk) {
 	return out
 }
 
-// declaresNothing reports a piece that is only the name of a package.
+// declaresNothing reports whether a piece is only a package clause.
 func declaresNothing(k *codeChunk) bool {
 	return k.Kind == "module" && k.End-k.Start < 3
 }
 
-// workFirst puts a method before the type it belongs to, if it has as many of
-// the query's words: it does the work, and the type only names it.
+// workFirst puts a method before its type if it has as many of the query's words: the
+// method does the work, the type only names it.
 func workFirst(list []codeChunk, words []string) []codeChunk {
 	has := func(k *codeChunk) int {
 		if k.Text == nil {

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// TestBestCode: search_code of the profile code shows what is worth reading.
+// TestBestCode checks that search_code of the profile code shows the results worth reading.
 func TestBestCode(t *testing.T) {
 	files := answersTree()
 	files["store_test.go"] = "package store\n\n// TestOpen opens a store.\nfunc TestOpen(t *testing.T) {\n\tvar s Store\n\ts.Open()\n}\n"

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// shown is how much of an answer a client passes on to its model. What it would drop
-// is better left out with a word on how to go on.
+// shown is how much of an answer a client passes on to its model. Omitting the rest,
+// with a hint how to go on, is better than letting the client drop it.
 type shown struct {
 	bytes int // of the text as a JSON string
-	lines int // 0 is any number
+	lines int // 0 means unlimited
 }
 
-// cutters are clients known to cut long answers, and where. Codex cut after 256 lines
+// cutters maps clients known to cut long answers to their limits. Codex cut after 256 lines
 // or 10 KB, later after 10,000 bytes, and counts the text as JSON (its issues 6544 and
 // 7906); Copilot's command line cuts after 10 KB.
 var cutters = map[string]shown{"codex": {10_000, 256}, "copilot-cli": {bytes: 10_000}, "github-copilot-cli": {bytes: 10_000}}
 
-// clientShows is what the calling client shows its model; none is everything.
+// clientShows returns how much of an answer the client passes to its model; none means all of it.
 func (c *call) clientShows() (shown, bool) {
 	name := strings.ToLower(c.client.Name)
 	for client, s := range cutters {
@@ -28,7 +28,7 @@ func (c *call) clientShows() (shown, bool) {
 	return shown{}, false
 }
 
-// clientRoom is how many bytes the calling client shows its model; 0 is all.
+// clientRoom returns how many bytes the client passes to its model; 0 means all.
 func (c *call) clientRoom() int {
 	s, ok := c.clientShows()
 	if !ok {
@@ -40,9 +40,9 @@ func (c *call) clientRoom() int {
 	return s.bytes
 }
 
-// tooLong reports that the client would cut an answer, and which share of the room
-// that was given may let it fit: how long lines are, and how much longer a text is as
-// JSON, is known only when it is there.
+// tooLong reports whether the client would cut the answer, and the share of the current
+// room that may make it fit. Line lengths and the overhead of JSON are known only once
+// the text is complete.
 func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	s, ok := c.clientShows()
 	if !ok {
@@ -59,7 +59,7 @@ func (c *call) tooLong(a *answer) (share float64, cut bool) {
 	if c.narrow > 0 {
 		given = c.narrow
 	}
-	// The answer may have taken less than it was given.
+	// The answer may have used less than its room.
 	given = min(given, float64(len(a.text)+receiptRoom)/float64(s.bytes))
 	return given / over * 0.95, true
 }
@@ -71,7 +71,7 @@ func receiptLength(parts []string) (n int) {
 	return n + len(`\n[]`)
 }
 
-// jsonLength is the length of a text as a JSON string.
+// jsonLength returns the length of a text as a JSON string.
 func jsonLength(text []byte) int {
 	n := len(text) + len(`""`)
 	for _, b := range text {
@@ -85,8 +85,8 @@ func jsonLength(text []byte) int {
 	return n
 }
 
-// room is how many bytes the text of an answer may have: what the caller asked
-// for, else what the dialect gives, never more than the client shows.
+// room returns how many bytes the text of an answer may have: the caller's limit, else
+// the dialect's, but never more than the client shows.
 func (c *call) room() int {
 	room := c.o.Budget
 	if n := c.Int("budget"); n > 0 {

@@ -19,32 +19,32 @@ import (
 	"quarry/tool"
 )
 
-// env is what the tools of one profile share.
+// env holds the state that the tools of one profile share.
 type env struct {
 	ws    *quarry.Workspace
 	d     *dialect
 	o     Options
-	names []string // of the tools there are
-	made  madeHere // by calls that belong to no session
+	names []string // of the available tools
+	made  madeHere // by calls without a session
 }
 
-// limits are those of an answer's text. Some room is kept for what follows the
-// body: the line that says what was omitted, and the receipt.
+// limits returns the limits of an answer's text. Some room is kept for the lines after
+// the body: the omissions and the receipt.
 func (c *call) limits() render.Limits {
 	budget := c.room()
 	if c.o.Structured && !c.d.json {
-		budget /= 2 // a line of code takes about twice its text as JSON
+		budget /= 2 // as JSON a line of code takes about twice its size
 	}
 	return render.Limits{Budget: max(budget-receiptRoom, 0)}
 }
 
 const receiptRoom = 1 << 10
 
-// graceTime is what a call may take beyond its search, to word the answer.
+// graceTime is how much longer than its search a call may take, to word the answer.
 const graceTime = 5 * time.Second
 
-// limitsUnless returns the limits of an answer, none if the caller gave a number
-// of results and the dialect shows as many.
+// limitsUnless returns the limits of an answer, or none if the caller gave a number
+// of results and the dialect always shows that many.
 func (c *call) limitsUnless(number string) render.Limits {
 	if c.d.limits.countedWhole && c.Given(number) {
 		return render.Limits{}
@@ -52,33 +52,33 @@ func (c *call) limitsUnless(number string) render.Limits {
 	return c.limits()
 }
 
-// call is one call of a tool and what its receipt has to say.
+// call is one call of a tool, with the data for its receipt.
 type call struct {
 	*env
 	tool.Args
 	tool   *tool.Tool
-	client tool.Client // who calls
-	narrow float64     // the share of the client's room that is used; 0 is all of it
+	client tool.Client // the caller
+	narrow float64     // the used share of the client's room; 0 means all
 	watch  progress.Count
-	last   bool // no call gives more of the answer
-	// overlay says that the answer rests on events of an overlay.
+	last   bool // no further call continues the answer
+	// overlay reports that the answer relies on events of an overlay.
 	overlay bool
-	told    bool // the receipt has what was not searched
-	sampled bool // the answer shows the forms of what is replaced
-	exact   bool // the request itself says which text becomes which
+	told    bool // the receipt names the files not searched
+	sampled bool // the answer shows samples of the replaced texts
+	exact   bool // the request itself states each old and new text
 	made    *madeHere
 
 	tried   []string          // paths that may mean notes
-	asNotes map[string]string // those that do
+	asNotes map[string]string // paths resolved to notes
 }
 
-// answer is what a tool has to say.
+// answer is the answer of a tool before it is put together.
 type answer struct {
 	text    []byte
-	receipt []string // parts of the line in brackets, where the dialect has one
+	receipt []string // parts of the line in brackets, if the dialect has one
 	data    any      // the structured result
-	// sum is what the search says of the files it looked at, and cut the limit that
-	// the text set; data gets a receipt of both.
+	// sum is the search's summary, and cut the limit set by the text; data gets a receipt
+	// made of both.
 	sum    *search.Summary
 	cut    string
 	images []tool.Image
@@ -91,10 +91,10 @@ func (e *env) make(s *spec) *tool.Tool {
 	if e.d.spellings {
 		out.Params = respelled(s.params, true)
 		if !s.hints.ReadOnly && !hasParam(out.Params, "summary") {
-			out.Params = append(out.Params, unlisted(paramSummary)) // every change can say why
+			out.Params = append(out.Params, unlisted(paramSummary)) // every change accepts a reason
 		}
 		if s.hints.ReadOnly && !hasParam(out.Params, "budget") {
-			out.Params = append(out.Params, unlisted(paramBudget)) // every answer can be asked to be short
+			out.Params = append(out.Params, unlisted(paramBudget)) // every answer can be limited
 		}
 	}
 	out.ErrorText = e.errorText
@@ -112,7 +112,7 @@ func (e *env) make(s *spec) *tool.Tool {
 		ctx = match.OneCall(progress.With(ctx, &c.watch))
 		if out.Hints.ReadOnly {
 			var cancel context.CancelFunc
-			// Text searches end by themselves, with what they found.
+			// Text searches stop themselves and return partial results.
 			ctx, cancel = context.WithTimeout(ctx, e.o.Time+graceTime)
 			defer cancel()
 		}
@@ -163,7 +163,7 @@ func (c *call) checkouts() (list []string) {
 	return list
 }
 
-// errorText words an error, as data where answers are data.
+// errorText words an error, as JSON in dialects that answer in JSON.
 func (e *env) errorText(err *tool.Error, badArguments bool) string {
 	if e.o.Structured {
 		if text, bad := marshal(map[string]*tool.Error{"error": err}, ""); bad == nil {
@@ -173,7 +173,7 @@ func (e *env) errorText(err *tool.Error, badArguments bool) string {
 	return e.d.errorText(err, badArguments)
 }
 
-// result puts text and receipt together.
+// result joins text and receipt.
 func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 	text := a.text
 	said := a.receipt
@@ -210,7 +210,7 @@ func (c *call) result(ctx context.Context, a *answer) (*tool.Result, error) {
 	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data, Images: a.images}, nil
 }
 
-// marshal writes JSON for reading: <, > and & stay as they are.
+// marshal writes readable JSON: <, > and & are not escaped.
 func marshal(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -222,7 +222,7 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// globs are those of an argument, one or a list. Where the dialect has local globs,
+// globs returns the globs of an argument, one or a list. If the dialect has local globs,
 // a leading ./ is the searched folder, and an absolute glob inside the root is made
 // relative to it.
 func (c *call) globs(ctx context.Context, name, base string) []string {
@@ -232,7 +232,7 @@ func (c *call) globs(ctx context.Context, name, base string) []string {
 			list = commaList(list[0])
 		}
 		list = apart(list)
-		// The last glob that matches a file decides, and agents mean an exclusion wherever it is.
+		// The last matching glob decides a file, but agents mean an exclusion wherever it is.
 		exclude := func(g string) int { return strings.Count(g[:min(1, len(g))], "!") }
 		slices.SortStableFunc(list, func(a, b string) int { return exclude(a) - exclude(b) })
 	}
@@ -242,8 +242,8 @@ func (c *call) globs(ctx context.Context, name, base string) []string {
 	return list
 }
 
-// apart makes a list of a glob that is one pair of braces: in "!{*.go,doc/**}" the
-// slash would bind *.go to the searched folder, too.
+// apart splits a glob that is one pair of braces into a list: in "!{*.go,doc/**}" the
+// slash would also bind *.go to the searched folder.
 func apart(globs []string) (out []string) {
 	for _, g := range globs {
 		rest, not := strings.CutPrefix(g, "!")
@@ -263,9 +263,9 @@ func apart(globs []string) (out []string) {
 	return out
 }
 
-// commaList are globs that one text gives with ", " between them, as some agents do.
-// A comma in braces is part of a glob, and where a part has no wildcard the comma is
-// one of a name: "Meeting, March.md".
+// commaList splits a text with several globs separated by ", ", as some agents write them.
+// A comma in braces is part of a glob. If a part has no wildcard, the comma belongs to a
+// name: "Meeting, March.md".
 func commaList(text string) (out []string) {
 	depth, from := 0, 0
 	for i := range len(text) {
@@ -310,7 +310,7 @@ func (c *call) localGlob(ctx context.Context, g, base string) string {
 	return g
 }
 
-// next is the call that continues this one, for the receipt: its name and
+// next returns the call that continues this one, for the receipt: its name and
 // arguments, with the offset.
 func (c *call) next(offset int) string {
 	args := make([]string, 0, 8)

@@ -20,13 +20,13 @@ import (
 	"quarry/tool"
 )
 
-// changing are the options of a change.
+// changing returns the options of a change.
 func (c *call) changing() *change.Options {
 	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
-// changed is the answer to a change: the dialect's sentence, and in a dry run
-// what would change.
+// changed makes the answer to a change: the dialect's sentence and, for a dry run,
+// the planned changes.
 func (c *call) changed(change *change.Change, sentence string) *answer {
 	if change.Reviewed != nil {
 		sentence = render.Reviewed(change.Reviewed)
@@ -46,7 +46,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		a.text = append(a.text, render.Extent(change)...)
 	}
 	if !c.d.shows {
-		data.Broken = nil // which its documents don't have
+		data.Broken = nil // not in the dialect's documents
 	}
 	for _, b := range data.Broken {
 		a.text = append(append(a.text, '\n'), b.String()...)
@@ -76,31 +76,34 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	return a
 }
 
-// quiet reports that an answer only counts what changed: it was asked for, or a dry run
-// has shown it before.
+// quiet reports whether an answer only counts changes: the caller asked for it, or a dry
+// run already showed them.
 func (c *call) quiet() bool { return c.Bool("quiet") || c.d.omitsKnown && c.String("digest") != "" }
 
-// repeats reports that the lines of a change would only repeat the request: every edit
-// gave its text and replacement, and they were found as they were given. Of 22 edits in
-// trials, agents had asked for quiet in 20.
+// repeats reports whether the lines of a change would only repeat the request: every edit
+// gave text and replacement, and the text was found exactly. Of 22 edits in trials, agents
+// had asked for quiet in 20.
 func (c *call) repeats(change *change.Change) bool {
 	return c.d.omitsKnown && c.exact && !c.Given("quiet") && !c.Bool("diff") && change.Reviewed == nil && len(change.Warnings) == 0
 }
 
-// byText reports that all edits replace a text by another one.
+// byText reports whether all edits replace one text by another.
 func byText(edits []change.Edit) bool {
 	return !slices.ContainsFunc(edits, func(e change.Edit) bool { return e.Verb != change.ReplaceText })
 }
 
-// preview adds to a dry run what would change: where the dialect shows changes,
-// a rewrite of many lines by its different rewrites, unless the diff is asked for.
+// preview adds the planned changes to a dry run. In dialects that show changes, a rewrite
+// of many lines is listed by its distinct rewrites unless the diff is asked for.
 func (c *call) preview(a *answer, change *change.Change) {
 	if change.Diff == "" {
 		return
 	}
+	if change.MoreDiffs > 0 {
+		a.receipt = append(a.receipt, fault.Count(change.MoreDiffs, "more file")+" not shown")
+	}
 	text := strings.TrimSuffix(change.Diff, "\n")
 	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
-		if c.sampled { // the forms of what is replaced say it shorter
+		if c.sampled { // the samples of the replaced texts are shorter
 			a.receipt = append(a.receipt, "diff: true shows every line")
 			return
 		}
@@ -113,10 +116,10 @@ func (c *call) preview(a *answer, change *change.Change) {
 	a.text = append(append(a.text, '\n'), c.cutLines(text)...)
 }
 
-// maxDiffLines is how many lines of a diff an answer has.
+// maxDiffLines limits the lines of a diff in an answer.
 const maxDiffLines = 400
 
-// cutLines is a diff, or as much of it as an answer has, with how many lines go on.
+// cutLines cuts a diff to the answer's limit and says how many lines are omitted.
 func (c *call) cutLines(diff string) string {
 	end, budget := 0, c.limits().Budget
 	for n := range maxDiffLines {
@@ -139,8 +142,8 @@ type changeAnswer struct {
 	remark
 }
 
-// changeData is a change as it is given to a model. Its diff is there only in a
-// dry run, as in the text: otherwise it would repeat what the call itself said.
+// changeData returns a change as shown to a model. Only a dry run has a diff, as in the
+// text; otherwise it would repeat the call's own arguments.
 func changeData(change *change.Change) *change.Change {
 	data := *change
 	data.Paths = names(change.Paths)
@@ -198,14 +201,14 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// readLeniently understands edits as models write them, where the dialect does.
+// readLeniently lets edits be read as models write them, if the dialect does so.
 func (c *call) readLeniently(edits []change.Edit) {
 	for i := range edits {
 		edits[i].Lenient = c.d.lenient
 	}
 }
 
-// edits reads the edits that are asked for: a list, or a single one.
+// edits reads the requested edits: a list or a single one.
 func (c *call) edits() ([]change.Edit, error) {
 	list := c.Objects("edits")
 	if len(list) == 0 && !c.Given("start_line") {
@@ -235,7 +238,7 @@ func (c *call) edits() ([]change.Edit, error) {
 	return edits, nil
 }
 
-// oneEdit reads the edit that is asked for.
+// oneEdit reads the requested edit.
 func (c *call) oneEdit() (change.Edit, error) {
 	var none change.Edit
 	replacing := c.Given("old_text") || c.Given("new_text") || c.Bool("replace_all")
@@ -285,7 +288,7 @@ func (c *call) oneEdit() (change.Edit, error) {
 	return none, invalid("Give old_text and new_text, or one line operation: insert_after_line, insert_before_line or delete_lines.")
 }
 
-// editError words what an edit fails with.
+// editError words the failure of an edit.
 func (c *call) editError(ctx context.Context, err error, path string) error {
 	var line *change.LineError
 	switch {
@@ -305,7 +308,7 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 	return err
 }
 
-// oldText is the text that an edit was to replace.
+// oldText returns the text that an edit should have replaced.
 func (c *call) oldText(err error) string {
 	var missing *change.NotFoundError
 	if old := c.String("old_text"); old != "" || !errors.As(err, &missing) {
@@ -314,7 +317,7 @@ func (c *call) oldText(err error) string {
 	return missing.Old
 }
 
-// oneOf says which of several edits an error is about.
+// oneOf adds which of several edits an error is about.
 func (c *call) oneOf(err, worded error) error {
 	var edit *change.EditError
 	var e *tool.Error
@@ -324,8 +327,7 @@ func (c *call) oneOf(err, worded error) error {
 	return worded
 }
 
-// textMissing says that a text isn't in a file; the hint shows the text that
-// comes closest.
+// textMissing reports that a text isn't in a file; the hint shows the closest text.
 func textMissing(err error, old, path string) error {
 	return &tool.Error{
 		Code:    fault.NotFound,
@@ -334,7 +336,7 @@ func textMissing(err error, old, path string) error {
 	}
 }
 
-// remaining says that the text occurs in other places too.
+// remaining adds that the text also occurs in other places.
 func (c *call) remaining(a *answer, change *change.Change) {
 	if s := render.Remaining(change); s != "" && c.d.remaining {
 		a.text = append(append(a.text, '\n'), s...)
@@ -357,8 +359,8 @@ func write(ctx context.Context, c *call) (*answer, error) {
 	return c.changed(change, render.Written(change)), nil
 }
 
-// writeError words a failure to write as the document does. An error with words
-// of its own keeps them.
+// writeError words a failed write as the dialect's document does. An error with its own
+// wording keeps it.
 func (c *call) writeError(ctx context.Context, err error, path string) error {
 	var known *tool.Error
 	if !errors.As(c.problem(ctx, err), &known) || rootProblem(err) != nil {
@@ -381,7 +383,7 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 	return err
 }
 
-// folderError refuses a folder where a file is needed.
+// folderError refuses a folder if a file is needed.
 func (c *call) folderError(path string) error {
 	return &tool.Error{Code: fault.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: c.hint("list_files", "Use list_files to see what is in it.")}
 }
@@ -426,7 +428,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 		return nil, err
 	}
 	if note := c.existing(from); isNote(into(to, note)) {
-		from = note // a note never loses its .md by being named without it
+		from = note // a note named without .md keeps it
 	}
 	to = into(to, strings.TrimRight(from, `/\`))
 	opts := &change.MoveOptions{Options: *c.changing()}
@@ -449,7 +451,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	moved, err := c.ws.Move(ctx, source, destination, opts)
 	var between *change.AcrossError
 	if errors.As(err, &between) {
-		err = &change.AcrossError{From: from, To: to} // as they were given
+		err = &change.AcrossError{From: from, To: to} // paths as the caller gave them
 	}
 	if err != nil {
 		return nil, c.moveError(ctx, err, from, note)
@@ -464,9 +466,9 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	return a, nil
 }
 
-// stillNamed shows or counts the lines that have the old name of a file that was
-// renamed: links follow, what else speaks of it doesn't, and agents searched for it
-// each time.
+// stillNamed shows or counts the lines that contain the old name of a renamed file.
+// Links are updated, other mentions are not, and in trials agents searched for them each
+// time.
 func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []string {
 	name := strings.TrimSuffix(path.Base(from), path.Ext(from))
 	if utf8.RuneCountInString(name) < 4 || name == strings.TrimSuffix(path.Base(to), path.Ext(to)) {
@@ -478,7 +480,7 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 	}
 	r, err := c.ws.Search(ctx, q)
 	if err != nil {
-		return nil // the move is made, whatever becomes of this
+		return nil // the move succeeded, so this error is ignored
 	}
 	if c.Bool("keep_texts") {
 		withoutTexts(r, name)
@@ -495,8 +497,8 @@ func (c *call) stillNamed(ctx context.Context, a *answer, from, to string) []str
 	return nil
 }
 
-// withoutTexts drops the lines that have a name only as the displayed text of a link,
-// which the caller asked to keep.
+// withoutTexts drops lines that contain a name only as the displayed text of a link, which
+// the caller asked to keep.
 func withoutTexts(r *search.Result, name string) {
 	texts := strings.NewReplacer("|"+name+"]]", "", "["+name+"](", "", `\|`+name+"]]", "")
 	r.LinesMatched = 0
@@ -507,10 +509,10 @@ func withoutTexts(r *search.Result, name string) {
 	r.Files = slices.DeleteFunc(r.Files, func(f search.FileMatch) bool { return len(f.Lines) == 0 })
 }
 
-// stillShown is how many lines with the old name of a file are shown.
+// stillShown limits the lines shown with the old name of a file.
 const stillShown = 5
 
-// moveError names the path that is wrong.
+// moveError names the invalid path.
 func (c *call) moveError(ctx context.Context, err error, from string, note bool) error {
 	var which *change.MoveError
 	if !errors.As(err, &which) {
@@ -533,7 +535,7 @@ func (c *call) moveError(ctx context.Context, err error, from string, note bool)
 	return err
 }
 
-// baseName is the last name of a path, with / or \ as separator.
+// baseName returns the last element of a path, with / or \ as separator.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
 var deleteFile = action{changeSchema, tool.Hints{Destructive: true}, deletePath}

@@ -87,7 +87,7 @@ func valueEdit(one tool.Args) (change.Edit, error) {
 	e := change.Edit{At: one.String("at")}
 	kinds := 0
 	others := one.Bool("delete") || one.Given("move_to")
-	if one.Given("value") && !(others && string(one.JSON("value")) == "null") { // of models that fill in everything
+	if one.Given("value") && !(others && string(one.JSON("value")) == "null") { // models that fill in every parameter
 		e.Verb, e.New, kinds = change.SetValue, string(one.JSON("value")), kinds+1
 	}
 	if one.Bool("delete") {
@@ -107,8 +107,7 @@ func valueEdit(one tool.Args) (change.Edit, error) {
 	return e, nil
 }
 
-// changeEdit reads old_text, or a range of lines with the version they were
-// read from.
+// changeEdit reads old_text, or a range of lines with the version it was read from.
 func changeEdit(one tool.Args) (change.Edit, bool, error) {
 	lines := one.Given("start_line")
 	switch {
@@ -175,7 +174,7 @@ func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error)
 	}
 	do := c.ws.Apply
 	if o.DryRun {
-		do, set.FullDiff = c.ws.Plan, c.d.shows // so that every rewrite is counted
+		do, set.FullDiff = c.ws.Plan, c.d.shows // to count every rewrite
 	}
 	done, err := do(ctx, set)
 	if err != nil {
@@ -202,10 +201,10 @@ func (c *call) applySummed(ctx context.Context, set change.Set) (*answer, error)
 	return a, nil
 }
 
-// maxFileLines is how many files of a set have a line each in an answer.
+// maxFileLines limits the files of a set that have their own line in an answer.
 const maxFileLines = 20
 
-// withoutVersions is a change whose files have no versions: edits by text need none.
+// withoutVersions removes the versions of a change's files: edits by text need none.
 func withoutVersions(done *change.Change) *change.Change {
 	out := *done
 	out.Files = slices.Clone(done.Files)
@@ -215,11 +214,11 @@ func withoutVersions(done *change.Change) *change.Change {
 	return &out
 }
 
-// setText says what a set did: a line for each file, of many files numbers, and
-// lines for those that differ from most.
+// setText reports the result of a set: a line for each file. For many files it gives
+// totals, and lines only for files that differ from the majority.
 func (c *call) setText(done *change.Change) string {
 	lines := c.d.limits.fileLines
-	// Who said how many matches there are knows the files, too.
+	// A caller that stated the number of matches knows the files, too.
 	quiet := c.quiet()
 	quiet = quiet || c.d.omitsKnown && c.Given("expected_count") && !done.DryRun
 	if c.d.hidesVersions {
@@ -243,7 +242,7 @@ func (c *call) setText(done *change.Change) string {
 	if done.DryRun {
 		text = fault.Count(len(done.Files), "file") + " would change"
 	}
-	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // so that nobody searches for what would be touched
+	if done.DryRun && c.d.limits.dryBytes > 0 && !quiet { // so that no extra search for the affected lines is needed
 		var paths []string
 		for _, f := range done.Files {
 			paths = append(paths, f.Path)

@@ -12,7 +12,7 @@ import (
 	"quarry/tool"
 )
 
-// longTree makes every tool that reads have much to say.
+// longTree makes a tree for which every reading tool has a long answer.
 func longTree() map[string]string {
 	files := map[string]string{".obsidian/app.json": "{}"}
 	for i := range 400 {
@@ -31,7 +31,7 @@ func longTree() map[string]string {
 	return files
 }
 
-// longCalls ask for more than a client shows.
+// longCalls request more than a client shows.
 var longCalls = []struct{ profile, tool, args string }{
 	{"code", "search_files", `{"pattern":"needle"}`},
 	{"code", "search_files", `{"pattern":"needle","show":"files"}`},
@@ -77,11 +77,11 @@ var longCalls = []struct{ profile, tool, args string }{
 	{"notes", "links", `{"kind":"unresolved"}`},
 }
 
-// saysMore is how an answer says that there is more.
+// saysMore matches the ways an answer says that it is incomplete.
 var saysMore = regexp.MustCompile(`more|cut|omitted|first|start_line|offset|budget|\d+ of \d+`)
 
-// TestClientsThatCut: a client that cuts long answers gets answers that it shows as
-// they are, whichever tool it calls; others get more.
+// TestClientsThatCut checks that a client that cuts long answers gets answers short enough
+// to show whole, from every tool; other clients get more.
 func TestClientsThatCut(t *testing.T) {
 	files := longTree()
 	tools := map[string]*tool.Registry{}

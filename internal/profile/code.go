@@ -22,7 +22,7 @@ type codeAnswer struct {
 	Results  []codeChunk `json:"results"`
 	Total    int         `json:"totalResults"`
 	Time     *int64      `json:"searchTimeMs,omitempty"`
-	Partial  string      `json:"partial,omitempty"` // in smcp: why not everything was looked at
+	Partial  string      `json:"partial,omitempty"` // in smcp: why some files were not searched
 	received             // in the profile quarry
 	remark
 }
@@ -33,7 +33,7 @@ type codeChunk struct {
 	Score float64 `json:"score"`
 	Start int     `json:"startLine"`
 	End   int     `json:"endLine"`
-	// In the profile quarry: the definition shown or around it.
+	// In the profile quarry: the definition that is shown, or the one around the passage.
 	Symbol string `json:"symbol,omitempty"`
 	Kind   string `json:"kind,omitempty"`
 }
@@ -58,7 +58,7 @@ func readCodeQuery(ctx context.Context, c *call) (search.CodeQuery, error) {
 	return q, nil
 }
 
-// readBestQuery asks for enough results that some score near the best.
+// readBestQuery requests enough results to have several near the best score.
 func readBestQuery(ctx context.Context, c *call) (search.CodeQuery, error) {
 	q, err := readCodeQuery(ctx, c)
 	q.Limit = max(q.Limit, 50)
@@ -74,7 +74,7 @@ func rankCode(ctx context.Context, c *call, q search.CodeQuery) (*search.CodeRes
 	return r, err
 }
 
-// codeChunks are the results as data.
+// codeChunks returns the results as data.
 func (c *call) codeChunks(q search.CodeQuery, r *search.CodeResult) *codeAnswer {
 	data := &codeAnswer{Results: []codeChunk{}, Total: r.Total}
 	words := queryWords(q.Query)
@@ -88,7 +88,7 @@ func (c *call) codeChunks(q search.CodeQuery, r *search.CodeResult) *codeAnswer 
 	return data
 }
 
-// fit drops the results that an answer has no room for.
+// fit drops results that exceed the room of an answer.
 func (c *call) fit(data *codeAnswer) {
 	limits, size := c.limitsUnless("top_k"), 0
 	for i := range data.Results {
@@ -102,7 +102,7 @@ func (c *call) fit(data *codeAnswer) {
 	}
 }
 
-// textSearch is the tool that finds any text.
+// textSearch returns the name of the tool that finds any text.
 func (c *call) textSearch() string {
 	if !c.d.json && !c.has("file_search") && c.has("search_files") {
 		return "search_files"
@@ -124,7 +124,7 @@ func writeCodeJSON(_ context.Context, c *call, q search.CodeQuery, r *search.Cod
 	return &answer{text: text, data: data}, err
 }
 
-// writeRanked answers with as many results as a budget holds.
+// writeRanked answers with as many results as fit a budget.
 func writeRanked(ctx context.Context, c *call, q search.CodeQuery, r *search.CodeResult) (*answer, error) {
 	data := c.codeChunks(q, r)
 	c.fit(data)
@@ -148,7 +148,7 @@ func writeRanked(ctx context.Context, c *call, q search.CodeQuery, r *search.Cod
 	return a, nil
 }
 
-// codeBudget is how many bytes an answer should have; 0 is no limit of its own.
+// codeBudget returns how many bytes an answer should have; 0 means no separate limit.
 func (c *call) codeBudget() int {
 	switch {
 	case c.Given("budget"):
@@ -159,8 +159,8 @@ func (c *call) codeBudget() int {
 	return 0
 }
 
-// pack fills a budget of bytes: as many results as fit with one line each. The
-// best of them also get their text, as far as there is room.
+// pack fills a budget of bytes with as many one-line results as fit. The best of them
+// also get their text while there is room.
 func pack(data *codeAnswer, budget int) {
 	const receipt = 120
 	left := budget - receipt
@@ -185,7 +185,7 @@ func pack(data *codeAnswer, budget int) {
 	}
 }
 
-// codeText is the answer for reading: passages with numbered lines.
+// codeText returns the readable answer: passages with numbered lines.
 func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 	if data.Total == 0 {
 		return []byte("No results found for " + quoted(c.String("query")) + ".")
@@ -231,8 +231,8 @@ func (c *call) codeReceipt(data *codeAnswer) []string {
 }
 
 const (
-	// codeLimit cuts the text of one result, in bytes, and codeLine one line of
-	// it, in characters, around a word of the query.
+	// codeLimit limits the text of one result in bytes, and codeLine each of its lines
+	// in characters, around a word of the query.
 	codeLimit = 8 << 10
 	codeLine  = 500
 )
@@ -258,7 +258,7 @@ func codeResult(k *search.Chunk, words []string, compact bool) codeChunk {
 	return out
 }
 
-// aroundWord is a line, or of a long one the part that has one of the words.
+// aroundWord returns a line; if it is long, only the part around one of the words.
 func aroundWord(line string, words []string) string {
 	if len(line) <= codeLine {
 		return line
@@ -282,7 +282,7 @@ func aroundWord(line string, words []string) string {
 	return out
 }
 
-// queryWords are the words of a query and the parts of its identifiers, in lower
+// queryWords returns the words of a query and the parts of its identifiers, in lower
 // case.
 func queryWords(query string) []string {
 	var words []string

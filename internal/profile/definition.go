@@ -6,7 +6,7 @@ import (
 	"quarry/tool"
 )
 
-// Definition is everything a client learns of a tool.
+// Definition describes a tool to a client.
 type Definition struct {
 	Name         string          `json:"name"`
 	Title        string          `json:"title"`
@@ -16,9 +16,8 @@ type Definition struct {
 	Annotations  Annotations     `json:"annotations"`
 }
 
-// Annotations are the hints of a tool. Nothing here reaches beyond the
-// workspace, so the world is never open. Destructive means nothing for a tool
-// that only reads, and is omitted then.
+// Annotations are the hints of a tool. No tool reaches beyond the workspace, so
+// OpenWorld is always false. Destructive is omitted for tools that only read.
 type Annotations struct {
 	ReadOnly    bool  `json:"readOnlyHint"`
 	Destructive *bool `json:"destructiveHint,omitempty"`
@@ -26,8 +25,8 @@ type Annotations struct {
 	OpenWorld   bool  `json:"openWorldHint"`
 }
 
-// Definitions describes the tools of a registry; with structured also what they
-// answer.
+// Definitions describes the tools of a registry, with their output schemas if structured
+// is set.
 func Definitions(r *tool.Registry, structured bool) []Definition {
 	var out []Definition
 	for _, t := range r.Tools() {
@@ -46,7 +45,7 @@ func Definitions(r *tool.Registry, structured bool) []Definition {
 	return out
 }
 
-// Cost is what the definition of a tool takes of a model's memory.
+// Cost is the number of tokens that a tool's definition takes in a model's context.
 type Cost struct {
 	Tool   string `json:"tool"`
 	Tokens int    `json:"tokens"`

@@ -2,9 +2,9 @@ package profile
 
 import "quarry/tool"
 
-// codeDialect is few tools for agents that write programs. It follows the rules
-// for answers in full: counts first, the piece that does the work, and nothing
-// that repeats the request.
+// codeDialect has few tools, for agents that write programs. It applies all the rules for
+// answers: counts first, then the piece that does the work, and nothing that repeats the
+// request.
 func codeDialect() *dialect {
 	return &dialect{
 		name:  "code",

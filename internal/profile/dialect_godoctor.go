@@ -25,8 +25,8 @@ func godoctorDialect() *dialect {
 			action: searchText,
 		}},
 		errorText: oneSentence,
-		// Its document skips .git and what .gitignore names, nothing else. The index
-		// goes by every kind of ignore file, so its search reads the files.
+		// Its document skips only .git and files that .gitignore names. The index applies every
+		// kind of ignore file, so this dialect's search reads the files.
 		scope:    search.Scope{IncludeHidden: true, Without: search.RuleFiles{Dot: true, Exclude: true, Global: true}},
 		position: true,
 		limits:   documented.with(func(l *limits) { l.countedWhole = true }),
@@ -34,7 +34,7 @@ func godoctorDialect() *dialect {
 }
 
 // oneSentence words an error in one sentence, as the documents of vault and
-// godoctor do. Arguments that can't be read are explained nevertheless.
+// godoctor do. Unreadable arguments are still explained.
 func oneSentence(err *tool.Error, badArguments bool) string {
 	if badArguments {
 		return err.Text()

@@ -6,11 +6,11 @@ import (
 	"quarry/tool"
 )
 
-// notesDialect is what a vault needs, each thing once. In trials definitions were two
-// thirds of all that an agent paid, and the vault's own tools double others:
+// notesDialect has the tools that a vault needs, without duplicates. In trials definitions
+// made up two thirds of an agent's cost, and the vault's own tools double others:
 // modify_note is edit_section or edit_file, organize_note and create_folder are
 // move_file, write_file is apply_changes, read_section is read_file of
-// a.md#Heading. They answer if --tools names them; vault and quarry have them all.
+// a.md#Heading. They are available if --tools names them; vault and quarry have them all.
 func notesDialect() *dialect {
 	return &dialect{
 		name:  "notes",
@@ -40,8 +40,8 @@ func notesDialect() *dialect {
 	}
 }
 
-// briefly are tools whose parameters of these names are understood and not listed,
-// nor are those that every changing tool has: the instructions name them once.
+// briefly unlists parameters with these names, and those that every changing tool has: they
+// are still accepted, and the instructions name them once.
 func briefly(list []spec, names ...string) []spec {
 	names = append(names, "dry_run", "expected_version", "summary")
 	for i := range list {
@@ -54,9 +54,9 @@ func briefly(list []spec, names ...string) []spec {
 	return list
 }
 
-// noteLines is search_files: the vault's own knows neither counts nor files that
-// lack something, and reads JavaScript's syntax beside a replace_in_files that reads
-// Rust's. In trials agents lost a turn each to (?i), and read whole lines to count.
+// noteLines is search_files. The vault's own search_files has neither counts nor files
+// without a match, and uses JavaScript's syntax next to a replace_in_files with Rust's. In
+// trials each agent lost a turn to (?i), and read whole lines to count.
 func noteLines() spec {
 	return spec{
 		name: "search_files", title: "Search files",
@@ -88,7 +88,7 @@ func noteSearching() spec {
 	return s
 }
 
-// noteMoving is move_file, which says that links follow: agents tried it to learn that.
+// noteMoving is move_file. Its description says that links follow: agents tried it to find out.
 func noteMoving() spec {
 	return spec{
 		name: "move_file", title: "Move or rename",
@@ -99,7 +99,7 @@ func noteMoving() spec {
 	}
 }
 
-// noteReading is read_file: a part of a note is named as a link names it.
+// noteReading is read_file: a part of a note is written as in a link.
 func noteReading() spec {
 	return spec{
 		name: "read_file", title: "Read notes",
@@ -117,9 +117,8 @@ func noteReading() spec {
 	}
 }
 
-// noteTools are the tools for the parts of notes. The profile notes has them
-// always, quarry only if a root is a vault, so that other workspaces don't pay
-// for them.
+// noteTools returns the tools for parts of notes. The profile notes always has them,
+// quarry only if a root is a vault, so that other workspaces don't pay for them.
 func noteTools() []spec {
 	return []spec{
 		{

@@ -2,8 +2,8 @@ package profile
 
 import "quarry/tool"
 
-// quarryDialect is every tool once, with the union of parameters. Models read
-// its definitions at every turn, so its words are short.
+// quarryDialect has every tool once, with the union of parameters. Models read
+// its definitions at every turn, so the texts are short.
 func quarryDialect() *dialect {
 	return &dialect{
 		name:      "quarry",
@@ -24,12 +24,12 @@ func quarryDialect() *dialect {
 // withCode words an error with its next step and its code.
 func withCode(err *tool.Error, _ bool) string { return err.Text() + "\n[" + string(err.Code) + "]" }
 
-// useOtherSyntax is the advice where a pattern can be given in two syntaxes.
+// useOtherSyntax adds advice if a pattern can be given in two syntaxes.
 func useOtherSyntax(own string) string { return own + " Pass it as pattern instead of regex." }
 
-// codeTokens is how many tokens search_code shows unless more is asked for.
-// Measured with 30 names, an agent sees 7.1 definitions per 10,000 tokens of
-// answers with it and 3.7 without; it finds 26 of the definitions either way.
+// codeTokens limits search_code unless the caller asks for more. Measured with 30 names,
+// an agent sees 7.1 definitions per 10,000 tokens of answers with it and 3.7 without; it
+// finds 26 of the definitions either way.
 const codeTokens = 1500
 
 func quarryTools() []spec {

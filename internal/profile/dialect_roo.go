@@ -21,10 +21,10 @@ func rooDialect() *dialect {
 			},
 			action: searchByRegex,
 		}},
-		// Its document doesn't say how errors are worded, so the next step is added.
+		// Its document doesn't specify the wording of errors, so the next step is added.
 		errorText: func(err *tool.Error, _ bool) string { return err.Text() },
 		position:  true,
-		lookAround: func(string) string { // it has no other syntax
+		lookAround: func(string) string { // there is no other syntax
 			return "Rust syntax has no look-around and no backreferences: search for a simpler pattern."
 		},
 		limits: documented.with(func(l *limits) { l.countedWhole = true }),

@@ -34,7 +34,7 @@ func smcpDialect() *dialect {
 			},
 		},
 		json: true,
-		// Its document doesn't say how errors are worded, so the next step is added.
+		// Its document doesn't specify the wording of errors, so the next step is added.
 		errorText: func(err *tool.Error, _ bool) string {
 			worded := *err
 			worded.Message = string(err.Code) + ": " + err.Message

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestNoToolAsksForItsProfile: what a profile does differently is a field of its
-// record, and nothing compares with the name of one.
+// TestNoToolAsksForItsProfile checks that profiles differ only by the fields of their
+// records, and that no code compares with a profile's name.
 func TestNoToolAsksForItsProfile(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {

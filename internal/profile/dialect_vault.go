@@ -5,7 +5,7 @@ import (
 	"quarry/tool"
 )
 
-// vaultDialect is the thirteen tools of an Obsidian vault.
+// vaultDialect has the thirteen tools of an Obsidian vault.
 func vaultDialect() *dialect {
 	return &dialect{
 		name:  "vault",
@@ -114,9 +114,8 @@ func vaultDialect() *dialect {
 		errorText:  oneSentence,
 		slashIsTop: true, notePaths: true,
 		top: "vault root",
-		// What Obsidian shows: everything but dot entries. Files that git ignores are
-		// notes like any other there, and userIgnoreFilters only move notes down in
-		// Obsidian's own lists.
+		// The scope follows Obsidian: everything but dot entries. Obsidian shows files that git
+		// ignores like any other note, and userIgnoreFilters only lowers notes in its lists.
 		scope:    search.Scope{Dialect: search.Plain, IncludeIgnored: true, StrictHidden: true},
 		searched: "**/*.md",
 		limits:   documented.with(func(l *limits) { l.countedWhole = true }),

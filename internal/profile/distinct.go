@@ -14,26 +14,26 @@ import (
 	"quarry/search"
 )
 
-// distinctMatch is a text that matched, and how often.
+// distinctMatch is a matched text and its number of occurrences.
 type distinctMatch struct {
 	Text  string `json:"text"`
 	Count int    `json:"count"`
-	Texts int    `json:"texts,omitempty"` // how many it stands for, which differ in their strings
-	// The first of them.
+	Texts int    `json:"texts,omitempty"` // number of merged texts, which differ only in strings
+	// The place of the first.
 	foundPath
 	Line int `json:"line"`
 }
 
 const (
-	// maxDistinct is how many different texts a search keeps apart.
+	// maxDistinct limits the different texts that a search tells apart.
 	maxDistinct = 10_000
-	// matchText is how many characters of a matched text are shown.
+	// matchText limits the characters shown of a matched text.
 	matchText = 160
 )
 
-// showMatches answers with the texts that matched, each once with its number, the
-// most frequent first: what rg -o | sort | uniq -c prints. In trials agents read
-// 121 lines to learn that a function is called in five forms.
+// showMatches answers with the distinct matched texts and their counts, the most frequent
+// first, like rg -o | sort | uniq -c. In trials agents read 121 lines to learn that a
+// function is called in five forms.
 func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches, q.Offset = 0, 0, false, true, true, 0
 	q.Limits = search.Limits{Time: c.o.Time}
@@ -119,8 +119,8 @@ func (c *call) showMatches(ctx context.Context, q search.Query, filter string) (
 	return a, nil
 }
 
-// exceptStrings makes one of texts that differ only in what is in quotes: agents of the
-// trials read 90 lines of one call with another message each.
+// exceptStrings merges texts that differ only inside quotes: in trials agents read 90
+// lines of one call with different messages.
 func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
 	byForm := map[string]*distinctMatch{}
 	for _, m := range list {
@@ -138,8 +138,8 @@ func exceptStrings(list []*distinctMatch) (out []*distinctMatch) {
 	return out
 }
 
-// matchedTexts are the texts of the matches that begin in the first of the lines;
-// if whole, they may end in another.
+// matchedTexts returns the texts of the matches that begin in the first line; if whole is
+// set, they may end in a later one.
 func matchedTexts(lines []search.Line, whole bool) (out [][]byte) {
 	l := &lines[0]
 	if !whole {

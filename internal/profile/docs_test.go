@@ -14,7 +14,7 @@ import (
 	"quarry/tool"
 )
 
-// What a client reads of the tools, hints included, at 4 bytes a token.
+// The definitions that a client reads, hints included, are short, at 4 bytes a token.
 func TestDefinitionsAreShort(t *testing.T) {
 	_, inVault := noteTools(t, "quarry", true)
 	vault, err := quarry.Open(inVault, &quarry.Options{StateDir: t.TempDir()})
@@ -41,8 +41,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 	}
 }
 
-// Claude Code drops what is after the 2,048th character of a description, without a
-// word to the model.
+// Claude Code silently drops everything after the 2,048th character of a description.
 func TestDescriptionsAreShownWhole(t *testing.T) {
 	seen := 0
 	for _, name := range profile.Names() {
@@ -95,8 +94,8 @@ func toolNames(r *tool.Registry) string {
 	return strings.Join(names, " ")
 }
 
-// Every tool has a title and a description, its hints agree with its name, and
-// every parameter is described, but those whose name says all in code and notes.
+// Every tool has a title and a description, its hints agree with its name, and every
+// parameter has a description, except self-explanatory names in code and notes.
 func TestDefinitionsAreComplete(t *testing.T) {
 	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$)`)
 	plain := regexp.MustCompile(`^(path|old_text|new_text|replacement|ignore_case|budget)$`)
@@ -176,7 +175,7 @@ var plain = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;")
 // parameters, to the first profile that has it.
 type toolTexts map[string]string
 
-// write refers to an earlier profile for what is equal there.
+// write refers to an earlier profile for equal texts.
 func (e toolTexts) write(b *bytes.Buffer, in string, tl *tool.Tool) {
 	about := plain.Replace(tl.Description)
 	switch {
@@ -256,7 +255,7 @@ func unit(p tool.Param) string {
 	return ""
 }
 
-// Structured results are what the output schemas promise.
+// Structured results conform to the output schemas.
 func TestStructuredResults(t *testing.T) {
 	for file, scenes := range goldens() {
 		name, toolName, _ := strings.Cut(file, "/")
@@ -285,7 +284,7 @@ func TestStructuredResults(t *testing.T) {
 	}
 }
 
-// violations checks a value against the part of JSON schema that is used here.
+// violations validates a value against the subset of JSON schema used here.
 func violations(schema, value json.RawMessage) []string {
 	var s struct {
 		Type       string                     `json:"type"`

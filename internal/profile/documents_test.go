@@ -16,9 +16,9 @@ import (
 	"quarry/internal/profile"
 )
 
-// The examples of the requirement documents, with the text they print. Where
-// the documents disagree, the text is what was settled: results in path order,
-// a blank line between files.
+// The examples of the requirement documents, with their output. Where the documents
+// disagree, the tests follow the decision: results in path order, a blank line between
+// files.
 
 // expect calls a tool and compares the whole text.
 func expect(t *testing.T, name, profileName string, f fixture, toolName, args, want string) {
@@ -92,8 +92,8 @@ Found 1 result.
 ----`)
 }
 
-// Over 300 blocks the first 300 are shown, with the true total; past 6,000 it
-// carries a plus.
+// Of more than 300 blocks the first 300 are shown, with the true total, which has a plus
+// above 6,000.
 func TestRooLimits(t *testing.T) {
 	for _, c := range []struct {
 		files, blocks int
@@ -113,7 +113,7 @@ func TestRooLimits(t *testing.T) {
 	}
 }
 
-// The pages of an answer, one after the other, are the answer.
+// The concatenated pages of an answer equal the whole answer.
 func TestPages(t *testing.T) {
 	ws := many(7, 13).make(t)
 	reg := tools(t, ws, profile.Options{Budget: 2000})

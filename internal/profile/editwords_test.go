@@ -11,7 +11,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// An edit that fails is named, with its text; what remains is counted.
+// A failed edit is named with its text; remaining occurrences are counted.
 func TestWordsOfEdits(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
@@ -55,8 +55,8 @@ func TestWordsOfEdits(t *testing.T) {
 	}
 }
 
-// Edits are understood as models write them, but not in the strict profiles, which
-// are exact.
+// Edits are accepted as models write them, except in the strict profiles, which require
+// exact texts.
 func TestEditsAsModelsWriteThem(t *testing.T) {
 	const text = "func run() error {\n\tfirst(1, 2, 3)\n\tsecond(1, 2, 3)\n\treturn nil\n}\n"
 	for _, c := range []struct{ name, tool, args, want, file string }{

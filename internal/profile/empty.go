@@ -13,11 +13,11 @@ import (
 	"quarry/search"
 )
 
-// The words for what package explain finds: an empty answer says where it looked
-// and with which filters, and which other call would find something.
+// This file words the findings of package explain: an empty answer says where it looked,
+// with which filters, and which other call would find something.
 
-// wording says what a finding does differently, with the parameters of the tools
-// there are. q is the search that found nothing, filter its parameter for globs.
+// wording describes what a finding changes, with the parameters of the available tools.
+// q is the search that found nothing, filter its parameter for globs.
 func (c *call) wording(f *explain.Finding, q *search.Query, filter string) string {
 	switch f.Way {
 	case explain.AnyPattern:
@@ -66,7 +66,7 @@ func withFlags(way explain.Way) string {
 	return "with include_hidden and include_ignored"
 }
 
-// cannot reports a finding that the tool has no parameter to ask for.
+// cannot reports whether the tool has no parameter to request a finding.
 func (c *call) cannot(way explain.Way) bool {
 	switch way {
 	case explain.Hidden:
@@ -117,11 +117,10 @@ func saidPaths(list []explain.Finding, listing bool) []string {
 	return out
 }
 
-// allIgnored says that a search had no file to look at, because ignore files or
-// names with a dot leave out all there are: the archive of Debian's kernel source
-// ends its .gitignore with /*, and agents took "no matches" for an answer.
-// To look for such files lists the workspace, so a search that had some is not asked
-// about: that took 7 of the 12 ms of an answer without matches on a kernel tree.
+// allIgnored reports that a search had no files because ignore files or dot names omit all
+// of them: the archive of Debian's kernel source ends its .gitignore with /*, and agents
+// trusted "no matches". The check lists the workspace, so it is skipped if the search had
+// any files: it took 7 of the 12 ms of an answer without matches on a kernel tree.
 func (c *call) allIgnored(ctx context.Context, scope search.Scope, sum *search.Summary) string {
 	if sum.Stats.Searched > 0 || sum.Stats.Plan.Documents > 0 {
 		return ""
@@ -175,8 +174,7 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, saidPaths(explain.After(c.ws, sum).Paths(ctx, q), false)...)
 }
 
-// hiddenMatches says whether the query asks for hidden or ignored files by
-// name.
+// hiddenMatches reports whether the query asks for hidden or ignored files by name.
 func (c *call) hiddenMatches(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
 	return saidPaths(explain.After(c.ws, sum).Flags(ctx, q), false)
 }
@@ -193,14 +191,14 @@ func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Sum
 	return append([]string{where}, saidPaths(explain.After(c.ws, sum).List(ctx, q), true)...)
 }
 
-// zeroNotes says which words occur in notes, and which notes were not searched.
+// zeroNotes reports which words occur in notes, and which notes were not searched.
 func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
 	if !c.d.explains {
 		return nil
 	}
-	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
+	parts := append(notebook.Open(c.ws).Unmet(ctx, q.Query), "searched the names and text of .md files, without hidden and ignored ones")
 	ignored := sum.SkippedCount[search.Ignored]
-	if sum.Stats.Plan.Indexed() { // it has no list of what rules exclude
+	if sum.Stats.Plan.Indexed() { // the index doesn't list excluded files
 		walk := search.FindQuery{Scope: q.Scope}
 		walk.NoIndex = true
 		if r, err := c.ws.Find(ctx, walk); err == nil {
@@ -236,7 +234,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 	return parts
 }
 
-// maxWords is how many words of a query an empty answer looks up.
+// maxWords limits the words of a query that an empty answer looks up.
 const maxWords = 8
 
 // zeroCode looks for near spellings of the words of a query.
@@ -258,7 +256,7 @@ func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Sum
 	return parts
 }
 
-// indexed reports whether every root has an index that answers.
+// indexed reports whether every root has a usable index.
 func (c *call) indexed(ctx context.Context) bool {
 	if c.o.NoIndex {
 		return false
@@ -267,7 +265,7 @@ func (c *call) indexed(ctx context.Context) bool {
 	return err == nil && st.State == "ready"
 }
 
-// other is a call of another tool, where there is one.
+// other returns a call of another tool, if it is available.
 func (c *call) other(name, param, value string) string {
 	if !c.has(name) {
 		return param
@@ -278,7 +276,7 @@ func (c *call) other(name, param, value string) string {
 	return name
 }
 
-// missing suggests what a missing path may mean.
+// missing suggests possible meanings of a missing path.
 func (c *call) missing(ctx context.Context, given string) string {
 	if !c.d.explains {
 		return c.lookAround()

@@ -10,12 +10,12 @@ import (
 	"quarry/search"
 )
 
-// maxFiles is how many files, or lines of file_search, a caller may ask for.
+// maxFiles limits the files, or lines of file_search, that a caller may ask for.
 const maxFiles = 1000
 
 var searchByPattern = searching(always(excerpts))
 
-// excerpts is the vault's form: files with most matches first.
+// excerpts is the vault's form of results: files with the most matches first.
 var excerpts = form{
 	pattern: "pattern", filter: "file_pattern", syntax: match.ECMAScript,
 	sizes:   func(l *limits) (limit, most, context int) { return l.files, maxFiles, l.context },
@@ -38,8 +38,8 @@ var excerpts = form{
 	},
 }
 
-// findExcerpts counts all matching files first, since the order depends on them, and
-// then reads the few that are shown.
+// findExcerpts counts all matching files first, because the order depends on the counts,
+// and then reads the few that are shown.
 func findExcerpts(ctx context.Context, c *call, s *textSearch) (*textFound, error) {
 	q := s.Query
 	if c.d.searched != "" && len(q.Globs) == 0 {
@@ -63,8 +63,7 @@ func showing(offset, n int) string {
 	return first(offset, n)
 }
 
-// hidden counts the matching lines of shown files that are not shown
-// themselves.
+// hidden counts the omitted matching lines of shown files.
 func hidden(files []search.FileMatch, shown *render.Shown) int {
 	n := 0
 	for i := range shown.Files {
@@ -73,13 +72,13 @@ func hidden(files []search.FileMatch, shown *render.Shown) int {
 	return n
 }
 
-// counted is a file and how many lines of it match.
+// counted is a file and its number of matching lines.
 type counted struct {
 	path    string
 	matched int
 }
 
-// mostMatches lists so many of the files that match, those with more matches first.
+// mostMatches lists up to most files that match, those with more matches first.
 func (c *call) mostMatches(ctx context.Context, q search.Query, most int) ([]counted, *search.Summary, error) {
 	q.Detail, q.Spans, q.Symbols, q.Order, q.Limits.Files = search.Counts, false, false, search.ByMatches, most
 	q.Before, q.After = 0, 0
@@ -97,10 +96,10 @@ func (c *call) mostMatches(ctx context.Context, q search.Query, most int) ([]cou
 	return files, sum, spent(sum)
 }
 
-// read searches the files of a page again, now with their lines. A file that is
-// gone or doesn't match any more is omitted.
+// read searches the files of a page again for their lines. A file that was deleted or no
+// longer matches is omitted.
 func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
-	// The rest of a file is only counted; one more shows that there is a rest.
+	// Only a few lines are read, and one more to detect that there are others.
 	q.Limits.Blocks, q.Limits.BlockLines = c.d.limits.excerpts+1, c.o.Budget/shortLine+1
 	var files []search.FileMatch
 	for _, f := range page {

@@ -16,13 +16,13 @@ import (
 	"quarry/tool"
 )
 
-// A fixture is a workspace to be made: its files, and how it is opened.
+// A fixture describes a workspace: its files, and how it is opened.
 type fixture struct {
 	files map[string]string
 	opts  quarry.Options
 }
 
-// day is when a file of a fixture was last written, unless it says otherwise.
+// day is the default modification time of a fixture's files.
 var day = time.Date(2026, 2, 3, 14, 22, 45, 0, time.UTC)
 
 // make writes the files, oldest first in path order, and opens the workspace.
@@ -135,7 +135,7 @@ func vault() fixture {
 	}}
 }
 
-// many has more matches than fit: n files, each with some blocks.
+// many makes n files with several blocks each, more matches than fit.
 func many(n, blocks int) fixture {
 	f := fixture{files: map[string]string{}}
 	for i := range n {

@@ -11,19 +11,19 @@ import (
 	"quarry/search"
 )
 
-// foldFrom is the shortest body that is folded: below it the line that says so
-// costs as much.
+// foldFrom is the length of the shortest body that is folded: for shorter ones the fold
+// line costs as much.
 const foldFrom = 4
 
-// folding reports whether a file is to be read with its bodies folded.
+// folding reports whether to show a file with its bodies folded.
 func (c *call) folding(p *part) bool {
 	return c.takes("fold") && p.whole() && (c.Bool("fold") || c.String("expand") != "")
 }
 
-// folded reads a file with the bodies of its functions folded, but for those that
-// expand names. If that is still too much, only the lines that define something
-// are shown. It is nil for a file without definitions, such as a log. A folded
-// answer has no version, so that it can't be taken for the whole file.
+// folded reads a file with the bodies of its functions folded, except those that expand
+// names. If the result is still too long, only the lines that define something are shown.
+// It returns nil for a file without definitions, such as a log. A folded answer has no
+// version, so that it can't be mistaken for the whole file.
 func (c *call) folded(ctx context.Context, path string, most int) (*answer, error) {
 	t, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxFolded})
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 		text, bodies = foldText(t, r.Symbols, open, true)
 	}
 	if bodies == 0 && !c.Bool("fold") {
-		return nil, nil // as long as it is
+		return nil, nil // folding saves nothing
 	}
 	note := fmt.Sprintf("%s, %s folded: path#Name,Name reads them, fold: false all", fault.Count(t.Total, "line"), fault.Count(bodies, "body", "bodies"))
 	if cut := strings.LastIndexByte(text[:min(len(text), most)], '\n'); len(text) > most && cut > 0 {
@@ -57,11 +57,11 @@ func (c *call) folded(ctx context.Context, path string, most int) (*answer, erro
 	return &answer{text: []byte(text), data: data, receipt: []string{note}}, nil
 }
 
-// maxFolded is the longest text whose definitions are looked at.
+// maxFolded is the length of the longest text whose definitions are read.
 const maxFolded = 4 << 20
 
-// expanded reads which definitions stay open: names with commas between them, or
-// a regular expression over names, or over the text if no name fits.
+// expanded selects the definitions that stay open: comma-separated names, or a regular
+// expression over names, or over the text if no name matches.
 func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbol) (func(s *search.Symbol) bool, error) {
 	given := strings.TrimSpace(c.String("expand"))
 	if given == "" {
@@ -94,9 +94,9 @@ func (c *call) expanded(ctx context.Context, t *search.Text, list []search.Symbo
 	return func(s *search.Symbol) bool { return fits[s.StartLine] }, nil
 }
 
-// foldText is a text with bodies folded, and how many those are: comments by their
-// first line, no licence and no blank lines, which the numbers of lines tell. bare
-// shows only lines that define something.
+// foldText folds the bodies of a text and returns how many. Comments are reduced to their
+// first line; the licence and blank lines are omitted, which the line numbers show. bare
+// keeps only lines that define something.
 func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bool, bare bool) (string, int) {
 	const shown, folded, hidden = 1, 2, 3
 	lines := make([]byte, len(t.Lines)+1) // by number, from 1
@@ -105,7 +105,7 @@ func foldText(t *search.Text, list []search.Symbol, open func(*search.Symbol) bo
 			lines[n] = as
 		}
 	}
-	// markAll marks the lines of definitions that may be in each other, each line once.
+	// markAll marks the lines of definitions once each, although definitions may be nested.
 	markAll := func(lines func(*search.Symbol) (from, to int), as byte) {
 		depth := make([]int, len(t.Lines)+2)
 		for i := range list {

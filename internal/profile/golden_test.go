@@ -28,7 +28,7 @@ type step struct {
 
 type scene struct {
 	make  func() fixture
-	roots []string // if any, each is called so and made by make
+	roots []string // names of the roots, if any, each made by make
 	opts  profile.Options
 	steps []step
 }
@@ -97,7 +97,7 @@ func runStep(t *testing.T, b *bytes.Buffer, known bool, st step, do func() (stri
 	b.WriteByte('\n')
 }
 
-// What differs from run to run is replaced.
+// Parts that differ from run to run are replaced.
 var unsteady = []struct{ re, with string }{
 	{`change ((?:app|api)/)?[0-9a-z]{8}\b`, "change ${1}ID"},
 	{`"id":"((?:app|api)/)?[0-9a-z]{8}"`, `"id":"${1}ID"`},

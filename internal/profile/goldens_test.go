@@ -12,7 +12,7 @@ import (
 
 func steps(s ...step) []step { return s }
 
-// goldens lists, for every file profile/tool, what is called.
+// goldens lists the calls of every file profile/tool.
 func goldens() map[string][]scene {
 	all := map[string][]scene{}
 	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens(), rootsGoldens(), linuxGoldens(), shapeGoldens()} {

@@ -1,7 +1,7 @@
 package profile_test
 
-// rootsGoldens are calls to a server of several roots: every path begins with
-// the name of one.
+// rootsGoldens are calls to a server of several roots, where every path begins with
+// the name of a root.
 func rootsGoldens() map[string][]scene {
 	two := []string{"app", "api"}
 	at := func(tool, name, args string) step { return step{name: name, tool: tool, args: args} }

@@ -8,7 +8,7 @@ import (
 	"quarry/tool"
 )
 
-// writeUses says of each tool that is served what it is for, where its dialect does.
+// writeUses lists the use of each served tool, if the dialect does so.
 func (d *dialect) writeUses(b *strings.Builder, tools *tool.Registry) {
 	for _, s := range slices.Concat(d.tools, d.inVault) {
 		if s.use == "" || tools.Lookup(s.name) == nil {
@@ -22,7 +22,7 @@ func (d *dialect) writeUses(b *strings.Builder, tools *tool.Registry) {
 	}
 }
 
-// doing are the words by which a model looks for a tool, and the tools they are for.
+// doing maps the words by which a model looks for a tool to the tools.
 var doing = []struct {
 	words string
 	tools []string
@@ -36,8 +36,8 @@ var doing = []struct {
 	{"undo changes", []string{"undo_change"}},
 }
 
-// abilities is the first sentence. Some clients show a model nothing else: Codex the
-// first 250 characters of the instructions.
+// abilities returns the first sentence. Some clients show a model nothing else: Codex shows
+// the first 250 characters of the instructions.
 func abilities(tools *tool.Registry) string {
 	var list []string
 	for _, d := range doing {
@@ -52,14 +52,14 @@ func abilities(tools *tool.Registry) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// previewsUnlisted reports a tool that takes dry_run and doesn't list it.
+// previewsUnlisted reports whether a tool accepts dry_run without listing it.
 func previewsUnlisted(t *tool.Tool) bool {
 	return slices.ContainsFunc(t.Params, func(p tool.Param) bool { return p.Name == "dry_run" && p.Unlisted })
 }
 
-// Instructions tell a model which tool is for what, and what it may do. They are
-// true for the profile and the tools that are served. roots are the names of
-// several roots; ownPolicy says that the owner has changed what is closed.
+// Instructions tell a model which tool to use for which task, and what it may do. They
+// cover only the served profile and tools. roots are the names of several roots;
+// ownPolicy reports that the owner has changed which files are closed.
 func Instructions(profile string, tools *tool.Registry, roots []string, ownPolicy bool) string {
 	var b strings.Builder
 	b.WriteString(abilities(tools))
@@ -76,7 +76,7 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 		b.WriteString("Use:\n")
 		d.writeUses(&b, tools)
 		b.WriteString(d.omits)
-	default: // the descriptions say what is for what
+	default: // the descriptions say which tool does which task
 		b.WriteString("Send calls that don't need each other's answers together. " + d.omits)
 	}
 	changing := slices.ContainsFunc(tools.Tools(), func(t *tool.Tool) bool { return !t.Hints.ReadOnly })

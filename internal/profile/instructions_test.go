@@ -7,7 +7,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// What a server tells a model is true for the profile and the tools it serves.
+// A server's instructions match the profile and the tools it serves.
 func TestInstructions(t *testing.T) {
 	for _, c := range []struct {
 		opts      profile.Options

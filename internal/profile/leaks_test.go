@@ -13,12 +13,12 @@ import (
 	"quarry/tool"
 )
 
-// leakTexts are arguments that are neither paths nor ids. The canary is not spelled in
-// them: an answer that repeats an argument would have it.
+// leakTexts are arguments that are neither paths nor ids. None spells the canary, because
+// an answer that repeats the argument would contain it.
 var leakTexts = []string{"q7c[4]nary", "(?i)TOKEN|PASSWORD", "TOKEN", "A=1", "*.env", "**", "1-3"}
 
-// leakCalls are the arguments that a tool is called with: each value in turn in each
-// parameter, beside usual values in those it can't do without.
+// leakCalls returns the arguments for calls of a tool: each value in turn in each
+// parameter, with usual values for the required ones.
 func leakCalls(tl *tool.Tool, h *quarrytest.Hushed) (calls []map[string]any) {
 	usual := map[string]any{}
 	has := map[string]bool{}
@@ -98,8 +98,8 @@ func leakCalls(tl *tool.Tool, h *quarrytest.Hushed) (calls []map[string]any) {
 	return calls
 }
 
-// No tool of any profile shows a text of a closed file that the log, a trash or a
-// proposal keeps, whatever it is called with.
+// No tool of any profile shows a closed file's text that the log, a trash or a proposal
+// keeps, whatever the arguments.
 func TestNothingClosedLeaks(t *testing.T) {
 	for _, deny := range []bool{true, false} {
 		t.Run(fmt.Sprintf("a denied folder %v", deny), func(t *testing.T) { testLeaks(t, deny) })
@@ -119,7 +119,7 @@ func testLeaks(t *testing.T, deny bool) {
 		for i, tl := range everyTool(t, ws) {
 			for k, args := range leakCalls(tl, h) {
 				if (k+i+int(seed))%8 != 0 || !tl.Hints.ReadOnly && args["dry_run"] == nil && (args["path"] == "." || args["source"] == ".") {
-					continue // or it would delete the files that the other calls are about
+					continue // it would delete the files of the other calls
 				}
 				data, err := json.Marshal(args)
 				if err != nil {
@@ -139,7 +139,7 @@ func testLeaks(t *testing.T, deny bool) {
 		}
 	}
 	run.Tried(calls)
-	// What is in the trash for an agent comes back as something that it may read.
+	// Files in the trash are restored under names that an agent may read.
 	items, _, err := ws.Trashed(t.Context())
 	for i, it := range items {
 		if _, err := ws.RestoreTrashed(t.Context(), it.ID, fmt.Sprintf("restored/%d.txt", i), nil); err != nil {

@@ -34,8 +34,8 @@ var searchByLines = searching(always(form{
 	},
 }))
 
-// maxLines is how many matching lines one answer looks at unless more are asked
-// for; the budget is smaller.
+// maxLines limits the matching lines read for one answer unless the caller asks for more;
+// the budget is usually smaller.
 const maxLines = 400
 
 // findLines finds matching lines, by file.
@@ -50,16 +50,16 @@ func findLines(ctx context.Context, c *call, s *textSearch) (*textFound, error) 
 	return &textFound{Summary: &r.Summary, files: r.Files, total: render.Total{N: r.LinesMatched, More: !r.Exact}, asked: s.limit}, nil
 }
 
-// aroundLines is how many matching lines have their definitions named: the others are
-// looked through, not read.
+// aroundLines limits the matching lines whose definitions are named: agents only skim
+// the others.
 const aroundLines = 30
 
 // linesText appends matching lines by file: the path, then "12: text", context as
-// "13- text", and where named "@@ Name" before the first line in another
-// definition. Results of what is shown are matching lines.
+// "13- text", and for the first names lines "@@ Name" before the first line in another
+// definition. The returned results count matching lines.
 func linesText(dst []byte, files []search.FileMatch, names int, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
-	same := false // the last file was one with the same line as that before
+	same := false // the last file had the same line as the file before it
 	for i := range files {
 		f := &files[i]
 		part := search.FileMatch{Path: f.Path}
@@ -153,23 +153,23 @@ func linesText(dst []byte, files []search.FileMatch, names int, lim render.Limit
 	return dst, shown
 }
 
-// sameLine reports that two files match in one line each, and that it is the same:
-// it needs showing once. A list of 140 links took 28 KB, nearly all of it one line.
+// sameLine reports that two files match in one identical line each, which needs showing
+// once. A list of 140 links took 28 KB, nearly all of it one line.
 func sameLine(a, b *search.FileMatch) bool {
 	return len(a.Lines) == 1 && len(b.Lines) == 1 && a.Lines[0].Hit && b.Lines[0].Hit &&
 		render.Around(&a.Lines[0]) == render.Around(&b.Lines[0]) &&
 		bytes.Equal(bytes.TrimSpace(a.Lines[0].Text), bytes.TrimSpace(b.Lines[0].Text))
 }
 
-// repeated knows the blocks of a file that are shown. With context, nearly equal
-// functions gave 250 lines where 12 say it.
+// repeated records the blocks of a file that are shown. With context, nearly equal
+// functions took 250 lines instead of 12.
 type repeated struct {
-	first map[string]int // the line that a block begins at, by its text
-	last  int            // that of the block that was left out just now
+	first map[string]int // first line of a block, by its text
+	last  int            // first line of the block just omitted
 }
 
-// seen returns the line at which the same block of several lines is shown, or 0, and
-// whether the block before this one was left out for the same one.
+// seen returns the line of an equal block that is already shown, or 0, and whether the
+// previous block was omitted because of the same one.
 func (r *repeated) seen(block []search.Line, named bool) (first int, again bool) {
 	was := r.last
 	r.last = 0
@@ -198,7 +198,7 @@ func (r *repeated) seen(block []search.Line, named bool) (first int, again bool)
 	return 0, false
 }
 
-// blockOf is the consecutive lines that a list begins with.
+// blockOf returns the consecutive lines at the start of a list.
 func blockOf(lines []search.Line) []search.Line {
 	n := 1
 	for n < len(lines) && lines[n].Number == lines[n-1].Number+1 {
@@ -207,14 +207,14 @@ func blockOf(lines []search.Line) []search.Line {
 	return lines[:n]
 }
 
-// shownLine is how many characters of a line are shown, around its match.
+// shownLine limits the characters shown of a line, around its match.
 const shownLine = 240
 
-// leading is how many spaces and tabs a line begins with.
+// leading counts the spaces and tabs that a line begins with.
 func leading(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// blockIndent is the indentation that the lines of a block share: a search needs to
-// show only what differs.
+// blockIndent returns the indentation that all lines of a block share, which a search
+// can omit.
 func blockIndent(lines []search.Line) int {
 	least := -1
 	for i := range lines {

@@ -35,7 +35,7 @@ const maxEntries = 1000
 
 var listFiles = action{listSchema, readOnly, list}
 
-// listing is what a folder has.
+// listing is the content of a folder.
 type listing struct {
 	*search.FindResult
 	entries []search.Entry // of this page
@@ -72,7 +72,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		}), nil
 }
 
-// listed is the pattern of a listing and the folder that it is of.
+// listed returns the pattern of a listing and its folder.
 func (c *call) listed(ctx context.Context) (pattern, base string, err error) {
 	pattern, path := c.String("pattern"), c.path(ctx, "path")
 	if c.d.localGlobs {
@@ -92,8 +92,8 @@ func (c *call) listed(ctx context.Context) (pattern, base string, err error) {
 	return pattern, info.Path, nil
 }
 
-// listAnswer words a listing, as draw appends its entries. none is the text of one
-// without entries, and narrower what shows less than too many.
+// listAnswer words a listing; draw appends its entries. none is the text of an empty
+// listing, and narrower says how to list fewer entries.
 func (c *call) listAnswer(ctx context.Context, q search.FindQuery, l *listing, none, narrower string, draw func([]byte, []search.Entry) ([]byte, int)) *answer {
 	data := &listAnswer{Entries: []listEntry{}, Total: l.total}
 	a := &answer{data: data, sum: &l.Summary}
@@ -117,7 +117,7 @@ func (c *call) listAnswer(ctx context.Context, q search.FindQuery, l *listing, n
 	}
 	for _, e := range l.entries[:p.shown.Results] {
 		if e.Folder {
-			e.Size = 0 // what a folder takes says nothing
+			e.Size = 0 // a folder's own size means nothing
 		}
 		data.Entries = append(data.Entries, listEntry{pathOf(e.Path), e.Folder, e.Size, e.ModTime.UTC()})
 	}

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// project is a small code base with what mistakes need: styles of identifiers,
-// ignored and hidden files, notes, names with spaces and in several cases.
+// project is a small code base for mistakes: identifiers in several styles, ignored and
+// hidden files, notes, names with spaces and in several cases.
 func project() fixture {
 	return fixture{files: map[string]string{
 		".gitignore":                     "node_modules/\ndist/\n*.log\n",
@@ -41,8 +41,8 @@ func project() fixture {
 	}}
 }
 
-// mistake is a call as models get it wrong, and what the answer must contain for
-// the next one to be right.
+// mistake is a typical wrong call of a model, and a text that the answer must contain to
+// make the next call right.
 type mistake struct{ tool, args, fix string }
 
 func mistakes() []mistake {
@@ -126,8 +126,8 @@ func mistakes() []mistake {
 	}
 }
 
-// TestMistakes counts the answers that contain the fix. The measure is 54 of 60,
-// nine of ten; each that fails is shown.
+// TestMistakes counts the answers that contain the fix: at least 54 of 60 must. Each
+// failure is shown.
 func TestMistakes(t *testing.T) {
 	ws := project().make(t)
 	indexed := withIndex(t, ws.Dir())
@@ -153,7 +153,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// An empty answer is the same with an index and without one, and each time.
+// An empty answer is the same with and without an index, and every time.
 func TestZeroIsSteady(t *testing.T) {
 	stress.SkipTiny(t)
 	ws := project().make(t)
@@ -169,7 +169,7 @@ func TestZeroIsSteady(t *testing.T) {
 	}
 }
 
-// withIndex opens a folder with an index that is built.
+// withIndex opens a folder and waits for its index.
 func withIndex(t *testing.T, dir string) *quarry.Workspace {
 	t.Helper()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})

@@ -11,8 +11,8 @@ import (
 	"quarry/tool"
 )
 
-// replacesNamed reports a change that gives nothing but a new text for a definition that is
-// named after the path, as a.go#Store.Open.
+// replacesNamed reports whether a change gives only a new text for a definition named after
+// the path, such as a.go#Store.Open.
 func (c *call) replacesNamed(one tool.Args) bool {
 	if !c.d.spellings || !one.Given("new_text") || !strings.Contains(one.String("path"), "#") {
 		return false
@@ -25,9 +25,10 @@ func (c *call) replacesNamed(one tool.Args) bool {
 	return true
 }
 
-// namedEdit is the edit that gives the definition after a path a new text, and the version
-// of the file in which it was found. The comment and the annotations above the definition stay
-// unless the new text brings its own. ok is false if the path names no single definition.
+// namedEdit returns the edit that replaces the definition named after a path, and the
+// version of the file in which the definition was found. The comment and annotations above
+// the definition stay unless the new text has its own. ok is false if the path names no
+// single definition.
 func (c *call) namedEdit(ctx context.Context, given, text string) (path string, e change.Edit, version string, ok bool, err error) {
 	parts := c.partsOf(ctx, given)
 	if len(parts) != 1 || parts[0].symbol == "" || value.FormatOf(parts[0].path) != value.None {
@@ -42,7 +43,7 @@ func (c *call) namedEdit(ctx context.Context, given, text string) (path string, 
 	switch len(found.Symbols) {
 	case 0:
 		_, _, err := c.symbolLinesOf(ctx, path, parts[0].symbol)
-		return path, e, "", false, err // it says what there is
+		return path, e, "", false, err // the error lists the existing names
 	case 1:
 	default:
 		var lines []string
@@ -63,9 +64,9 @@ func (c *call) namedEdit(ctx context.Context, given, text string) (path string, 
 	return path, change.Edit{Verb: change.ReplaceLines, First: first, Last: s.EndLine, New: text}, t.Version, true, nil
 }
 
-// kept is how many of the lines above a definition stay when it gets a new text.
+// kept counts the lines above a definition that stay when its text is replaced.
 func kept(above []string, text string) (n int) {
-	inside := false // a comment of several lines
+	inside := false // in a block comment
 	for _, line := range above {
 		if !inside && (!isAbove(line) || isAbove(text) && (isComment(text) || !isComment(line))) {
 			break
@@ -78,7 +79,7 @@ func kept(above []string, text string) (n int) {
 	return n
 }
 
-// isComment reports a line that begins with a comment.
+// isComment reports whether a line begins with a comment.
 func isComment(line string) bool {
 	line = strings.TrimSpace(line)
 	for _, mark := range []string{"//", "/*", "*", "--", ";;", "{-"} {
@@ -89,7 +90,7 @@ func isComment(line string) bool {
 	return strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "#[")
 }
 
-// isAbove reports a comment or an annotation, which a definition may have above it.
+// isAbove reports whether a line is a comment or an annotation, as above a definition.
 func isAbove(line string) bool {
 	trimmed := strings.TrimSpace(line)
 	return isComment(line) || strings.HasPrefix(trimmed, "@") || strings.HasPrefix(trimmed, "#[") || strings.HasPrefix(trimmed, "[[")

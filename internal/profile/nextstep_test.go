@@ -11,8 +11,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// What a model gets wrong most often, and the line that tells it how to go on:
-// in the profile quarry one answer is enough to make the next call right.
+// The most frequent mistakes of models, and the line that says how to go on: in the
+// profile quarry one answer is enough to correct the next call.
 func TestAnswersTellTheNextStep(t *testing.T) {
 	ws := fixture{opts: quarry.Options{Trash: change.TrashNone}, files: map[string]string{
 		"src/main.go":     "package main\n\n// TODO: x\n",
@@ -67,7 +67,7 @@ func TestAnswersTellTheNextStep(t *testing.T) {
 	}
 }
 
-// A path that can't be is not said back in full.
+// An impossible path is not repeated in full.
 func TestLongPathIsNotRepeated(t *testing.T) {
 	r := tools(t, fixture{}.make(t), profile.Options{})
 	for _, name := range []string{"read_file", "get_file_info", "delete_file"} {

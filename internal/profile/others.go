@@ -15,17 +15,17 @@ import (
 	"quarry/tool"
 )
 
-// A connection that has read a file is told once, in its next answer about it, that
-// someone else has changed it. Search answers don't tell: they show the lines as they are.
+// A connection that has read a file is told once, in its next answer about the file, that
+// someone else has changed it. Search answers don't say so: they show the current lines.
 
-// knownFile is a file as it was when a connection last read or changed it.
+// knownFile is the state of a file when a connection last read or changed it.
 type knownFile struct {
 	size  int64
 	mod   time.Time
 	asked time.Time
 }
 
-// concerned lists the files that the arguments of a call name.
+// concerned lists the files named by the arguments of a call.
 func (c *call) concerned(ctx context.Context) (files []string) {
 	if !c.d.shows || !c.lists("path") {
 		return nil
@@ -41,7 +41,7 @@ func (c *call) concerned(ctx context.Context) (files []string) {
 }
 
 // tellOthers adds to an answer which of its files someone else has changed since this
-// connection knew them, and remembers them as they are now.
+// connection last saw them, and records their current state.
 func (c *call) tellOthers(ctx context.Context, a *answer) {
 	files := c.concerned(ctx)
 	for _, f := range files {
@@ -67,8 +67,8 @@ func (c *call) tellOthers(ctx context.Context, a *answer) {
 	}
 }
 
-// changedMeanwhile adds to a refusal that someone else has changed the file. It reads the
-// log alone: a refused call has not seen the folder.
+// changedMeanwhile adds to a refusal that someone else has changed the file. It reads only
+// the log: a refused call has not read the folder.
 func (c *call) changedMeanwhile(ctx context.Context, err error) error {
 	var refused *tool.Error
 	f := c.String("path")
@@ -91,7 +91,7 @@ func (m *madeHere) file(name string) (knownFile, bool) {
 	return f, known
 }
 
-// know remembers a file, or that it is gone.
+// know records the state of a file, or that it no longer exists.
 func (m *madeHere) know(name string, now *search.Info, there bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,11 +106,11 @@ func (m *madeHere) know(name string, now *search.Info, there bool) {
 	}
 }
 
-// recent is how many changes of the log are looked at.
+// recent is the number of log entries read.
 const recent = 100
 
-// byOthers says who else has changed a file since a time, as far as the log has it, and
-// in which changes.
+// byOthers says who else has changed a file since a time, according to the log, and
+// returns the ids of the changes.
 func (c *call) byOthers(ctx context.Context, f string, since time.Time) (said string, ids []string) {
 	log, err := c.ws.Changes(ctx, recent)
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *call) byOthers(ctx context.Context, f string, since time.Time) (said st
 	return "changed by " + strings.Join(by, " and ") + " since you read it", ids
 }
 
-// own reports a change of this connection, or of its client's own tools.
+// own reports whether a change was made by this connection or by its client's own tools.
 func (c *call) own(ch *change.Change) bool {
 	if ch.Outside {
 		return ch.Client.Name != "" && strings.HasPrefix(strings.ToLower(c.client.Name), ch.Client.Name)
@@ -149,7 +149,7 @@ func changer(ch *change.Change) string {
 	return "quarry outside this session"
 }
 
-// linesOf names the lines of a file that some changes touched last.
+// linesOf names the lines of a file that the given changes touched last.
 func (c *call) linesOf(ctx context.Context, f string, ids []string) string {
 	who, err := c.ws.Authors(ctx, f)
 	if err != nil {

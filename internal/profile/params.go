@@ -19,22 +19,22 @@ func integer(name, about string, low int) tool.Param {
 
 func need(p tool.Param) tool.Param { p.Required = true; return p }
 
-// optional is a parameter that another can stand for.
+// optional makes a parameter optional, for tools with an alternative to it.
 func optional(p tool.Param) tool.Param { p.Required = false; return p }
 
 // oneOf is a parameter with a choice of values.
 func oneOf(p tool.Param, values ...string) tool.Param { p.Enum = values; return p }
 
-// orSeveral is a pattern, with the advice for those who give several at once.
+// orSeveral is a pattern, with advice for callers that pass several at once.
 func orSeveral(p tool.Param) tool.Param {
 	p.Several = "Give one as " + p.Name + " and the others in also, a list; all shows only files that have each of them."
 	return p
 }
 
-// orList is a glob that may be a list of them.
+// orList lets a glob be a list of globs.
 func orList(p tool.Param) tool.Param { p.OrList = true; return p }
 
-// required is a path that has to be there, in the words of the vault's tools.
+// required is a path that must exist, described as in the vault's tools.
 func required(name, about string) tool.Param {
 	p := need(str(name, about))
 	p.Missing = name + " is required and must be a non-empty string."
@@ -49,8 +49,8 @@ func text(name, about string) tool.Param {
 	return p
 }
 
-// unlisted is a parameter that is understood and not shown: a hint names it, or
-// another tool has it.
+// unlisted is a parameter that is accepted but not shown: a hint names it, or another
+// tool has it.
 func unlisted(p tool.Param) tool.Param { p.Unlisted = true; return p }
 
 var (
@@ -65,7 +65,7 @@ var (
 	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
 	paramAll     = boolean("all", "Only files with each")
 	paramLacking = tool.Param{Name: "lacking", Kind: tool.Strings, Description: "Omit files that match these"}
-	// of replace_in_files
+	// For replace_in_files.
 	paramAlsoReplace = tool.Param{Name: "also", Kind: tool.Texts, Description: `More of the same kind: {"old": "new"}`}
 	paramChanged     = boolean("changed", "Only what differs from HEAD")
 	paramCount       = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}

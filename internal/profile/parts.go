@@ -24,7 +24,7 @@ func hasVault(ws *quarry.Workspace) bool {
 	return ws != nil && slices.ContainsFunc(ws.Roots(), func(r quarry.Root) bool { return r.Workspace.IsVault() })
 }
 
-// shelf is the book of one root and the name that its paths begin with.
+// shelf is the book of one root, with the root's name that begins its paths.
 type shelf struct {
 	*notebook.Book
 	root  quarry.Root
@@ -36,15 +36,15 @@ func newShelf(r quarry.Root) *shelf {
 	return &shelf{notebook.Open(files), r, files}
 }
 
-// tell adds to an answer that speaks of all notes how many were not searched.
+// tell adds the number of unsearched notes to an answer about all notes.
 func (s *shelf) tell(a *answer) *answer {
 	a.tellProtected(int(s.files.denied.Load()))
 	return a
 }
 
-// called is the path of the one note that a name without a folder means, as in a link;
-// else what was given. It is for tools that read, and for all of them where the
-// dialect takes names of notes.
+// called resolves a name without a folder to the only note of that name, as a link does;
+// otherwise it returns the name. It is used by tools that read, and by all tools if the
+// dialect accepts names of notes.
 func (s *shelf) called(ctx context.Context, name string) string {
 	if name == "" || strings.ContainsAny(name, `/\`) {
 		return name
@@ -58,7 +58,7 @@ func (s *shelf) called(ctx context.Context, name string) string {
 	return name
 }
 
-// show is a path of the root as answers have it.
+// show returns a path of the root as answers show it.
 func (s *shelf) show(path string) string {
 	if s.root.Name == "" {
 		return path
@@ -66,8 +66,8 @@ func (s *shelf) show(path string) string {
 	return s.root.Name + "/" + path
 }
 
-// book finds the root a path is in, and the path there. Without a path it is the
-// one root, or the one that is a vault.
+// book finds the root of a path and the path below it. Without a path it returns the only
+// root, or the only vault.
 func (c *call) book(path string) (*shelf, string, error) {
 	all := c.ws.Roots()
 	if len(all) == 1 {
@@ -92,7 +92,7 @@ func (c *call) book(path string) (*shelf, string, error) {
 	return nil, "", invalid("Invalid path %q: it begins with the name of no root.", path)
 }
 
-// note finds the book and the path of a note that has to be named.
+// note finds the book and the path of a note that must be named.
 func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 	path, err := c.givenPath(ctx, name)
 	if err != nil {
@@ -109,13 +109,13 @@ func (c *call) noteOptions() notebook.Options {
 	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), KeepTexts: c.Bool("keep_texts"), Summary: c.String("summary"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
-// target reads which part of a note is meant.
+// target reads which part of a note is selected.
 func (c *call) target() notebook.Target {
 	return notebook.Target{Heading: c.String("heading"), Block: c.String("block"), Property: c.String("property")}
 }
 
-// partError words the error for a missing note. Errors about a part of a note
-// have words of their own.
+// partError words the error for a missing note. Errors about a part of a note keep their
+// own wording.
 func (c *call) partError(err error, path string) error {
 	var missing *fault.PathError
 	if errors.As(err, &missing) {
@@ -135,7 +135,7 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	if c.String("where") == "" || c.Bool("quiet") {
 		return s.tell(c.changed(ch, said))
 	}
-	// Of the notes that filters chose, one shows the change and the others are named.
+	// For notes selected by filters, one shows its change and the others are named.
 	shown := ch.Paths
 	if !ch.DryRun { // a dry run lists them all
 		shown = shown[:min(len(shown), shownChosen)]
@@ -158,7 +158,7 @@ func (c *call) noteChanged(s *shelf, ch *change.Change) *answer {
 	return s.tell(a)
 }
 
-// shownChosen is how many of the notes that filters chose are named after a change.
+// shownChosen limits the notes named after a change of notes selected by filters.
 const shownChosen = 5
 
 // partAnswer is the answer of read_section for a whole note.
@@ -244,7 +244,7 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 	return c.noteChanged(s, ch), nil
 }
 
-// checkTask marks a task, whose line may be given with the path.
+// checkTask checks or unchecks a task, whose line may be given with the path.
 func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
 	given, err := c.givenPath(ctx, "path")
 	if err != nil {
@@ -270,7 +270,7 @@ func (c *call) checkTask(ctx context.Context, done bool) (*answer, error) {
 // editWhole adds text at the end of a note, or after its front matter.
 func (c *call) editWhole(ctx context.Context, path string) (*answer, error) {
 	op := notes.Operation(c.String("operation"))
-	whole := strings.TrimSuffix(c.String("content"), "\n") + "\n" // as a part of a note ends
+	whole := strings.TrimSuffix(c.String("content"), "\n") + "\n" // a part of a note ends with a line feed
 	change, err := c.changeNote(ctx, notes.Path(path), notes.Edit{Operation: op, Content: whole})
 	if err != nil {
 		return nil, c.noteError(err, path, "")
@@ -280,7 +280,7 @@ func (c *call) editWhole(ctx context.Context, path string) (*answer, error) {
 
 var properties = action{anySchema, tool.Hints{Destructive: true}, changeProperties}
 
-// propertiesAnswer is the answer of properties that are read.
+// propertiesAnswer is the answer of properties when it reads.
 type propertiesAnswer struct {
 	Path       string              `json:"path,omitempty"`
 	Version    string              `json:"version,omitempty"`
@@ -296,6 +296,11 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	}
 	op, name := c.String("operation"), c.String("name")
 	if op == "" || op == "get" {
+		if where := c.String("where"); path == "" && name != "" {
+			return c.countValues(ctx, s, name, where)
+		} else if where != "" {
+			return nil, invalid("where selects the notes for set, delete, and get with a name and no path.")
+		}
 		return c.readProperties(ctx, s, path, name)
 	}
 	if name == "" {
@@ -350,6 +355,23 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		text = fmt.Appendf(nil, "No properties in %s.\n", render.Path(data.Path))
 	}
 	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + render.Version(n.Version)}}, nil
+}
+
+// countValues lists the values of a property, with the number of notes that have each.
+func (c *call) countValues(ctx context.Context, s *shelf, name, where string) (*answer, error) {
+	values, notes, err := s.PropertyValues(ctx, name, where)
+	if err != nil {
+		return nil, err
+	}
+	if notes == 0 {
+		a := &answer{text: []byte("No notes."), data: &propertiesAnswer{}, reads: true}
+		if where == "" {
+			a.text = []byte(render.Sentence(s.NoProperty(ctx, name)) + ".")
+		}
+		return s.tell(a), nil
+	}
+	text := fmt.Appendf(nil, "%s of %s in %s", fault.Count(len(values), "value"), fault.Printable(name), fault.Count(notes, "note"))
+	return s.tell(&answer{text: render.Counts(text, values, "", c.limits()), data: &propertiesAnswer{Names: values}, reads: true}), nil
 }
 
 // oneChoice refuses a note and filters together.
@@ -424,7 +446,7 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 // linksAnswer is the answer of links.
 type linksAnswer struct {
 	Total int             `json:"total"`
-	In    int             `json:"in_notes,omitempty"` // how many notes have them
+	In    int             `json:"in_notes,omitempty"` // number of notes that have them
 	Links []notebook.Link `json:"links,omitempty"`
 	Notes []string        `json:"notes,omitempty"`
 	remark
@@ -497,8 +519,8 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// placeLinks shows links from one on, and how many fit. Only those that may be
-// shown are looked for in their notes.
+// placeLinks appends links from an index on, and returns how many fit. Only links that
+// may be shown are located in their notes.
 func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, from int, outgoing bool) (text []byte, shown int, err error) {
 	rest := found[from:]
 	for n := 64; ; n *= 4 {
@@ -513,16 +535,15 @@ func (c *call) placeLinks(ctx context.Context, s *shelf, found []notebook.Link, 
 	}
 }
 
-// moveAttached moves a note with its attachments and its heading, if the vault's
-// settings or the caller ask for it and the dialect does. Others move only what was
-// named.
+// moveAttached moves a note with its attachments and its heading if the dialect does so
+// and the vault's settings or the caller ask for it. Otherwise only the named note moves.
 func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
 	if !c.d.attachments {
 		return nil, nil
 	}
 	s, from, err := c.book(from)
 	if err != nil || !s.root.Workspace.IsVault() && !c.Bool("heading") {
-		return nil, nil // the move will tell
+		return nil, nil // the move reports the error
 	}
 	other, to, err := c.book(to)
 	if err != nil || other.root.Name != s.root.Name {

@@ -13,25 +13,25 @@ import (
 	"quarry/search"
 )
 
-// passage is a piece of a file in an answer that is read and not copied by lines:
-// its place, then its text as it stands in the file. Numbers of lines would be a
-// tenth of it (trials of November 2026), and edits are by text.
+// passage is a piece of a file in an answer: its place, then its unmodified text. It has no
+// line numbers: they would be a tenth of it (trials of November 2026), and edits are by
+// text.
 type passage struct {
-	path       string // as answers have it
+	path       string // as in answers
 	start, end int    // its lines, with the comment before it
 	kind, name string
 	lines      []string
-	hits       []int  // numbers of lines that are wanted, of a long one with some around
-	picked     []bool // of lines, those to be shown; nil is as many as there is room for
+	hits       []int  // numbers of the wanted lines, shown with some lines around in a long passage
+	picked     []bool // which lines to show; nil shows as many as fit
 }
 
 const (
-	// longDoc is the longest comment before a definition that is shown whole, and
-	// keptDoc how many lines are shown of a longer one. Comments of up to 60 lines
-	// stood before functions of 6 whose end was cut for want of room.
+	// longDoc is the length of the longest comment before a definition that is shown whole,
+	// and keptDoc the lines kept of a longer one. Without this, comments of up to 60 lines
+	// preceded functions of 6 whose end was cut for lack of room.
 	longDoc, keptDoc = 6, 4
-	// wholeDefinition is the longest definition with hits that is shown whole; of a
-	// longer one its first lines, and so many before and after each hit.
+	// wholeDefinition is the length of the longest definition with hits that is shown whole;
+	// of a longer one, its first lines and some lines around each hit are shown.
 	wholeDefinition      = 50
 	hitBefore, hitBehind = 12, 18
 )
@@ -40,8 +40,8 @@ func definitionPassage(s *search.Symbol, text string) passage {
 	return passage{path: render.Path(s.Path), start: s.StartLine, end: s.EndLine, kind: s.Kind, name: qualified(s), lines: strings.Split(text, "\n")}
 }
 
-// place is where a passage is and what it is. That something is a function is
-// seen from its text and from its name.
+// place returns the location and kind of a passage. A function has no kind, because its
+// text and name show it.
 func (p *passage) place() string {
 	at := p.path + ":" + itoa(p.start)
 	if p.end > p.start {
@@ -56,9 +56,8 @@ func (p *passage) place() string {
 	return at + " " + p.kind + " " + render.Name(p.name)
 }
 
-// text is a passage with at most so many lines, of which a few more are shown
-// rather than cut: to read them costs another call. word is what a long line is
-// cut around.
+// text returns a passage of at most most lines. Slightly longer ones are not cut, because
+// reading the rest costs another call. Long lines are cut around one of the words.
 func (p *passage) text(most int, words ...string) string {
 	var b strings.Builder
 	b.WriteString("## " + p.place())
@@ -101,8 +100,8 @@ func (p *passage) text(most int, words ...string) string {
 	return b.String()
 }
 
-// pick chooses at most so many lines of a long passage: its first ones, and those that have
-// most of the words, with a line before and two after each.
+// pick selects at most most lines of a long passage: its first lines, and the lines with
+// most of the words, each with a line before and two after.
 func (p *passage) pick(most int, words []string) {
 	const head, before, behind = 3, 1, 2
 	own := commentLines(p.path, p.lines)
@@ -114,7 +113,7 @@ func (p *passage) pick(most int, words []string) {
 		return
 	}
 	has := make([]int, len(p.lines))
-	order := make([]int, 0, len(p.lines)) // lines with a word, those with most first
+	order := make([]int, 0, len(p.lines)) // lines with a word, most words first
 	for i, line := range p.lines[doc:] {
 		line = strings.ToLower(line)
 		for _, w := range words {
@@ -152,7 +151,7 @@ func (p *passage) pick(most int, words []string) {
 	}
 }
 
-// signature is the first line of code of a passage.
+// signature returns the first line of code of a passage.
 func (p *passage) signature() string {
 	own := commentLines(p.path, p.lines)
 	for i, line := range p.lines {
@@ -163,7 +162,7 @@ func (p *passage) signature() string {
 	return ""
 }
 
-// gap says which lines are omitted, so that they can be read: agents asked for it.
+// gap names the omitted lines so that they can be read: agents asked for it.
 func (p *passage) gap(first, n int) string {
 	if n == 1 {
 		return fmt.Sprintf("\n … line %d", p.start+first)
@@ -180,14 +179,14 @@ func (p *passage) wants(i, doc int) bool {
 	return slices.ContainsFunc(p.hits, func(n int) bool { return i >= n-p.start-hitBefore && i <= n-p.start+hitBehind })
 }
 
-// commentLines reports for each line whether it has nothing but a comment.
+// commentLines reports for each line whether it contains only a comment.
 func commentLines(name string, lines []string) []bool {
 	out := make([]bool, len(lines))
 	lang := colour.For(path.Base(name))
 	if lang == nil {
 		return out
 	}
-	// A line is all comment if every character but white space is in one.
+	// A line is a comment if every character but white space is in one.
 	has, other := make([]bool, len(lines)), make([]bool, len(lines))
 	n := 0
 	lang.Each(strings.Join(lines, "\n"), func(piece string, c colour.Class) bool {
@@ -218,8 +217,8 @@ var licenceWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)copyright|licen[cs]e|SPDX-|all rights reserved`)
 })
 
-// licence is how many lines at the beginning of a file are the comment of its
-// licence, with the blank ones after it; 0 if there is none or it is short.
+// licence counts the lines of a licence comment at the beginning of a file and the blank
+// lines after it; 0 if there is none or it is short.
 func licence(own []bool, lines []string) int {
 	n := 0
 	for n < len(lines) && own[n] {

@@ -11,8 +11,7 @@ import (
 	"quarry/tool"
 )
 
-// longFunction is a function with so many lines of comment before it and so many
-// of statements in it.
+// longFunction makes a function with the given numbers of comment lines and statements.
 func longFunction(name string, comments, statements int) string {
 	var b strings.Builder
 	for i := range comments {
@@ -26,7 +25,7 @@ func longFunction(name string, comments, statements int) string {
 	return b.String()
 }
 
-// A comment of many lines doesn't take the place of the code it is about.
+// A long comment doesn't displace the code below it.
 func TestLongCommentsAreCut(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\n" + longFunction("Documented", 26, 3)})
 	want := "## a.go:3-33 Documented\n// Documented, remark 1\n// Documented, remark 2\n// Documented, remark 3\n// Documented, remark 4\n … 22 lines\nfunc Documented() {\n\tstepDocumented(1)\n\tstepDocumented(2)\n\tstepDocumented(3)\n}"
@@ -38,13 +37,13 @@ func TestLongCommentsAreCut(t *testing.T) {
 	if got := callText(t, r, "search_files", `{"pattern":"stepDocumented\\(2\\)","show":"definitions"}`); got != "1 match in 1 file\n\n"+want {
 		t.Errorf("show: definitions\n got %q", got)
 	}
-	// Who reads the definition gets all of it.
+	// Reading the definition returns all of it.
 	if got := callText(t, r, "read_file", `{"path":"a.go#Documented"}`); !strings.Contains(got, "remark 26") {
 		t.Errorf("read_file: %s", got)
 	}
 }
 
-// Of a long definition what is around the matches is shown.
+// A long definition is shown around its matches.
 func TestLongDefinitionsAroundMatches(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\n" + longFunction("Long", 1, 120)})
 	got := callText(t, r, "search_files", `{"pattern":"stepLong\\((40|45)\\)","show":"definitions"}`)
@@ -58,7 +57,7 @@ func TestLongDefinitionsAroundMatches(t *testing.T) {
 	}
 }
 
-// A type is followed by the names of its methods, wherever they stand.
+// A type is followed by the names of its methods, in whatever file they are.
 func TestMethodsOfAType(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{
 		"store.go": goFile, "close.go": "package store\n\n// Close ends it.\nfunc (s *Store) Close() {\n\ts.name = \"\"\n}\n\nfunc (o *Other) Close() {}\n",
@@ -73,7 +72,7 @@ func TestMethodsOfAType(t *testing.T) {
 	}
 }
 
-// A long file is read folded unless the caller says how much.
+// A long file is read folded unless the caller gives a limit.
 func TestLongFilesAreFolded(t *testing.T) {
 	text := "package a\n\n"
 	for i := range 20 {
@@ -94,8 +93,8 @@ func TestLongFilesAreFolded(t *testing.T) {
 	}
 }
 
-// Runners-up are named however small the budget is: what was asked for is often
-// among them.
+// Runners-up are named with the smallest budget, too: the wanted result is often among
+// them.
 func TestRunnersUpAreNamed(t *testing.T) {
 	files := map[string]string{"origin.go": "package a\n\n// checkOrigin checks the origin of an admin request.\n" + longFunction("checkOrigin", 0, 30)}
 	for i := range 8 {
@@ -111,7 +110,7 @@ func TestRunnersUpAreNamed(t *testing.T) {
 	}
 }
 
-// A package clause that scores best neither is the answer nor hides the others.
+// A package clause that scores best is neither the answer nor hides other results.
 func TestPackageClauseIsNoAnswer(t *testing.T) {
 	files := map[string]string{
 		"proxy/fastcgi.go": "// Package fastcgi speaks FastCGI: fastcgi.\npackage fastcgi\n\n" + longFunction("splitPos", 1, 30),
@@ -127,8 +126,8 @@ func TestPackageClauseIsNoAnswer(t *testing.T) {
 	}
 }
 
-// Files closed for their names are named, once a session; what the owner denies
-// is not.
+// Files closed because of their names are named once a session; files that the owner
+// denies are not.
 func TestProtectedFilesAreNamed(t *testing.T) {
 	files := map[string]string{"a.txt": "needle\n", "certs/a.key": "needle\n", "certs/b.pem": "needle\n", "x/c.pem": "needle\n", "x/d.key": "needle\n"}
 	r := openTree(t, &profile.Options{Profile: "code"}, files)
@@ -158,7 +157,7 @@ func TestProtectedFilesAreNamed(t *testing.T) {
 	}
 }
 
-// A replacement whose number of matches the caller knew needs no list of files.
+// If the caller knew the number of matches, a replacement doesn't list its files.
 func TestExpectedCountIsQuiet(t *testing.T) {
 	files := map[string]string{}
 	for i := range 12 {

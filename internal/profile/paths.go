@@ -15,7 +15,7 @@ import (
 type pathsAnswer struct {
 	Matches []string `json:"matches"`
 	Total   int      `json:"totalMatches"`
-	Partial string   `json:"partial,omitempty"` // why not everything was looked at
+	Partial string   `json:"partial,omitempty"` // why some files were not searched
 	// In the profile quarry:
 	NextOffset int `json:"next_offset,omitempty"`
 	received
@@ -29,7 +29,7 @@ var (
 	pathsAsJSON  = act(pathsSchema, readOnly, readPathQuery, findIndexedPaths, writePathsJSON)
 )
 
-// foundPaths are the paths that were found, exactly or by what is remembered of one.
+// foundPaths holds paths found by a glob or by a partial path.
 type foundPaths struct {
 	*search.FindResult
 	fuzzy bool
@@ -42,7 +42,7 @@ func readPathQuery(ctx context.Context, c *call) (search.FindQuery, error) {
 	return q, checkGlob(c.String("pattern"))
 }
 
-// pathMatches are the paths of an answer, as many as fit.
+// pathMatches returns as many paths as fit an answer.
 func (c *call) pathMatches(r *search.FindResult) *pathsAnswer {
 	data := &pathsAnswer{Matches: []string{}, Total: r.Total, Partial: c.unfinished(&r.Summary)}
 	limits, size := c.limitsUnless("limit"), 0
@@ -56,9 +56,9 @@ func (c *call) pathMatches(r *search.FindResult) *pathsAnswer {
 	return data
 }
 
-// findIndexedPaths finds paths by a glob, only where there is an index.
+// findIndexedPaths finds paths by a glob, only if there is an index.
 func findIndexedPaths(ctx context.Context, c *call, q search.FindQuery) (foundPaths, error) {
-	if c.o.NoIndex { // the pattern is checked first, so that an invalid one is reported
+	if c.o.NoIndex { // check first, to report an invalid pattern
 		q.MaxDepth, q.Limit = 1, 1
 	}
 	r, err := c.ws.Find(ctx, q)
@@ -75,7 +75,7 @@ func writePathsJSON(_ context.Context, c *call, _ search.FindQuery, r foundPaths
 	return &answer{text: text, data: data}, err
 }
 
-// findPaths finds paths by a glob, else those that fit what is remembered of one.
+// findPaths finds paths by a glob, else by a partial path.
 func findPaths(ctx context.Context, c *call, q search.FindQuery) (foundPaths, error) {
 	pattern := c.String("pattern")
 	r, err := c.ws.Find(ctx, q)
@@ -131,14 +131,14 @@ func writePaths(ctx context.Context, c *call, q search.FindQuery, r foundPaths) 
 	return a, nil
 }
 
-// fuzzyPaths finds the paths that fit what is remembered of one, best first. Those
-// that share only its letters would mislead a model.
+// fuzzyPaths finds the paths that fit a partial path, best first. Paths that share only
+// its letters are omitted, because they would mislead a model.
 func (c *call) fuzzyPaths(ctx context.Context, q search.FindQuery, words string) (*search.FindResult, error) {
 	q.Globs, q.Fuzzy, q.Fits = nil, strings.TrimPrefix(words, "!"), true
 	return c.ws.Find(ctx, q)
 }
 
-// checkGlob refuses what no dialect should take for a glob.
+// checkGlob rejects patterns that are not globs in any dialect.
 func checkGlob(pattern string) error {
 	bad := func(reason string) error {
 		return &tool.Error{Code: fault.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reason), Hint: "Examples: *.ts, **/auth*.ts, src/**/*.md"}
@@ -182,7 +182,7 @@ func checkGlob(pattern string) error {
 	return nil
 }
 
-// badGlob words the library's refusal of a glob as checkGlob does.
+// badGlob words the library's error for a glob as checkGlob does.
 func badGlob(err error, pattern string) error {
 	if err == nil || fault.CodeOf(err) != fault.InvalidPattern {
 		return err

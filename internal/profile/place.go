@@ -11,22 +11,22 @@ import (
 	"quarry/tool"
 )
 
-// Path arguments, as models write them: with a slash in front, white space
-// around them, or as the base64 that an answer gave.
+// Models write path arguments with a leading slash, with white space around them, or as
+// the base64 that an answer gave.
 
-// path is a path argument. White space around it is dropped if no such path
-// exists. Where a leading slash is the top of the workspace, the workspace's own
-// absolute path is taken off first.
+// path returns a path argument. White space around it is dropped if no such path
+// exists. If a leading slash is the top of the workspace, the workspace's own
+// absolute path is removed first.
 func (c *call) path(ctx context.Context, name string) string { return c.clean(ctx, c.String(name)) }
 
-// clean is a path as a caller wrote it.
+// clean normalizes a path as the caller wrote it.
 func (c *call) clean(ctx context.Context, given string) string {
 	p := render.ParseName(given)
 	if p != given {
 		return p // an exact name
 	}
 	if bare := strings.TrimSpace(p); bare != p && bare != "" {
-		// What is closed or can't be read exists: it must not become another file.
+		// A closed or unreadable file exists: its path must not resolve to another file.
 		_, err := c.ws.Stat(ctx, p)
 		if code := fault.CodeOf(err); err != nil && code != fault.ProtectedPath && code != fault.IOError {
 			p = bare
@@ -44,7 +44,7 @@ func (c *call) clean(ctx context.Context, given string) string {
 	return p
 }
 
-// givenPath is a path argument that must not be blank.
+// givenPath returns a path argument that must not be blank.
 func (c *call) givenPath(ctx context.Context, name string) (string, error) {
 	p := c.path(ctx, name)
 	if strings.TrimSpace(p) == "" {
@@ -53,21 +53,21 @@ func (c *call) givenPath(ctx context.Context, name string) (string, error) {
 	return p, nil
 }
 
-// file is a path argument of a tool that reads or edits what exists.
+// file returns a path argument of a tool that reads or edits an existing file.
 func (c *call) file(ctx context.Context, name string) string {
 	return c.existing(c.path(ctx, name))
 }
 
-// givenFile is a file that must be named.
+// givenFile returns a required file argument.
 func (c *call) givenFile(ctx context.Context, name string) (string, error) {
 	p, err := c.givenPath(ctx, name)
 	return c.existing(p), err
 }
 
-// existing is the path of something that exists. The call is made with the path
-// as it is; if there is none, runAgain makes it with the note of that name. Nothing is
-// looked up before: the first look at a workspace whose folder was replaced has to
-// be that of the tool, which refuses to change it.
+// existing returns the path of an existing file. The call first uses the path unchanged; if
+// there is no such file, runAgain retries with the note of that name. Nothing is looked up
+// before: after the workspace's folder was replaced, the tool itself must do the first
+// access, because it refuses to change the new folder.
 func (c *call) existing(p string) string {
 	if note, ok := c.asNotes[p]; ok {
 		return note
@@ -78,8 +78,8 @@ func (c *call) existing(p string) string {
 	return p
 }
 
-// runAgain reports that a call which found no file is to be made again: in dialects with
-// notes, a path that doesn't exist is the note of that name, if there is one.
+// runAgain reports whether to repeat a call that found no file: in dialects with
+// notes, a missing path means the note of that name, if it exists.
 func (c *call) runAgain(ctx context.Context) bool {
 	tried, again := c.tried, false
 	for c.tried = nil; len(tried) > 0; tried = tried[1:] {
@@ -93,7 +93,7 @@ func (c *call) runAgain(ctx context.Context) bool {
 	return again
 }
 
-// isNotFound reports that something does not exist, worded for a model or not.
+// isNotFound reports a missing file, whether or not the error is worded for a model.
 func isNotFound(err error) bool {
 	if e, worded := errors.AsType[*tool.Error](err); worded {
 		return e.Code == fault.NotFound
@@ -101,7 +101,7 @@ func isNotFound(err error) bool {
 	return fault.CodeOf(err) == fault.NotFound
 }
 
-// noteFor is the note that a path means, or the path itself.
+// noteFor returns the note that a path means, or the path itself.
 func (c *call) noteFor(ctx context.Context, p string) string {
 	if !c.d.notePaths || strings.TrimSpace(p) == "" {
 		return p
@@ -127,7 +127,7 @@ func (c *call) noteFor(ctx context.Context, p string) string {
 	return p
 }
 
-// noteNamed is the only note with a name, where the dialect takes names.
+// noteNamed returns the only note with a name, if the dialect accepts names.
 func (c *call) noteNamed(ctx context.Context, name string) string {
 	if !c.d.noteNames {
 		return ""
@@ -142,12 +142,12 @@ func (c *call) noteNamed(ctx context.Context, name string) string {
 	return ""
 }
 
-// isNote reports a path that ends in .md.
+// isNote reports whether a path ends in .md.
 func isNote(p string) bool { return strings.EqualFold(path.Ext(p), ".md") }
 
-// newPath is the path of something that may not exist yet. A slash before a
-// single name is the top of the workspace; with several names it may be an
-// absolute path, which only the sandbox can tell.
+// newPath returns the path of a file that may not exist yet. A slash before a single name
+// is the top of the workspace; with several names the path may be absolute, which only the
+// sandbox can tell.
 func (c *call) newPath(ctx context.Context, name string) (string, error) {
 	p, err := c.givenPath(ctx, name)
 	if rest, ok := strings.CutPrefix(p, "/"); ok && !strings.ContainsAny(rest, `/\`) {
@@ -158,8 +158,8 @@ func (c *call) newPath(ctx context.Context, name string) (string, error) {
 	return p, err
 }
 
-// into is a destination: one that ends in a slash is a folder, and what is moved
-// keeps its name in it.
+// into resolves a destination: one that ends in a slash is a folder, in which the source
+// keeps its name.
 func into(destination, source string) string {
 	if folder := strings.TrimRight(destination, `/\`); folder != destination {
 		if folder == "" || folder == "." {

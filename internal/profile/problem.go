@@ -22,11 +22,11 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// quoted is a path in a message.
+// quoted formats a path for a message.
 func quoted(path string) string { return render.Quote(path) }
 
-// problem words an error of the library. An error that a tool has worded
-// already is returned as it is.
+// problem words an error of the library. An error already worded by a tool is returned
+// unchanged.
 func (c *call) problem(ctx context.Context, err error) error {
 	var worded *tool.Error
 	if errors.As(err, &worded) {
@@ -44,7 +44,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	var partly *change.PartialError
 	inner := errors.Unwrap(err)
 	if _, ok := inner.(fault.Code); ok {
-		inner = nil // err says it itself
+		inner = nil // err already says it
 	}
 	switch {
 	case errors.As(err, &partly):
@@ -70,7 +70,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	return e
 }
 
-// rootProblem words the errors that exist only with several roots; nil for
+// rootProblem words the errors that exist only with several roots; it returns nil for
 // other errors.
 func rootProblem(err error) error {
 	var name *fault.RootError
@@ -102,7 +102,7 @@ func rootProblem(err error) error {
 	return nil
 }
 
-// sentence makes a hint of the library one.
+// sentence turns a hint of the library into a sentence.
 func sentence(s string) string {
 	if s = strings.TrimRight(s, "\n"); s == "" || strings.Contains(s, "\n") {
 		return s
@@ -113,7 +113,7 @@ func sentence(s string) string {
 	return s
 }
 
-// lookAround says how to find a path, with the tools there are.
+// lookAround says how to find a path with the available tools.
 func (e *env) lookAround() string {
 	switch {
 	case e.has("search_by_path"):
@@ -124,7 +124,7 @@ func (e *env) lookAround() string {
 	return ""
 }
 
-// hint is advice to use a tool, where there is one.
+// hint returns advice to use a tool, if the tool is available.
 func (e *env) hint(tool, text string) string {
 	if e.has(tool) {
 		return text
@@ -134,8 +134,7 @@ func (e *env) hint(tool, text string) string {
 
 func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 
-// maxShown is what an error shows of a path, in characters: enough for real
-// ones.
+// maxShown limits the characters of a path in an error: enough for real paths.
 const maxShown = 1000
 
 func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
@@ -182,7 +181,7 @@ func saysItself(path *fault.PathError, code fault.Code) bool {
 	return path.Err != nil && path.Kind == fault.InvalidArgument && code != fault.IOError
 }
 
-// pathReason is what is wrong with a path, without the path.
+// pathReason returns the reason of a path error, without the path.
 func pathReason(path *fault.PathError, code fault.Code) string {
 	words := path.Kind.Words()
 	if code == fault.IOError && path.Err != nil && path.Err.Error() != words {
@@ -199,20 +198,22 @@ func names(paths []string) []string {
 	return out
 }
 
-// characters counts those before a byte offset.
+// characters counts the characters before a byte offset.
 func characters(s string, offset int) int {
 	return utf8.RuneCountInString(s[:min(max(offset, 0), len(s))])
 }
 
-// badPattern words a regular expression that can't be compiled.
+// badPattern words the error of an invalid regular expression.
 func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	pattern, what := p.Pattern, "regex pattern"
 	if c.tool.Name == "file_search" {
 		what = "query"
+	} else if c.tool.Name == "replace_in_files" && c.String("text") != "" {
+		what = "text"
 	}
 	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, fault.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
-	if pattern == "" { // of several, or of all together
+	if pattern == "" { // of several patterns, or of their combination
 		e.Message = "Invalid patterns: " + p.Reason
 		return
 	}
@@ -225,6 +226,9 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(fault.Clip(line, 80)) + "."
 		}
+		if c.tool.Name == "replace_in_files" {
+			e.Hint = "A line feed at the end of the pattern takes the line's ending with it: to delete lines, match one whole line and \\n. To match across lines add multiline: true."
+		}
 	case p.ECMAScript && c.tool.Name != "search_files" && !c.d.pcre:
 		e.Hint = "Write it without look-around and backreferences: this tool has no other syntax."
 	case p.ECMAScript && c.d.lookAround != nil:
@@ -236,7 +240,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		}
 		e.Hint += "."
 	case c.d.explains && c.tool.Name == "search_files":
-		if p.Glob { // *skb = NULL looks like one and is none
+		if p.Glob { // *skb = NULL looks like a glob
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."
@@ -249,12 +253,12 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	}
 }
 
-// globs are what people write to name files: *.ts, **/x, src/*.go.
+// globs matches the usual globs for file names: *.ts, **/x, src/*.go.
 var globs = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
 })
 
-// looksLikeGlob reports a pattern that names files rather than text.
+// looksLikeGlob reports whether a pattern names files rather than text.
 func looksLikeGlob(s string) bool {
 	return strings.Contains(s, "*") && globs().MatchString(s) && !strings.ContainsAny(s, ` =;\()|^$+`)
 }
@@ -263,7 +267,7 @@ func invalid(format string, args ...any) error {
 	return tool.Errorf(fault.InvalidArgument, format, args...)
 }
 
-// reasonOf is what is wrong with a pattern, without the pattern.
+// reasonOf returns the reason of a pattern error, without the pattern.
 func reasonOf(err error) string {
 	var glob *fault.GlobError
 	if errors.As(err, &glob) {

@@ -1,12 +1,11 @@
-// Package profile makes tools of a workspace: arguments become a query, its
-// result becomes text and a structured answer.
+// Package profile makes tools for a workspace. It turns arguments into a query, and the
+// query's result into text and a structured answer.
 //
 // A profile is a list of tools with their parameters and answers. The strict ones (vault,
-// roo, godoctor, smcp) print exactly what the documents of those systems say;
-// quarry has every tool once, prints the same body and then at most one line in
-// square brackets that tells what the body can't. The same call on the same
-// files gives the same bytes: no times, no counts that depend on how the answer
-// was found.
+// roo, godoctor, smcp) print exactly the answers documented for those systems. quarry has
+// every tool once and prints the same body, then at most one line in square brackets with
+// facts that the body lacks. The same call on the same files gives the same bytes: no times,
+// and no counts that depend on how the answer was found.
 package profile
 
 import (
@@ -21,12 +20,12 @@ import (
 	"quarry/tool"
 )
 
-// Options say which tools to make and how they answer; nil is the profile
+// Options selects the tools to make and how they answer; nil means the profile
 // quarry.
 type Options struct {
 	// Profile is one of Names; "" is quarry.
 	Profile string
-	// Tools narrows the profile to these; none is all of them.
+	// Tools limits the profile to these tools; none means all.
 	Tools []string
 	// ReadOnly removes every tool that changes files.
 	ReadOnly bool
@@ -35,18 +34,18 @@ type Options struct {
 	// for clients that want data. The content is the same.
 	Structured bool
 
-	// Budget bounds the text of an answer in bytes; 0 is what the profile says,
-	// 60 KB in quarry. What read_file shows has a bound of its own.
+	// Budget bounds the text of an answer in bytes; 0 means the profile's default,
+	// 60 KB in quarry. read_file has a separate limit.
 	Budget int
-	// NoIndex says that the owner has switched the index off or deleted it.
+	// NoIndex reports that the owner has switched the index off or deleted it.
 	// search_by_path of the profile smcp then answers INDEX_NOT_FOUND.
 	NoIndex bool
-	// Time bounds a search; 0 is 30 seconds. A text search gives what it found
-	// until then and says so, another one ends with the error TIMEOUT.
+	// Time bounds a search; 0 means 30 seconds. A text search then returns its partial
+	// results and says so; other searches end with the error TIMEOUT.
 	Time time.Duration
 	// MayChange, if set, is asked before each call of a tool that can change files.
 	MayChange func(context.Context) error
-	// Zone is the time zone of dates; nil is the system's.
+	// Zone is the time zone of dates; nil means the system's.
 	Zone *time.Location
 }
 
@@ -61,7 +60,7 @@ func Names() []string {
 	return names
 }
 
-// About says in a sentence what a profile is.
+// About describes a profile in a sentence.
 func About(name string) string {
 	if d := dialectOf(name); d != nil {
 		return d.about
@@ -69,14 +68,14 @@ func About(name string) string {
 	return ""
 }
 
-// InJSON reports a profile whose documents answer in JSON. Its tools have the
-// same object as text and as structured result, whatever the options say.
+// InJSON reports whether a profile's documents specify answers in JSON. Its tools return
+// the same object as text and as structured result, whatever the options say.
 func InJSON(name string) bool {
 	d := dialectOf(name)
 	return d != nil && d.json
 }
 
-// RootNames are the names of the roots that a workspace joins; nil if it is one.
+// RootNames returns the names of the joined roots of a workspace; nil if it has one root.
 func RootNames(ws *quarry.Workspace) []string {
 	list := ws.Roots()
 	if len(list) == 1 {
@@ -89,9 +88,9 @@ func RootNames(ws *quarry.Workspace) []string {
 	return names
 }
 
-// New makes the tools of a profile for a workspace. Without one (nil) they can
+// New makes the tools of a profile for a workspace. If ws is nil, the tools can
 // be described but not called. The strict profiles take a single root: their
-// documents know no other, and print its paths bare.
+// documents know no other, and print its paths without a root's name.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	opts = cmp.Or(opts, &Options{})
 	d := dialectOf(opts.Profile)
@@ -141,7 +140,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	return tool.NewRegistry(tools...)
 }
 
-// narrow keeps the tools that are wanted, in the profile's order.
+// narrow keeps the wanted tools, in the profile's order.
 func narrow(tools []*tool.Tool, wanted []string) ([]*tool.Tool, error) {
 	if len(wanted) == 0 {
 		return tools, nil

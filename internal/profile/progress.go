@@ -10,16 +10,16 @@ import (
 	"quarry/tool"
 )
 
-// tellEvery is how often a call that takes long tells how the index is doing.
+// tellEvery is the interval at which a slow call reports the progress of the index.
 const tellEvery = 100 * time.Millisecond
 
-// tellBuilding reports how far the index is while a call has to work without
-// it, if the caller listens. The returned function stops that.
+// tellBuilding reports the progress of the index while a call works without it, if the
+// caller listens. The returned function stops the reports.
 func (e *env) tellBuilding(ctx context.Context) (end func()) {
 	if !tool.HasProgress(ctx) || e.o.NoIndex {
 		return func() {}
 	}
-	if !e.tellOnce(ctx) { // nothing is built, and what is built stays so
+	if !e.tellOnce(ctx) { // no index is being built, and none will be started
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -41,7 +41,7 @@ func (e *env) tellBuilding(ctx context.Context) (end func()) {
 	return func() { cancel(); wait.Wait() }
 }
 
-// tellOnce reports whether an index is being built, and how far it is.
+// tellOnce reports whether an index is being built, and sends its progress.
 func (e *env) tellOnce(ctx context.Context) (building bool) {
 	list, err := e.indexes(ctx)
 	if err != nil {
@@ -62,8 +62,8 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 	return building
 }
 
-// tellSearched reports how many files a search has read, and how much of a change is
-// made, if the caller listens. The returned function stops that.
+// tellSearched reports how many files a search has read, and the progress of a change, if
+// the caller listens. The returned function stops the reports.
 func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func()) {
 	if !tool.HasProgress(ctx) {
 		return func() {}

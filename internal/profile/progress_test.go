@@ -14,17 +14,17 @@ import (
 	"quarry/tool"
 )
 
-// While an index is built, a call that takes long tells its caller how far it
-// is, and get_index_status gives the percentage; nobody else is told.
+// While an index is built, only a slow call gets progress reports, and get_index_status
+// gives the percentage.
 func TestProgressOfBuild(t *testing.T) {
 	f := fixture{files: map[string]string{}, opts: quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}}}
-	for i := range 1500 { // fewer are read on the side
+	for i := range 1500 { // smaller trees are not indexed in the background
 		f.files[fmt.Sprintf("d%d/f%d.txt", i%20, i)] = "some words of a line\n"
 	}
 	hold := make(chan struct{})
 	begun := sync.OnceFunc(func() { close(hold) })
 	release := make(chan struct{})
-	f.opts.Index.Progress = func(search.Progress) { // the build waits in its middle
+	f.opts.Index.Progress = func(search.Progress) { // pauses the build halfway
 		begun()
 		<-release
 	}
@@ -42,7 +42,7 @@ func TestProgressOfBuild(t *testing.T) {
 	}
 	told := make(chan string, 100)
 	ctx := tool.WithProgress(t.Context(), func(done, total int64, message string) {
-		if total > 0 && done > total { // a search tells how far it is, not how much there is
+		if total > 0 && done > total { // a search reports progress without a total
 			t.Errorf("%d of %d", done, total)
 		}
 		told <- message

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/profile"
 )
 
-// White space around a path is dropped when nothing is called so.
+// White space around a path is dropped if no file has that exact name.
 func TestSpaceAroundPaths(t *testing.T) {
 	ws := fixture{files: map[string]string{"q.md": "x\n", "N/x.md": "x\n", " kept ": "x\n"}}.make(t)
 	for _, name := range []string{"vault", "quarry"} {
@@ -33,7 +33,7 @@ func TestSpaceAroundPaths(t *testing.T) {
 	}
 }
 
-// What git ignores is a note like any other in a vault.
+// A vault shows notes that git ignores like any other note.
 func TestVaultShowsIgnoredNotes(t *testing.T) {
 	ws := fixture{files: map[string]string{".obsidian/app.json": `{"userIgnoreFilters":["Old/"]}`, ".gitignore": "Private/\n", "Private/n.md": "a needle\n", "Old/o.md": "a needle\n", ".hidden/h.md": "a needle\n"}}.make(t)
 	reg := tools(t, ws, profile.Options{Profile: "vault"})
@@ -62,7 +62,7 @@ func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
 	}
 }
 
-// An explicit update_links works in any folder of markdown.
+// An explicit update_links works in any folder of markdown files.
 func TestLinksWithoutObsidian(t *testing.T) {
 	ws := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}.make(t)
 	text := call(t, tools(t, ws, profile.Options{}), "move_file", `{"source":"b.md","destination":"sub/c.md","update_links":true}`).Text
@@ -72,7 +72,7 @@ func TestLinksWithoutObsidian(t *testing.T) {
 	}
 }
 
-// A strict profile has no offset, so it gives as many as were asked for.
+// A strict profile has no offset, so it returns as many results as requested.
 func TestStrictLimitsAreHonoured(t *testing.T) {
 	f := fixture{files: map[string]string{}}
 	for i := range 600 {
@@ -89,7 +89,7 @@ func TestStrictLimitsAreHonoured(t *testing.T) {
 	}
 }
 
-// The word is shown in a long line too.
+// The matched word is shown in a long line, too.
 func TestCodeShowsTheWord(t *testing.T) {
 	ws := fixture{files: map[string]string{"min.js": strings.Repeat("var a=1;", 5000) + "function findTheNeedle(){}" + strings.Repeat("var b=2;", 5000) + "\n"}}.make(t)
 	for _, name := range []string{"quarry", "smcp"} {
@@ -99,7 +99,7 @@ func TestCodeShowsTheWord(t *testing.T) {
 	}
 }
 
-// The status counts the files there are, also right after changes.
+// The status counts the current files, also right after changes.
 func TestIndexStatusAfterChanges(t *testing.T) {
 	f := fixture{files: map[string]string{}}
 	for i := range 15 {
@@ -128,7 +128,7 @@ func TestIndexStatusAfterChanges(t *testing.T) {
 	}
 }
 
-// Notes that were not searched are named where nothing was found.
+// Unsearched notes are named if nothing was found.
 func TestNotesNotSearched(t *testing.T) {
 	ws := fixture{files: map[string]string{"big.md": strings.Repeat("a", 9<<20) + "\nneedle\n", "bin.md": "needle\x00"}}.make(t)
 	for _, name := range []string{"quarry", "vault"} {

@@ -14,8 +14,8 @@ import (
 	"quarry/tool"
 )
 
-// surrounded is a workspace beside a file that no tool may read or change, with a link
-// to its folder.
+// surrounded is a workspace next to a file that no tool may read or change, with a link
+// to the file's folder.
 type surrounded struct {
 	ws      *quarry.Workspace
 	outside string
@@ -36,8 +36,8 @@ func newSurrounded(t testing.TB, f fixture) *surrounded {
 	return s
 }
 
-// call makes a call and checks that there is an answer, within its budget, and that
-// nothing outside the workspace was read.
+// call makes a call and checks that it is answered within its budget, and that nothing
+// outside the workspace was read.
 func (s *surrounded) call(t testing.TB, tl *tool.Tool, args string) *tool.Result {
 	t.Helper()
 	r := tl.Execute(t.Context(), json.RawMessage(args))
@@ -59,11 +59,11 @@ func (s *surrounded) call(t testing.TB, tl *tool.Tool, args string) *tool.Result
 	return r
 }
 
-// untouched checks that what is outside is as it was.
+// untouched checks that files outside the workspace are unchanged.
 func (s *surrounded) untouched(t testing.TB, tl *tool.Tool, args string) {
 	t.Helper()
 	if left, err := os.ReadDir(s.outside); err != nil || len(left) != 1 {
-		t.Errorf("%s %s changed what is outside: %v %v", tl.Name, args, left, err)
+		t.Errorf("%s %s changed files outside: %v %v", tl.Name, args, left, err)
 	}
 	if text, err := os.ReadFile(filepath.Join(s.outside, "secret.txt")); err != nil || string(text) != "SECRETWORD\n" {
 		t.Errorf("%s %s changed the file outside: %q %v", tl.Name, args, text, err)
@@ -71,14 +71,14 @@ func (s *surrounded) untouched(t testing.TB, tl *tool.Tool, args string) {
 }
 
 // dry returns the arguments of a call that changes nothing. It reports false if the tool
-// has no such calls, or if they are no object.
+// has no such calls, or if the arguments are not an object.
 func dry(tl *tool.Tool, args string) (string, bool) {
 	if tl.Hints.ReadOnly {
 		return args, true
 	}
 	for _, p := range tl.Params {
 		if p.Name == "dry_run" {
-			// Of equal keys the last counts.
+			// The last of equal keys counts.
 			if i := strings.LastIndexByte(args, '}'); i > 0 {
 				before := strings.TrimRight(args[:i], ", \n\t")
 				if !strings.HasSuffix(before, "{") {
@@ -91,9 +91,9 @@ func dry(tl *tool.Tool, args string) (string, bool) {
 	return "", false
 }
 
-// FuzzTools calls tools with any arguments, those that change files as a dry run:
-// a tool answers, within its budget, and nothing outside the workspace is read. The
-// workspace is small, in memory, and not made anew; TestRandomTools makes changes.
+// FuzzTools calls tools with arbitrary arguments, changing tools as a dry run. A tool must
+// answer within its budget without reading anything outside the workspace. The workspace is
+// small, in memory, and reused; TestRandomTools makes changes.
 func FuzzTools(f *testing.F) {
 	seeds := 0
 	add := func(which uint8, args string) {
@@ -141,7 +141,7 @@ var (
 	someLists = []any{[]any{}, []string{"src/a.py", "link/secret.txt"}, []any{map[string]any{"old_text": "TODO", "new_text": "x"}}, map[string]any{"start": 1, "end": -1}, nil}
 )
 
-// randomValue is a value that mostly is of the kind that a parameter takes.
+// randomValue returns a value that usually has the kind of the parameter.
 func randomValue(rng *rand.Rand, p *tool.Param) any {
 	kind := p.Kind
 	if rng.IntN(12) == 0 {
@@ -166,7 +166,7 @@ func randomValue(rng *rand.Rand, p *tool.Param) any {
 
 var pathParams = map[string]bool{"path": true, "source": true, "destination": true, "title": true, "note": true, "folder": true}
 
-// randomArgs are arguments of a tool, now and then with some bytes of another kind.
+// randomArgs returns arguments of a tool, occasionally with corrupted bytes.
 func randomArgs(rng *rand.Rand, tl *tool.Tool) string {
 	object := map[string]any{}
 	for i := range tl.Params {
@@ -177,7 +177,7 @@ func randomArgs(rng *rand.Rand, tl *tool.Tool) string {
 	}
 	args, err := json.Marshal(object)
 	if err != nil {
-		panic(err) // values of ours
+		panic(err) // our own values
 	}
 	for rng.IntN(6) == 0 {
 		args[rng.IntN(len(args))] = byte(rng.IntN(256))
@@ -185,8 +185,8 @@ func randomArgs(rng *rand.Rand, tl *tool.Tool) string {
 	return string(args)
 }
 
-// Random calls of every tool, on a workspace that is made anew after each that may have
-// changed it: what is outside stays, and is not shown.
+// Random calls of every tool never change or show files outside the workspace. The
+// workspace is remade after each call that may have changed it.
 func TestRandomTools(t *testing.T) {
 	s := newSurrounded(t, code())
 	restore(t, s.ws.Dir(), s.outside)
@@ -218,7 +218,7 @@ func TestRandomTools(t *testing.T) {
 	}
 }
 
-// restore gives a workspace of code the files it had.
+// restore resets a workspace of code to its original files.
 func restore(t testing.TB, dir, outside string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -244,7 +244,7 @@ func restore(t testing.TB, dir, outside string) {
 	}
 }
 
-// everyTool is every tool of every profile, and those of several roots.
+// everyTool returns the tools of all profiles, and those for several roots.
 func everyTool(t testing.TB, ws *quarry.Workspace) []*tool.Tool {
 	var all []*tool.Tool
 	for _, name := range profile.Names() {

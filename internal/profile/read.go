@@ -38,19 +38,18 @@ const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"sta
 
 var readFile = action{readSchema, readOnly, read}
 
-// part is what is read of a file: all of it, lines, the last lines, or a
-// definition.
+// part is the part of a file to read: all of it, lines, the last lines, or a definition.
 type part struct {
 	path       string
 	start, end int
 	tail       int
 	symbol     string
-	listed     bool // one of several, whose lines its heading says
+	listed     bool // one of several; its heading names the lines
 }
 
 func (p *part) whole() bool { return p.start == 0 && p.end == 0 && p.tail == 0 && p.symbol == "" }
 
-// name is the part as a caller writes it.
+// name returns the part as a caller writes it.
 func (p *part) name() string {
 	switch {
 	case p.symbol != "":
@@ -102,7 +101,7 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	return c.readMany(ctx, parts, most)
 }
 
-// readBudget is how many bytes a read shows.
+// readBudget returns how many bytes a read shows.
 func (c *call) readBudget() int {
 	most := c.d.limits.readBytes
 	if c.Given("budget") {
@@ -114,10 +113,10 @@ func (c *call) readBudget() int {
 	return most
 }
 
-// narrowed is a part with the parameters for lines.
+// narrowed applies the line parameters to a part.
 func (c *call) narrowed(p part) (part, error) {
 	start, end, tail := c.Int("start_line"), c.Int("end_line"), c.Int("tail")
-	if n := c.Int("lines"); n > 0 && end == 0 && tail == 0 { // as other tools say it
+	if n := c.Int("lines"); n > 0 && end == 0 && tail == 0 { // another tool's spelling
 		end = max(start, 1) + n - 1
 	}
 	symbol := c.String("symbol")
@@ -137,22 +136,22 @@ func (c *call) narrowed(p part) (part, error) {
 	return p, nil
 }
 
-// partForm is what follows a path: :10-40,80-95 or :12, #L10-L20, #Name,Other.
+// partForm matches the suffix of a path: :10-40,80-95 or :12, #L10-L20, #Name,Other.
 var partForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(.+?)(?::(\d+(?:-\d*)?(?:,\d+(?:-\d*)?)*)|#L(\d+(?:-L?\d+)?)|#([^#/\\]+))$`)
 })
 
-// linesBefore and linesAfter are read around a line that is named alone: it is the
-// place of a match, and what follows says more than what precedes.
+// linesBefore and linesAfter are read around a single named line: it is usually the place
+// of a match, and the lines after it say more than those before.
 const linesBefore, linesAfter = 5, 35
 
-// partsOf reads a path as a caller writes it, with the parts of the file after
-// it. A file of that very name goes first.
+// partsOf reads a path as a caller writes it, with the parts of the file after it. A file
+// with that exact name takes precedence.
 func (c *call) partsOf(ctx context.Context, given string) []part {
 	path := c.existing(c.clean(ctx, given))
 	m := partForm().FindStringSubmatch(path)
 	if m == nil {
-		// Keys of a value may have what names of definitions can't: dependencies.@types/node.
+		// Keys may have characters that names of definitions can't: dependencies.@types/node.
 		if file, at, ok := strings.Cut(path, "#"); ok && value.FormatOf(file) != value.None {
 			if _, err := c.ws.Stat(ctx, path); err != nil {
 				return []part{{path: c.existing(file), symbol: at}}
@@ -189,7 +188,7 @@ func (c *call) partsOf(ctx context.Context, given string) []part {
 	return parts
 }
 
-// readOne reads a part of a file, with so many bytes of text at most.
+// readOne reads a part of a file, with at most most bytes of text.
 func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	path, start, end := p.path, p.start, p.end
 	if end > 0 && start > end {
@@ -210,7 +209,7 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	plain := c.d.plain && !c.Bool("numbers")
 	t, err := c.readText(ctx, path, start, end, p.tail, most)
 	if c.d.plain && !plain && err == nil && !t.CutLine {
-		// The numbers of lines count, too.
+		// Line numbers count, too.
 		size, text := len(numbered(t.Lines, t.First)), 0
 		for _, line := range t.Lines {
 			text += len(line) + 1
@@ -271,11 +270,11 @@ func (c *call) readOne(ctx context.Context, p part, most int) (*answer, error) {
 	return a, nil
 }
 
-// unfolded reports that the caller wants no declarations, however long the file is.
+// unfolded reports whether the caller wants the text unfolded, however long the file is.
 func (c *call) unfolded() bool { return c.Given("fold") && !c.Bool("fold") }
 
-// longFile is how many bytes of a file are read without being asked for its
-// declarations first. In trials all of a file of 11 KB was read for 4 KB of it.
+// longFile is the number of bytes above which a file is shown folded unless its text is
+// asked for. In trials a file of 11 KB was read whole for 4 KB of it.
 const longFile = 8 << 10
 
 // isLong reports whether a whole file is better shown folded, unless the caller
@@ -291,8 +290,8 @@ func (c *call) isLong(t *search.Text) bool {
 	return size > longFile
 }
 
-// plainText is the text of a file or a part of it, without numbers of lines and,
-// of a whole file, without its licence.
+// plainText returns the text of a file or a part of it without line numbers. Of a whole
+// file it omits the licence.
 func plainText(t *search.Text, whole bool) []byte {
 	lines := t.Lines
 	head := ""
@@ -304,8 +303,8 @@ func plainText(t *search.Text, whole bool) []byte {
 	return []byte(head + strings.Join(lines, "\n"))
 }
 
-// readText reads lines, for tail the last ones. The number of lines is known
-// only after the file was read. A file that changes meanwhile is read again.
+// readText reads lines, or the last ones for tail. The number of lines is known only after
+// the file was read. A file that changes meanwhile is read again.
 func (c *call) readText(ctx context.Context, path string, start, end, tail, most int) (*search.Text, error) {
 	opts := &search.ReadOptions{Start: start, End: end, MaxLines: c.d.limits.readLines, MaxBytes: most}
 	if tail == 0 {
@@ -325,7 +324,7 @@ func (c *call) readText(ctx context.Context, path string, start, end, tail, most
 	return all, err
 }
 
-// unread is the answer for a file without text: its picture, or an error.
+// unread answers for a file without text: its picture, or an error.
 func (c *call) unread(ctx context.Context, err error, path string) (*answer, error) {
 	var binary *fault.BinaryError
 	switch {
@@ -341,7 +340,7 @@ func (c *call) unread(ctx context.Context, err error, path string) (*answer, err
 	return nil, err
 }
 
-// maxImage is the largest picture that is shown: what models take.
+// maxImage is the size of the largest picture that is shown, as models accept it.
 const maxImage = 3 << 20
 
 // imageAnswer is the answer of read_file for a picture.
@@ -351,7 +350,7 @@ type imageAnswer struct {
 	remark
 }
 
-// image shows a file as the picture it is, or is nil.
+// image returns a file as a picture, or nil.
 func (c *call) image(ctx context.Context, path string) *answer {
 	data, err := c.ws.ReadBytes(ctx, path, maxImage)
 	if err != nil {
@@ -370,7 +369,7 @@ func (c *call) image(ctx context.Context, path string) *answer {
 	}
 }
 
-// maxPaths is how many files one call reads.
+// maxPaths limits the files that one call reads.
 const maxPaths = 50
 
 // manyAnswer is the answer of read_file for several files. A file that can't be
@@ -380,8 +379,8 @@ type manyAnswer struct {
 	remark
 }
 
-// readMany reads several parts under one budget, which they share fairly: what a
-// small one doesn't need goes to the larger ones, and none is starved.
+// readMany reads several parts under one budget, shared fairly: room that a small part
+// doesn't need goes to the larger ones.
 func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, error) {
 	got := make([]*answer, len(parts))
 	errs := make([]error, len(parts))
@@ -428,7 +427,7 @@ func (c *call) readMany(ctx context.Context, parts []part, most int) (*answer, e
 	return a, nil
 }
 
-// heading is which part of which file follows.
+// heading names the part and the file that follow.
 func (c *call) heading(p *part, got *answer) string {
 	if !c.d.plain || got == nil || p.whole() {
 		return render.Path(p.name())
@@ -441,8 +440,8 @@ func (c *call) heading(p *part, got *answer) string {
 	return at.place()
 }
 
-// shares divides a budget among texts of these sizes: each gets what it needs or
-// an equal share of what the smaller ones leave.
+// shares divides a budget among texts of these sizes: each gets its size, or an equal share
+// of the rest if that is smaller.
 func shares(sizes []int, budget int) []int {
 	order := make([]int, len(sizes))
 	for i := range order {
@@ -457,7 +456,7 @@ func shares(sizes []int, budget int) []int {
 	return out
 }
 
-// jsonText is a path as an argument.
+// jsonText formats a path as a JSON argument.
 func jsonText(path string) string {
 	b, err := marshal(render.Path(path), "")
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"quarry/search"
 )
 
-// skipped describes what was not searched and might have matched. It does not
-// mention files that were omitted on purpose (hidden, ignored, filtered). Files
-// that the owner denies are counted but not named.
+// skipped describes unsearched files that might have matched. It does not mention files
+// omitted on purpose (hidden, ignored, filtered). Files that the owner denies are counted
+// but not named.
 func (c *call) skipped(s *search.Summary) string {
 	c.told = true
 	var parts []string
-	// That binary files are left out needs saying once a session.
+	// Omitted binary files are mentioned once a session.
 	binary := s.SkippedCount[search.Binary] > 0
 	if binary && c.d.saysOnce && c.made != &c.env.made {
 		binary = !c.made.said("binary files")
@@ -38,8 +38,8 @@ func (c *call) skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// protected counts the files that the policy closed, and names some. Where the
-// dialect says it once, a session names them once.
+// protected counts the files closed by the policy and names some. In dialects that say it
+// once, a session names them once.
 func (c *call) protected(s *search.Summary) string {
 	names := s.Secrets
 	if c.d.saysOnce && c.made != &c.env.made && c.made.said(strings.Join(names, "\n")) {
@@ -48,9 +48,9 @@ func (c *call) protected(s *search.Summary) string {
 	return render.Protected(s.Denied, names)
 }
 
-// tellMissed adds to the receipt how many files could not be read and how many were
-// not read because of the policy. Binary and too large files don't count: they have
-// no definitions. Of several searches in one call the first tells it.
+// tellMissed adds to the receipt how many files were unreadable and how many the policy
+// closed. Binary and too large files don't count: they have no definitions. If a call makes
+// several searches, the first one adds it.
 func (c *call) tellMissed(a *answer, s *search.Summary) {
 	if c.told {
 		return
@@ -61,7 +61,7 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 	}
 }
 
-// tellPartly names the first of the files whose definitions are not all known.
+// tellPartly names the first files whose definitions are only partly known.
 func (a *answer) tellPartly(s *search.Summary) {
 	n := s.SkippedCount[search.TooLarge]
 	if n == 0 {
@@ -80,16 +80,15 @@ func (a *answer) tellPartly(s *search.Summary) {
 	a.receipt = append(a.receipt, "definitions are incomplete, because a text is too large or takes too long to read: "+strings.Join(names, ", "))
 }
 
-// tellProtected is tellMissed where only the number of protected files is known.
+// tellProtected is tellMissed for searches that know only the number of protected files.
 func (a *answer) tellProtected(n int) {
 	if n > 0 {
 		a.receipt = append(a.receipt, fmt.Sprintf("not searched: %d protected", n))
 	}
 }
 
-// tallied is a workspace that remembers how many files the policy kept from the
-// searches of one call. The searches of a call overlap, so the largest number
-// counts.
+// tallied is a workspace that records how many files the policy kept from the searches of
+// one call. The searches of a call overlap, so the largest number counts.
 type tallied struct {
 	*quarry.Workspace
 	denied atomic.Int64
@@ -125,7 +124,7 @@ func (w *tallied) EachText(ctx context.Context, q search.TextQuery, look func(pa
 	return s, err
 }
 
-// Remember also remembers how many files the answer was not made of.
+// Remember also stores how many files the policy kept from the answer.
 func (w *tallied) Remember(ctx context.Context, key string, make func(context.Context) (any, error)) (any, error) {
 	type counted struct {
 		value  any
@@ -143,15 +142,15 @@ func (w *tallied) Remember(ctx context.Context, key string, make func(context.Co
 	return c.value, nil
 }
 
-// tellOmitted says how many files a listing omits because of the policy.
+// tellOmitted adds how many files the policy omits from a listing.
 func (a *answer) tellOmitted(s *search.Summary) {
 	if s.Denied > 0 {
 		a.receipt = append(a.receipt, "omitted: "+render.Protected(s.Denied, s.Secrets))
 	}
 }
 
-// tellTrash adds to the receipt of a call that includes hidden files that the
-// local trash was not looked at: no listing shows it unless a path names it.
+// tellTrash adds to the receipt of a call that includes hidden files that the local trash
+// was omitted: listings show it only if a path names it.
 func (c *call) tellTrash(ctx context.Context, a *answer) {
 	if !c.d.receipts || !c.Bool("include_hidden") || len(a.receipt) == 0 {
 		return
@@ -169,18 +168,18 @@ func (c *call) tellTrash(ctx context.Context, a *answer) {
 	}
 }
 
-// localTrash is the folder that deleted files go to with the trash "local".
+// localTrash is the folder for deleted files with the trash "local".
 const localTrash = ".trash"
 
-// cut is what ended an answer before its end.
+// cut names the limit that ended an answer early.
 type cut string
 
 const (
-	byBudget cut = "bytes"   // the text is as long as it may be
-	byLimit  cut = "results" // as many as were asked for
+	byBudget cut = "bytes"   // the text reached its limit
+	byLimit  cut = "results" // the requested number was reached
 )
 
-// why names a cut, for the receipt. The body says how much is shown.
+// why names a cut for the receipt. The body says how much is shown.
 func (c *call) why(by cut, limit string) string {
 	if by == byBudget {
 		return "cut at " + c.budget()
@@ -188,7 +187,7 @@ func (c *call) why(by cut, limit string) string {
 	return "cut by " + limit
 }
 
-// advice ends the sentence that says how much is shown, with how to see more.
+// advice completes the sentence about how much is shown, with how to see more.
 func (c *call) advice(by cut, narrower string, larger bool) string {
 	switch {
 	case by == byBudget:
@@ -199,26 +198,26 @@ func (c *call) advice(by cut, narrower string, larger bool) string {
 	return ". Use " + narrower + "."
 }
 
-// budget is the bound of an answer's text, in words.
+// budget words the limit of an answer's text.
 func (c *call) budget() string { return itoa(max(c.room()>>10, 1)) + " KB" }
 
-// page is which results an answer shows.
+// page describes which results an answer shows.
 type page struct {
-	what   string // as answers call the results
-	limit  string // the parameter that bounds them
+	what   string // the answer's word for results
+	limit  string // the parameter that limits them
 	offset int
 	shown  render.Shown
 	total  render.Total
 	more   bool
-	by     cut    // which limit cut it, if there are more
-	cut    string // the same for the structured answer, if anything cut it
+	by     cut    // the limit that cut the page, if there are more results
+	cut    string // the same for the structured answer, if anything was cut
 }
 
-// next is the offset of the next page.
+// next returns the offset of the next page.
 func (p *page) next() int { return p.offset + p.shown.Results }
 
-// page words which results are shown, what cut them, and the next call when there
-// are more. said is set if the body says how many of how many are shown.
+// page words which results are shown, which limit cut them, and the next call if there
+// are more. said is set if the body already gives the counts.
 func (c *call) page(p *page, said bool) []string {
 	if p.offset == 0 && p.shown.Results == p.total.N && !p.total.More {
 		return []string{"all " + p.what + " shown"}
@@ -253,7 +252,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 	}
 	hidden := "hidden"
 	if named := q.Paths; len(named) > 0 && hiddenPath(named[0]) {
-		hidden = "other hidden" // what a path names is searched
+		hidden = "other hidden" // paths given by name are searched
 	}
 	switch {
 	case !q.IncludeHidden && !q.IncludeIgnored:
@@ -266,7 +265,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 	return where
 }
 
-// hiddenPath reports whether a name of a path begins with a dot.
+// hiddenPath reports whether an element of a path begins with a dot.
 func hiddenPath(p string) bool {
 	return strings.HasPrefix(p, ".") && p != "." && !strings.HasPrefix(p, "./") || strings.Contains(p, "/.")
 }

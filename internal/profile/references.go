@@ -21,12 +21,11 @@ type foundUse struct {
 	Line   int    `json:"line"`
 	Text   string `json:"text"`
 	Symbol string `json:"symbol,omitempty"` // the definition around it
-	Unsure bool   `json:"unsure,omitempty"` // may be another with the same name
+	Unsure bool   `json:"unsure,omitempty"` // may be another definition with the same name
 }
 
-// references appends where a name is used: in code, by file and definition, those
-// in tests last. What stands in comments and strings is only counted, and what a
-// name alone can't tell apart is said.
+// references appends the uses of a name in code, by file and definition, tests last.
+// Occurrences in comments and strings are only counted, and ambiguous names are marked.
 func (c *call) references(ctx context.Context, a *answer, name string) error {
 	q := usage.Query{Name: name}
 	if p := c.path(ctx, "path"); p != "" && p != "." {
@@ -75,8 +74,8 @@ func (c *call) references(ctx context.Context, a *answer, name string) error {
 	return nil
 }
 
-// placesText appends uses as a line a file, each with the definition around it. Where
-// there are many, agents wanted the functions and not the lines.
+// placesText appends uses, one line a file, each with the definition around it. If there
+// are many, agents wanted the functions and not the lines.
 func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte, render.Shown) {
 	var shown render.Shown
 	for i := range files {
@@ -100,10 +99,10 @@ func placesText(dst []byte, files []search.FileMatch, lim render.Limits) ([]byte
 	return dst, shown
 }
 
-// referencesRoom is the least that uses get of an answer, in bytes.
+// referencesRoom is the minimum room for uses in an answer, in bytes.
 const referencesRoom = 2 << 10
 
-// usesText says how many uses there are, as "3 uses in 2 files".
+// usesText words the number of uses, as "3 uses in 2 files".
 func usesText(name string, r *usage.Result, files int) string {
 	text := fault.Count(r.Total, "use")
 	switch {

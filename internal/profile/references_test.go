@@ -10,8 +10,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// find_symbol with references: the definition, then its uses in code, by file and
-// by the definition they stand in, tests last.
+// find_symbol with references returns the definition, then its uses in code by file and
+// enclosing definition, tests last.
 func TestReferences(t *testing.T) {
 	files := map[string]string{
 		"store.go":      goFile + "\n// helper is spoken of here.\nvar note = \"helper\"\n",

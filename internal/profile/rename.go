@@ -6,8 +6,8 @@ import (
 	"quarry/internal/rename"
 )
 
-// renameSymbol renames a definition and its uses, as one change. Doubtful places are
-// listed and stop it, unless the caller says what to do with them.
+// renameSymbol renames a definition and its uses as one change. Doubtful places are
+// listed and stop the change, unless the caller says how to treat them.
 func (c *call) renameSymbol(ctx context.Context) (*answer, error) {
 	if c.String("regex") != "" || c.String("text") != "" || c.String("structure") != "" {
 		return nil, invalid("Give one of regex, text, structure and symbol.")

@@ -8,14 +8,13 @@ import (
 	"quarry/internal/profile"
 )
 
-// The first answer after the workspace's folder was replaced says so, whichever
-// tool gives it, and no later one does. A change before it is refused, with what
-// to do.
+// The first answer of any tool after the workspace's folder was replaced says so, and no
+// later one does. A change before that answer is refused, with advice.
 func TestReplacedFolderIsSaid(t *testing.T) {
 	const words = "he workspace's folder was replaced since the last answer"
 	for _, c := range []struct {
 		profile, tool, args string
-		silent              bool // a profile whose answers have no room for it
+		silent              bool // a profile whose answers have no room for the message
 	}{
 		{"quarry", "search_files", `{"regex":"func"}`, false},
 		{"quarry", "search_files", `{"regex":"nowhere"}`, false},
@@ -45,7 +44,7 @@ func TestReplacedFolderIsSaid(t *testing.T) {
 		}
 		if c.profile == "quarry" {
 			if r := call(t, reg, "edit_file", `{"path":"src/a.py","old_text":"alpha","new_text":"omega"}`); !r.IsError || !strings.Contains(r.Text, "is not there any more") {
-				t.Errorf("a change of what is gone: %s", r.Text)
+				t.Errorf("a change in a missing folder: %s", r.Text)
 			}
 		}
 		if err := os.CopyFS(ws.Dir(), os.DirFS(ws.Dir()+".bak")); err != nil {
@@ -54,7 +53,7 @@ func TestReplacedFolderIsSaid(t *testing.T) {
 		if c.profile == "quarry" {
 			r := call(t, reg, "edit_file", `{"path":"src/a.py","old_text":"alpha","new_text":"omega"}`)
 			if !r.IsError || !strings.Contains(r.Text, "The workspace's folder was replaced since it was last read") || !strings.Contains(r.Text, "Search or read it again") {
-				t.Errorf("a change of what was replaced: %s", r.Text)
+				t.Errorf("a change in a replaced folder: %s", r.Text)
 			}
 		}
 		if r := call(t, reg, c.tool, c.args); r.IsError != strings.Contains(c.args, "gone") || strings.Contains(r.Text, words) == c.silent {

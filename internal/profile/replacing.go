@@ -22,7 +22,7 @@ var replaceInFiles = action{setSchema, tool.Hints{Destructive: true}, runReplace
 
 func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if c.String("digest") != "" {
-		return c.applySet(ctx, nil) // a dry run of before
+		return c.applySet(ctx, nil) // apply an earlier dry run
 	}
 	q := replacer.Query{Replacement: c.String("replacement"), Expected: c.Int("expected_count")}
 	switch {
@@ -63,7 +63,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	expected := q.Expected
 	if c.Bool("dry_run") {
-		q.Expected = 0 // the preview says how many there are
+		q.Expected = 0 // the preview gives the count
 	}
 	list, err := c.replacements(ctx, q)
 	if err != nil {
@@ -130,8 +130,8 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// replacements are that of the arguments and those of also, which are texts if it is a
-// text, and regexes if it is one.
+// replacements returns the replacement of the arguments and those of also, which are texts
+// if the first is a text, and regexes if it is a regex.
 func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Query, error) {
 	if q.Structure != "" {
 		return []replacer.Query{q}, nil
@@ -142,6 +142,7 @@ func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Q
 		if text != "" {
 			one.Pattern, one.Literal, one.Match.Syntax = text, true, match.Literal
 		}
+		one.TakeEndings(ctx)
 		c.readAsPCRE(ctx, &one.Query)
 		return one
 	}
@@ -159,11 +160,11 @@ func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Q
 	return list, nil
 }
 
-// ofEach says how many matches each of several replacements has.
+// ofEach words the number of matches of each of several replacements.
 func ofEach(list []replacer.Query, counts []int) string {
 	var out []string
 	for i, n := range counts {
-		out = append(out, fmt.Sprintf("%s %d", fault.Clip(render.Quote(list[i].Pattern), 40), n))
+		out = append(out, fmt.Sprintf("%s %d", fault.Clip(render.Quote(list[i].Given()), 40), n))
 	}
 	if len(out) == 0 {
 		return ""
@@ -171,8 +172,8 @@ func ofEach(list []replacer.Query, counts []int) string {
 	return strings.Join(out, ", ") + ". "
 }
 
-// leftBy counts what would have been replaced without an argument that leaves files out:
-// agents of the trials searched for it after each such replacement.
+// leftBy counts the matches that an argument kept from being replaced: in trials agents
+// searched for them after each such replacement.
 func (c *call) leftBy(ctx context.Context, argument string, list []replacer.Query, replaced []replacer.FileCount, without func(*search.Query)) string {
 	if !c.d.shows {
 		return ""
@@ -189,7 +190,7 @@ func (c *call) leftBy(ctx context.Context, argument string, list []replacer.Quer
 			}
 			return nil
 		}); err != nil {
-			return "" // the change is made; this is a remark
+			return "" // the change is made, so this error is ignored
 		}
 	}
 	if len(left) == 0 {
@@ -203,7 +204,7 @@ func isReplaced(list []replacer.FileCount, path string) bool {
 	return slices.ContainsFunc(list, func(r replacer.FileCount) bool { return r.Path == path })
 }
 
-// someOf names the first of some paths, and how many more there are.
+// someOf names the first of some paths, and the number of the others.
 func someOf(paths map[string]int, most int, name func(path string) string) string {
 	var names []string
 	for i, p := range slices.Sorted(maps.Keys(paths)) {
@@ -216,11 +217,11 @@ func someOf(paths map[string]int, most int, name func(path string) string) strin
 	return strings.Join(names, ", ")
 }
 
-// maxOmitted is how many files such a remark names.
+// maxOmitted limits the files that such a remark names.
 const maxOmitted = 5
 
-// hiddenToo names hidden files that match too: "everywhere" would not be true without
-// a word of them. Agents of the trials searched for them after each replacement.
+// hiddenToo names hidden files that match too: without them "everywhere" would not be
+// true. In trials agents searched for them after each replacement.
 func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []replacer.FileCount) string {
 	hidden := map[string]int{}
 	for _, one := range list {
@@ -235,7 +236,7 @@ func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []
 			}
 			return nil
 		}); err != nil {
-			return "" // the change is made; this is a remark
+			return "" // the change is made, so this error is ignored
 		}
 	}
 	if len(hidden) == 0 {
@@ -244,11 +245,11 @@ func (c *call) hiddenToo(ctx context.Context, list []replacer.Query, replaced []
 	return "hidden files match too and are left alone: " + someOf(hidden, maxHidden, render.Path) + "; name one as path"
 }
 
-// maxHidden is how many hidden files a remark names.
+// maxHidden limits the hidden files that a remark names.
 const maxHidden = 3
 
-// unreplaced says why nothing was replaced: what an empty search says, or which files
-// have how many matches.
+// unreplaced explains why nothing was replaced: the remarks of an empty search, or the
+// number of matches in each file.
 func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.Found, filter string, err error) error {
 	if count := (*replacer.CountError)(nil); errors.As(err, &count) && c.d.limits.countBytes > 0 {
 		var paths []string
@@ -275,5 +276,5 @@ func (c *call) unreplaced(ctx context.Context, q *search.Query, found *replacer.
 	return &tool.Error{Code: fault.NotFound, Message: message, Hint: hint}
 }
 
-// sampleText is how many characters of a sample are shown.
+// sampleText limits the characters shown of a sample.
 const sampleText = 120

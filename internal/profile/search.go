@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	// countFactor is how far results are counted beyond the cap.
+	// countFactor is the multiple of the limit up to which results are counted.
 	countFactor = 20
-	// longLine is how many bytes of a line are kept around the match. It is
-	// more than any answer shows.
+	// longLine is how many bytes of a line are kept around the match, more than any answer
+	// shows.
 	longLine = 4 << 10
-	// shortLine is the least that a line takes of an answer: "  1 |".
+	// shortLine is the smallest size of a line in an answer: "  1 |".
 	shortLine = 6
 )
 
 var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
 
-// textSearch is a text search as it was asked for.
+// textSearch is a requested text search.
 type textSearch struct {
 	search.Query
 	filter string // the parameter for globs
 	limit  int    // results of an answer
 }
 
-// textFound is what a text search found, with as many results as an answer may show.
+// textFound is the result of a text search, limited to what an answer may show.
 type textFound struct {
 	*search.Summary
 	files []search.FileMatch
@@ -42,25 +42,25 @@ type textFound struct {
 	asked int // results that an answer may show
 }
 
-// form is how a dialect takes a text search and words what it found.
+// form defines how a dialect reads a text search and words its result.
 type form struct {
-	pattern, filter string // parameters for what is searched and for globs
+	pattern, filter string // parameter names of the pattern and of globs
 	syntax          match.Syntax
-	// sizes are the results of an answer, at most, and the lines of context.
+	// sizes returns the limit of results, its maximum, and the lines of context.
 	sizes func(l *limits) (limit, most, context int)
 	find  func(ctx context.Context, c *call, s *textSearch) (*textFound, error)
 
-	results string                     // as answers call them
-	none    func(s *textSearch) string // of a search without results, if it has words of its own
+	results string                     // the answer's word for results
+	none    func(s *textSearch) string // answer to a search without results, if it differs from the default
 	text    func(c *call, s *textSearch, r *textFound) ([]byte, render.Shown)
 	cut     func(c *call, s *textSearch, p *page) string // says how much is shown
 	remark  string                                       // before a sentence at the end of the text
 	goesOn  string                                       // says where a result goes on that is cut
-	line    int                                          // characters of a line
+	line    int                                          // limit of a line in characters
 	receipt func(c *call, s *textSearch, r *textFound, p *page) []string
 }
 
-// searching is the action of a text search in the form that pick chooses.
+// searching returns the action of a text search in the form that pick selects.
 func searching(pick func(c *call) (*form, error)) action {
 	return action{searchSchema, readOnly, func(ctx context.Context, c *call) (*answer, error) {
 		f, err := pick(c)
@@ -82,15 +82,15 @@ func searching(pick func(c *call) (*form, error)) action {
 	}}
 }
 
-// always picks the one form that a dialect has.
+// always selects the only form of a dialect.
 func always(f form) func(*call) (*form, error) {
 	return func(*call) (*form, error) { return &f, nil }
 }
 
 var searchByEither = searching(eitherForm)
 
-// eitherForm answers in the form of the syntax that is given: regex in Roo's,
-// pattern in the vault's.
+// eitherForm answers in the form of the given syntax: regex in Roo's, pattern in the
+// vault's.
 func eitherForm(c *call) (*form, error) {
 	refuse := func(message, hint string) (*form, error) {
 		return nil, &tool.Error{Code: fault.InvalidArgument, Message: message, Hint: hint}
@@ -109,8 +109,8 @@ func eitherForm(c *call) (*form, error) {
 	return refuse("regex or pattern is required and must be a non-empty string.", hint)
 }
 
-// where is the scope of a search: that of the dialect, with what the caller
-// widens, below some paths.
+// where returns the scope of a search: the dialect's, widened by the caller, below the
+// given paths.
 func (c *call) where(paths ...string) search.Scope {
 	s := c.d.scope
 	s.Paths = paths
@@ -131,7 +131,7 @@ func (c *call) readSearch(ctx context.Context, f *form) (*textSearch, error) {
 	}}
 	q := &s.Query
 	q.Changed.Git = c.Bool("changed")
-	if globs := c.globs(ctx, f.filter, c.path(ctx, "path")); len(globs) > 0 { // else those of the dialect
+	if globs := c.globs(ctx, f.filter, c.path(ctx, "path")); len(globs) > 0 { // otherwise the dialect's globs
 		q.Globs = globs
 	}
 	if c.Bool("ignore_case") {
@@ -147,16 +147,16 @@ func (c *call) readSearch(ctx context.Context, f *form) (*textSearch, error) {
 	return s, nil
 }
 
-// readAsPCRE reads a pattern with look-around or a backreference, which Rust's syntax
-// doesn't have, as PCRE2 does: agents ask for calls that are not of the usual form,
-// where a shell has | grep -v.
+// readAsPCRE treats a pattern with look-around or a backreference, which Rust's syntax
+// lacks, as PCRE2: agents use it to find calls that differ from the usual form, as with
+// grep -v in a shell.
 func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 	if !c.d.pcre || q.Match.Syntax != match.Rust {
 		return
 	}
 	all := append([]string{q.Pattern}, q.Patterns...)
 	wanted := len(all)
-	all = append(all, q.Lacking...) // one syntax reads them all
+	all = append(all, q.Lacking...) // all must have the same syntax
 	_, err := match.NewCompiler(ctx, q.Match).Any(all)
 	if refused, ok := errors.AsType[*match.Error](err); !ok || !refused.ECMAScript {
 		return
@@ -166,7 +166,7 @@ func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 		made, err := pcre.Translate(p, pcre.Options{Fold: fold, ByLine: q.Match.Mode == match.Lines, CRLF: q.Match.Mode == match.Multiline})
 		grouped := made.Nested && strings.Contains(c.String("replacement"), "$")
 		if err != nil || grouped || made.Refers && i < wanted && wanted > 1 {
-			return // Rust's error says what is not supported
+			return // Rust's error names the unsupported syntax
 		}
 		all[i] = made.JavaScript
 	}
@@ -174,7 +174,7 @@ func (c *call) readAsPCRE(ctx context.Context, q *search.Query) {
 	q.Match.Syntax, q.Match.Unicode = match.ECMAScript, true
 }
 
-// countTo is how far results are counted: beyond what this page shows.
+// countTo returns the number up to which results are counted, beyond this page.
 func (c *call) countTo(limit int) int {
 	if c.String("count") == "exact" {
 		return math.MaxInt
@@ -185,7 +185,7 @@ func (c *call) countTo(limit int) int {
 	return limit * countFactor
 }
 
-// either is an argument or its default.
+// either returns an argument or its default.
 func (c *call) either(name string, otherwise, most int) int {
 	if !c.Given(name) {
 		return otherwise
@@ -198,7 +198,7 @@ const (
 	maxBlocks  = 5000
 )
 
-// run searches. A pattern that gives up on a text is an error, since its
+// run searches. A pattern that exceeds its limits on a text is an error, since the
 // results so far may be incomplete.
 func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) {
 	r, err := c.ws.Search(ctx, q)
@@ -208,7 +208,7 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	return r, spent(&r.Summary)
 }
 
-// unfinished says that the answer is partial if a search took too long, else
+// unfinished says that the answer is partial if a search timed out, else
 // "". "Nothing found" must never mean "not searched".
 func (c *call) unfinished(s *search.Summary) string {
 	if s.Stopped != search.StopTime {
@@ -224,12 +224,12 @@ func spent(s *search.Summary) error {
 	return &tool.Error{Code: fault.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
 }
 
-// textAnswer words what a text search found.
+// textAnswer words the result of a text search.
 func (c *call) textAnswer(ctx context.Context, f *form, s *textSearch, r *textFound) *answer {
 	partial := c.unfinished(r.Summary)
 	a := &answer{sum: r.Summary}
 	p := &page{what: f.results, offset: s.Offset, total: r.total, limit: "max_results"}
-	c.last = r.Stopped == "" // what is missing is no page: a server didn't answer
+	c.last = r.Stopped == "" // a further page can't help if a server didn't answer
 	if r.total.N == 0 && f.none != nil {
 		a.text = []byte(f.none(s))
 	} else {
@@ -284,7 +284,7 @@ func (c *call) whyEmpty(ctx context.Context, q search.Query, s *search.Summary, 
 	return c.zero(ctx, q, s, filter)
 }
 
-// first words a range of results: the first n, or which.
+// first words a range of results, such as the first n.
 func first(offset, n int) string {
 	if offset == 0 {
 		return "first " + itoa(n)

@@ -22,7 +22,7 @@ const marker = "q7f3amarker"
 // secretText has a credential, a definition and the shape of a note.
 const secretText = "API_TOKEN=" + marker + "\n# " + marker + "\nfunc " + marker + "() {}\n[[" + marker + "]] #" + marker + "\n"
 
-// secretRoutes are calls that would show a file's text, or let a later call show it.
+// secretRoutes returns calls that would show a file's text, or let a later call show it.
 func secretRoutes(path string) map[string][]any {
 	moved := "moved-" + strings.ReplaceAll(path, "/", "-") + ".txt"
 	patch := "--- a/" + path + "\n+++ b/" + path + "\n@@ -1,1 +1,1 @@\n-no such line\n+x\n"
@@ -51,7 +51,7 @@ type m = map[string]any
 
 func quote(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-// secretNames are those that docs/MCP.md lists, and a backup of each.
+// secretNames returns the names listed in docs/MCP.md, and a backup name of each.
 func secretNames(t *testing.T) []string {
 	text, err := os.ReadFile("../../docs/MCP.md")
 	if err != nil {
@@ -76,8 +76,8 @@ func secretNames(t *testing.T) []string {
 	return names
 }
 
-// No tool shows a file that looks like a secret, by any route and with or without an
-// index; the same text under another name is shown by every route.
+// No tool shows a file that looks like a secret, by any route, with or without an
+// index; under another name every route shows the same text.
 func TestSecretNames(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
 		dir := t.TempDir()
@@ -146,7 +146,7 @@ func TestSecretNames(t *testing.T) {
 	}
 }
 
-// said is the answer without what the call itself said.
+// said returns the answer without the parts that repeat the call.
 func said(res *tool.Result, args string) string {
 	b, _ := json.Marshal(res.Structured)
 	text := res.Text + string(b)
@@ -158,7 +158,7 @@ func said(res *tool.Result, args string) string {
 	return text
 }
 
-// Files that every project has are closed only while they hold a credential.
+// Files common to most projects are closed only while they hold a credential.
 func TestSuspectFiles(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: change.TrashLocal})
@@ -188,7 +188,7 @@ func TestSuspectFiles(t *testing.T) {
 		{"write_file", `{"path": "new.env", "content": "HOST=a\n"}`, "Created"},
 		{"delete_file", `{"path": "new.env"}`, "new.env"},
 		{"undo_change", `{}`, "new.env"},
-		// What it could not read afterwards is not written.
+		// Content that would not be readable afterwards is not written.
 		{"write_file", `{"path": "dev.env", "content": "API_KEY=abc\n"}`, "would hold a credential"},
 		{"edit_file", `{"path": "dev.env", "old_text": "PORT=8080", "new_text": "DB_PASSWORD=abc"}`, "would hold a credential"},
 		{"move_file", `{"source": "token.txt", "destination": "x/.envrc"}`, "would hold a credential"},

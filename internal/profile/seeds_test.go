@@ -17,13 +17,12 @@ import (
 	"quarry/internal/profile"
 )
 
-// The requirement documents, sentence by sentence. The files of testdata/seeds
-// hold blocks: what is called, what the answer must be, and the sentences that
-// are shown by it.
+// The requirement documents, sentence by sentence. The files of testdata/seeds contain
+// blocks: a call, the expected answer, and the sentences that it proves.
 //
 //	@ vault                    the profile, until the next; "vault large" has larger files
 //	? tool {json}              a call; also "? file PATH", "? definition TOOL", "? tools"
-//	= text, ~ part, ! absent, ^ regexp    what the last answer must be
+//	= text, ~ part, ! absent, ^ regexp    expected of the last answer
 //	- sentence                 of the document
 //	x why                      the block's sentences were decided otherwise
 //
@@ -119,7 +118,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 		return
 	}
 	if call := r.onlyAbsent(); call != "" {
-		t.Errorf("line %d: %s: an error would pass, too: say what the answer must have", r.line, call)
+		t.Errorf("line %d: %s: an error would pass, too: add a text that the answer must contain", r.line, call)
 	}
 	ws := shared[r.profile]
 	if ws == nil || r.changes() {
@@ -184,7 +183,7 @@ func (r *requirement) check(t *testing.T, shared map[string]*quarry.Workspace) {
 	}
 }
 
-// onlyAbsent is a call of which the block says nothing but what its answer must not have.
+// onlyAbsent returns a call for which the block only states texts that must be absent.
 func (r *requirement) onlyAbsent() string {
 	call, absent, present := "", false, false
 	for _, step := range append(slices.Clone(r.steps), "?") {
@@ -205,13 +204,13 @@ func (r *requirement) onlyAbsent() string {
 
 var changing = regexp.MustCompile(`^\? (create|modify|organize|edit|write|delete|move)_`)
 
-// changes reports a block that may change files.
+// changes reports whether a block may change files.
 func (r *requirement) changes() bool { return slices.ContainsFunc(r.steps, changing.MatchString) }
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// checkSentences compares the sentences with the documents themselves, where
-// those are: QUARRY_SEEDS names their folder.
+// checkSentences compares the sentences with the documents themselves, if QUARRY_SEEDS
+// names their folder.
 func checkSentences(t *testing.T, id string, list []requirement) {
 	dir := os.Getenv("QUARRY_SEEDS")
 	if dir == "" {
@@ -235,8 +234,8 @@ func checkSentences(t *testing.T, id string, list []requirement) {
 	}
 }
 
-// testdata/seeds/REQUIREMENTS.md tells how many sentences are checked and what was decided
-// otherwise; go test -update rewrites it.
+// testdata/seeds/REQUIREMENTS.md counts the checked sentences and lists the deviations;
+// go test -update rewrites it.
 func TestSeedsDoc(t *testing.T) {
 	var b, table bytes.Buffer
 	total := 0
@@ -268,7 +267,7 @@ func TestSeedsDoc(t *testing.T) {
 	compare(t, filepath.Join("testdata", "seeds", "REQUIREMENTS.md"), []byte(text))
 }
 
-// seedFiles are the files that the blocks of a document speak of.
+// seedFiles returns the files that the blocks of a document use.
 func seedFiles(name string) fixture {
 	at := func(line int, text string) string { return strings.Repeat("\n", line-1) + text + "\n" }
 	if name == "vault large" {

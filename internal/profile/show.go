@@ -12,12 +12,11 @@ import (
 	"quarry/tool"
 )
 
-// What a text search shows: matching lines, or what the parameter show says.
+// Text searches show matching lines, or the form selected by the parameter show.
 
 var paramShow = oneOf(str("show", "lines: with the name around; files: path and count; matches: each text once; definitions: their text"), "lines", "files", "count", "matches", "definitions")
 
-// searchSpellings are parameters of other tools' searches that our own say
-// otherwise.
+// searchSpellings are parameters of other tools' searches that ours express differently.
 var searchSpellings = []tool.Param{
 	unlisted(oneOf(str("output_mode", ""), "content", "files_with_matches", "count")),
 	unlisted(boolean("case_sensitive", "")),
@@ -27,15 +26,15 @@ var searchSpellings = []tool.Param{
 	unlisted(boolean("multiline", "")),
 }
 
-// typeEnds are file types of ripgrep, as Claude Code's Grep takes them, whose
-// files don't end in the type's name.
+// typeEnds maps ripgrep's file types, as Claude Code's Grep takes them, to endings that
+// differ from the type's name.
 var typeEnds = map[string]string{
 	"js": "js,jsx,mjs,cjs", "javascript": "js,jsx,mjs,cjs", "ts": "ts,tsx,mts,cts", "typescript": "ts,tsx,mts,cts", "py": "py,pyi", "python": "py,pyi",
 	"rust": "rs", "ruby": "rb", "markdown": "md,markdown,mdx", "md": "md,markdown,mdx", "c": "c,h", "cpp": "cpp,cc,cxx,hpp,hh,hxx,h,inl", "csharp": "cs",
 	"kotlin": "kt,kts", "yaml": "yaml,yml", "html": "html,htm", "sh": "sh,bash,zsh", "go": "go", "perl": "pl,pm",
 }
 
-// shown is what a search shows: show, or what Claude Code's Grep calls it.
+// shown returns the requested form: show, or the equivalent of Claude Code's Grep.
 func (c *call) shown() string {
 	switch c.String("output_mode") {
 	case "files_with_matches":
@@ -46,7 +45,7 @@ func (c *call) shown() string {
 	return c.String("show")
 }
 
-// respell reads what other tools' searches say into a query.
+// respell applies the parameters of other tools' searches to a query.
 func (c *call) respell(q *search.Query) {
 	if c.Given("case_sensitive") && !c.Given("ignore_case") {
 		q.Match.Case = match.Sensitive
@@ -71,7 +70,7 @@ func (c *call) respell(q *search.Query) {
 	}
 }
 
-// showOther answers a search that is not to show lines; nil if it is.
+// showOther answers a search in another form than lines; nil if lines are requested.
 func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	switch c.shown() {
 	case "files", "count":
@@ -84,8 +83,8 @@ func (c *call) showOther(ctx context.Context, q search.Query, filter string) (*a
 	return nil, nil
 }
 
-// matchCount is "43 matches in 20 files", and on how many lines where some have
-// several.
+// matchCount words the totals, such as "43 matches in 20 files", with the number of lines
+// if some have several matches.
 func matchCount(s *search.Summary) string {
 	n, more := max(s.Matches, s.LinesMatched), ""
 	if !s.Exact {
@@ -101,8 +100,7 @@ func matchCount(s *search.Summary) string {
 	return fmt.Sprintf("%d%s matches%s in %s", n, more, lines, fault.Count(s.FilesMatched, "file"))
 }
 
-// showCounts lists the files that match with their numbers of matches, or gives
-// the sum alone.
+// showCounts lists the files that match with their numbers of matches, or only the sum.
 func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	offset := q.Offset
 	q.Detail, q.Spans, q.Symbols, q.CountMatches, q.Offset = search.Counts, false, false, true, 0
@@ -143,7 +141,7 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 		paths, counts = append(paths, f.text()), append(counts, f.Matched)
 	}
 	if sum.Matches == sum.FilesMatched && sum.Exact {
-		counts = nil // each has one, as the sum says
+		counts = nil // each file has one match, as the sum says
 	}
 	fit := 0
 	if a.text, fit = render.Paths(a.text, paths, c.limits(), counts); fit < len(data.Files) {
@@ -159,11 +157,11 @@ func (c *call) showCounts(ctx context.Context, q search.Query, filter string) (*
 	return a, nil
 }
 
-// maxDefinitions is how many definitions one answer reads.
+// maxDefinitions limits the definitions that one answer reads.
 const maxDefinitions = 100
 
-// showDefinitions shows the definitions that the matches are in, each once and
-// whole, and other matches by their lines.
+// showDefinitions shows the definitions that contain matches, each once and whole, and
+// other matches by their lines.
 func (c *call) showDefinitions(ctx context.Context, q search.Query, filter string) (*answer, error) {
 	q.Before, q.After, q.Symbols, q.Spans, q.CountMatches = 0, 0, true, true, true
 	limit := c.either("max_results", 500, maxBlocks)
@@ -252,8 +250,8 @@ func (c *call) showDefinitions(ctx context.Context, q search.Query, filter strin
 	return a, nil
 }
 
-// definition is one of so many definitions in an answer: as it stands in the file, or
-// with numbers of lines.
+// definition returns one of several definitions for an answer: its unmodified text, or
+// numbered lines.
 func (c *call) definition(s *search.Symbol, t *search.Text, hits []int, of int) string {
 	if c.d.plain {
 		p := definitionPassage(s, s.Text)
@@ -272,7 +270,7 @@ func (c *call) definition(s *search.Symbol, t *search.Text, hits []int, of int) 
 	return fmt.Sprintf("## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified(s)) + numbered(t.Lines, t.First)
 }
 
-// definitionsIn are the definitions of a file, none if they can't be read.
+// definitionsIn returns the definitions of a file, or none if they can't be read.
 func (c *call) definitionsIn(ctx context.Context, path string) []search.Symbol {
 	r, err := c.ws.Symbols(ctx, search.SymbolQuery{Scope: search.Scope{Paths: []string{path}, IncludeHidden: true, IncludeIgnored: true}})
 	if err != nil {
@@ -281,9 +279,9 @@ func (c *call) definitionsIn(ctx context.Context, path string) []search.Symbol {
 	return r.Symbols
 }
 
-// innermost is the smallest definition that a line is in or begins: unlike
-// Line.Symbol, which names what is around a line that may begin a definition itself.
-// Fields, and variables of one line, are shown with what they are in.
+// innermost returns the smallest definition that contains a line or begins there, unlike
+// Line.Symbol, which names the definition around a line that may begin one itself.
+// For fields and variables of one line it returns the enclosing definition.
 func innermost(list []search.Symbol, l *search.Line) *search.Symbol {
 	best := l.Symbol
 	for i := range list {
@@ -315,13 +313,13 @@ func (c *call) appendLine(text []byte, l *search.Line, left int) ([]byte, int) {
 	return text, left
 }
 
-// looseText is a matching line outside of any definition, cut around its match.
+// looseText formats a matching line outside any definition, cut around its match.
 func looseText(l *search.Line) string {
 	line, _, _ := render.Window(l, render.BlockLine)
 	return strings.TrimRight(strings.ToValidUTF8(string(line), "\uFFFD"), " \t")
 }
 
-// numbered are lines with their numbers, each after a line feed.
+// numbered joins numbered lines, each after a line feed.
 func numbered(lines []string, first int) string {
 	var b strings.Builder
 	for i, line := range lines {
@@ -330,7 +328,7 @@ func numbered(lines []string, first int) string {
 	return b.String()
 }
 
-// qualified is a symbol's name with its container.
+// qualified returns a symbol's name with its container.
 func qualified(s *search.Symbol) string {
 	if s.Container != "" {
 		return s.Container + "." + s.Name

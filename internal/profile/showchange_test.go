@@ -56,8 +56,8 @@ func callText(t *testing.T, r *tool.Registry, name, args string) string {
 	return res.Text
 }
 
-// TestChangesShowThemselves: the lines that changed up to 3 KB, then a line a
-// file, then counts; and a dry run lists different rewrites once.
+// TestChangesShowThemselves checks that up to 3 KB of changed lines are shown, then a line
+// a file, then counts, and that a dry run lists distinct rewrites once.
 func TestChangesShowThemselves(t *testing.T) {
 	files := map[string]string{"a.go": "one\ntwo\nthree\nfour\nfive\n"}
 	for i := range 60 {
@@ -89,7 +89,7 @@ func TestChangesShowThemselves(t *testing.T) {
 	}
 }
 
-// TestShortVersions: what a read shows is enough for the change that follows.
+// TestShortVersions checks that the version shown by a read is enough for the next change.
 func TestShortVersions(t *testing.T) {
 	r := openTree(t, nil, map[string]string{"a.txt": "one\ntwo\n"})
 	text := callText(t, r, "read_file", `{"path":"a.txt"}`)
@@ -106,8 +106,8 @@ func TestShortVersions(t *testing.T) {
 	}
 }
 
-// An edit that is found as it was given needs no lines in an answer of code: they are in
-// the request. What was read otherwise than given is shown.
+// In the profile code, edits that match exactly need no lines in an answer: they are in the
+// request. Edits that matched leniently are shown.
 func TestExactEditsAreNotRepeated(t *testing.T) {
 	r := openTree(t, &profile.Options{Profile: "code"}, map[string]string{"a.go": "package a\n\nfunc one() {\n\tfirst()\n}\n", "b.json": "{\"k\": 1}\n"})
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func TestExactEditsAreNotRepeated(t *testing.T) {
 		{"edit_file", `{"path":"a.go","old_text":"first()","new_text":"second()"}`, false},
 		{"edit_file", `{"path":"a.go","edits":[{"old_text":"second()","new_text":"third()"}]}`, false},
 		{"edit_file", `{"path":"a.go","old_text":"third()","new_text":"fourth()","quiet":false}`, true},
-		{"edit_file", `{"path":"a.go","old_text":"func one() {\n    fourth()\n}","new_text":"func one() {\n    fifth()\n}"}`, true}, // a tab there
+		{"edit_file", `{"path":"a.go","old_text":"func one() {\n    fourth()\n}","new_text":"func one() {\n    fifth()\n}"}`, true}, // the file has a tab there
 		{"edit_file", `{"path":"a.go","insert_after_line":4,"content":"\tsixth()"}`, true},
 		{"apply_changes", `{"changes":[{"path":"a.go","old_text":"sixth()","new_text":"seventh()"},{"path":"c.go","content":"package a\n"}]}`, false},
 		{"apply_changes", `{"changes":[{"path":"b.json","at":"k","value":2}]}`, true},
@@ -129,7 +129,7 @@ func TestExactEditsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// A dry run of a replacement with groups shows its forms, as the replacement does.
+// A dry run of a replacement with groups shows sample rewrites, as the replacement does.
 func TestFormsOfADryRun(t *testing.T) {
 	files := map[string]string{}
 	for i := range 60 {

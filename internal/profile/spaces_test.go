@@ -9,9 +9,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// A file whose name ends in white space is reached by its name, by every tool that
-// takes a path, beside one without; and what is closed under such a name doesn't
-// become the other file.
+// Every tool that takes a path reaches a file whose name ends in white space, next to one
+// without it; and if the first is closed, its name doesn't resolve to the other file.
 func TestNamesThatEndInSpace(t *testing.T) {
 	cases := []struct{ tool, args, want string }{
 		{"read_file", `{"path":%q}`, "inside"},

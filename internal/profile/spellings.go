@@ -6,10 +6,10 @@ import (
 	"quarry/tool"
 )
 
-// Models call a tool for the first time as they would call one they know. These
-// are the names that Claude Code, Codex, Cursor, Gemini, VS Code and the
-// reference file system server have for what our parameters mean. They are
-// understood and not listed; a parameter of that very name goes first.
+// Models call a tool for the first time as they would call one they know. spellings maps
+// our parameters to their names in Claude Code, Codex, Cursor, Gemini, VS Code and the
+// reference file system server. They are accepted but not listed; a parameter with that
+// exact name takes precedence.
 var spellings = map[string][]string{
 	"path": {
 		"file_path", "filename", "file", "target_file", "absolute_path", "relative_path", "relative_workspace_path",
@@ -53,13 +53,13 @@ var spellings = map[string][]string{
 	"lacking":           {"without", "not"},
 }
 
-// ignored are parameters of other tools that change nothing here.
+// ignored are parameters of other tools that have no effect here.
 var ignored = []tool.Param{
 	unlisted(str("explanation", "")), unlisted(str("description", "")), unlisted(str("instructions", "")),
 	unlisted(boolean("should_read_entire_file", "")), unlisted(boolean("-n", "")), unlisted(boolean("recursive", "")),
 }
 
-// respelled are the parameters of a tool with the names of others.
+// respelled returns the parameters of a tool under the names of other tools.
 func respelled(params []tool.Param, top bool) []tool.Param {
 	out := make([]tool.Param, len(params))
 	for i, p := range params {

@@ -31,7 +31,7 @@ const statusSchema = `{"type":"object","properties":{"status":{"enum":["ready","
 
 var indexState = action{statusSchema, readOnly, indexStatus}
 
-// rootIndex is the index of one root.
+// rootIndex is the state of one root's index.
 type rootIndex struct {
 	Name, Dir string
 	*search.IndexStatus
@@ -80,7 +80,7 @@ func indexStatus(ctx context.Context, c *call) (*answer, error) {
 	return &answer{text: text, data: data}, err
 }
 
-// rootsStatus is the answer for several roots: the worst of them, and each.
+// rootsStatus is the answer for several roots: the worst status, and each root's.
 type rootsStatus struct {
 	Status string          `json:"status"`
 	Roots  []*statusAnswer `json:"roots"`
@@ -88,7 +88,7 @@ type rootsStatus struct {
 
 var worstFirst = []string{"failed", "not_found", "indexing", "ready"}
 
-// refresh makes the index look for changes, as every search does, so that its
+// refresh makes the index check for changes, as every search does, so that its
 // status is up to date.
 func (c *call) refresh(ctx context.Context) {
 	if c.o.NoIndex {
@@ -96,7 +96,7 @@ func (c *call) refresh(ctx context.Context) {
 	}
 	q := search.FindQuery{Limit: 1}
 	q.MaxDepth = 1
-	// The status tells what is wrong with an index.
+	// The status reports any problem of the index.
 	_, _ = c.ws.Find(ctx, q)
 }
 
@@ -127,7 +127,7 @@ func (c *call) rootStatus(st *rootIndex) *statusAnswer {
 	return data
 }
 
-// storageSize is a size on disk as in "45MB".
+// storageSize formats a size on disk, such as "45MB".
 func storageSize(n int64) string {
 	switch {
 	case n < 1<<10:

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/render"
 )
 
-// searches are calls that must give the same bytes however they are answered.
+// searches are calls whose answers must not depend on how they are computed.
 var searches = []struct{ tool, args string }{
 	{"search_files", `{"regex":"TODO"}`},
 	{"search_files", `{"regex":"TODO","file_pattern":"*.py"}`},
@@ -34,8 +34,8 @@ var searches = []struct{ tool, args string }{
 	{"search_code", `{"query":"calculate total"}`},
 }
 
-// The same call on the same files gives the same text: with one worker and with
-// many, with an index and without.
+// The same call on the same files gives the same text, with one worker and with many,
+// with and without an index.
 func TestSameBytes(t *testing.T) {
 	base := code().make(t)
 	open := func(change func(*quarry.Options)) *quarry.Workspace {
@@ -79,7 +79,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// A file that could not be searched is named, and the answer is not complete.
+// An unsearchable file is named, and the answer is not complete.
 func TestFailedFiles(t *testing.T) {
 	ws := fixture{files: map[string]string{"one-line.txt": "TODO" + strings.Repeat("x", 17<<20), "a.txt": "TODO\n"}}.make(t)
 	r := call(t, tools(t, ws, profile.Options{}), "search_files", `{"regex":"zebra"}`)
@@ -93,7 +93,7 @@ func TestFailedFiles(t *testing.T) {
 	}
 }
 
-// A name that can't be printed is given as base64 and accepted as such.
+// An unprintable name is given as base64, which is accepted as a path.
 func TestOddNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems refuse such names")
@@ -133,8 +133,8 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// No two files are shown alike, also where one is called as the other could be
-// shown, and what is shown is taken back.
+// Two files never have the same displayed name, even if one's name equals the other's
+// escaped form, and every displayed name is accepted as a path.
 func TestNamesAreToldApart(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems refuse such names")

@@ -21,7 +21,7 @@ import (
 type symbolsAnswer struct {
 	Symbols []foundSymbol `json:"symbols"`
 	Total   int           `json:"total"`
-	Similar bool          `json:"similar,omitempty"` // none has exactly the name
+	Similar bool          `json:"similar,omitempty"` // no exact match of the name
 	Uses    []foundUse    `json:"references,omitempty"`
 	received
 	remark
@@ -45,13 +45,13 @@ var outline = action{symbolsSchema, readOnly, outlineOf}
 
 var findSymbol = action{symbolsSchema, readOnly, findDefinition}
 
-// outlined are the kinds an outline shows: what a reader navigates by. Fields
-// and values are shown only if there is nothing else, or if they are requested.
+// outlined lists the kinds in an outline, which readers navigate by. Fields and values are
+// shown only if there is nothing else, or if they are requested.
 var outlined = []string{
 	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
 }
 
-// outlineLimit is more than an answer of 60 KB holds.
+// outlineLimit is more than an answer of 60 KB can hold.
 const outlineLimit = 5000
 
 var errUnread = fault.New(fault.IOError, "the file could not be read", "try again")
@@ -111,8 +111,8 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// outlineText lists definitions by file, nested by indentation, as many as the
-// limits allow, and returns how many.
+// outlineText lists definitions by file, nested by indentation, as many as the limits
+// allow, and returns the number shown.
 func outlineText(list []search.Symbol, limits render.Limits) (text []byte, shown int) {
 	file := ""
 	for i := range list {
@@ -145,8 +145,8 @@ func lineRange(s *search.Symbol) string {
 	return itoa(s.Line)
 }
 
-// signature is the line that defines a symbol. A kind that the line does not
-// name is added.
+// signature returns the line that defines a symbol. The kind is added if the line does
+// not name it.
 func signature(s *search.Symbol) string {
 	line := strings.ToValidUTF8(s.Signature, "\uFFFD")
 	if s.Kind == "heading" {
@@ -166,12 +166,12 @@ func symbolData(s *search.Symbol) foundSymbol {
 }
 
 const (
-	// symbolsShown is how many definitions find_symbol lists, and symbolLines
-	// how many lines of the first it shows.
+	// symbolsShown is how many definitions find_symbol lists, and symbolLines how many lines
+	// of the first it shows.
 	symbolsShown = 10
 	symbolLines  = 80
-	// sharedLines is how many it shows of each of several names at least: agents
-	// asked again for the end of functions of 24 lines when it was 10.
+	// sharedLines is the minimum of lines shown of each of several names: when it was 10,
+	// agents asked again for the end of functions of 24 lines.
 	sharedLines = 30
 )
 
@@ -211,8 +211,8 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// linesEach is how many lines are shown of each of so many definitions: what a
-// budget holds, else enough for most. Where uses are asked for, they are wanted most.
+// linesEach returns the lines to show of each of several definitions: as many as a budget
+// holds, else enough for most. If uses are requested, they take precedence.
 func (c *call) linesEach(names int) int {
 	switch {
 	case c.Bool("references") && c.d.limits.besideUses == 0:
@@ -227,13 +227,13 @@ func (c *call) linesEach(names int) int {
 	return symbolLines
 }
 
-// lineBytes is what a line of code takes, about.
+// lineBytes is the approximate size of a line of code.
 const lineBytes = 40
 
-// maxNames is how many names one call finds.
+// maxNames limits the names that one call finds.
 const maxNames = 20
 
-// definitionOf finds one name, and shows so many lines of its likeliest
+// definitionOf finds one name, and shows at most lines lines of its likeliest
 // definition.
 func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answer, error) {
 	name = strings.TrimSpace(name)
@@ -291,8 +291,8 @@ func (c *call) definitionOf(ctx context.Context, name string, lines int) (*answe
 	return a, nil
 }
 
-// elsewhere says where a name is defined that the given path doesn't define: agents
-// took "no definition" for the whole workspace.
+// elsewhere reports where a name is defined if not in the given path: agents took "no
+// definition" to mean the whole workspace.
 func (c *call) elsewhere(ctx context.Context, q search.SymbolQuery) (string, error) {
 	q.Paths, q.Fuzzy, q.Text, q.Limit = nil, false, false, 3
 	r, err := c.ws.Symbols(ctx, q)
@@ -337,7 +337,7 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 		}
 		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
 		lines := strings.Split(s.Text, "\n")
-		if len(lines) <= most+most/4 { // to cut a few lines costs another call
+		if len(lines) <= most+most/4 { // reading the cut lines would cost another call
 			most = len(lines)
 		}
 		for n, line := range lines[:min(len(lines), most)] {
@@ -351,12 +351,12 @@ func (c *call) definitionText(ctx context.Context, name string, r *search.Symbol
 	return bytes.Trim(text, "\n")
 }
 
-// membersShown is how many methods of a type are named.
+// membersShown limits the methods of a type that are named.
 const membersShown = 40
 
-// membersOf names the methods of a type with their lines, which may stand in any
-// file of its folder: "Methods: Open 10-18, Close 20-24". "" if it has none, or
-// if they are part of its text.
+// membersOf names the methods of a type with their lines, in any file of its folder:
+// "Methods: Open 10-18, Close 20-24". It returns "" if there are none or if they are part
+// of the type's text.
 func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
 	switch s.Kind {
 	case "function", "method", "test", "constant", "variable", "field", "member", "macro", "heading", "module":
@@ -394,8 +394,8 @@ func (c *call) membersOf(ctx context.Context, s *search.Symbol) string {
 	return "\nMethods: " + text
 }
 
-// partLines gives the lines of a part that is named after #: a value of a
-// configuration file, or a definition. Headings of markdown go before its values.
+// partLines returns the lines of a part named after #: a value of a configuration file, or
+// a definition. Headings of markdown take precedence over its values.
 func (c *call) partLines(ctx context.Context, path, name string) (start, end int, err error) {
 	format := value.FormatOf(path)
 	if format != value.None && format != value.Header {
@@ -412,12 +412,12 @@ func (c *call) partLines(ctx context.Context, path, name string) (start, end int
 			return start, end, nil
 		}
 	case format != value.None:
-		return 0, 0, err // it says what is there
+		return 0, 0, err // the error lists the existing keys
 	}
 	return 0, 0, symbolErr
 }
 
-// valueLines gives the lines of a value by its path.
+// valueLines returns the lines of a value by its path.
 func (c *call) valueLines(ctx context.Context, format value.Format, path, name string) (start, end int, err error) {
 	at, err := value.ParsePath(name)
 	if err != nil {
@@ -440,7 +440,7 @@ func (c *call) valueLines(ctx context.Context, format value.Format, path, name s
 	return d.Lines(at)
 }
 
-// symbolLinesOf gives the lines of a symbol in a file.
+// symbolLinesOf returns the lines of a symbol in a file.
 func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end int, err error) {
 	q := search.SymbolQuery{Name: name, Scope: search.Scope{Paths: []string{path}, IncludeHidden: true, IncludeIgnored: true}, Limit: 1}
 	r, err := c.ws.Symbols(ctx, q)

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// A search that takes too long gives what it has and says so, in every dialect:
-// nothing found never stands for not searched.
+// A search that times out returns its partial results and says so, in every dialect:
+// "nothing found" never means "not searched".
 func TestSearchTime(t *testing.T) {
 	ws := many(40, 200).make(t)
 	for _, c := range []struct{ profile, tool, args string }{
@@ -42,7 +42,7 @@ func TestSearchTime(t *testing.T) {
 	}
 }
 
-// Whoever waits for a search hears of the files it read and the matches.
+// The watcher of a search is told how many files were read and matches found.
 func TestWatch(t *testing.T) {
 	ws := many(4, 5).make(t)
 	w := &progress.Count{}

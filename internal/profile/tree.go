@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// tree lists what is below a folder down to a depth, with sizes, each folder
-// before what is in it.
+// tree lists the entries below a folder down to a depth, with sizes, each folder before
+// its entries.
 func (c *call) tree(ctx context.Context, shown search.FindQuery, base string) (*answer, error) {
 	q := shown
 	q.Order, q.Limit, q.Offset, q.MaxDepth, q.Stat = search.ByPath, 0, 0, c.Int("depth"), true

@@ -11,7 +11,7 @@ import (
 	"quarry/tool"
 )
 
-// undo_change without an id undoes the last change of the connection that calls.
+// undo_change without an id undoes the last change of the calling connection.
 func TestUndoIsOfTheConnection(t *testing.T) {
 	dir := t.TempDir()
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
@@ -49,16 +49,16 @@ func TestUndoIsOfTheConnection(t *testing.T) {
 			t.Fatalf("undo of %s: %s", name, res.Text)
 		}
 	}
-	// It has nothing left, and what it is shown has the other's change.
+	// It has nothing left to undo, and its answer shows the other connection's change.
 	res := call(one, "undo_change", `{}`)
 	if !res.IsError || !exists("two") || !strings.Contains(res.Text, "two") || !strings.Contains(res.Text, "Give an id") {
 		t.Fatalf("undo of nothing: %s", res.Text)
 	}
-	// A new connection has made nothing.
+	// A new connection has made no changes.
 	if res := call(&tool.Session{}, "undo_change", `{}`); !res.IsError || !exists("two") {
 		t.Fatalf("undo after a reconnect: %s", res.Text)
 	}
-	// One that was undone by its id is passed over.
+	// A change already undone by its id is skipped.
 	call(two, "write_file", `{"path":"three","content":"3"}`)
 	log, err := ws.Changes(t.Context(), 1)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestUndoIsOfTheConnection(t *testing.T) {
 	if res := call(two, "undo_change", `{}`); res.IsError || exists("two") {
 		t.Fatalf("undo of two: %s", res.Text)
 	}
-	// A part that a change does not have is not called a change that is not there.
+	// Naming a missing part of a change doesn't report the change as missing.
 	call(two, "write_file", `{"path":"four","content":"4\n"}`)
 	call(two, "edit_file", `{"path":"four","old_text":"4","new_text":"IV"}`)
 	if log, err = ws.Changes(t.Context(), 1); err != nil {

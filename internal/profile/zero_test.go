@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// A note that was found with .md added is called so in the error.
+// An error about a note found by adding .md uses its full name.
 func TestNoteErrorNamesTheNote(t *testing.T) {
 	ws := vault().make(t)
 	r := call(t, tools(t, ws, profile.Options{}), "modify_note", `{"path":"Tasks","operation":"replace","search":"nonesuch","content":"x"}`)
@@ -24,8 +24,8 @@ func TestNoteErrorNamesTheNote(t *testing.T) {
 	}
 }
 
-// What an empty answer says of ignored files is what a search with them finds,
-// wherever they lie and whatever is asked.
+// A hint about ignored files agrees with a search that includes them, wherever they are
+// and whatever the query.
 func TestZeroKnowsIgnoredFiles(t *testing.T) {
 	stress.SkipTiny(t)
 	t.Run("scan", func(t *testing.T) { zeroKnowsIgnoredFiles(t, quarry.Options{}) })
@@ -102,7 +102,7 @@ func zeroKnowsIgnoredFiles(t *testing.T, opts quarry.Options) {
 	}
 }
 
-// A folder of ignored files is one place to look, however many it has.
+// A folder of ignored files counts as one place, however many files it has.
 func TestZeroLooksIntoLargeFolders(t *testing.T) {
 	f := fixture{files: map[string]string{".gitignore": "build/\n*.tmp\n", "src/a.txt": "x\n", "src/a.tmp": "x\n"}}
 	for i := range 900 {
@@ -115,7 +115,7 @@ func TestZeroLooksIntoLargeFolders(t *testing.T) {
 	}
 }
 
-// A pattern in the style of grep is named as such when nothing matches.
+// A pattern in grep's style is recognized if nothing matches.
 func TestZeroHints(t *testing.T) {
 	r := tools(t, code().make(t), profile.Options{})
 	got := call(t, r, "search_files", `{"regex":"zebra\\|giraffe"}`)
@@ -124,8 +124,8 @@ func TestZeroHints(t *testing.T) {
 	}
 }
 
-// Each tool that looks through files says that the policy kept some from it, or
-// "nothing found" would be a claim about files that were not looked at.
+// Each searching tool reports files that the policy excluded; otherwise "nothing found"
+// would cover files that were not read.
 func TestDeniedFilesAreCounted(t *testing.T) {
 	reg := tools(t, fixture{files: map[string]string{"p/a.go": "package p\n\nfunc Hush() {}\n", "b.go": "package b\n\nfunc Other() {}\n"}, opts: quarry.Options{Deny: []string{"p/**"}}}.make(t), profile.Options{})
 	for name, args := range map[string]string{
@@ -140,7 +140,7 @@ func TestDeniedFilesAreCounted(t *testing.T) {
 	}
 }
 
-// The tools for notes count denied notes too: "No links." would be untrue.
+// The tools for notes count denied notes too: otherwise "No links." would be untrue.
 func TestDeniedNotesAreCounted(t *testing.T) {
 	reg := tools(t, fixture{files: map[string]string{
 		".obsidian/app.json": "{}", "private/diary.md": "---\nmood: x\n---\n[[Plan]] #secret\n", "Plan.md": "# Plan\n#open\n", "Other.md": "#open\n",
@@ -164,8 +164,8 @@ func TestDeniedNotesAreCounted(t *testing.T) {
 	}
 }
 
-// The local trash is in no listing. A call that includes hidden files would seem
-// to cover it, so its answer says that it does not.
+// Listings omit the local trash. A call that includes hidden files would seem to cover
+// it, so its answer says that it does not.
 func TestTrashIsNamed(t *testing.T) {
 	files := map[string]string{"a.txt": "hush\n", ".trash/q.txt": "hush two\n", "sub/b.txt": "hush\n"}
 	const told = "the trash is omitted: path .trash shows it"
@@ -193,7 +193,7 @@ func TestTrashIsNamed(t *testing.T) {
 	}
 }
 
-// Several patterns given as a list: the hint names the parameter for them.
+// With several patterns given as a list, the hint names the parameter for lists.
 func TestListOfPatterns(t *testing.T) {
 	reg := tools(t, fixture{}.make(t), profile.Options{})
 	for name, args := range map[string]string{"search_files": `{"regex":["a","b"]}`, "file_search": `{"query":["a","b"]}`} {

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// An answer without notes says the same with an index as without: also how much
-// the ignore rules exclude.
+// An answer without notes is the same with and without an index, including how much the
+// ignore rules exclude.
 func TestZeroNotesIndexed(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.md": "garden\n", "drafts/b.md": "xyzzy\n", "c.log": "xyzzy\n", ".ignore": "drafts/\n*.log\n"} {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/profile"
 )
 
-// opens counts how often something below a folder is opened, as the kernel sees
-// it: the work of an answer, which doesn't depend on how busy the machine is.
+// opens counts opened files below a folder, as the kernel sees them. The count measures
+// the work of an answer independently of the machine's load.
 type opens struct{ fd int }
 
 func countOpens(t *testing.T, dir string) opens {
@@ -38,8 +38,8 @@ func countOpens(t *testing.T, dir string) opens {
 	return o
 }
 
-// take counts what was opened since the last time. A folder that is watched as an
-// entry and as itself counts twice.
+// take returns and resets the count. A folder watched both as an entry and as itself
+// counts twice.
 func (o opens) take() (n int) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -53,8 +53,8 @@ func (o opens) take() (n int) {
 	}
 }
 
-// With an index an empty answer names the ignored files that have the word,
-// however deep they lie, without going over the others.
+// With an index, an empty answer names the ignored files that contain the word at any
+// depth, without reading the others.
 func TestZeroFindsIgnoredFilesByTheIndex(t *testing.T) {
 	f := fixture{
 		files: map[string]string{".gitignore": "out/\n*.o\n", "src/d77/lib/deep/out/gen/table.c": "needle_in_ignored\n", "src/d12/lib/deep/x.o": "another_needle\n"},
@@ -79,7 +79,7 @@ func TestZeroFindsIgnoredFilesByTheIndex(t *testing.T) {
 		if !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s; want %q", c.word, text, c.want)
 		}
-		// A walk opens 1,900 files and folders. The looks open a few candidates.
+		// A walk opens 1,900 files and folders; these lookups open a few candidates.
 		if n := work.take(); n > 100 {
 			t.Errorf("%s: %d files and folders were opened", c.word, n)
 		}

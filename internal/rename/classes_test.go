@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rename"
 )
 
-// Constructors and destructors belong to their class; a member that another type may
-// share by inheritance is doubtful; imports say what a name of another file is.
+// Constructors and destructors belong to their class; a member that another type may share
+// by inheritance is doubtful; imports determine the meaning of a name from another file.
 func TestFindInClasses(t *testing.T) {
 	ws := open(t, map[string]string{
 		"j/a/Foo.java":  "package a;\npublic class Foo extends Base {\n  private int n;\n  public Foo(int n) { this.n = n; }\n  public int get() { return n; }\n  static Foo make() { return new Foo(1); }\n  int twice() { return make().n + get(); }\n  Runnable r() { return new Runnable() { public void run() { get(); } }; }\n}\n",
@@ -54,7 +54,7 @@ func TestFindInClasses(t *testing.T) {
 	}
 }
 
-// A module inside of the definition's module has no types here: its places are doubtful.
+// A nested module has no types here: places in it are doubtful.
 func TestFindInNestedModule(t *testing.T) {
 	ws := open(t, map[string]string{
 		"go.mod":        "module example.com/m\n",
@@ -70,7 +70,7 @@ func TestFindInNestedModule(t *testing.T) {
 	}
 }
 
-// The file of a public class of Java takes the new name with it, and undo gives it back.
+// Renaming a public class of Java renames its file, and undo restores both.
 func TestRenameMovesFileOfJava(t *testing.T) {
 	ws := quarrytest.Changeable(t, map[string]string{"a/Foo.java": "package a;\npublic class Foo { Foo() {} }\n"}, nil)
 	q := rename.Query{Old: "Foo", New: "Bar"}
@@ -88,7 +88,7 @@ func TestRenameMovesFileOfJava(t *testing.T) {
 	}
 }
 
-// Doubtful places stop a rename unless the query says what to do with them.
+// Doubtful places stop a rename unless the query decides about them.
 func TestUndecided(t *testing.T) {
 	ws := open(t, map[string]string{"a.py": "class A:\n    def f(self): pass\n\ndef g(a): a.f()\n"})
 	for _, c := range []struct {

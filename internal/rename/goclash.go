@@ -16,8 +16,8 @@ import (
 	"quarry/search"
 )
 
-// clash refuses a new name that would make Go code mean something else: a local name
-// may hide it, it may hide a name from further out, or an import may have it.
+// clash refuses a new name that would change the meaning of Go code: a local name may hide
+// it, it may hide an outer name, or an import may have it.
 func (f *finder) clash(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -51,12 +51,12 @@ func (f *finder) clash(ctx context.Context, from Source) error {
 	return f.compared(ctx, from, before, after, renamed)
 }
 
-// refuse says why a new name can't be had, by a place.
+// refuse returns the error for a new name that conflicts at a place.
 func (f *finder) refuse(p string, line int, why string) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf("the new name %s: %s:%d: %s", f.q.New, fault.Printable(p), line, why), "nothing was changed; choose another name")
 }
 
-// wordsOf lists the Go files of the module that have a word.
+// wordsOf lists the Go files of the module that contain a word.
 func (f *finder) wordsOf(ctx context.Context, from Source, word string) (paths []string, err error) {
 	q := search.Query{Pattern: `\b` + regexp.QuoteMeta(word) + `\b`, Scope: search.Scope{Globs: []string{"*.go"}}, Detail: search.Files}
 	if dir := cmp.Or(f.modDir, f.at); dir != "." {
@@ -69,22 +69,21 @@ func (f *finder) wordsOf(ctx context.Context, from Source, word string) (paths [
 	return paths, err
 }
 
-// meaning is what a name stands for.
+// meaning is the object that a name refers to.
 type meaning struct {
-	at   spot   // where it is defined; zero for what Go has built in and what is not known
-	what string // in words
+	at   spot   // its definition; zero for predeclared and unknown objects
+	what string // a description
 }
 
-// meanings are those of the new name, before the places are renamed and after it.
+// meanings holds the meanings of the new name, before or after the rename.
 type meanings struct {
 	*checked
 	of       map[spot]meaning
-	imported map[string]int // files of the definition's package that import something by the name, and the line
+	imported map[string]int // files of the definition's package that import the name, and the line
 	member   bool           // the type of the definition has a member of the name
 }
 
-// meanings types the packages of some files as they are with the new name at the places
-// that are renamed.
+// meanings type-checks the packages of some files with the new name at the renamed places.
 func (f *finder) meanings(ctx context.Context, from Source, paths []string, renamed map[spot]bool) (*meanings, error) {
 	list, err := f.packages(ctx, from)
 	if err != nil {
@@ -95,7 +94,7 @@ func (f *finder) meanings(ctx context.Context, from Source, paths []string, rena
 	return m, m.each(ctx, m.dirs(paths), m.look)
 }
 
-// look notes what the new name means wherever a file has it.
+// look records the meaning of the new name wherever a file has it.
 func (m *meanings) look(s *sight) {
 	name := m.f.q.New
 	ast.Inspect(s.ast, func(n ast.Node) bool {
@@ -118,7 +117,7 @@ func (m *meanings) look(s *sight) {
 	}
 }
 
-// hasMember reports that a type itself, not one that it embeds, has a member.
+// hasMember reports whether a type itself, not an embedded one, has a member.
 func hasMember(t types.Type, name string) bool {
 	if named, ok := t.(*types.Named); ok {
 		for method := range named.Methods() {
@@ -163,7 +162,7 @@ func (m *meanings) meaning(id *ast.Ident, s *sight) meaning {
 	return meaning{at, what}
 }
 
-// compared refuses a name whose places mean something else after the rename.
+// compared refuses a new name that would change the meaning of a place.
 func (f *finder) compared(ctx context.Context, from Source, before, after *meanings, renamed map[spot]bool) error {
 	for p, line := range before.imported {
 		return f.refuse(p, line, "an import has it, and a package can't have the same name")
@@ -186,7 +185,7 @@ func (f *finder) compared(ctx context.Context, from Source, before, after *meani
 		now := after.of[at]
 		why := ""
 		switch was := before.of[at]; {
-		case renamed[at] && f.types[at].class != sure: // nobody knows what it means now
+		case renamed[at] && f.types[at].class != sure: // its meaning is unknown
 		case renamed[at] && f.ours[now.at]:
 		case renamed[at] && now.what == "":
 			why = "the place could not be told from another name"

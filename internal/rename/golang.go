@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// module finds the path of the Go module that the definition is in, so that imports
-// can be told to be of its package.
+// module finds the path of the Go module of the definition, so that imports of its package
+// are recognized.
 func (f *finder) module(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -37,8 +37,8 @@ func (f *finder) module(ctx context.Context, from Source) error {
 	}
 }
 
-// allowed refuses a new name that Go can't have: one of its words, or one that the
-// package or the type has already.
+// allowed refuses a new name that is invalid in Go, is a keyword, or already exists in the
+// package or the type.
 func (f *finder) allowed(ctx context.Context, from Source) error {
 	if f.lang != "Go" {
 		return nil
@@ -65,8 +65,7 @@ func (f *finder) allowed(ctx context.Context, from Source) error {
 	return nil
 }
 
-// importPath is what the package of the definition is imported as; "" if that is not
-// known.
+// importPath returns the import path of the definition's package; "" if unknown.
 func (f *finder) importPath() string {
 	if f.mod == "" {
 		return ""
@@ -81,8 +80,8 @@ func (f *finder) importPath() string {
 	return f.mod + "/" + rel
 }
 
-// judgeUntyped decides about a name in a Go file of which no types are known: of
-// another module, or one that can't be read.
+// judgeUntyped classifies a name in a Go file without type information: a file of another
+// module, or an unreadable one.
 func (c *code) judgeUntyped() (class, string) {
 	own := c.importPath()
 	switch {
@@ -96,17 +95,17 @@ func (c *code) judgeUntyped() (class, string) {
 
 var besides = regexp.MustCompile(`(?m)^package \w+_test\b`)
 
-// besides reports that a test is in a package beside the one of the definition.
+// besides reports whether the file is a test in a package beside the definition's own.
 func (c *code) besides() bool {
 	return strings.HasSuffix(c.path, "_test.go") && !strings.HasSuffix(c.meant[0].Path, "_test.go") && besides.Match(c.text)
 }
 
 func (f *finder) exported() bool { return token.IsExported(f.name) }
 
-// isType reports that the definition is a type.
+// isType reports whether the definition is a type.
 func (f *finder) isType() bool { return isType(f.kind) }
 
-// opener is the bracket around token k, or -1.
+// opener returns the index of the bracket around token k, or -1.
 func (c *code) opener(k int) int {
 	if c.openers == nil {
 		c.openers = make([]int32, len(c.Tokens))

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// maxChecked bounds what is read to know types: 64 MB are parsed in about four
-	// seconds. Names in packages beyond it are judged by their tokens.
+	// maxChecked bounds the text that is type-checked: parsing 64 MB takes about four
+	// seconds. Names in further packages are judged by their tokens.
 	maxChecked = 64 << 20
-	// maxNested bounds how deep expressions are nested. The type checker recurses: a
-	// sum of a million terms would overflow its stack, which ends the process.
+	// maxNested bounds the nesting of expressions. The type checker recurses: a sum of a
+	// million terms would overflow its stack, which ends the process.
 	maxNested = 5000
 )
 
-// packages are the packages of one Go module, read by Go's own parser and type
-// checker. Packages of other modules, and of Go's library, are not read: what has
-// their types has no type here, and is doubtful.
+// packages are the packages of one Go module, read by Go's own parser and type checker.
+// Packages of other modules, and of Go's library, are not read: expressions of their types
+// have no type here, and are doubtful.
 type packages struct {
 	from     Source
 	mod, dir string              // the module's path and folder
@@ -37,12 +37,12 @@ type packages struct {
 	set      *token.FileSet
 	imported map[string]*types.Package // by folder; nil while it is being read
 	read     int
-	renamed  map[spot]bool // names that are read as fresh
+	renamed  map[spot]bool // names to read as fresh
 	fresh    string
 }
 
-// packages lists the Go files of the definition's module, without those of modules in
-// it; if there is no go.mod, those of its folder.
+// packages lists the Go files of the definition's module without nested modules; if there
+// is no go.mod, the files of its folder.
 func (f *finder) packages(ctx context.Context, from Source) (*packages, error) {
 	mod, dir := f.mod, cmp.Or(f.modDir, f.at)
 	q := search.FindQuery{Scope: search.Scope{Globs: []string{"*.go", "go.mod"}}}
@@ -68,7 +68,7 @@ func (f *finder) packages(ctx context.Context, from Source) (*packages, error) {
 	return p, nil
 }
 
-// foreign reports that a folder is of another module: of one in this module, or below
+// foreign reports whether a folder belongs to another module: a nested one, or one below
 // vendor.
 func (p *packages) foreign(at string, other map[string]bool) bool {
 	for ; at != p.dir && at != "." && at != "/"; at = path.Dir(at) {
@@ -79,7 +79,7 @@ func (p *packages) foreign(at string, other map[string]bool) bool {
 	return false
 }
 
-// importPath is what a folder of the module is imported as.
+// importPath returns the import path of a folder of the module.
 func (p *packages) importPath(dir string) string {
 	switch {
 	case dir == p.dir:
@@ -90,7 +90,7 @@ func (p *packages) importPath(dir string) string {
 	return p.mod + strings.TrimPrefix(dir, p.dir)
 }
 
-// folder is the other way of importPath; "" if the package is not of the module.
+// folder is the inverse of importPath; "" if the package is not in the module.
 func (p *packages) folder(imported string) string {
 	if imported == p.mod {
 		return p.dir
@@ -108,7 +108,7 @@ type importer func(imported string) (*types.Package, error)
 
 func (i importer) Import(imported string) (*types.Package, error) { return i(imported) }
 
-// load is a package as others see it: without tests and bodies, for Linux.
+// load returns a package as its importers see it: without tests and bodies, for Linux.
 func (p *packages) load(ctx context.Context, imported string) (*types.Package, error) {
 	dir := p.folder(imported)
 	if dir == "" || ctx.Err() != nil {
@@ -154,7 +154,7 @@ type goFile struct {
 	when constraint.Expr // of its //go:build line, or nil
 }
 
-// parse reads a file; nil if it can't be read as Go in full, or if that is too much.
+// parse reads a file; it returns nil if the file is not valid Go or too large.
 func (p *packages) parse(ctx context.Context, name string) *goFile {
 	if ctx.Err() != nil || p.read > maxChecked {
 		return nil
@@ -186,7 +186,7 @@ func (p *packages) parse(ctx context.Context, name string) *goFile {
 		}
 	}
 	// Constants that double a string sixty times would take all memory. Their values
-	// have no say in what a name is, and a & of strings has none.
+	// don't affect the meaning of names, and & of strings has no value.
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
 			ast.Inspect(d, func(n ast.Node) bool {
@@ -202,8 +202,8 @@ func (p *packages) parse(ctx context.Context, name string) *goFile {
 	return f
 }
 
-// nested bounds how deep the expressions and blocks of a text can be nested: terms
-// since the last comma or semicolon, of all brackets that are open.
+// nested bounds the nesting depth of a text's expressions and blocks: the terms since the
+// last comma or semicolon, summed over all open brackets.
 func nested(text []byte) int {
 	set := token.NewFileSet()
 	var s scanner.Scanner
@@ -237,10 +237,10 @@ func nested(text []byte) int {
 	}
 }
 
-// sizes spares the checker the sizes of types, which take 2ⁿ steps for n structs that
-// each have two of the one before. The checker asks for them at most constants, and
-// reports errors at most names of other modules: at both it is ended when the context
-// is done, since it has no other way to be ended.
+// sizes replaces the checker's computation of type sizes, which takes 2ⁿ steps for n
+// structs with two fields of the previous one each. The checker asks for sizes at most
+// constants, and reports errors at most names of other modules. Both are used to stop it
+// when the context is done, since it has no other way to be stopped.
 type sizes struct{ look func() }
 
 func (s sizes) Alignof(types.Type) int64 { return 8 }
@@ -249,8 +249,8 @@ func (s sizes) Offsetsof(fields []*types.Var) []int64 {
 	return make([]int64, len(fields))
 }
 
-// check types a package. Errors are expected, since not all imports are read; nil if
-// the checker gives up or is ended.
+// check type-checks a package. Errors are expected, since not all imports are read; the
+// result is nil if the checker gives up or is stopped.
 func (p *packages) check(ctx context.Context, imported string, files []*goFile, from importer, info *types.Info) (pkg *types.Package) {
 	stop := func() {
 		if ctx.Err() != nil {
@@ -276,7 +276,7 @@ func (p *packages) check(ctx context.Context, imported string, files []*goFile, 
 	return pkg
 }
 
-// platform is a system and a processor that a file may be for.
+// platform is an operating system and a processor that a file may be for.
 type platform struct{ system, processor string }
 
 var platforms = []platform{{"linux", "amd64"}, {"windows", "amd64"}, {"darwin", "arm64"}, {"freebsd", "amd64"}, {"js", "wasm"}, {"plan9", "amd64"}, {"linux", "arm64"}, {"linux", "386"}}
@@ -287,8 +287,8 @@ var (
 	unlikeUnix = strings.Fields("js nacl plan9 wasip1 windows zos")
 )
 
-// fits reports that a file is built for a platform: by the end of its name and its
-// //go:build line.
+// fits reports whether a file is built for a platform, by its //go:build line and the
+// end of its name.
 func (f *goFile) fits(on platform) bool {
 	parts := strings.Split(strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test"), "_")
 	if n := len(parts); n > 1 {

@@ -13,34 +13,34 @@ import (
 	"quarry/internal/symbols"
 )
 
-// spot is a name in a file.
+// spot is the position of a name in a file.
 type spot struct {
 	path string
 	at   int
 }
 
-// verdict is what types say of a name.
+// verdict is the classification of a name by its type.
 type verdict struct {
 	class
 	why string
 }
 
-// checked judges the names of a Go module by their types. A definition is known by
-// where its name is: a package is checked several times, with its tests and without,
-// and its objects differ then.
+// checked judges the names of a Go module by their types. A definition is identified by
+// the position of its name, because a package is checked several times, with and without
+// its tests, and its objects differ each time.
 type checked struct {
 	*packages
 	f        *finder
-	ours     map[spot]bool // definitions that are renamed, with fields that embed them
+	ours     map[spot]bool // renamed definitions, including fields that embed them
 	verdicts map[spot]verdict
-	// Methods of the name that are not ours, and whether an interface declares the
-	// name: then they may have to be renamed together.
+	// Methods of the name that are not ours, and whether an interface declares the name:
+	// then they may have to be renamed together.
 	methods  map[spot]bool
 	declared bool
 }
 
-// checkTypes judges the name in the files of the definition's module. What it can't
-// read has no verdict.
+// checkTypes judges the name in the files of the definition's module. Names in unreadable
+// files get no verdict.
 func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) error {
 	if f.lang != "Go" {
 		return nil
@@ -84,7 +84,7 @@ func (f *finder) checkTypes(ctx context.Context, from Source, paths []string) er
 	return nil
 }
 
-// dirs are the folders of those files that are of the module.
+// dirs returns the folders of the files that belong to the module.
 func (c *checked) dirs(paths []string) (dirs []string) {
 	for _, p := range paths {
 		if dir := path.Dir(p); slices.Contains(c.files[dir], p) && !slices.Contains(dirs, dir) {
@@ -103,7 +103,7 @@ type sight struct {
 }
 
 // each checks the packages of folders, and shows each file once, as part of the first
-// platform that it is for. A file that is for none of them is only a guess.
+// platform that it is built for. A file for none of the platforms is only a guess.
 func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) error {
 	for _, dir := range dirs {
 		byName := map[string][]*goFile{}
@@ -132,11 +132,11 @@ func (c *checked) each(ctx context.Context, dirs []string, look func(*sight)) er
 	return nil
 }
 
-// variants checks the files of one package, for one platform after the other.
+// variants checks the files of one package for each platform.
 func (c *checked) variants(ctx context.Context, dir, name string, files []*goFile, with map[string]*types.Package, look func(*sight)) {
 	imported := c.importPath(dir)
 	own, pkg := imported, (*types.Package)(nil)
-	if tested, ok := strings.CutSuffix(name, "_test"); ok { // x_test sees x with the tests that are in it
+	if tested, ok := strings.CutSuffix(name, "_test"); ok { // x_test sees x with its own tests
 		pkg = with[tested]
 		imported += "_test"
 	}
@@ -176,7 +176,7 @@ func (c *checked) variants(ctx context.Context, dir, name string, files []*goFil
 	}
 }
 
-// spotOf is where a position is.
+// spotOf returns the spot of a position.
 func (c *checked) spotOf(at token.Pos) spot {
 	if !at.IsValid() {
 		return spot{}
@@ -185,7 +185,7 @@ func (c *checked) spotOf(at token.Pos) spot {
 	return spot{p.Filename, p.Offset}
 }
 
-// embedded adds fields of structs whose type is ours and which have no other name.
+// embedded adds struct fields that embed one of our types and have no other name.
 func (c *checked) embedded(f *sight) {
 	info := f.info
 	ast.Inspect(f.ast, func(n ast.Node) bool {
@@ -205,7 +205,7 @@ func (c *checked) embedded(f *sight) {
 	})
 }
 
-// embeddedName is the name that an embedded field has by its type.
+// embeddedName returns the name that an embedded field has by its type.
 func embeddedName(t ast.Expr) *ast.Ident {
 	switch t := t.(type) {
 	case *ast.Ident:
@@ -222,7 +222,7 @@ func embeddedName(t ast.Expr) *ast.Ident {
 	return nil
 }
 
-// judge gives a verdict for each place of the name in a file.
+// judge records a verdict for each place of the name in a file.
 func (c *checked) judge(f *sight) {
 	selected := map[*ast.Ident]*ast.SelectorExpr{}
 	keys := map[*ast.Ident]bool{}
@@ -287,14 +287,14 @@ func (c *checked) name(id *ast.Ident, f *sight, in *ast.SelectorExpr, key bool) 
 	return verdict{left, "another definition"}
 }
 
-// ofInterface reports that an object is a method that an interface declares.
+// ofInterface reports whether an object is a method declared by an interface.
 func ofInterface(obj types.Object) bool {
 	fn, ok := obj.(*types.Func)
 	return ok && fn.Signature().Recv() != nil && types.IsInterface(fn.Signature().Recv().Type())
 }
 
-// unresolved judges a name of which types don't say what it is. The checker does not
-// look at T of x.(p.T) if it doesn't know x; the scope tells what p is.
+// unresolved judges a name whose meaning is unknown from the types. The checker skips T in
+// x.(p.T) if it doesn't know x; then the scope tells what p is.
 func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
 	info := f.info
 	own := path.Dir(f.path) == c.f.at
@@ -334,7 +334,7 @@ func (c *checked) unresolved(f *sight, in *ast.SelectorExpr, key bool) verdict {
 	return verdict{left, "of another package"}
 }
 
-// shown is a name for what is before a dot.
+// shown returns a description of the expression before a dot.
 func shown(x ast.Expr) string {
 	switch x := x.(type) {
 	case *ast.Ident:
@@ -347,8 +347,8 @@ func shown(x ast.Expr) string {
 	return "an expression"
 }
 
-// uncertain reports that a member is found through embedded fields beside which is
-// one of an unknown type: that may have the member, too, and nearer.
+// uncertain reports whether a member is found through embedded fields that have a sibling
+// of an unknown type: the sibling may have the member too, at a smaller depth.
 func uncertain(s *types.Selection) bool {
 	return len(s.Index()) > 1 && embedsUnknown(s.Recv(), len(s.Index()))
 }

@@ -9,14 +9,14 @@ import (
 	"quarry/internal/symbols"
 )
 
-// origin is what a name means in a file that does not define it, by its imports.
+// origin is the meaning of a name in a file that imports it or might.
 type origin struct {
 	rest    verdict            // anywhere in the file
 	at      map[int]verdict    // in a statement that imports it, by token
-	modules map[string]verdict // what the name is after the name of a module and a dot
+	modules map[string]verdict // the meaning of the name after a module name and a dot
 }
 
-// imports is the origin of the name in the file; each file has one.
+// imports returns the origin of the name in the file; each file has one.
 func (c *code) imports() *origin {
 	if c.from != nil {
 		return c.from
@@ -41,8 +41,8 @@ func (c *code) imports() *origin {
 	return c.from
 }
 
-// carry finds the files that import the name from where it is defined, so that others
-// can import it from them.
+// carry finds the files that import the name from its definition, so that other files can
+// import it from them.
 func (f *finder) carry(ctx context.Context, from Source, paths []string) error {
 	if f.member || !slices.Contains([]string{"Python", "JavaScript", "TypeScript"}, f.lang) {
 		return nil
@@ -72,7 +72,7 @@ func (f *finder) carry(ctx context.Context, from Source, paths []string) error {
 	return nil
 }
 
-// dotted reads words with dots between them, and returns the token after them.
+// dotted reads words separated by dots, and returns the token after them.
 func (c *code) dotted(k int) (words string, next int) {
 	for c.word(k) && (words == "" || !c.Tokens[k].First) {
 		words += c.str(k)
@@ -85,7 +85,7 @@ func (c *code) dotted(k int) (words string, next int) {
 	return words, k
 }
 
-// packageOf is the package that a file of Java, Kotlin or Scala is in.
+// packageOf returns the package of a Java, Kotlin or Scala file.
 func (c *code) packageOf() string {
 	for k := range c.Tokens {
 		if c.Tokens[k].First && c.str(k) == "package" {
@@ -96,8 +96,8 @@ func (c *code) packageOf() string {
 	return ""
 }
 
-// importsByPackage reads the imports of Java, Kotlin and Scala. A name that a file does
-// not import is of its own package, or of a package that is imported as a whole.
+// importsByPackage reads the imports of Java, Kotlin and Scala. A name that a file does not
+// import is from its own package, or from a package that is imported as a whole.
 func (c *code) importsByPackage() {
 	o := c.from
 	switch c.packageOf() {
@@ -138,7 +138,7 @@ func (c *code) importsByPackage() {
 	o.modules[strings.TrimSuffix(strings.TrimSuffix(own, c.name), ".")] = verdict{sure, ""}
 }
 
-// whole is the definition's name with its container.
+// whole returns the definition's name with its container.
 func (f *finder) whole() string { return qualified(&f.meant[0]) }
 
 // importsOfPython reads import and from statements.
@@ -195,8 +195,8 @@ func (c *code) importsOfPython() {
 	}
 }
 
-// module says whether a module of Python is the file of the definition, or passes the
-// name on.
+// module reports whether a module of Python is the file of the definition, or re-exports
+// the name.
 func (c *code) module(name string) verdict {
 	at := strings.ReplaceAll(name, ".", "/")
 	if dots := len(name) - len(strings.TrimLeft(name, ".")); dots > 0 {
@@ -216,8 +216,8 @@ func (c *code) module(name string) verdict {
 	}
 }
 
-// passes says whether the file with a path, without its extension, is that of the
-// definition or imports the name from there.
+// passes reports whether the file with a path, without its extension, defines the name or
+// imports it from the definition.
 func (c *code) passes(at, shown string) verdict {
 	for _, p := range []string{at, at + "/index", at + "/__init__"} {
 		if c.carriers[p] {
@@ -227,7 +227,7 @@ func (c *code) passes(at, shown string) verdict {
 	return verdict{doubtful, "imported from " + shown}
 }
 
-// stem is a path without the extension of a program's text.
+// stem returns a path without the extension of a source file.
 func stem(p string) string {
 	p = strings.TrimSuffix(p, path.Ext(p))
 	return strings.TrimSuffix(p, ".d")

@@ -16,13 +16,13 @@ func isType(kind string) bool {
 	return slices.Contains([]string{"class", "struct", "interface", "enum", "type"}, kind)
 }
 
-// constructs reports that a definition is a constructor or destructor: of a class of its
-// own name.
+// constructs reports whether a definition is a constructor or destructor of a class of
+// its own name.
 func constructs(name, container, kind string) bool {
 	return !isType(kind) && last(container) == strings.TrimPrefix(name, "~")
 }
 
-// judgeDefinition decides about another definition of the name.
+// judgeDefinition classifies another definition of the name.
 func (c *code) judgeDefinition(d *symbols.Symbol) (class, string) {
 	compiled := c.lang == "C" || c.lang == "C++"
 	switch {
@@ -46,13 +46,12 @@ func (c *code) judgeDefinition(d *symbols.Symbol) (class, string) {
 	return doubtful, "may override it, or be overridden"
 }
 
-// nominal are languages in which only a class that names another can stand for it.
+// nominal reports whether in a language a class can replace another only by naming it.
 func nominal(lang string) bool {
 	return slices.Contains([]string{"Java", "Kotlin", "Scala", "C#", "C++", "Swift"}, lang)
 }
 
-// inherited says why a definition may not be renamed alone; "" if nothing speaks against
-// it.
+// inherited returns why a definition may not be renamed alone; "" if there is no reason.
 func (c *code) inherited(d *symbols.Symbol) string {
 	switch {
 	case c.lang == "Python" && c.container == "" && c.listed():
@@ -72,7 +71,7 @@ func (c *code) inherited(d *symbols.Symbol) string {
 	return "a type that " + last(c.container) + " derives from may have it"
 }
 
-// listed reports that the name is in a string after __all__.
+// listed reports whether the name is in a string after __all__.
 func (c *code) listed() bool {
 	for k := range c.Tokens {
 		if c.str(k) != "__all__" {
@@ -87,7 +86,7 @@ func (c *code) listed() bool {
 	return false
 }
 
-// typeAt is the innermost type around an offset, or nil.
+// typeAt returns the innermost type around an offset, or nil.
 func (c *code) typeAt(at int) (found *symbols.Symbol) {
 	for k := range c.defs {
 		if d := &c.defs[k]; (d.Kind.IsType() || d.Kind == symbols.Impl) && d.Start <= at && at < d.End && d.NameAt != at && (found == nil || d.Start >= found.Start) {
@@ -97,8 +96,7 @@ func (c *code) typeAt(at int) (found *symbols.Symbol) {
 	return found
 }
 
-// bases are the names in the header of a type after those words that say what it
-// derives from.
+// bases returns the base types named in the header of a type.
 func (c *code) bases(d *symbols.Symbol) (names []string) {
 	k, _ := slices.BinarySearchFunc(c.Tokens, d.NameAt+1, func(t symbols.Token, at int) int { return t.Start - at })
 	after := c.lang == "Python"
@@ -120,8 +118,8 @@ func (c *code) bases(d *symbols.Symbol) (names []string) {
 	return names
 }
 
-// derives reports that no type which another derives from has the name, as far as all of
-// them are known.
+// derives reports whether no base type of t, direct or indirect, has the name; false if not
+// all of them are known.
 func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen map[string]bool) bool {
 	for _, base := range c.bases(t) {
 		if seen[base] {
@@ -148,7 +146,7 @@ func (c *code) derives(ctx context.Context, from Source, t *symbols.Symbol, seen
 	return true
 }
 
-// judgeMember decides about the name of a member of a type.
+// judgeMember classifies the name of a member of a type.
 func (c *code) judgeMember(i int, before string) (class, string) {
 	own := last(c.container)
 	call := c.punct(i+1, "(")
@@ -184,12 +182,12 @@ func (c *code) judgeMember(i int, before string) (class, string) {
 	return sure, ""
 }
 
-// implicit are languages in which a method names members without this or self.
+// implicit reports whether methods of a language name members without this or self.
 func implicit(lang string) bool {
 	return !slices.Contains([]string{"Python", "JavaScript", "TypeScript", "Rust", "PHP", "Lua", "Perl"}, lang)
 }
 
-// judgeKey decides about a name without a dot where members need one.
+// judgeKey classifies a name without a dot in a language where members need one.
 func (c *code) judgeKey(i int) (class, string) {
 	switch open := c.opener(i); {
 	case c.Language == "Python" && c.ownMember(i) && c.outermost(c.Tokens[i].Start) == nil:
@@ -202,7 +200,7 @@ func (c *code) judgeKey(i int) (class, string) {
 	return doubtful, "may be a key"
 }
 
-// ownMember reports that the innermost type around token i is the container.
+// ownMember reports whether the innermost type around token i is the container.
 func (c *code) ownMember(i int) bool {
 	d := c.typeAt(c.Tokens[i].Start)
 	if in := c.outermost(c.Tokens[i].Start); d == nil && in != nil && c.lang == "C++" {
@@ -218,8 +216,8 @@ func (c *code) ownMember(i int) bool {
 	return d != nil && whole == c.container && (c.path == c.home || c.lang == "C++")
 }
 
-// within reports that between the innermost type and token i a body is opened after a
-// word: new T() {, or function() {.
+// within reports whether between the innermost type and token i a body opens after a word:
+// new T() {, or function() {.
 func (c *code) within(i int, word string) bool {
 	d := c.typeAt(c.Tokens[i].Start)
 	for o := c.opener(i); o >= 0 && (d == nil || c.Tokens[o].Start > d.NameAt); o = c.opener(o) {
@@ -238,8 +236,8 @@ func (c *code) within(i int, word string) bool {
 	return false
 }
 
-// parameterOf reports that the name at token i is a parameter of the function around it:
-// its header declares it.
+// parameterOf reports whether the name at token i is a parameter in the header of the
+// function around it.
 func (c *code) parameterOf(i int) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	k, _ := slices.BinarySearchFunc(c.Tokens, f.NameAt, func(t symbols.Token, at int) int { return t.Start - at })
@@ -251,14 +249,14 @@ func (c *code) parameterOf(i int) bool {
 	return false
 }
 
-// importStatement reports that token i is in a line that imports something.
+// importStatement reports whether token i is in a line that imports something.
 func (c *code) importStatement(i int) bool {
 	for ; i > 0 && !c.Tokens[i].First; i-- {
 	}
 	return c.str(i) == "import"
 }
 
-// judgeNamed decides about a name of a file or of a namespace.
+// judgeNamed classifies a name of a file or of a namespace.
 func (c *code) judgeNamed(i int, before string) (class, string) {
 	o := c.imports()
 	if v, ok := o.at[i]; ok {

@@ -1,10 +1,10 @@
 // Package rename finds the places to change when a definition gets a new name.
 //
-// It knows tokens and the table of definitions, and for Go the types of the module
-// that the definition is in, but not of the modules and the library that it uses. So
-// every place that has the name is one of three: sure, where these decide that it means
-// the definition; doubtful, where they don't decide; and left, where it means another
-// definition. Strings are never changed.
+// It knows tokens and the table of definitions, and for Go the types in the definition's
+// module, but not the other modules and the library that it uses. So every occurrence of
+// the name has one of three classes: sure, if it certainly means the definition; doubtful,
+// if that is undecided; and left, if it means another definition. Strings are never
+// changed.
 package rename
 
 import (
@@ -28,26 +28,26 @@ import (
 	"quarry/search"
 )
 
-// Query says what to rename.
+// Query is a request to rename a definition.
 type Query struct {
 	Old string // Open, Store.Open, or store.go#Store.Open for one of several
 	New string
 	search.Scope
-	Doubtful bool // rename doubtful places too
-	Sure     bool // leave doubtful places; if neither is set, one stops the rename
-	Comments bool // and the name in comments
+	Doubtful bool // also rename doubtful places
+	Sure     bool // skip doubtful places; if neither is set, a doubtful place stops the rename
+	Comments bool // also rename in comments
 }
 
-// Place is a place that has the name.
+// Place is an occurrence of the name.
 type Place struct {
 	Path       string
 	Line       int
 	Start, End int
 	Text       string // of the line
-	Why        string // it is doubtful or left
+	Why        string // the reason why it is doubtful or left
 }
 
-// Plan is what a rename changes.
+// Plan holds the changes of a rename.
 type Plan struct {
 	Definition search.Symbol
 	Sure       []Place
@@ -55,11 +55,11 @@ type Plan struct {
 	Left       []Place
 	Comments   int // places in comments
 	Strings    int // in strings
-	Texts      int // and in files that are no code
+	Texts      int // in files that are not code
 	Ops        []change.Op
 }
 
-// Source is where files are.
+// Source gives access to the files.
 type Source interface {
 	lookup.Source
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
@@ -67,14 +67,14 @@ type Source interface {
 	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 
-// maxText is the largest file that is looked at.
+// maxText is the largest file that is searched.
 const maxText = 8 << 20
 
 var identifier = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*[?!]?$`)
 })
 
-// Find works out the plan.
+// Find computes the plan.
 func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	if !identifier().MatchString(q.New) {
 		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid name %q", q.New), "give the new name alone, without its container")
@@ -123,49 +123,49 @@ func Find(ctx context.Context, from Source, q Query) (*Plan, error) {
 	return f.out, nil
 }
 
-// finder works out one plan.
+// finder computes one plan.
 type finder struct {
 	q               Query
 	container, name string
 	kind            string
 	lang            string
 	at              string // the folder of the definition
-	home            string // the file of the definition, its package, and what it is in
+	home            string // the file of the definition, its package, and its enclosing definition
 	pkg             string
-	member          bool            // of a type
-	bare            bool            // which derives from none
-	keyed           bool            // of an object that has no type
-	local           *symbols.Symbol // the function that it is in
+	member          bool            // it is a member of a type
+	bare            bool            // of a type whose base types don't have the name
+	keyed           bool            // a member of an object without a type
+	local           *symbols.Symbol // the function that contains it
 	alone           bool            // no other definition has the name
-	rivals          bool            // another type or namespace is called as the container
-	carriers        map[string]bool // files that have it to be imported, without extensions
+	rivals          bool            // another type or namespace has the container's name
+	carriers        map[string]bool // files from which it can be imported, without extensions
 	same            []search.Symbol
 	meant           []search.Symbol // definitions that are renamed
-	mod             string          // the module's path, of Go
+	mod             string          // the module's path, for Go
 	modDir          string
-	types           map[spot]verdict // what Go's types say of a place
-	ours            map[spot]bool    // definitions that are renamed, and fields that embed them
-	pkgName         string           // the name of the definition's package, of Go
-	crossing        *Place           // one that is in another package of Go
+	types           map[spot]verdict // the verdicts of Go's types
+	ours            map[spot]bool    // renamed definitions, and fields that embed them
+	pkgName         string           // the name of the definition's package, for Go
+	crossing        *Place           // a place in another package, for Go
 	out             *Plan
 }
 
-// code is a file that has the name, taken apart.
+// code is a parsed file that contains the name.
 type code struct {
 	*finder
 	path, dir string
 	text      []byte
 	*symbols.Code
 	defs   []symbols.Symbol
-	byName map[int]*symbols.Symbol // by where their names are
+	byName map[int]*symbols.Symbol // by the offset of their names
 
-	placed, line int // where the last place is, and the lines before it
+	placed, line int // offset of the last place, and the number of lines before it
 	from         *origin
 	declaring    map[string]bool
 	openers      []int32 // the bracket around each token: see opener
 }
 
-// take reads a file and takes it apart; nil if it is no code.
+// take reads and parses a file; it returns nil if the file is not code.
 func (f *finder) take(ctx context.Context, from Source, p string) (*code, []byte, error) {
 	data, err := from.ReadBytes(ctx, p, maxText)
 	if err != nil {
@@ -253,7 +253,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	if len(edits) > 0 {
 		slices.SortFunc(edits, func(a, b change.Edit) int { return cmp.Compare(a.Start, b.Start) })
 		op := change.Op{Verb: change.EditFile, Path: p, Version: version.Of(data).String(), Edits: edits}
-		if lang == "Java" && p == f.home && f.container == "" && f.isType() && path.Base(p) == f.name+".java" { // Java wants it so
+		if lang == "Java" && p == f.home && f.container == "" && f.isType() && path.Base(p) == f.name+".java" { // required by Java
 			op.Verb, op.To = change.MovePath, path.Join(c.dir, f.q.New+".java")
 		}
 		f.out.Ops = append(f.out.Ops, op)
@@ -261,7 +261,7 @@ func (f *finder) file(ctx context.Context, from Source, p string) error {
 	return nil
 }
 
-// place describes the name at an offset; offsets come in order.
+// place describes the name at an offset; offsets are passed in increasing order.
 func (c *code) place(at int, why string) Place {
 	c.line += bytes.Count(c.text[c.placed:at], []byte{'\n'})
 	c.placed = at
@@ -275,10 +275,10 @@ func (c *code) place(at int, why string) Place {
 }
 
 const (
-	// maxShown is how much of a line is kept before and after a name.
+	// maxShown is how much of a line is shown before and after a name.
 	maxShown = 500
-	// maxCompared bounds the work on one file: each place is compared with its
-	// definitions. It is a second or two.
+	// maxCompared bounds the work on one file, since each place is compared with its
+	// definitions: a second or two.
 	maxCompared = 1 << 30
 )
 
@@ -289,7 +289,7 @@ func (c *code) str(i int) string {
 	return string(c.text[c.Tokens[i].Start:c.Tokens[i].End])
 }
 
-// punct reports whether token i is this punctuation.
+// punct reports whether token i is the punctuation s.
 func (c *code) punct(i int, s string) bool {
 	return i >= 0 && i < len(c.Tokens) && c.Tokens[i].Kind == symbols.Punct && c.str(i) == s
 }
@@ -319,7 +319,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }
 
-// class is what a place is.
+// class is the classification of a place.
 type class uint8
 
 const (
@@ -328,7 +328,7 @@ const (
 	sure
 )
 
-// judge decides about the name at token i.
+// judge classifies the name at token i.
 func (c *code) judge(i int, lang string) (class, string) {
 	at := c.Tokens[i].Start
 	if v, ok := c.types[spot{c.path, at}]; ok {
@@ -352,7 +352,7 @@ func (c *code) judge(i int, lang string) (class, string) {
 	return class, why
 }
 
-// related are languages whose files use each other's names.
+// related reports whether files of two languages use each other's names.
 func related(a, b string) bool {
 	for _, set := range []string{"C C++", "JavaScript TypeScript", "Java Kotlin Scala"} {
 		if l := strings.Fields(set); slices.Contains(l, a) && slices.Contains(l, b) {
@@ -362,7 +362,7 @@ func related(a, b string) bool {
 	return false
 }
 
-// outermost is the outermost function around an offset, or nil.
+// outermost returns the outermost function around an offset, or nil.
 func (c *code) outermost(at int) *symbols.Symbol {
 	for k := range c.defs {
 		d := &c.defs[k]
@@ -373,7 +373,7 @@ func (c *code) outermost(at int) *symbols.Symbol {
 	return nil
 }
 
-// judgeAny decides by names, containers and imports.
+// judgeAny classifies by names, containers and imports.
 func (c *code) judgeAny(i int) (class, string) {
 	before := c.qualifier(i)
 	switch {
@@ -385,7 +385,7 @@ func (c *code) judgeAny(i int) (class, string) {
 	return c.judgeNamed(i, before)
 }
 
-// qualifier is the word before the dot before token i; "" if there is no dot.
+// qualifier returns the word before the dot before token i; "" if there is no dot.
 func (c *code) qualifier(i int) string {
 	k := i - 1
 	switch {
@@ -404,20 +404,20 @@ func (c *code) qualifier(i int) string {
 	return ""
 }
 
-// declared reports that the function around token i declares the name itself: as a
-// variable, or as a parameter.
+// declared reports whether the function around token i itself declares the name, as a
+// variable or a parameter.
 func (c *code) declared(i int) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	return f != nil && c.declares(f, c.name)
 }
 
-// shadows reports that the function around token i declares another name.
+// shadows reports whether the function around token i declares another name.
 func (c *code) shadows(i int, name string) bool {
 	f := c.outermost(c.Tokens[i].Start)
 	return f != nil && c.declares(f, name)
 }
 
-// declares reports that a function declares a name; each is looked for once.
+// declares reports whether a function declares a name; each answer is cached.
 func (c *code) declares(f *symbols.Symbol, name string) bool {
 	key := fmt.Sprint(f.NameAt, " ", name)
 	declares, known := c.declaring[key]
@@ -443,7 +443,7 @@ func (c *code) hasDeclaration(f *symbols.Symbol, name string) bool {
 
 var declaring = []string{"let", "const", "var", "val", "mut", "for", "int", "char", "auto", "String", "long", "double", "float", "bool", "boolean", "size_t", "void"}
 
-// isDeclaration reports that the name at token k is declared there.
+// isDeclaration reports whether token k declares the name.
 func (c *code) isDeclaration(k int) bool {
 	switch {
 	case c.punct(k-1, "."), c.punct(k+1, ":") && c.punct(k+2, ":"):
@@ -460,7 +460,7 @@ func (c *code) isDeclaration(k int) bool {
 		(c.punct(k-1, "(") || c.punct(k-1, ",")) && c.punct(k+1, ":") || c.word(k-1) && c.Tokens[k-1].End < c.Tokens[k].Start && (c.punct(k+1, "=") || c.punct(k+1, ";") || c.punct(k+1, ",") || c.punct(k+1, ")")) && !keyword(c.str(k-1))
 }
 
-// parameter reports that token k is the name of a parameter: of function f(a, b), or
+// parameter reports whether token k is the name of a parameter: of function f(a, b), or
 // def f(a, *b).
 func (c *code) parameter(k int) bool {
 	for c.punct(k-1, "*") || c.punct(k-1, ".") {
@@ -484,8 +484,8 @@ func keyword(w string) bool {
 	return slices.Contains([]string{"return", "new", "await", "throw", "in", "of", "not", "and", "or", "case", "else", "yield", "typeof", "instanceof", "go", "defer", "raise", "assert", "if", "while", "is", "import", "from", "use", "extends", "throws", "implements", "as", "keyof", "satisfies", "infer", "void", "delete", "default", "is", "super", "export"}, w)
 }
 
-// Undecided refuses a plan with doubtful places if the query does not say what to do with
-// them. The hint says how the caller can.
+// Undecided returns an error for a plan with doubtful places if the query does not decide
+// about them. The hint tells the caller how to decide.
 func (p *Plan) Undecided(q *Query, places int, hint string) error {
 	if len(p.Doubtful) == 0 || q.Doubtful || q.Sure {
 		return nil
@@ -493,8 +493,8 @@ func (p *Plan) Undecided(q *Query, places int, hint string) error {
 	return fault.New(fault.InvalidArgument, "nothing was changed: "+p.Text(q, places), hint)
 }
 
-// Set is the plan as a change. If files change meanwhile it is made anew, and refused
-// where that leaves something to decide.
+// Set returns the plan as a change. If files change meanwhile, the plan is made again, and
+// refused if something is then undecided.
 func (p *Plan) Set(from Source, q Query, hint string) change.Set {
 	return change.Set{
 		Ops: p.Ops, Summary: fmt.Sprintf("renamed %s to %s: %s", q.Old, q.New, fault.Count(len(p.Sure), "sure place", "sure places")),
@@ -512,7 +512,7 @@ func (p *Plan) Set(from Source, q Query, hint string) change.Set {
 	}
 }
 
-// Text says what a plan changes and what not, with the first doubtful places.
+// Text describes the planned and the omitted changes, with the first doubtful places.
 func (p *Plan) Text(q *Query, places int) string {
 	text := fmt.Sprintf("%d sure", len(p.Sure))
 	if n := len(p.Doubtful); n > 0 {

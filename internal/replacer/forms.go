@@ -22,7 +22,7 @@ const (
 )
 
 // forms are the different forms of matches, each with its first match. After swapping the
-// arguments of 118 calls, one wants to see the four that look different.
+// arguments of 118 calls, the four that look different are the ones to check.
 type forms struct {
 	byForm map[string]*Sample
 	order  []*Sample
@@ -102,8 +102,8 @@ func isWord(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c >= utf8.RuneSelf
 }
 
-// Unquoted empties every string in a text: calls that differ only in their messages become
-// equal.
+// Unquoted empties every string in a text, so that calls that differ only in their messages
+// become equal.
 func Unquoted(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -120,7 +120,7 @@ func Unquoted(text string) string {
 	return b.String()
 }
 
-// endOfString returns where the string that begins at from ends, or 0.
+// endOfString returns the end of the string that begins at from, or 0.
 func endOfString(text string, from int) int {
 	for i := from + 1; i < len(text); i++ {
 		switch text[i] {

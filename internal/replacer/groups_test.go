@@ -7,8 +7,8 @@ import (
 	"quarry/match"
 )
 
-// A group that the pattern doesn't have would be replaced by nothing, and text would be
-// lost.
+// A group that is missing in the pattern would be replaced by nothing, which would lose
+// text.
 func TestUnknownGroups(t *testing.T) {
 	for _, c := range []struct {
 		pattern, text string

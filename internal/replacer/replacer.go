@@ -30,6 +30,7 @@ type Template struct {
 	asGiven bool // no group was meant
 	m       *match.Matcher
 	slots   []int
+	ending  []byte // of the line, if it is part of the match
 }
 
 // NewTemplate makes a template for the matches of m. Unless literal, $1, ${1}, $name and
@@ -69,6 +70,9 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 		}
 		if g := t.group(name); g >= 0 && 2*g < len(slots) && slots[2*g] >= 0 {
 			out = append(out, text[slots[2*g]:slots[2*g+1]]...)
+			if g == 0 {
+				out = append(out, t.ending...)
+			}
 		}
 		rest = rest[size:]
 	}
@@ -79,7 +83,7 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 // empty, and text would be lost.
 type GroupError struct {
 	Group string // as written in the replacement
-	Fix   string // what was probably meant; "" if unknown
+	Fix   string // the probable intention; "" if unknown
 	Have  int    // number of groups in the pattern
 }
 
@@ -97,7 +101,7 @@ func (e *GroupError) Error() string {
 	return fmt.Sprintf("unknown group %s in the replacement: %s", e.Group, have)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *GroupError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to write the intended replacement.
@@ -199,9 +203,11 @@ type Query struct {
 	Literal     bool // no groups in the replacement
 	// Expected, unless it is 0, is the required number of matches.
 	Expected int
+
+	given string // the pattern before TakeEndings changed it
 }
 
-// Found describes a replacement to be made.
+// Found describes a planned replacement.
 type Found struct {
 	Ops     []change.Op
 	Matches int
@@ -233,7 +239,7 @@ func (e *CountError) Error() string {
 	return fmt.Sprintf("there are %s in %s, not the expected %d; nothing was changed", fault.Count(e.Have, "match", "matches"), fault.Count(len(e.Files), "file"), e.Want)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *CountError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to go on.
@@ -273,7 +279,7 @@ func (e *IncompleteError) Error() string {
 	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
 }
 
-// Unwrap gives the code: Permission, or the one for a search that took too long.
+// Unwrap returns the code: Permission, or the one for a search that took too long.
 func (e *IncompleteError) Unwrap() error {
 	if e.Count == 0 {
 		return fault.Timeout
@@ -410,6 +416,7 @@ type replacing struct {
 	m        *match.Matcher
 	template *Template
 	forms    forms
+	endings  bool // a match includes its line's ending
 
 	// Of the file: the line ending of text up to to.
 	eol textfile.Ending
@@ -422,13 +429,14 @@ type replacing struct {
 
 // newReplacing prepares the replacement of a query's matches. It ends with ctx; done releases it.
 func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
+	q.TakeEndings(ctx)
 	pattern, err := match.NewCompiler(ctx, q.Match).Any(append([]string{q.Pattern}, q.Patterns...))
 	if err != nil {
 		return nil, nil, err
 	}
 	matching := pattern.NewSearch()
 	m := matching.NewMatcher()
-	r = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
+	r = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m), endings: q.given != ""}
 	if err := r.template.check(); err != nil {
 		return nil, nil, err
 	}
@@ -478,7 +486,14 @@ func (r *replacing) file(ctx context.Context, files Files, path string, out *edi
 func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 	r.to, r.next = 0, 0
 	r.m.Each(text, func(start, end int) bool {
-		new := r.newText(text, start, end)
+		match := end
+		if r.endings {
+			if end = endOf(text, match); start == end {
+				return true // empty, at the end of a last line without an ending
+			}
+			r.template.ending = text[match:end]
+		}
+		new := r.newText(text, start, match)
 		if !r.template.literal {
 			r.forms.add(string(text[start:min(end, start+maxSample+utf8.UTFMax)]), new)
 		}

@@ -91,7 +91,7 @@ func replaceSpeed(t *testing.T, rg, where string) {
 	}
 }
 
-// plainReplace does what a careful script would.
+// plainReplace replaces like a careful script.
 func plainReplace(t *testing.T, rg, dir, from, to string) int {
 	out, err := exec.Command(rg, "-lw", from, dir).Output()
 	if err != nil {

@@ -21,7 +21,7 @@ type Place struct {
 	Why  string
 }
 
-// maxPlaces is how many places are named.
+// maxPlaces bounds the named places.
 const maxPlaces = 20
 
 // RefusedError reports that a structure has matches, but none of them can be replaced.

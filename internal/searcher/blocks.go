@@ -2,15 +2,15 @@ package searcher
 
 import "quarry/search"
 
-// A block is a run of matching lines whose context lines touch or overlap, with
-// that context: what an answer shows in one piece. With one line of context on
-// either side, lines whose numbers differ by 3 or less share one.
+// A block is a run of matching lines whose context lines touch or overlap, including
+// that context. An answer shows it in one piece. With one line of context on either
+// side, matches at most 3 lines apart share a block.
 
 // blockGap is the largest difference of line numbers within a block.
 func blockGap(q *search.Query) int { return q.Before + q.After + 1 }
 
-// blockStarts visits the index of the first matching line of every block, as
-// long as yield wants more.
+// blockStarts yields the index of the first matching line of every block until yield
+// returns false.
 func blockStarts(lines []search.Line, gap int, yield func(i int) bool) {
 	last := 0
 	for i := range lines {
@@ -32,8 +32,8 @@ func countBlocks(lines []search.Line, gap int) int {
 	return n
 }
 
-// blockStart is the index of the first matching line of block n, counted from
-// 0; the number of lines when there are fewer.
+// blockStart returns the index of the first matching line of block n, counted from
+// 0, or the number of lines if there are fewer blocks.
 func blockStart(lines []search.Line, n, gap int) int {
 	at := len(lines)
 	blockStarts(lines, gap, func(i int) bool {
@@ -55,7 +55,7 @@ func cutBlocks(f *search.FileMatch, n, gap, after int) {
 			last = f.Lines[i].Number
 		}
 	}
-	// The lines after it are the context of the next block.
+	// The lines after the last match are the context of the next block.
 	for end > 0 && f.Lines[end-1].Number > last+after {
 		end--
 	}

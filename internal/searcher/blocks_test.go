@@ -35,7 +35,7 @@ func numbers(files []search.FileMatch) string {
 	return b.String()
 }
 
-// marked is a text of n lines with an x on some.
+// marked returns a text of n lines with an x on the given ones.
 func marked(n int, at ...int) string {
 	lines := make([]string, n)
 	for _, i := range at {
@@ -82,8 +82,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Rules that a caller gives as gitignore patterns exclude files and folders, and
-// those that hide themselves stay hidden.
+// Gitignore patterns given by the caller exclude files and folders; hidden files stay
+// hidden.
 func TestExtraRules(t *testing.T) {
 	ws := workspace(t, map[string]string{
 		".gitignore":     "!.shown\n",
@@ -120,15 +120,15 @@ func TestExtraRules(t *testing.T) {
 	if notes.Total != 2 {
 		t.Errorf("notes: %+v", notes.Notes)
 	}
-	// Without the two, only what is hidden by itself is left out.
+	// Without either pattern, only hidden files are omitted.
 	r, err = ws.Search(ctx, search.Query{Pattern: "x", Detail: search.Files})
 	if err != nil || len(r.Files) != 5 {
 		t.Errorf("plain: %v %v", r, err)
 	}
 }
 
-// Of a large file that is only counted, the index gives the parts that could match. Blocks
-// that reach from one part over others into the next are one all the same.
+// A large file that is only counted is read in the parts that could match, according to
+// the index. A block that spans several parts is counted once.
 func TestBlocksAreCountedByParts(t *testing.T) {
 	stress.SkipWine(t, "whole workspaces")
 	row := strings.Repeat("row upon row ", 20) + "\n"

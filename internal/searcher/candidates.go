@@ -12,10 +12,10 @@ import (
 	"quarry/search"
 )
 
-// candidates are the files of one folder that an index shows to a query. Lines,
-// counts, texts, definitions and paths are all taken from them: here it is decided
-// whether the index can answer, which files pass the filters, which have to be read
-// since the index does not have their present contents, and which are omitted.
+// candidates are the files of one folder that the index offers for a query. Every kind
+// of query uses it to decide whether the index can answer, which files pass the filters,
+// which have to be read because the index lacks their current contents, and which are
+// omitted.
 type candidates struct {
 	folder *Folder
 	scope  *search.Scope
@@ -24,12 +24,12 @@ type candidates struct {
 	passes pathFilter
 }
 
-// errNoIndex says that a query has to be answered by scanning.
+// errNoIndex means that a query has to be answered by a scan.
 var errNoIndex = errors.New("the index can't answer this")
 
-// candidates opens the index as of now for the folder that ask names. The index has
-// to be worth it for about; nil is a question about paths. The error is errNoIndex if
-// the index can't answer for the folder.
+// candidates opens the current state of the index for the folder in ask. It returns
+// errNoIndex if the index can't answer for the folder or would not be faster for about;
+// a nil about is a question about paths.
 func (d *Folder) candidates(ctx context.Context, scope *search.Scope, f *filter, ask index.Ask, about *index.Ask) (*candidates, error) {
 	ix := d.index()
 	if !d.indexable(scope, ask.Under) || !ix.Ready(about) {
@@ -55,17 +55,16 @@ func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 	if s.NoIndex || len(s.Extra) > 0 && !s.IncludeIgnored || s.IncludeIgnored && !d.index().HasIgnored() {
 		return false
 	}
-	// The files of a repository's own folder are not indexed; only a trusted
-	// workspace may see them at all.
+	// A repository's own .git folder is not indexed; only a trusted workspace may see it.
 	if s.IncludeHidden && d.Root.Policy() == nil {
 		return false
 	}
-	// A hidden folder that is named is searched as if it weren't hidden.
+	// A hidden folder that is named is searched as if it were not hidden.
 	return start.IsRoot() || !strings.HasPrefix(start.String(), ".") && !strings.Contains(start.String(), "/.")
 }
 
-// eachIndexed calls under with the candidates of each folder of a scope; ask has the
-// rest of the question. It returns errNoIndex if the index can't answer for one.
+// eachIndexed calls under with the candidates of each folder of a scope; ask holds the
+// rest of the question. It returns errNoIndex if the index can't answer for a folder.
 func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, ask index.Ask, under func(*candidates) error) error {
 	f, err := d.filter(ctx, scope)
 	if err != nil {
@@ -97,7 +96,7 @@ func (d *Folder) eachIndexed(ctx context.Context, scope *search.Scope, ask index
 }
 
 // shown calls take for the documents of a segment that pass, and returns how many it
-// looked at.
+// considered.
 func (c *candidates) shown(v *index.CountedView, take func(id int)) (considered int, err error) {
 	if c.passes.all {
 		for id, hi := v.Span(); id < hi; id++ {
@@ -136,8 +135,8 @@ func (c *candidates) omitted(sum *search.Summary) error {
 	return c.denied(sum)
 }
 
-// denied adds how many files and folders the policy excludes, and which of them only
-// the built-in list closes.
+// denied adds the number of files and folders that the policy excludes, and which of
+// them are closed only by the built-in list.
 func (c *candidates) denied(sum *search.Summary) error {
 	n, err := c.snap.Denied(c.ask.Under, c.ask.Lens, func(path string, folder bool) bool {
 		if folder {
@@ -184,14 +183,13 @@ func noIndex(ctx context.Context, _ error) error {
 	return errNoIndex
 }
 
-// pathFilter applies the filters of a query to the paths of an index, as a walk
-// applies them to the files it meets. It keeps the last answer, so each goroutine
-// needs its own.
+// pathFilter applies the filters of a query to the paths of an index as a walk would.
+// It caches the last answer, so each goroutine needs its own.
 type pathFilter struct {
 	*filter
 	below   int    // the length of the folder's path and the slash after it
 	all     bool   // every path passes
-	lastDir []byte // the folder asked about last
+	lastDir []byte // the folder checked last
 	lastIn  bool
 }
 
@@ -210,9 +208,8 @@ func (p *pathFilter) admits(path []byte) bool {
 	if p.all {
 		return true
 	}
-	// The string shares the bytes of the path, which nothing below keeps: to
-	// allocate a string for each of a million paths would take longer than the
-	// rest.
+	// rel shares the bytes of path; nothing below retains it. Allocating a string for
+	// each of a million paths would take longer than the rest.
 	rel := unsafe.String(unsafe.SliceData(path), len(path))[p.below:]
 	if p.opts.MaxDepth > 0 && strings.Count(rel, "/") >= p.opts.MaxDepth {
 		return false
@@ -245,13 +242,13 @@ func (p *pathFilter) admitsFolder(path string) bool {
 	return p.opts.Filter == nil || p.enters(rel)
 }
 
-// hides reports a hidden path of a query that is strict about them.
+// hides reports whether a strict query omits a path as hidden.
 func (p *pathFilter) hides(rel string) bool {
 	return p.opts.StrictHidden && !p.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/."))
 }
 
 // enters reports whether a walk with the query's globs would enter a folder. The
-// files of a folder come one after the other, so the last answer is kept.
+// files of a folder are consecutive, so the last answer is cached.
 func (p *pathFilter) enters(dir string) bool {
 	if p.lastDir != nil && string(p.lastDir) == dir {
 		return p.lastIn

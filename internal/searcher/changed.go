@@ -15,10 +15,10 @@ import (
 	"quarry/search"
 )
 
-// changes tells which files changed, for one search.
+// changes determines which files changed, for one search.
 type changes struct {
 	// ended, load and same are bound to the context of the search: walks and indexes
-	// ask about a file without one.
+	// test a file without passing one.
 	ended func() error
 	load  func(top *rootfs.Root) (*githead.Repo, error)
 	same  func(*githead.Repo, *githead.File) (bool, error)
@@ -29,20 +29,20 @@ type changes struct {
 
 	mu    sync.Mutex
 	repos map[rootfs.Path]*repository // by folder: the repository of its files
-	all   []*githead.Repo             // that are open
+	all   []*githead.Repo             // all open repositories
 }
 
 // repository is a repository around a folder.
 type repository struct {
-	none   bool   // there is none
-	top    string // from the workspace, "" if it is the workspace or above it
-	prefix string // from the top of one above to the workspace, with a slash
+	none   bool   // there is no repository
+	top    string // path below the workspace, "" if it is the workspace or above it
+	prefix string // path from the top of an outer repository to the workspace, with a slash
 	repo   *githead.Repo
-	err    error // why it can't be read
+	err    error // why the repository can't be read
 }
 
-// newChanges prepares a test of which files of a scope changed; nil accepts all
-// files.
+// newChanges prepares a test for the changed files of a scope; it returns nil if the
+// scope accepts all files.
 func newChanges(ctx context.Context, d *Folder, s *search.Scope) (*changes, error) {
 	if !s.Changed.Any() {
 		return nil, nil
@@ -86,12 +86,11 @@ func (c *changes) close() {
 	c.all, c.repos = nil, nil
 }
 
-// errNoRepository is returned for a search for changed files outside of a
-// repository.
+// errNoRepository is returned by a search for changed files outside a repository.
 var errNoRepository = fault.New(fault.InvalidArgument, "no git repository here, so nothing tells what changed",
 	"leave changed out, or at the command line give a time: --changed=2h")
 
-// check refuses a folder that is in no repository and has none just below it.
+// check returns an error for a folder that is in no repository and has none just below it.
 func (c *changes) check(at rootfs.Path) error {
 	if r := c.around(at); !r.none {
 		if r.err != nil {
@@ -122,7 +121,7 @@ func (c *changes) isTop(at rootfs.Path) bool {
 	}
 	defer d.Close()
 	_, err = d.Stat(".git")
-	return err == nil || rootfs.KindOf(err) == fault.ProtectedPath // a protected entry that is not there is not found
+	return err == nil || rootfs.KindOf(err) == fault.ProtectedPath // a missing protected entry counts as not found
 }
 
 // around finds the repository that the files of a folder are in.
@@ -155,8 +154,8 @@ func (c *changes) find(at rootfs.Path) *repository {
 	return r
 }
 
-// above looks for a repository that the workspace is a part of. One that another
-// user put there does not count.
+// above looks for a repository that contains the workspace. A repository owned by
+// another user does not count.
 func (c *changes) above(r *repository) {
 	for dir := c.root.RealDir(); ; {
 		parent := filepath.Dir(dir)
@@ -173,7 +172,7 @@ func (c *changes) above(r *repository) {
 	}
 }
 
-// open opens a repository; view is its top, which is closed.
+// open opens the repository whose top is view, and closes view.
 func (c *changes) open(r *repository, view *rootfs.Root, err error, shown string) {
 	if r.err = err; err == nil {
 		defer view.Close()

@@ -30,7 +30,7 @@ func runGit(t *testing.T, dir string, args ...string) {
 	}
 }
 
-// repository makes a workspace with a repository, one inside of it, and changes.
+// repository makes a workspace with a repository, a nested repository, and changes.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,7 +60,7 @@ func repository(t *testing.T) string {
 	return dir
 }
 
-// paths are those of files that a query finds.
+// pathsOf returns the paths of the files that a query finds.
 func pathsOf(t *testing.T, w *quarry.Workspace, q search.Query) []string {
 	t.Helper()
 	r, err := w.Search(context.Background(), q)
@@ -74,8 +74,8 @@ func pathsOf(t *testing.T, w *quarry.Workspace, q search.Query) []string {
 	return list
 }
 
-// TestChanged searches changed files: by a scan, by the index, and as a client of
-// the process that has the index.
+// TestChanged searches changed files by a scan, by the index, and as a client of the
+// index owner.
 func TestChanged(t *testing.T) {
 	dir := repository(t)
 	state := t.TempDir()
@@ -126,7 +126,7 @@ func TestChanged(t *testing.T) {
 		if slices.Sort(listed); !slices.Equal(listed, want) {
 			t.Errorf("%s: ranked changed files %q, want %q", name, listed, want)
 		}
-		// A named file is left out as well, and a path is a part of a repository.
+		// An unchanged file is omitted even if named; a path may be inside a repository.
 		if got := pathsOf(t, w, search.Query{Pattern: "needle", Scope: search.Scope{Paths: []string{"src/f01.go", "src/f03.go"}, Changed: git.Changed}}); !slices.Equal(got, []string{"src/f03.go"}) {
 			t.Errorf("%s: named files %q, want src/f03.go", name, got)
 		}
@@ -135,7 +135,7 @@ func TestChanged(t *testing.T) {
 			t.Errorf("%s: files changed in a day %q, want all but f04 and f06", name, got)
 		}
 	}
-	// What was changed a moment ago counts, and what was changed back does not.
+	// A change made just now counts; a reverted one does not.
 	putFile(t, filepath.Join(dir, "src", "f07.go"), "package src // needle, just now\n")
 	putFile(t, filepath.Join(dir, "inner", "b.go"), "package inner // needle\n")
 	for name, w := range ways {
@@ -146,7 +146,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestChangedPlaces: a workspace below the top of a repository, and one in none.
+// TestChangedPlaces searches a workspace below the top of a repository, and one in none.
 func TestChangedPlaces(t *testing.T) {
 	dir := repository(t)
 	w, err := quarry.Open(filepath.Join(dir, "src"), nil)

@@ -31,7 +31,7 @@ func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 }
 
 // searchCode lists the best piece of each file first, and further pieces after
-// that.
+// those.
 func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words := rank.NewQuery(q.Query)
@@ -42,7 +42,7 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 		q.Limit = 10
 	}
 	out := &search.CodeResult{}
-	if words != nil { // else there are only words that are too long to be counted
+	if words != nil { // nil if all words are too long to be counted
 		best, files, err := d.bestFiles(ctx, words, &q, &out.Summary)
 		if err != nil {
 			return nil, err
@@ -51,8 +51,8 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	}
 	if len(out.Chunks) == 0 {
 		var err error
-		// No word occurs as a word. What is only a part of words is found, too, so
-		// an empty answer means that a plain search finds nothing either.
+		// No query word occurs as a whole word. Parts of words count too, so an empty
+		// answer means that a plain search finds nothing either.
 		if out.Chunks, err = d.partChunks(ctx, &q, &out.Summary); err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func (d *Folder) searchCode(ctx context.Context, q search.CodeQuery) (*search.Co
 	return out, nil
 }
 
-// bestFiles are the best files in scope, in order, with their best pieces: as many as
-// the query asks for, of so many that were compared.
+// bestFiles returns the best files in scope, in order, with their best pieces: as many
+// as the query asks for, and the number of files compared.
 func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.CodeQuery, sum *search.Summary) (files []rank.Candidate, compared int, err error) {
 	bounded, cancel := within(ctx, q.Time)
 	defer cancel()
@@ -108,7 +108,7 @@ func (d *Folder) bestFiles(ctx context.Context, words *rank.Query, q *search.Cod
 	return files, len(best), ctx.Err()
 }
 
-// skimmed reads the best files. One that changed or went away since is dropped.
+// skimmed reads the best files. It drops those that changed or vanished since.
 func (d *Folder) skimmed(ctx context.Context, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	dropped := make([]bool, len(best))
 	crew.Each(ctx, len(best), max(d.Workers, 1), func(i int) {
@@ -172,8 +172,8 @@ func chunks(files []rank.Candidate) []search.Chunk {
 	}
 }
 
-// fillChunk reads a chunk's text. A file that changed or went away since it was
-// ranked leaves it empty.
+// fillChunk reads a chunk's text. It leaves the text empty if the file changed or
+// vanished since it was ranked.
 func (d *Folder) fillChunk(ctx context.Context, c *search.Chunk) error {
 	t, err := d.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
 	if err != nil {

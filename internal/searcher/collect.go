@@ -13,15 +13,15 @@ import (
 // errEnough ends a search whose limits are reached.
 var errEnough = errors.New("limits reached")
 
-// collector takes outcomes in path order, applies offset and limits, and hands
-// files on.
+// collector takes outcomes in path order, applies offset and limits, and delivers
+// files.
 type collector struct {
 	q     *search.Query
 	yield func(*search.FileMatch) error
 	sum   search.Summary
-	held  []search.FileMatch // files that wait for their order
+	held  []search.FileMatch // files that wait to be ordered
 	given struct{ files, lines, blocks, bytes int }
-	full  bool // no more text, only counting
+	full  bool // no more text is wanted, only counts
 	reads int  // files read, and their bytes
 	read  int64
 }
@@ -30,8 +30,8 @@ func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collect
 	return &collector{q: q, yield: yield, sum: search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
 }
 
-// boundsReads reports whether the files that are read count. A negative limit is
-// used up: the roots before this one have read as much as the query may.
+// boundsReads reports whether reads are limited. A negative limit is used up:
+// earlier roots have read as much as the query may.
 func boundsReads(l *search.Limits) bool { return l.Reads != 0 || l.ReadBytes != 0 }
 
 func stop(s *search.Summary, why search.Stop) {
@@ -50,7 +50,7 @@ func (c *collector) add(path string, f *found) error {
 	}
 	if f.err != nil {
 		if err := c.failed(path, f.err); err != nil {
-			if f.parts > 0 { // the search ends in the middle of it
+			if f.parts > 0 { // the search ends within the file
 				c.sum.FilesMatched++
 				c.sum.LinesMatched += f.matched
 				c.sum.Matches += f.matches
@@ -78,7 +78,7 @@ func (c *collector) failed(path string, err error) error {
 	}
 	switch rootfs.KindOf(err) {
 	case fault.NotFound:
-		return nil // it vanished: there is nothing to search
+		return nil // the file vanished: there is nothing to search
 	case fault.NotRegular, fault.NotFolder:
 		c.skip(path, search.NotRegular, detailOf(err))
 	case fault.ProtectedPath, fault.OutsideRoot:
@@ -92,14 +92,14 @@ func (c *collector) failed(path string, err error) error {
 	return nil
 }
 
-// secretByContent reports the error about a file that was listed and is a secret by
-// what it holds.
+// secretByContent reports whether err says that a listed file is a secret by its
+// contents.
 func secretByContent(err error) bool {
 	var path *fault.PathError
 	return errors.As(err, &path) && path.Allow != ""
 }
 
-// detailOf is the cause of an error, without path and operation: a Skip names the
+// detailOf returns the cause of an error, without path and operation: a Skip has the
 // path already.
 func detailOf(err error) string {
 	if e, ok := err.(*fault.PathError); ok {
@@ -149,7 +149,7 @@ func (c *collector) matched(path string, f *found) error {
 	return c.give(&file)
 }
 
-// counted ends a search that has counted as far as requested.
+// counted ends a search that has counted up to the limit.
 func (c *collector) counted() error {
 	n := c.sum.LinesMatched
 	if c.q.Limits.Blocks > 0 {
@@ -162,7 +162,7 @@ func (c *collector) counted() error {
 	return nil
 }
 
-// give delivers a file, cut to what offset and limits leave of it.
+// give delivers a file, cut to what remains of offset and limits.
 func (c *collector) give(f *search.FileMatch) error {
 	if !c.skipOffset(f) {
 		return nil
@@ -215,8 +215,8 @@ func (c *collector) fill(why search.Stop) error {
 	return c.counted()
 }
 
-// skipOffset drops what the offset omits and reports whether anything of the file
-// is left.
+// skipOffset drops the lines before the offset and reports whether any of the file
+// remain.
 func (c *collector) skipOffset(f *search.FileMatch) bool {
 	if c.q.Offset <= 0 {
 		return true
@@ -272,7 +272,7 @@ func dropLines(f *search.FileMatch, n int) {
 	}
 }
 
-// TextBytes is how Limits.Bytes measures a file.
+// TextBytes returns the size of a file as Limits.Bytes counts it.
 func TextBytes(f *search.FileMatch) int {
 	n := len(f.Path)
 	for i := range f.Lines {
@@ -281,7 +281,7 @@ func TextBytes(f *search.FileMatch) int {
 	return n
 }
 
-// dropWorst bounds what is held when only the files with most matches are given.
+// dropWorst bounds the held files when only those with the most matches are delivered.
 func (c *collector) dropWorst() {
 	if most := c.q.Limits.Files; c.q.Order == search.ByMatches && most > 0 && c.q.Offset <= 0 && len(c.held) >= 2*most+1024 {
 		byOrder(c.held, c.q.Order)
@@ -295,11 +295,11 @@ func (c *collector) partial() error {
 	if err := c.finish(); err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	c.sum.Stopped = "" // the time is what ended it
+	c.sum.Stopped = "" // the time limit ended it
 	return nil
 }
 
-// finish delivers the files that had to wait to be ordered.
+// finish delivers the files that had to be ordered.
 func (c *collector) finish() error {
 	byOrder(c.held, c.q.Order)
 	for i := range c.held {

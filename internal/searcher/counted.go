@@ -17,7 +17,7 @@ import (
 // each file. The index knows this for unchanged files; the others are read.
 type counted struct {
 	tallies []*rank.Tally
-	// mayName tells, for each tally, which files may contain a name that the
+	// mayName reports, for each tally, which files may contain a name that the
 	// query asks for; nil if the files were read.
 	mayName []func(file int) bool
 	close   []func()
@@ -33,7 +33,7 @@ func (c *counted) add(t *rank.Tally, mayName func(file int) bool) {
 	c.tallies, c.mayName = append(c.tallies, t), append(c.mayName, mayName)
 }
 
-// count counts the words in every file in scope, by the index if it can.
+// count counts the words in every file in scope, by the index if possible.
 func (d *Folder) count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
 	sum.Exact = true
 	sum.SkippedCount = map[search.Reason]int{}
@@ -137,7 +137,7 @@ func (r *countRun) view(v *index.CountedView, mayName func(file int) bool) error
 	return r.words.Take(tally, v.Postings)
 }
 
-// leftOver names the files that can't be counted by the index.
+// leftOver collects the paths of files that can't be counted by the index.
 func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
 	paths, err := v.Paths(unknown)
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
 	return nil
 }
 
-// naming has the files that may contain a name that the query asks for, according
+// naming finds the files that may contain a name that the query asks for, according
 // to their grams.
 type naming struct{ c *index.Candidates }
 
@@ -251,7 +251,7 @@ func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip searc
 	return nil, search.Binary
 }
 
-// definers reads the best files that have a name the query asks for, and returns
+// definers reads the best files that contain a name the query asks for, and returns
 // those that define it.
 func (d *Folder) definers(ctx context.Context, words *rank.Query, corpus *rank.Corpus, c *counted) ([]rank.Candidate, error) {
 	if !words.Asks() {

@@ -12,12 +12,11 @@ import (
 	"quarry/search"
 )
 
-// A search for files that have each of several patterns, or lack some, looks for
-// one pattern after the other, until the file is out. Only a file that has what it
-// must and lacks the rest is searched like any other. Most files lack the first
-// pattern.
+// A search for files that contain each of several patterns, or lack some, looks for one
+// pattern after the other until a file is ruled out. Only a file that passes is searched
+// like any other. Most files lack the first pattern.
 
-// jointly has the patterns that must all match in a file and, after them, one that
+// jointly holds the patterns that must all match in a file, followed by at most one that
 // must not; nil if one match is enough.
 type jointly struct {
 	patterns []*match.Pattern
@@ -75,8 +74,8 @@ func (j *jointly) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// need is what a file must contain to match; pattern is used if one match is
-// enough.
+// need returns the conditions on a matching file's contents; pattern is used if one
+// match is enough.
 func (j *jointly) need(pattern *match.Pattern) match.Need {
 	if j == nil {
 		return pattern.Need()
@@ -94,14 +93,14 @@ var (
 	errEachText = fault.New(fault.InvalidArgument, "that a file has each of several patterns, or lacks one, can't be asked of a text that is no file", "search files")
 )
 
-// ends reports an error that ends the whole search, not only that of one file.
+// ends reports whether an error ends the whole search, not only the search of one file.
 func ends(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) || errors.Is(err, rootfs.ErrClosed)
 }
 
 // lacks looks for each pattern in a file, without moving its position. It returns
-// an outcome if the file is out. nil means that the file is to be searched, which
-// also finds out why it is skipped.
+// an outcome if the file is ruled out. nil means that the file must be searched,
+// which also determines why it is skipped.
 func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error) {
 	if r.jointly == nil {
 		return nil, nil
@@ -128,8 +127,8 @@ func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error
 	return out, err
 }
 
-// missing looks for each pattern in a text, as lacks does. open returns the text from its
-// beginning.
+// missing looks for each pattern in a text, as lacks does. open returns a reader from
+// the beginning of the text.
 func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (io.Reader, func() error, error)) (*found, error) {
 	if q.Text != nil {
 		size = 0 // unknown for the output of a program
@@ -144,7 +143,7 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 		k.each.Use(k.matchers[i])
 		text, done, err := open()
 		if err != nil {
-			return nil, nil // the search of the file tells
+			return nil, nil // searching the file reports the error
 		}
 		res, err := k.each.File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, NUL: q.NUL, Raw: q.Raw})
 		if done != nil {

@@ -14,14 +14,14 @@ import (
 	"quarry/search"
 )
 
-// filter is a Scope ready to walk with.
+// filter is a compiled Scope, ready for a walk.
 type filter struct {
 	opts    walk.Options
 	types   *glob.Filter
-	changes *changes // nil when unchanged files count too
+	changes *changes // nil if unchanged files count too
 }
 
-// leavesOut reports whether a file of a walk is omitted because of the types or
+// leavesOut reports whether a walk omits a file because of Scope.Types or
 // Scope.Changed.
 func (f *filter) leavesOut(folder, name string) bool {
 	return f.types != nil && !f.types.MatchFile(name) || f.unchanged(folder, name)
@@ -52,9 +52,9 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 	return p, info.Type != rootfs.TypeDir, nil
 }
 
-// filter compiles the globs and ignore rules of a scope. The context is that of the
-// search, in which files are compared with their repositories. The filter must be
-// closed.
+// filter compiles the globs and ignore rules of a scope. ctx is the context of the
+// search, used to compare files with their repositories. The caller must close the
+// filter.
 func (d *Folder) filter(ctx context.Context, s *search.Scope) (*filter, error) {
 	f, err := newFilter(s, d.outlook().rules, d.Workers)
 	if err != nil {
@@ -141,10 +141,10 @@ func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 		return w.Exclude || w.VCS || w.Parent || w.NoGit
 	case ignore.Git:
 		return w.VCS || w.Parent || w.NoGit
-	case ignore.Named, ignore.Extra: // the caller's own
+	case ignore.Named, ignore.Extra: // rules of the caller
 		return false
 	}
-	return w.Dot || w.Parent // .ignore and its like
+	return w.Dot || w.Parent // .ignore and similar files
 }
 
 // GlobDialect converts a dialect of package search to one of package glob.
@@ -158,7 +158,7 @@ func GlobDialect(d search.Dialect) glob.Dialect {
 	return glob.Gitignore
 }
 
-// addReport adds a walk's report to ours.
+// addReport adds a walk's report to a summary.
 func addReport(s *search.Summary, r *walk.Report) {
 	s.Stats.Considered += r.Files
 	s.Denied += r.Denied

@@ -59,7 +59,7 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	return &run.out, nil
 }
 
-// page orders the entries and cuts them to what was asked for; see rankPaths.
+// page orders the entries and cuts them to the requested page; see rankPaths.
 func page(r *search.FindResult, names []string, q *search.FindQuery) error {
 	if q.Fuzzy != "" {
 		if err := rankPaths(r, names, q); err != nil {
@@ -77,9 +77,9 @@ func page(r *search.FindResult, names []string, q *search.FindQuery) error {
 	return nil
 }
 
-// rankPaths keeps the entries and names that match Fuzzy, best first, as many as are
-// asked for, and counts all of them. names, in path order, are those that are known
-// without an entry: making entries of 78,000 paths takes as long as ranking them.
+// rankPaths keeps the entries and names that match Fuzzy, best first, up to the limit,
+// and counts all of them. names are paths in order that have no entry yet: making entries
+// of 78,000 paths takes as long as ranking them.
 func rankPaths(r *search.FindResult, names []string, q *search.FindQuery) error {
 	query, err := fuzzy.Compile(q.Fuzzy)
 	if err != nil {
@@ -90,7 +90,7 @@ func rankPaths(r *search.FindResult, names []string, q *search.FindQuery) error 
 		for _, path := range names {
 			r.Entries = append(r.Entries, search.Entry{Path: path})
 		}
-		sortEntries(r.Entries, search.ByPath) // neighbours share their folders, which is cheaper
+		sortEntries(r.Entries, search.ByPath) // neighbours share their folders, which is cheaper to rank
 		names = make([]string, len(r.Entries))
 		for i := range r.Entries {
 			names[i] = r.Entries[i].Path
@@ -124,7 +124,7 @@ type findRun struct {
 	filter *filter
 	below  int         // how many bytes of a path are above the searched folder
 	found  [][]foundIn // by worker
-	names  []string    // of a fuzzy query, by the index
+	names  []string    // found by the index for a fuzzy query
 	out    search.FindResult
 }
 
@@ -204,7 +204,7 @@ func (r *findRun) visit(v *walk.Visit) error {
 	return nil
 }
 
-// tooDeep reports a folder whose entries lie below the depth limit.
+// tooDeep reports whether the entries of a folder lie below the depth limit.
 func (r *findRun) tooDeep(shown string) bool {
 	if r.q.MaxDepth == 0 || len(shown) <= r.below {
 		return false // the searched folder itself

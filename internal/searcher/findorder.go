@@ -9,7 +9,7 @@ import (
 	"quarry/search"
 )
 
-// foundIn is the entries of one folder, in path order. A large folder may have several.
+// foundIn holds entries of one folder in path order. A large folder may have several.
 type foundIn struct {
 	prefix  string // the folder with its slash; "" for the root
 	entries []search.Entry
@@ -19,9 +19,9 @@ type foundIn struct {
 const copyBlock = 256
 
 // appendInOrder appends the entries of a walk in path order. The workers have sorted the
-// entries of each folder, so only the folders are left to sort. To sort all paths at once
-// took a quarter of the time of listing a kernel tree, and as long as the rest with 16
-// processors. Copying is shared for the same reason: most of it is the first touch of
+// entries of each folder, so only the folders remain. Sorting all paths at once took a
+// quarter of the time of listing a kernel tree, and with 16 processors as long as the
+// rest. Copying is shared for the same reason: most of its cost is the first touch of
 // memory.
 func appendInOrder(ctx context.Context, list []search.Entry, parts []foundIn, workers int) []search.Entry {
 	pieces := inPathOrder(parts)
@@ -40,11 +40,11 @@ func appendInOrder(ctx context.Context, list []search.Entry, parts []foundIn, wo
 	return list
 }
 
-// inPathOrder cuts the entries of each folder where those of its subfolders come between
-// them, and returns all pieces in path order.
+// inPathOrder splits the entries of each folder where entries of its subfolders come
+// between them, and returns all pieces in path order.
 func inPathOrder(parts []foundIn) (pieces [][]search.Entry) {
 	slices.SortFunc(parts, func(a, b foundIn) int { return strings.Compare(a.prefix, b.prefix) })
-	var open []foundIn // what is left of the folders around the current one
+	var open []foundIn // the rest of the folders around the current one
 	for _, p := range parts {
 		for len(open) > 0 && !strings.HasPrefix(p.prefix, open[len(open)-1].prefix) {
 			pieces = append(pieces, open[len(open)-1].entries)

@@ -10,9 +10,9 @@ import (
 	"quarry/search"
 )
 
-// The entries of folders, joined, are in the order that sorting all paths gives,
-// also where a name continues another one below the slash (a-b, a, a/x, a0) and
-// where a large folder comes in several parts.
+// Joining the entries of folders gives the order of sorting all paths, also where a name
+// extends another one below the slash (a-b, a, a/x, a0) and where a large folder comes
+// in several parts.
 func TestFoundInPathOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "a-b", "a.c", "a0", "ab", "b", "-", "é"}

@@ -1,9 +1,9 @@
 // Package searcher answers one search of a folder, by its index or by a walk.
 //
-// An answer is the same as if every file in scope were read and the pattern run on
-// it. An index only says which files need no reading. Files come in the order the
-// query asks for, whatever number of workers read them, and what was not searched
-// is in the summary with its reason. A Folder is safe for concurrent use.
+// An answer is the same as if every file in scope were read and searched. An index only
+// tells which files need no reading. Files are delivered in the order of the query,
+// regardless of the number of workers, and the summary lists omitted files with their
+// reasons. A Folder is safe for concurrent use.
 package searcher
 
 import (
@@ -38,8 +38,8 @@ type Folder struct {
 	ahead   int // for tests: instead of aheadBytes
 }
 
-// turns lets maxReading calls read definitions at once: each may hold fifty times the
-// text it reads, and a client may send hundreds of calls.
+// turns limits to maxReading the calls that read definitions at once: each may use fifty
+// times the memory of its text, and a client may send hundreds of calls.
 type turns struct {
 	once  sync.Once
 	taken chan struct{}
@@ -47,7 +47,7 @@ type turns struct {
 
 const maxReading = 4
 
-// take waits for a turn, which give ends.
+// take waits for a turn; give releases it.
 func (t *turns) take(ctx context.Context) (give func(), err error) {
 	t.once.Do(func() { t.taken = make(chan struct{}, maxReading) })
 	select {
@@ -58,8 +58,8 @@ func (t *turns) take(ctx context.Context) (give func(), err error) {
 	}
 }
 
-// outlook is what a Folder uses in addition to its files: rules from outside, and
-// an index filtered by them.
+// outlook is a Folder's state besides its files: rules from outside, and an index
+// filtered by them.
 type outlook struct {
 	rules []ignore.Set
 	index Index
@@ -77,14 +77,13 @@ func (d *Folder) outlook() outlook {
 
 func (d *Folder) index() Index { return d.outlook().index }
 
-// errGone is returned if there is no usable folder at the workspace's path any
-// more.
+// errGone is returned if there is no longer a usable folder at the workspace's path.
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
 	"it was moved, deleted or replaced by something that is not a folder of the same user; put it back or open another one")
 
-// here makes sure that the open folder is still the one at its path. If it was
-// moved away, cloned again or restored from a copy, the folder that is now at the
-// path is opened. It reports whether that happened, also to the Watch of ctx.
+// here makes sure that the open folder is still the one at its path. If it was moved
+// away, cloned again or restored from a copy, here opens the folder now at the path. It
+// reports whether that happened, also to the Watch of ctx.
 func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()
@@ -92,7 +91,7 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	return d.present(ctx)
 }
 
-// present is here for a file that is named: no rule hides it, so none is looked at.
+// present is like here for a named file, to which no ignore rule applies.
 func (d *Folder) present(ctx context.Context) (followed bool, err error) {
 	followed, err = d.Root.Follow()
 	if errors.Is(err, rootfs.ErrClosed) {
@@ -114,8 +113,8 @@ func (d *Folder) present(ctx context.Context) (followed bool, err error) {
 // Index lets a Folder skip files: it is an index in this process, or a client of
 // another process that has one.
 type Index interface {
-	// Search asks the process that has the index to search. If it doesn't, sum is
-	// nil, and the caller searches and passes what it finds to rest.
+	// Search asks the index owner to search. If the owner doesn't, sum is nil, and the
+	// caller searches and passes its matches to rest.
 	Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error)
 	// Find is the same for paths.
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
@@ -124,14 +123,14 @@ type Index interface {
 	// Symbols does the same for definitions.
 	Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error)
 
-	// Fields does the same for what an index has of files; see Folder.Fields.
+	// Fields does the same for the fields that an index has of files; see Folder.Fields.
 	Fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error)
 
 	// Ready reports whether this process has an index that can answer a question
-	// faster than a scan; nil is a question about paths. Fresh returns the index
-	// as of now. Covers reports whether it has the files of a folder. Lens
+	// faster than a scan; a nil ask is a question about paths. Fresh returns the
+	// current index. Covers reports whether it has the files of a folder. Lens
 	// filters it by the folder's policy and rules. HasIgnored reports whether it
-	// may have ignored files; the Snapshot knows for certain.
+	// may have ignored files; only the Snapshot knows for certain.
 	Ready(ask *index.Ask) bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
 	HasIgnored() bool

@@ -15,11 +15,11 @@ import (
 	"quarry/search"
 )
 
-// hole is something other indexers are known to miss.
+// hole is a case that other indexers are known to miss.
 type hole struct {
 	name   string
 	before func(w *holeTree) // the index is built
-	after  func(w *holeTree) // and then the tree changes
+	after  func(w *holeTree) // the tree changes after the index is built
 	want   string            // files with a needle, in order
 }
 
@@ -51,7 +51,7 @@ func (w *holeTree) rename(from, to string) {
 	w.must(os.Rename(w.full(from), w.full(to)))
 }
 
-// rows is text of a size, of whole lines.
+// rows returns whole lines of text with a total size.
 func rows(size int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < size; i++ {
@@ -60,8 +60,8 @@ func rows(size int) string {
 	return b.String()
 }
 
-// noise is text with as many different grams as there can be: random letters
-// and signs of several alphabets.
+// noise returns text with as many different grams as possible: random letters and
+// signs of several alphabets.
 func (w *holeTree) noise(size int) string {
 	var b strings.Builder
 	for b.Len() < size {
@@ -227,9 +227,9 @@ var holes = []hole{
 	}, "d7/z"},
 }
 
-// What other indexers miss, each in a tree of its own: by index and by scan the
-// answers are the same, and it was the index that answered. Then again after the
-// files are read anew, and after the index is opened again.
+// Cases that other indexers miss, each in a tree of its own: index and scan give the same
+// answers, and the index did answer. The test repeats this after the files are read again,
+// and after the index is reopened.
 func TestHolesOfOthers(t *testing.T) {
 	for i, h := range holes {
 		if part := regime.Size(3, 1); i%part != 0 || testing.Short() && i%8 != 0 {
@@ -241,7 +241,7 @@ func TestHolesOfOthers(t *testing.T) {
 			for _, d := range []string{"ws", "out", "index"} {
 				w.must(os.Mkdir(filepath.Join(base, d), 0o700))
 			}
-			for i := range 30 { // files the index has to leave out
+			for i := range 30 { // files the index omits
 				w.write(fmt.Sprintf("other/%d.txt", i), rows(100*i))
 			}
 			h.before(w)
@@ -256,7 +256,7 @@ func TestHolesOfOthers(t *testing.T) {
 				w.scanned = nil
 			}
 			w.checkHole(with, "at once", h.want)
-			w.must(with.Index().Wait(ctx)) // reads what has changed
+			w.must(with.Index().Wait(ctx)) // reads the changed files
 			w.checkHole(with, "read anew", h.want)
 			with.Close()
 			with, err = quarry.Open(w.dir, opts)
@@ -267,13 +267,13 @@ func TestHolesOfOthers(t *testing.T) {
 	}
 }
 
-// holeQueries are asked of every hole.
+// holeQueries are run on every hole.
 var holeQueries = []search.Query{
 	{Pattern: needle}, {Pattern: needle, Detail: search.Files}, {Pattern: needle, Detail: search.Counts},
 	{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: search.Files, FilesWithoutMatch: true},
 }
 
-// scan answers them by a scan, once as long as the tree stays as it is.
+// scan answers holeQueries by a scan, once for each state of the tree.
 func (w *holeTree) scan() []string {
 	w.t.Helper()
 	if w.scanned == nil {

@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// Programs save files in many ways. None of the usual ones costs more than
-// reading the saved file: no sweep of the tree, no look at the stamps of all.
+// Programs save files in many ways. None of the usual ones costs more than reading the
+// saved file: no sweep of the tree, no check of all stamps.
 func TestSavesCostNoSweep(t *testing.T) {
 	regime.SkipTiny(t)
 	if runtime.GOOS != "linux" {
@@ -49,7 +49,7 @@ func TestSavesCostNoSweep(t *testing.T) {
 			write("f1.txt.tmp", fmt.Sprintf("needle %d\n", i))
 			rename("f1.txt.tmp", "f1.txt")
 		}},
-		// Read in one go, the second may have replaced another file's second name.
+		// Read together, the second may have replaced another file's second name.
 		{"the same several times between two searches", 1, func(i int) {
 			for range 3 {
 				write(".f1.txt.swap", fmt.Sprintf("needle %d\n", i))

@@ -19,17 +19,16 @@ const (
 	maxPart   = 4096
 )
 
-// indexed searches a folder by the index. It returns errNoIndex when that isn't
-// possible, before anything was delivered.
+// indexed searches a folder by the index. It returns errNoIndex if that isn't
+// possible, before anything is delivered.
 func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
-	// A line matches if it has one of several words, while their need asks for
-	// all.
+	// A line matches if it has one of several words, but their need requires all.
 	if r.q.Invert || r.q.Match.Syntax == match.Words {
 		return errNoIndex
 	}
 	ask := index.Ask{Need: r.jointly.need(r.pattern), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
-	// Files that a scan would skip must not be omitted silently: in multiline
-	// mode large texts, otherwise texts whose lines of context don't fit.
+	// Files that a scan would skip must not be omitted silently: large texts in multiline
+	// mode, otherwise texts whose context lines don't fit.
 	switch {
 	case r.q.Match.Mode != match.Lines || r.q.Before > scan.MaxLine/index.WideLine-3:
 		ask.Also |= index.Large
@@ -61,7 +60,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err != nil { // the index is damaged: what was delivered is not repeated
+	if err != nil { // the index is damaged; delivered files are not repeated
 		if p.delivered {
 			return err
 		}
@@ -76,7 +75,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return nil
 }
 
-// indexPass goes over the candidates of one folder.
+// indexPass visits the candidates of one folder.
 type indexPass struct {
 	run       *searchRun
 	passes    *pathFilter
@@ -88,17 +87,17 @@ type indexPass struct {
 
 type candidate struct {
 	path  string
-	known *found // the outcome, when it needs no reading
+	known *found // the outcome, if no reading is needed
 	seen  bool   // the index has the current content of the file
-	// parts are the only parts that could contain a match, if the file still has
-	// the stamp; nil is the whole file.
+	// parts are the only parts that could contain a match if the file's stamp is
+	// unchanged; nil is the whole file.
 	parts []index.Part
 	stamp index.Stamp
 	// opened is set if the file had the stamp when it was opened.
 	opened bool
 }
 
-// file takes one file of the index and reports whether to go on.
+// file handles one file of the index and reports whether to go on.
 func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool {
 	r := p.run
 	path := d.PathBytes()
@@ -122,7 +121,7 @@ func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool 
 	return true
 }
 
-// flush searches the candidates gathered so far.
+// flush searches the batched candidates.
 func (p *indexPass) flush(ctx context.Context) bool {
 	r := p.run
 	p.err = inOrder(ctx, len(p.part), r.folder.Workers, r.waiting(), func(worker, i int) (*found, bool) {
@@ -204,9 +203,9 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return ctx.Err()
 }
 
-// planOf tells how the index answered. The number of lists read depends on files
-// that the policy's globs deny, so it is omitted if there are such globs; where a
-// piece ends does too.
+// planOf describes how the index answered. The number of lists read and the ends of
+// pieces depend on files that the policy's globs deny, so they are omitted if there are
+// such globs.
 func planOf(p *index.Plan, policy *policy.Policy) search.Plan {
 	out := search.Plan{Kind: search.PlanIndex, Documents: p.Documents, Changed: p.Dirty, Every: p.Useless}
 	if p.Useless {

@@ -20,7 +20,7 @@ import (
 	"quarry/search"
 )
 
-// indexedPair opens a folder twice: with an index that is built, and without.
+// indexedPair opens a folder twice: with a complete index, and without one.
 func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.Workspace) {
 	t.Helper()
 	with, err := quarry.Open(dir, &quarry.Options{Workers: workers, Index: &quarry.IndexOptions{Dir: t.TempDir()}})
@@ -76,7 +76,7 @@ func (m *mutator) text() string {
 	return b.String()
 }
 
-// large has many blocks in the index and a few words far apart.
+// large returns a text with many blocks in the index and a few words far apart.
 func (m *mutator) large(words []string) string {
 	var b strings.Builder
 	if m.rng.IntN(3) == 0 {
@@ -183,7 +183,7 @@ func (m *mutator) query() search.Query {
 	if m.rng.IntN(10) == 0 {
 		q.Match.Mode = match.Multiline
 	}
-	if m.rng.IntN(4) == 0 { // those with most matches, which the index remembers
+	if m.rng.IntN(4) == 0 { // most matches first, which the index remembers
 		q.Order, q.Detail, q.FilesWithoutMatch, q.Spans = search.ByMatches, search.Counts, false, false
 		q.Before, q.After = m.rng.IntN(6)/5, 0
 		q.Limits = search.Limits{Files: m.rng.IntN(4)}
@@ -195,10 +195,10 @@ func (m *mutator) query() search.Query {
 	return q
 }
 
-// The promise: with the index and without, the same call gives the same answer,
-// while other programs change the tree. Each tree is searched by an index that
-// is on, that was closed and opened again with changes in between, and that is
-// just being built, with 1 to 8 workers.
+// The same call gives the same answer with and without the index, while other programs
+// change the tree. Each tree is searched by an index that is on, by one that was closed
+// and reopened with changes in between, and by one under construction, with 1 to 8
+// workers.
 func TestIndexEqualsScan(t *testing.T) {
 	regime.SkipShort(t)
 	run := regime.Start(t, "index = scan", 10, 1000)
@@ -246,8 +246,8 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	}
 	defer without.Close()
 	options := &quarry.Options{Workers: []int{1, 8, 2, 4}[seed%4], Index: &quarry.IndexOptions{Dir: state}}
-	// The third build waits for the first search, or a fast one would be done
-	// before anything is searched meanwhile.
+	// The third build waits for the first search. A fast build would otherwise end before
+	// any search.
 	var searched chan struct{}
 	options.Index.Progress = func(search.Progress) {
 		if searched != nil {
@@ -258,12 +258,12 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	counts := map[string]int{}
 	stage := ""
 	for i := range 20 {
-		if i%5 == 0 { // at first, and again with what changed while it was closed
+		if i%5 == 0 { // at first, and again with changes made while it was closed
 			if with != nil {
 				with.Close()
 				stage = ", reopened"
 			}
-			if i == 10 { // anew: this one is searched while it is built
+			if i == 10 { // a new index, searched while it is built
 				os.RemoveAll(state)
 				os.Mkdir(state, 0o700)
 				searched = make(chan struct{})
@@ -335,8 +335,8 @@ func compareFind(with, without *quarry.Workspace, m *mutator) error {
 	return nil
 }
 
-// Of a large file only the blocks are read that could match, unless one does and
-// its lines are wanted; the answer is the scan's either way.
+// Only the blocks of a large file that could match are read, unless one does and its
+// lines are wanted. Either way the answer equals the scan's.
 func TestLargeFilesAreReadInPart(t *testing.T) {
 	regime.SkipWine(t, "whole workspaces")
 	dir := t.TempDir()
@@ -446,8 +446,8 @@ func TestIndexIsShared(t *testing.T) {
 	}
 }
 
-// What a repository's own exclude file says counts at once, also when it
-// changes after the index was built.
+// A repository's own exclude file applies at once, also when it changes after the index
+// was built.
 func TestIndexFollowsExclude(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -520,8 +520,8 @@ func TestIndexFollowsHardLinks(t *testing.T) {
 	check("the second name is gone")
 }
 
-// A file that is kept open by a name that is gone goes on to be written to under
-// its other name, which makes no event for that one.
+// A file kept open under a deleted name is still written to under its other name, which
+// gets no event.
 func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	dir := t.TempDir()
 	full := func(name string) string { return filepath.Join(dir, name) }
@@ -548,7 +548,7 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	if err := with.Index().Wait(t.Context()); err != nil { // reads it as a file with one name
 		t.Fatal(err)
 	}
-	for _, word := range []string{"needle", "haystack", "thimble"} { // of the second nobody tells
+	for _, word := range []string{"needle", "haystack", "thimble"} { // no event reports the second
 		handle.WriteString(word + "\n")
 		check("a write through the name that is gone", word)
 		if err := with.Index().Wait(t.Context()); err != nil {
@@ -558,9 +558,8 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	}
 }
 
-// A folder that comes in by a rename brings rules nobody heard of by
-// themselves: a folder they ignore is searched when it is named, and one they
-// no longer ignore is watched.
+// A renamed folder brings rule files without events of their own: a folder they ignore
+// is searched when it is named, and one they no longer ignore is watched.
 func TestRulesThatComeWithAFolder(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	put := func(full, text string) {

@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// homeOptions are those of the index called name in a home.
+// homeOptions returns the options of the index called name in a home.
 func homeOptions(home, name string, most int64) *quarry.IndexOptions {
 	return &quarry.IndexOptions{Home: home, Dir: filepath.Join(home, name), MaxBytes: most}
 }
@@ -56,8 +56,8 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-// All indexes together have a cap: the one used longest ago goes, but none that
-// a process keeps, and nothing that is no index.
+// All indexes together have a cap. The least recently used one is deleted, but not an
+// index in use, and nothing that is not an index.
 func TestIndexesHaveACap(t *testing.T) {
 	stress.SkipWine(t, "whole workspaces")
 	home, dir := t.TempDir(), fillTree(t, 50)
@@ -88,7 +88,7 @@ func TestIndexesHaveACap(t *testing.T) {
 	}
 }
 
-// Who opens an index at the moment it is deleted gets a new one, in its place.
+// A process that opens an index while it is deleted gets a new one in its place.
 func TestIndexDeletedWhileOpened(t *testing.T) {
 	stress.SkipTiny(t)
 	home, dir := stress.FastDir(t), fillTree(t, 5)
@@ -97,7 +97,7 @@ func TestIndexDeletedWhileOpened(t *testing.T) {
 		var wait sync.WaitGroup
 		wait.Go(func() {
 			if _, err := quarry.DeleteIndex(opts); err != nil && !errors.Is(err, quarry.ErrIndexInUse) && ctx.Err() == nil {
-				// It may find the folder half made; then the next one deletes it.
+				// It may find the folder half made; then the next deletion removes it.
 				t.Log(err)
 			}
 		})
@@ -137,7 +137,7 @@ func TestDeleteIndex(t *testing.T) {
 	}
 }
 
-// A build can be followed, also from a process that doesn't make it.
+// A build can be followed, also from another process.
 func TestFollowIndex(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")

@@ -9,23 +9,23 @@ import (
 	"quarry/internal/symbols"
 )
 
-// largeText is the size from which on the definitions of a text are kept for the next
-// question: a text of 4 MB takes up to a second to read, and a tool that finds nothing
-// asks for the name, for similar names and for the name elsewhere.
+// largeText is the size from which the definitions of a text are cached: a text of 4 MB
+// takes up to a second to read, and a tool that finds nothing asks for the name, for
+// similar names and for the name outside the path.
 const largeText = 1 << 20
 
-// Bounds of what is kept, 16 MB in all: texts, and bytes of the names in one.
+// Bounds of the cache, 16 MB in all: texts, and bytes of the names in one.
 const (
 	largeTexts     = 4
 	largeTextNames = 4 << 20
 )
 
-// largeNames are the definitions of the large texts that were read last. They are known
-// by the text itself, so that no change can be missed.
+// largeNames caches the definitions of the large texts read last. The key is the text
+// itself, so that no change can be missed.
 type largeNames struct {
 	mu   sync.Mutex
 	seed maphash.Seed
-	kept []*namesOfText // the last one last
+	kept []*namesOfText // most recent last
 }
 
 // namesOfText are the definitions of one text. It is immutable.
@@ -33,7 +33,7 @@ type namesOfText struct {
 	path  string
 	size  int
 	sum   uint64
-	whole bool // false if it is too hard to read to its end
+	whole bool // false if parsing gave up before the end
 	names []nameOfText
 }
 
@@ -42,11 +42,11 @@ type nameOfText struct {
 	kind            symbols.Kind
 }
 
-// largeReader reads definitions as symbols.Names does, those of a large text once.
+// largeReader reads definitions as symbols.Names does, but parses a large text only once.
 type largeReader struct {
 	*symbols.Names
 	large *largeNames
-	known *namesOfText // of the text that was read last; nil if Names has them
+	known *namesOfText // of the text read last; nil if Names has them
 }
 
 func (r *largeReader) Read(path string, text []byte) (whole bool) {
@@ -60,7 +60,7 @@ func (r *largeReader) Read(path string, text []byte) (whole bool) {
 	}
 	of.whole = r.Names.Read(path, text)
 	if r.Stop != nil && r.Stop() {
-		return of.whole // it was not read to its end for another reason
+		return of.whole // parsing ended early for another reason
 	}
 	bytes := 0
 	r.Names.Each(func(name string, kind symbols.Kind, container string) {
@@ -84,8 +84,8 @@ func (r *largeReader) Each(yield func(name string, kind symbols.Kind, container 
 	}
 }
 
-// find returns the sum of a text, and its definitions if they are known. The path counts:
-// it says which language it is.
+// find returns the checksum of a text, and its definitions if they are cached. The path
+// counts because it determines the language.
 func (l *largeNames) find(path string, text []byte) (uint64, *namesOfText) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,9 +11,8 @@ import (
 	"quarry/search"
 )
 
-// Right after a checkout that changes most files, names are complete: those that files have
-// since, those that they had and have no more, and misspelt ones. It is the small form of
-// scripts/tool bench/ranking -checkout.
+// Right after a checkout that changes most files, names are complete: new ones, removed
+// ones, and misspelt ones. It is the small form of scripts/tool bench/ranking -checkout.
 func TestNamesAfterManyChanges(t *testing.T) {
 	dir := t.TempDir()
 	files := stress.Size(600, 5_000)

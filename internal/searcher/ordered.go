@@ -11,8 +11,8 @@ const (
 	// claimSize is how many items a worker takes at a time: enough to make the
 	// lock cheap, few enough to share the work evenly.
 	claimSize = 8
-	// aheadLimit is how far workers may run ahead of what was delivered, so that
-	// an answer that needs only a few items doesn't do all of the work.
+	// aheadLimit bounds how far workers run ahead of the delivered items, so that an
+	// answer that needs only a few doesn't do all of the work.
 	aheadLimit = 256
 	// inlineLimit is the number of items up to which one goroutine is faster than
 	// several.
@@ -27,7 +27,7 @@ const (
 func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
 	if n <= inlineLimit || workers <= 1 {
 		if waiting != nil {
-			waiting(true) // nothing is taken while there is work
+			waiting(true) // nothing is delivered while there is work
 			defer waiting(false)
 		}
 		for i := range n {
@@ -53,7 +53,7 @@ func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), wor
 	var err error
 	wg.Do(func() { err = q.deliver(deliver) })
 	q.halt()
-	if waiting != nil { // nothing is taken any more, so nobody waits for room
+	if waiting != nil { // nothing is delivered any more, so no worker waits for room
 		waiting(true)
 		defer waiting(false)
 	}
@@ -72,7 +72,7 @@ type orderedQueue[T any] struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	next    int // first item nobody has claimed
+	next    int // first unclaimed item
 	given   int // items delivered
 	stopped bool
 }
@@ -89,7 +89,7 @@ func (q *orderedQueue[T]) halt() {
 	q.mu.Unlock()
 }
 
-// claim takes a few items; none when there are none left.
+// claim takes a few items; none if all are claimed.
 func (q *orderedQueue[T]) claim() (from, to int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -138,7 +138,7 @@ func (q *orderedQueue[T]) deliver(deliver func(i int, r T) error) error {
 		s := *slot
 		*slot = orderedSlot[T]{}
 		q.given = i + 1
-		if q.next >= q.given+aheadLimit-1 { // somebody may wait for room
+		if q.next >= q.given+aheadLimit-1 { // a worker may wait for room
 			q.changed.Broadcast()
 		}
 		q.mu.Unlock()

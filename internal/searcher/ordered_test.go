@@ -66,7 +66,7 @@ func TestInOrderStops(t *testing.T) {
 	}
 }
 
-// A panic reaches the caller, whether in a worker or where results are taken, and no
+// A panic reaches the caller, whether in a worker or in the delivering function, and no
 // goroutine is left waiting.
 func TestInOrderPanics(t *testing.T) {
 	for _, of := range []string{"work", "deliver"} {
@@ -94,7 +94,7 @@ func TestInOrderPanics(t *testing.T) {
 	}
 }
 
-// After a panic nobody waits for room either: what is found is taken no more.
+// After a panic no worker waits for room either: results are no longer delivered.
 func TestPanicsFreeTheBacklog(t *testing.T) {
 	panicked := func(f func()) (p any) {
 		defer func() { p = recover() }()

@@ -22,12 +22,12 @@ import (
 	"quarry/search"
 )
 
-// told is what a process of TestOwnersKilled says after a question.
+// told is the output of a process of TestOwnersKilled after a question.
 type told struct {
 	Answer []byte // JSON text can't hold every byte of a file
 	Plan   search.Plan
 	Remote bool
-	Keeper bool // it says that it owns the index
+	Keeper bool // the process says that it owns the index
 	Status search.IndexStatus
 }
 
@@ -36,9 +36,8 @@ func ownerOptions(base string) *quarry.Options {
 	return &quarry.Options{Workers: 2, Index: &quarry.IndexOptions{Dir: filepath.Join(base, "index"), Socket: filepath.Join(base, "run", "sock"), MaxWatches: watches}}
 }
 
-// TestOwnerChild is one of the processes that share an index: it answers
-// questions from stdin, and tells on stdout. A question without a query asks
-// whether it is the owner.
+// TestOwnerChild is one of the processes that share an index: it reads questions from
+// stdin and answers on stdout. A question without a query asks whether it is the owner.
 func TestOwnerChild(t *testing.T) {
 	base := os.Getenv("QUARRY_OWNERS")
 	if base == "" {
@@ -130,7 +129,7 @@ type ownersRun struct {
 	answers map[string]int // by how they came about
 }
 
-// keeper asks everybody and returns the one that owns the index, -1 if nobody
+// keeper asks all processes and returns the one that owns the index, or -1 if none
 // does.
 func (r *ownersRun) keeper() int {
 	r.t.Helper()
@@ -147,8 +146,8 @@ func (r *ownersRun) keeper() int {
 	return found
 }
 
-// everybody puts a question to all processes at once and returns what they
-// tell. The one called dying is killed meanwhile, and may tell nothing.
+// everybody sends a question to all processes at once and returns their answers. The
+// one called dying is killed meanwhile, and may not answer.
 func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 	r.t.Helper()
 	for i, p := range r.procs {
@@ -180,7 +179,7 @@ func (r *ownersRun) settle() {
 		if i := r.keeper(); i >= 0 && r.everybody(nil, -1)[i].Status.State == "ready" {
 			return true
 		}
-		r.check("while the index is built", -1) // somebody takes over
+		r.check("while the index is built", -1) // another process takes over
 		return false
 	}) {
 		r.t.Error("no index got ready in a minute")
@@ -215,9 +214,9 @@ func (r *ownersRun) compare(q search.Query, what string, dying int) {
 	}
 }
 
-// Six processes share an index, and whoever owns it is killed again and again,
-// while it answers, while it builds, while files change: every answer of the
-// others is the scan's, and there is never more than one owner.
+// Six processes share an index, and its owner is killed again and again, while it
+// answers, while it builds, while files change. Every answer of the others equals the
+// scan's, and there is never more than one owner.
 func TestOwnersKilled(t *testing.T) {
 	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "index"} {
@@ -251,7 +250,7 @@ func TestOwnersKilled(t *testing.T) {
 			r.check("after a change", -1)
 		}
 		owner := r.keeper()
-		if owner < 0 { // the last one died and nobody has asked since
+		if owner < 0 { // the last one died and there was no question since
 			r.check("without an owner", -1)
 			if owner = r.keeper(); owner < 0 {
 				t.Fatal("nobody took over")
@@ -270,9 +269,9 @@ func TestOwnersKilled(t *testing.T) {
 	t.Logf("answers: %v", r.answers)
 }
 
-// A process that keeps an index is stopped while more happens than the kernel's
-// queue holds, or has fewer watches than there are folders, exactly 100: it
-// looks at the tree again, and its answers are the scan's.
+// A process that owns an index is stopped while more events occur than the kernel's
+// queue holds, or has watches for exactly 100 folders and no more. It then scans the tree
+// again, and its answers equal the scan's.
 func TestOwnerMissesEvents(t *testing.T) {
 	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	if err != nil {
@@ -332,7 +331,7 @@ func TestOwnerMissesEvents(t *testing.T) {
 	}
 }
 
-// burst makes changes and so many events while the process is stopped.
+// burst makes changes and the given number of events while the process is stopped.
 func (r *ownersRun) burst(events int) {
 	r.t.Helper()
 	pid := r.procs[0].cmd.Process
@@ -356,7 +355,7 @@ func (r *ownersRun) burst(events int) {
 		os.Truncate(a, int64(i%7))
 		os.Truncate(b, int64(i%7))
 	}
-	for range 3 + r.m.rng.IntN(6) { // of these it hears nothing
+	for range 3 + r.m.rng.IntN(6) { // without events for these
 		r.m.step()
 	}
 	deep := filepath.Join(r.m.dir, fmt.Sprintf("deep/d%d/e/f", r.m.rng.IntN(150)))

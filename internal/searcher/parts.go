@@ -9,18 +9,17 @@ import (
 	"quarry/internal/textfile"
 )
 
-// For a large file, the index knows which parts could contain a match. These
-// parts are enough to count lines, or to know that there is a match. For other
-// queries they are read first, since usually none matches. If one does, the whole
-// file is searched like any other, so that line numbers and context are computed
-// in one way.
+// For a large file, the index knows which parts could contain a match. They are
+// enough to count lines, or to know that there is a match. For other queries they are
+// read first, since usually none matches. If one does, the whole file is searched like
+// any other, so that line numbers and context are computed in one way.
 
 // Parts are also enough when an answer is full and further files are only
 // counted. Blocks of matching lines in two parts are separate if enough lines of
 // these parts are between them.
 
-// partial reports whether to read the parts first: if they are all that is
-// needed, or at most half of the file.
+// partial reports whether to read the parts first: if no more is needed, or if they
+// are at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
 	if d.Parts == nil || d.Dirty || r.jointly != nil || r.shapes != nil {
 		return false
@@ -41,9 +40,9 @@ func (r *searchRun) countsOnly() bool {
 	return r.request.Detail != scan.Lines && r.request.Gap == 0
 }
 
-// byParts searches the parts of an open file that could contain a match. It
-// reports false if they are not enough: the file's stamp, before or after, is not
-// the one in the index, or a line matches and its number is wanted.
+// byParts searches the parts of an open file that could contain a match. It reports
+// false if they are not enough: the file's stamp, before or after, differs from the
+// index, or a line matches and its number is wanted.
 func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.Result, ok bool) {
 	info := f.Info()
 	if !c.stamp.Of(&info) {
@@ -91,7 +90,7 @@ func (r *searchRun) part(k *worker, f *rootfs.File, p index.Part, req *scan.Requ
 	}
 	n, _ := f.ReadAt(k.part[:p.Len], p.Off)
 	if int64(n) < p.Len {
-		return scan.Result{}, false // a scan will tell why
+		return scan.Result{}, false // a scan will report why
 	}
 	text := k.part[:n]
 	if p.Off == 0 {

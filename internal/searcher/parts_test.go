@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// What the index says about parts counts only for the file it has read.
+// The index's list of parts applies only to the file as indexed.
 func TestPartsOfAnotherFile(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Repeat("nothing\n", 10000) + "needle\n"
@@ -45,8 +45,8 @@ func TestPartsOfAnotherFile(t *testing.T) {
 		name  string
 		stamp index.Stamp
 		parts []index.Part
-		told  bool // the parts can tell, whether lines or their number is wanted
-		count bool // they can tell the number
+		told  bool // the parts are enough, whether lines or their number is wanted
+		count bool // they are enough for the number
 	}{
 		{"a part without a match", now, []index.Part{first}, true, true},
 		{"a part with one", now, []index.Part{first, last}, false, true},

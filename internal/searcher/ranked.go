@@ -12,7 +12,7 @@ import (
 	"quarry/search"
 )
 
-// maxRanked is the largest file a ranked search looks at; larger ones are data.
+// maxRanked is the largest file that a ranked search reads; larger ones are data.
 const maxRanked = terms.MaxText
 
 // textWork works on the decoded text of one file; nil is no result. The text is
@@ -30,8 +30,8 @@ func eachText[T any](ctx context.Context, d *Folder, scope *search.Scope, sum *s
 	}, func(path string, r any) { deliver(path, r.(*T)) })
 }
 
-// EachText runs work on the decoded text of every file of a query, in parallel,
-// and hands results on in path order.
+// EachText runs work on the decoded text of every file of a query, in parallel, and
+// delivers results in path order.
 func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(path string, text []byte) any, yield func(path string, r any)) (*search.Summary, error) {
 	followed, err := d.here(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(pat
 }
 
 // eachText runs work on the decoded text of every file in scope, in parallel, and
-// hands results on in path order.
+// delivers results in path order.
 func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary,
 	work textWork, deliver func(path string, r any)) error {
 	f, err := d.filter(ctx, scope)
@@ -144,7 +144,7 @@ func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (te
 	return k.content(openEntry(root, v, e))
 }
 
-// decoded returns the text of a content, if it is text.
+// decoded returns raw as text, and whether it is text.
 func decoded(raw []byte) ([]byte, bool) {
 	kind := textfile.Detect(raw)
 	if kind.Binary {

@@ -15,7 +15,7 @@ import (
 	"quarry/search"
 )
 
-// codeText makes a small program of words that queries are made of, too.
+// codeText makes a small program of words that queries also use.
 func codeText(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(12) {
@@ -99,8 +99,8 @@ func codeAnswer(ws *quarry.Workspace, q search.CodeQuery) (answer string, byInde
 	return b.String(), r.Stats.Plan.Indexed()
 }
 
-// A ranked search gives the same order, scores and pieces with the index and
-// without, while files change: just changed, read again, merged and reopened.
+// A ranked search gives the same order, scores and pieces with and without the index
+// while files change: just changed, read again, merged and reopened.
 func TestRankedIndexEqualsScan(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "ranked: index = scan", 12, 600)
@@ -125,8 +125,8 @@ func TestRankedIndexEqualsScan(t *testing.T) {
 	}
 }
 
-// codeEqualsScan compares answers of one kind with an index and without, while
-// files change, and counts those that the index gave.
+// codeEqualsScan compares answers of one kind with and without an index while files
+// change, and counts the answers given by the index.
 func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, without *quarry.Workspace) (byIndex bool, err error)) (indexed int, err error) {
 	r := regime.Rand(seed)
 	base := regime.FastDir(t)
@@ -180,7 +180,7 @@ func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, 
 	return indexed, nil
 }
 
-// A process that doesn't own the index has its owner rank, by the client's policy:
+// A process that doesn't own the index has the owner rank under the client's policy:
 // a file that is denied to the client counts for nothing.
 func TestRankedIndexIsShared(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()

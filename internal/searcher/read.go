@@ -14,8 +14,8 @@ import (
 
 var errRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 
-// Stat describes what a path names. A path that exists in another case only is
-// found, when it is the only one.
+// Stat describes the file at a path. If the path exists only in another case, it is
+// found when there is just one such path.
 func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	if _, err := d.present(ctx); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
 	}, nil
 }
 
-// checked are the options, or what is wrong with them.
+// checkedRead returns the options with defaults, or an error if they are invalid.
 func checkedRead(o *search.ReadOptions) (*search.ReadOptions, error) {
 	if o == nil {
 		return &search.ReadOptions{}, nil
@@ -81,7 +81,7 @@ func (d *Folder) Read(ctx context.Context, path string, opts *search.ReadOptions
 	return readText(p.String(), data, version, opts)
 }
 
-// readText takes lines out of a file's content.
+// readText returns the requested lines of a file's content.
 func readText(path string, data []byte, version rootfs.Version, opts *search.ReadOptions) (*search.Text, error) {
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
@@ -99,7 +99,7 @@ func readText(path string, data []byte, version rootfs.Version, opts *search.Rea
 	return t, nil
 }
 
-// fill takes the lines asked for.
+// fill adds the requested lines.
 func fill(t *search.Text, doc *textfile.Document, opts *search.ReadOptions) {
 	t.First = max(opts.Start, 1)
 	last := t.Total
@@ -117,8 +117,8 @@ func fill(t *search.Text, doc *textfile.Document, opts *search.ReadOptions) {
 	}
 }
 
-// addLine adds a line to those that take size bytes so far, as far as the limits
-// allow, and reports whether another one may follow.
+// addLine adds a line to lines of size bytes so far, within the limits, and reports
+// whether another one may follow.
 func addLine(t *search.Text, text string, size *int, opts *search.ReadOptions) bool {
 	if opts.MaxLines > 0 && len(t.Lines) == opts.MaxLines {
 		t.Cut = true
@@ -137,7 +137,7 @@ func addLine(t *search.Text, text string, size *int, opts *search.ReadOptions) b
 	return true
 }
 
-// cutText cuts between characters.
+// cutText cuts s to at most the given number of bytes, between characters.
 func cutText(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -148,8 +148,8 @@ func cutText(s string, most int) string {
 	return s[:most]
 }
 
-// ReadBytes returns the bytes of a file as they are, text or not. One over max
-// bytes is refused; 0 is 1 GiB.
+// ReadBytes returns the bytes of a file unchanged, text or not. It refuses a file
+// larger than max bytes; 0 is 1 GiB.
 func (d *Folder) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
 	if _, err := d.present(ctx); err != nil {
 		return nil, err

@@ -14,11 +14,11 @@ import (
 	"quarry/search"
 )
 
-// streamFrom is the size from which a file is read in pieces, so that of a log of
-// 1 GB, or of a line that long, only what was asked for is kept in memory.
+// streamFrom is the size from which a file is read in pieces, so that only the
+// requested part of a 1 GB log, or of a line that long, is kept in memory.
 const streamFrom = 4 << 20
 
-// errWhole says that a file can only be read whole.
+// errWhole means that a file can only be read whole.
 var errWhole = errors.New("its encoding needs the whole file")
 
 // readLarge is Read in bounded memory. It returns errWhole for UTF-16.
@@ -49,19 +49,19 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 	return nil, &fault.PathError{Op: "read", Path: p.String(), Kind: fault.Conflict, Err: errors.New("the file kept changing while it was read")}
 }
 
-// sieve selects lines of a text that arrives in pieces, and collects what the
-// answer says about the whole text.
+// sieve selects lines of a text that arrives in pieces, and collects the facts about the
+// whole text.
 type sieve struct {
 	opts    *search.ReadOptions
 	sum     version.Hash
 	kind    textfile.Detector
 	endings textfile.EndingCounter
 	size    int64
-	line    int      // number of the line in hand
-	open    bool     // something of it has come
-	kept    [][]byte // lines asked for, raw, without line ending
+	line    int      // number of the current line
+	open    bool     // some of it has arrived
+	kept    [][]byte // requested lines, raw, without line ending
 	bytes   int
-	full    bool // there is more than was asked for
+	full    bool // there is more than requested
 	goOn    bool // the last kept line is not finished
 }
 
@@ -118,7 +118,7 @@ func (s *sieve) piece(b []byte) {
 	}
 }
 
-// pass counts the lines before the first one that is wanted.
+// pass counts the lines before the first requested one.
 func (s *sieve) pass(b []byte) []byte {
 	if s.full {
 		s.line += bytes.Count(b, []byte{'\n'})
@@ -165,7 +165,7 @@ func (s *sieve) end() {
 	s.line, s.open, s.goOn = s.line+1, false, false
 }
 
-// text is the answer.
+// text returns the answer.
 func (s *sieve) text(path string) *search.Text {
 	kind := s.kind.Kind()
 	t := &search.Text{

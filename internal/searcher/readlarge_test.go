@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// A file that is read in pieces gives what reading it whole gives.
+// Reading a file in pieces gives the same answer as reading it whole.
 func TestReadLargeAgrees(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestReadLargeAgrees(t *testing.T) {
 	}
 }
 
-// A line of any length takes no more memory than what is asked for of it.
+// A line of any length takes no more memory than the part requested.
 func TestReadLargeIsBounded(t *testing.T) {
 	stress.SkipShort(t)
 	dir := t.TempDir()

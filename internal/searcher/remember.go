@@ -7,37 +7,37 @@ import (
 	"quarry/internal/index"
 )
 
-// memory keeps answers that are made of many files as long as none of them changes.
+// memory caches answers made from many files until one of the files changes.
 type memory struct {
 	mu   sync.Mutex
 	kept map[string]answered
 }
 
-// answered is an answer with the state of the files that it was made in.
+// answered is an answer with the state of the files it was made from.
 type answered struct {
 	state fileState
 	value any
 }
 
-// fileState tells states of the files that a query without options shows.
+// fileState identifies the state of the files that a query without options shows.
 type fileState struct {
 	of      *index.State
 	lens    string
 	version uint64
 }
 
-// maxKept is how many answers are kept.
+// maxKept is the number of cached answers.
 const maxKept = 4
 
-// Remember returns what make has returned for the key, if no file has changed since that
-// a query without options shows; otherwise it calls make. The value is shared: nobody
-// may change it. Without an index in this process it always calls make.
+// Remember returns the earlier result of make for the key if none of the files that a
+// query without options shows has changed since; otherwise it calls make. The value is
+// shared and must not be modified. Without an index in this process it always calls make.
 func (d *Folder) Remember(ctx context.Context, key string, make func() (any, error)) (any, error) {
 	if _, err := d.here(ctx); err != nil {
 		return nil, err
 	}
-	// The state is older than what make sees, so a change in between is found at the
-	// next call.
+	// The state is read before make sees the files, so the next call finds a change in
+	// between.
 	state, known := d.fileState(ctx)
 	if !known {
 		return make()
@@ -62,7 +62,7 @@ func (m *memory) get(key string, state fileState) (any, bool) {
 	return k.value, true
 }
 
-// put keeps an answer and drops those of other states, which nobody will ask for.
+// put caches an answer and drops answers of other states, which can't recur.
 func (m *memory) put(key string, k answered) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +77,7 @@ func (m *memory) put(key string, k answered) {
 	m.kept[key] = k
 }
 
-// fileState is the present state; false if the index doesn't know it.
+// fileState returns the current state; false if the index doesn't know it.
 func (d *Folder) fileState(ctx context.Context) (s fileState, known bool) {
 	ix := d.index()
 	ask := &index.Ask{Terms: true}

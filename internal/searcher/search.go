@@ -18,9 +18,9 @@ import (
 	"quarry/search"
 )
 
-// SearchEach answers a query file by file, in the query's order, as soon as
-// files are known. An error of yield ends the search and is returned. The
-// summary is there even when a limit ended the answer.
+// SearchEach answers a query file by file, in the query's order, as soon as files are
+// known. An error of yield ends the search and is returned. The summary is returned
+// even when a limit ended the answer.
 func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
 	shapes, err := newShapes(ctx, &q)
@@ -82,8 +82,8 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithCancel(ctx)
 }
 
-// partly turns the end of the search's own time limit into a partial answer,
-// which the summary reports. If the caller's context has ended, the error stays.
+// partly turns the end of the search's own time limit into a partial answer, which the
+// summary reports. If the caller's context has ended, partly returns the error.
 func partly(ctx context.Context, s *search.Summary, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		stop(s, search.StopTime)
@@ -92,8 +92,8 @@ func partly(ctx context.Context, s *search.Summary, err error) error {
 	return err
 }
 
-// ended records the limit that ended a search, if err is one; any other error is
-// returned. ctx is the caller's context.
+// ended records the limit that ended a search, if err is one; it returns any other
+// error. ctx is the caller's context.
 func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, error) {
 	switch {
 	case err == nil || errors.Is(err, errEnough):
@@ -107,9 +107,9 @@ func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, 
 	return s, nil
 }
 
-// Text answers a query about one text that lies in no workspace, such as
-// standard input. Scope is ignored, but that the first of its paths says the
-// language of a structure; the file's path is "".
+// Text answers a query about one text outside any workspace, such as standard input.
+// Scope is ignored, except that its first path tells the language of a structure; the
+// file's path is "".
 func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
 	shapes, err := newShapes(ctx, &q)
@@ -149,7 +149,7 @@ func patterns(q *search.Query) []string {
 	return append([]string{q.Pattern}, q.Patterns...)
 }
 
-// scanRequest is what the scanner is asked of every file.
+// scanRequest returns the request to the scanner for each file.
 func scanRequest(q *search.Query) scan.Request {
 	r := scan.Request{
 		Before: q.Before, After: q.After, Invert: q.Invert,
@@ -181,18 +181,18 @@ type searchRun struct {
 	filter   *filter
 	pattern  *match.Pattern
 	request  scan.Request
-	counting atomic.Bool // the answer has all the text it takes
+	counting atomic.Bool // the answer takes no more text
 	matching *match.Search
 	scanners []worker
 	collect  *collector
-	watch    *progress.Count // nil if nobody waits
+	watch    *progress.Count // nil if there is no progress to report
 	ahead    *backlog        // nil if files are given whole
-	late     *worker         // of files that are searched when their turn comes
+	late     *worker         // searches files when their turn comes
 	jointly  *jointly
 	shapes   shapes
 }
 
-// worker is what one goroutine of a search has to itself.
+// worker is the state of one goroutine of a search.
 type worker struct {
 	scanner  *scan.Scanner
 	each     *scan.Scanner    // looks for one of several patterns after the other
@@ -202,8 +202,8 @@ type worker struct {
 	bytes    int64
 	limited  io.LimitedReader
 	part     []byte // of a large file
-	spare    *found // the outcome of a file without a match, to be reused
-	keep     kept   // of the file in hand, and its request
+	spare    *found // a reusable outcome for a file without a match
+	keep     kept   // of the current file and its request
 	request  scan.Request
 	_        [64]byte
 }
@@ -214,11 +214,11 @@ type found struct {
 	info rootfs.Info
 	err  error
 
-	later bool // no room to keep it: search it when its turn comes
+	later bool // no room to keep it: search the file when its turn comes
 	kept  int  // bytes that count as waiting
 
-	before                  []scan.Result // parts that were kept, but the last
-	parts, matched, matches int           // handed on before the end of the file
+	before                  []scan.Result // kept parts except the last
+	parts, matched, matches int           // delivered before the end of the file
 }
 
 // all searches the query's paths one after the other.
@@ -264,7 +264,7 @@ func (r *searchRun) path(ctx context.Context, path string) error {
 	return err
 }
 
-// gatherStats adds up what the workers counted.
+// gatherStats adds up the counts of the workers.
 func (r *searchRun) gatherStats() {
 	sum := &r.collect.sum
 	for i := range r.scanners {
@@ -334,8 +334,8 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 	return r.collect.stream(path, r.together(k, out.info.Size), text, f, view, out, &r.request)
 }
 
-// together returns the scanner of a worker. For a large file that was named it
-// returns those of the other workers too, since they have nothing else to do.
+// together returns the scanner of a worker. For a large named file it also returns
+// the scanners of the other, idle workers.
 func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	all := []*scan.Scanner{r.scanner(k)}
 	if k == &r.scanners[0] && scan.Large(size) {
@@ -346,7 +346,7 @@ func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	return all
 }
 
-// count counts a file that no worker has counted.
+// count counts a file that was not counted by a worker.
 func (r *searchRun) count(out *found) {
 	sum := &r.collect.sum
 	if out.res.Skip == scan.NotSkipped {
@@ -382,7 +382,7 @@ func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*
 	return r.search(k, f, path)
 }
 
-// search searches an open file and reports whether there is anything to tell.
+// search searches an open file and reports whether there is an outcome.
 func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool) {
 	out := k.spare
 	if out == nil {
@@ -468,7 +468,7 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	}
 }
 
-// countRequest asks only for what is counted, without text.
+// countRequest returns req without text, for counting only.
 func countRequest(req *scan.Request) scan.Request {
 	r := *req
 	r.Detail, r.Spans, r.Before, r.After, r.Decode = scan.Count, false, 0, 0, false

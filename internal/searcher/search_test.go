@@ -184,8 +184,8 @@ func TestSearchDeterministic(t *testing.T) {
 
 func TestSearchTime(t *testing.T) {
 	regime.SkipShort(t)
-	// A nanosecond is over before the first file: a search that takes milliseconds
-	// may end before a busy machine tells that one is over.
+	// A nanosecond has passed before the first file: on a busy machine a search of some
+	// milliseconds may end before its timer fires.
 	ws := workspace(t, sample, nil)
 	r := mustSearch(t, ws, search.Query{Pattern: "never", Limits: search.Limits{Time: time.Nanosecond}})
 	if r.Stopped != search.StopTime || r.Exact {

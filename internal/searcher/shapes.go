@@ -13,9 +13,9 @@ import (
 // shapes finds the matches of a structure; nil for a search by patterns.
 type shapes func(path string, text []byte) ([]scan.Shape, bool)
 
-// newShapes prepares a search by structure. The query then searches for the words
-// that every match has, all of which a file must contain; in the files that do, the
-// scanner asks the function for the matches.
+// newShapes prepares a search by structure. The query then searches for files that
+// contain all the words that every match has; in these files the scanner asks the
+// function for the matches.
 func newShapes(ctx context.Context, q *search.Query) (shapes, error) {
 	if q.Structure == "" {
 		return nil, nil

@@ -10,20 +10,20 @@ import (
 	"quarry/search"
 )
 
-// With Query.Parts the memory of a search doesn't grow with what it finds. A file
-// whose turn has come is searched while its lines are delivered. Workers that
-// search files ahead of their turn keep what they find, together at most
-// aheadBytes. A worker that finds no room waits. If waiting can't help, it drops
-// what it has, and the file is searched again when its turn comes.
+// With Query.Parts the memory of a search doesn't grow with its matches. A file whose
+// turn has come is searched while its lines are delivered. Workers that search ahead
+// keep their matches, together at most aheadBytes. A worker without room waits. If
+// waiting can't help, it drops its matches, and the file is searched again when its
+// turn comes.
 
-// aheadBytes bounds what may wait for its turn. With half of it, printing every
+// aheadBytes bounds the matches that wait for their turn. With half of it, printing every
 // line of the Linux source took the same time.
 const aheadBytes = 24 << 20
 
-// errLater says that a file has to be searched when its turn comes.
+// errLater means that a file has to be searched when its turn comes.
 var errLater = errors.New("no space to store the matches")
 
-// backlog counts what workers have found and is not delivered yet.
+// backlog counts the bytes of matches that are found but not yet delivered.
 type backlog struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -73,7 +73,7 @@ func (b *backlog) wait(idle bool) {
 	b.mu.Unlock()
 }
 
-// end lets nobody wait any more.
+// end releases all waiting workers.
 func (b *backlog) end() {
 	b.mu.Lock()
 	b.ended = true
@@ -81,15 +81,15 @@ func (b *backlog) end() {
 	b.mu.Unlock()
 }
 
-// inParts reports whether a query's answer can be delivered while files are read:
-// nothing but the lines of a file has to be known.
+// inParts reports whether a query's answer can be delivered while files are read: only
+// the lines of a file are needed.
 func inParts(q *search.Query) bool {
 	l := &q.Limits
 	return q.Parts && q.RawLines && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
 		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && !boundsReads(l) && l.CountTo == 0
 }
 
-// kept is what one worker keeps of a file whose turn has not come.
+// kept holds the matches one worker found in a file whose turn has not come.
 type kept struct {
 	run   *searchRun
 	bytes int
@@ -168,7 +168,7 @@ func (r *searchRun) waiting() func(bool) {
 	return r.ahead.wait
 }
 
-// deliver delivers what was found in a file, or searches it now.
+// deliver delivers the matches found in a file, or searches it now.
 func (r *searchRun) deliver(path string, f *found) (err error) {
 	if r.ahead == nil {
 		err = r.collect.add(path, f)
@@ -220,12 +220,12 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 	return f
 }
 
-// stream searches a text and delivers its lines as they are found. A large text
-// is searched by all scanners. src reads the same text anywhere, or is nil if that can't
-// be done.
+// stream searches a text and delivers its lines as they are found. A large text is
+// searched by all scanners. src reads the same text at any offset; it is nil if that
+// isn't possible.
 func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, src io.ReaderAt, view scan.View, out *found, request *scan.Request) error {
 	req := *request
-	var own error // of who takes the lines
+	var own error // error of the function that takes the lines
 	if inParts(c.q) {
 		req.Emit = func(part *scan.Result) error {
 			file := search.FileMatch{Path: path, Lines: part.Lines, More: true, ModTime: out.info.ModTime}
@@ -258,8 +258,7 @@ func (c *collector) before(path string, f *found) error {
 	return nil
 }
 
-// part delivers the next lines of a file: those of res that were not delivered
-// yet.
+// part delivers the next lines of a file: the lines of res not yet delivered.
 func (c *collector) part(f *search.FileMatch, res *scan.Result, out *found) error {
 	f.Matched, f.Matches = res.Matched-out.matched, res.Matches-out.matches
 	out.matched, out.matches = res.Matched, res.Matches

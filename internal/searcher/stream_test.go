@@ -31,7 +31,7 @@ func put(t *testing.T, dir, name, text string) {
 	}
 }
 
-// joinedParts searches in parts and puts them together again.
+// joinedParts searches in parts and joins them again.
 func joinedParts(t *testing.T, d *Folder, q search.Query) ([]search.FileMatch, *search.Summary, int) {
 	t.Helper()
 	q.Parts, q.RawLines = true, true
@@ -74,8 +74,7 @@ func inWords(files []search.FileMatch) (rows []string) {
 	return rows
 }
 
-// An answer in parts is the answer, with room for what workers find ahead and
-// without.
+// An answer in parts equals the answer, with and without room for matches found ahead.
 func TestPartsAgree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -120,7 +119,7 @@ func TestPartsAgree(t *testing.T) {
 				t.Fatalf("query %d, room %d: %d lines, want %d; at %d %q, want %q", i, room, len(g), len(w), n, g[min(n, len(g)-1)], w[min(n, len(w)-1)])
 			}
 			if sum.Stats.Elapsed = wantSum.Stats.Elapsed; sum.Stopped != "" {
-				sum.Stats = wantSum.Stats // how much was read before the stop differs
+				sum.Stats = wantSum.Stats // the amount read before the stop differs
 			}
 			if diff := cmp.Diff(wantSum, sum); diff != "" {
 				t.Fatalf("query %d, room %d:\n%s", i, room, diff)
@@ -132,7 +131,7 @@ func TestPartsAgree(t *testing.T) {
 	}
 }
 
-// Who takes the parts may stop, and the context may end, with workers waiting for
+// The consumer of parts may stop, and the context may end, with workers waiting for
 // room.
 func TestPartsStop(t *testing.T) {
 	stress.SkipShort(t)
@@ -187,7 +186,7 @@ func TestPartsAreBounded(t *testing.T) {
 		if err != nil || lines != 1<<20 {
 			t.Fatalf("%d lines, %v", lines, err)
 		}
-		// Ahead of its turn, room for aheadBytes is used and given up.
+		// Searching ahead uses room for aheadBytes and gives it up.
 		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 3*aheadBytes>>20 {
 			t.Errorf("%v: %d MB allocated for %d MB of lines", paths, took, lines*50>>20)
 		}

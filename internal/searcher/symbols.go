@@ -109,8 +109,8 @@ func (s *symbolRun) dropSkips() {
 	}
 }
 
-// define finds the definitions in a decoded text. A text that doesn't contain
-// the name defines it only in another style.
+// define finds the definitions in a decoded text. A text without the name can define it
+// only in another style.
 func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defined {
 	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) {
 		return nil
@@ -131,10 +131,10 @@ func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *defi
 	return &defined{found, ""}
 }
 
-// defined is what a file defines of a name.
+// defined holds the definitions of a name in a file.
 type defined struct {
 	found  []lookup.Found
-	partly string // why that may not be all; "" if it is
+	partly string // why they may be incomplete; "" if they are complete
 }
 
 func (s *symbolRun) take(path string, d *defined) {
@@ -185,8 +185,8 @@ func (s *symbolRun) under(ctx context.Context, from *candidates) error {
 	if err := s.others(ctx); err != nil || !s.name.Fuzzy() {
 		return err
 	}
-	// Names that are less near are looked for if there are few others, which only the
-	// last folder of a query can tell.
+	// More distant names are looked up if there are few others, which is known only after
+	// the last folder of a query.
 	for _, of := range []lookup.Reach{lookup.Typo, lookup.Far, lookup.Part} {
 		if len(s.q.Paths) <= 1 && !s.best.Counts(of) {
 			continue
@@ -200,16 +200,16 @@ func (s *symbolRun) under(ctx context.Context, from *candidates) error {
 	return nil
 }
 
-// unknown adds the files of a segment whose definitions it doesn't have to those that
-// are read.
+// unknown adds the files of a segment whose definitions are not indexed to the files to
+// read.
 func (s *symbolRun) unknown(v *index.CountedView, from *candidates) error {
 	unknown, err := v.Paths(v.Undefined())
 	s.read = append(s.read, from.admitted(unknown)...)
 	return err
 }
 
-// view adds the definitions of one segment whose names have a reach; with Begins also
-// those that are the name.
+// view adds the definitions of one segment whose names are within a reach; with Begins
+// also those with the name itself.
 func (s *symbolRun) view(v *index.CountedView, of lookup.Reach, from *candidates) error {
 	in := &definedIn{symbolRun: s, view: v, passes: &from.passes, number: make([]int32, v.Documents()), of: of}
 	if s.name.Fuzzy() {
@@ -238,8 +238,8 @@ type definedIn struct {
 	*symbolRun
 	view   *index.CountedView
 	passes *pathFilter
-	of     lookup.Reach // of the names that are taken
-	number []int32      // of a document in files, plus 1; 0 if it was not looked at
+	of     lookup.Reach // of the names to add
+	number []int32      // of a document in files, plus 1; 0 if it was not checked
 	files  []definingFile
 	err    error
 }
@@ -294,7 +294,7 @@ func (in *definedIn) add(d *index.Defined) {
 	})
 }
 
-// file looks at a document once.
+// file checks a document once.
 func (in *definedIn) file(id int) definingFile {
 	if in.number[id] == 0 {
 		list, err := in.view.Paths([]int{id})

@@ -61,7 +61,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// A name that many files have is found among the lines that may define it.
+// A name that occurs in many files is found among the lines that may define it.
 func TestSymbolsOfACommonName(t *testing.T) {
 	files := map[string]string{"include/base.h": "struct base {\n\tint x;\n};\n"}
 	for i := range 400 {
@@ -74,7 +74,7 @@ func TestSymbolsOfACommonName(t *testing.T) {
 	}
 }
 
-// TestSymbolsOfManyFiles: a name that more files have than are read for it.
+// TestSymbolsOfManyFiles looks up a name in more files than are read for it.
 func TestSymbolsOfManyFiles(t *testing.T) {
 	regime.SkipTiny(t)
 	dir, state := t.TempDir(), t.TempDir()
@@ -108,8 +108,8 @@ func TestSymbolsOfManyFiles(t *testing.T) {
 	}
 }
 
-// However many files have a name, those that define it are found, members of
-// types among them.
+// However many files contain a name, those that define it are found, including members
+// of types.
 func TestSymbolsOfANameInManyFiles(t *testing.T) {
 	files := map[string]string{
 		"drv/ops.h":  "struct ops {\n\tint (*probe)(struct dev *d);\n};\n",

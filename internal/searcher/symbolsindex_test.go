@@ -47,8 +47,8 @@ func symbolAnswer(ws *quarry.Workspace, q search.SymbolQuery) (answer string, by
 	return b.String(), r.Stats.Plan.Indexed(), len(r.Symbols)
 }
 
-// Definitions are the same with the index and without, while files change: exact
-// and similar names, containers, kinds, outlines.
+// Definitions are the same with and without the index while files change: exact and
+// similar names, containers, kinds, outlines.
 func TestSymbolsIndexEqualsScan(t *testing.T) {
 	regime.SkipTiny(t)
 	run := regime.Start(t, "definitions: index = scan", 12, 600)
@@ -77,7 +77,7 @@ func TestSymbolsIndexEqualsScan(t *testing.T) {
 	}
 }
 
-// A process that doesn't own the index has its owner look up definitions, by the
+// A process that doesn't own the index has the owner look up definitions under the
 // client's policy: names in a denied file are neither found nor suggested.
 func TestSymbolsIndexIsShared(t *testing.T) {
 	dir, state := t.TempDir(), t.TempDir()
@@ -123,8 +123,8 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 	}
 }
 
-// A table of many names is not read as a whole for similar ones; the answers are those
-// of a scan.
+// A table of many names is not read as a whole for similar ones; the answers equal a
+// scan's.
 func TestManyNames(t *testing.T) {
 	regime.SkipTiny(t)
 	dir := t.TempDir()

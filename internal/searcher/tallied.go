@@ -14,8 +14,8 @@ import (
 	"quarry/search"
 )
 
-// tallies reports whether the index may remember how many lines of each file
-// match: a query for such counts, best first.
+// tallies reports whether the index may remember how many lines of each file match: the
+// query asks for such counts, best first.
 func (r *searchRun) tallies() bool {
 	q := r.q
 	return q.Order == search.ByMatches && q.Detail == search.Counts && !q.Invert && !q.Binary && q.NUL == search.SkipBinary &&
@@ -23,8 +23,8 @@ func (r *searchRun) tallies() bool {
 		q.Match.Mode == match.Lines && q.Match.Syntax != match.Words && r.jointly == nil && r.shapes == nil && !boundsReads(&q.Limits)
 }
 
-// tallyRun lists the files of one folder that have most matching lines. Files that
-// were counted for the same pattern before, and are as they were, are not read.
+// tallyRun lists the files of one folder with the most matching lines. Unchanged files
+// that were counted for the same pattern before are not read.
 type tallyRun struct {
 	*candidates
 	run *searchRun
@@ -32,12 +32,12 @@ type tallyRun struct {
 	sum *search.Summary
 
 	plan    search.Plan
-	files   int // with a match, of those that need no reading
+	files   int // matching files that need no reading
 	lines   int
 	read    []candidate
 	of      []talliedDoc // the documents of read; dirty files have none
 	out     []outcomeOf
-	changed map[*index.CountedView]*index.Tally // to be kept
+	changed map[*index.CountedView]*index.Tally // to be stored
 }
 
 type talliedDoc struct {
@@ -51,8 +51,8 @@ type outcomeOf struct {
 	f    *found
 }
 
-// tallied answers by the index, with what it remembers. It returns errNoIndex when
-// that isn't possible, before anything was delivered.
+// tallied answers by the index, with the counts it remembers. It returns errNoIndex if
+// that isn't possible, before anything is delivered.
 func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
 	if !r.tallies() {
 		return errNoIndex
@@ -81,7 +81,7 @@ func (r *searchRun) tallied(ctx context.Context, start rootfs.Path) error {
 	for _, path := range t.admitted(views.Dirty) {
 		t.read, t.of = append(t.read, candidate{path: path}), append(t.of, talliedDoc{})
 	}
-	late := t.others(ctx) // what was counted until then is delivered, too
+	late := t.others(ctx) // files counted until then are delivered, too
 	for v, tally := range t.changed {
 		v.Keep(t.key, tally)
 	}
@@ -146,7 +146,7 @@ func (t *tallyRun) view(v *index.CountedView) error {
 	return t.name(v, &best, unread, binary, blocks)
 }
 
-// name looks up the paths of what is delivered and of what has to be read.
+// name looks up the paths of the files to deliver and to read.
 func (t *tallyRun) name(v *index.CountedView, best *bestDocs, unread, binary []int, blocks *index.Blocks) error {
 	paths, err := v.Paths(binary)
 	if err != nil {
@@ -184,14 +184,14 @@ func (t *tallyRun) name(v *index.CountedView, best *bestDocs, unread, binary []i
 	return nil
 }
 
-// others counts in the files that have to be read. A count is noted for the
-// document if its file had the document's stamp when it was opened. If the file
-// changes while it is read, the document never counts again.
+// others counts in the files that have to be read. A count is stored for the document if
+// its file had the document's stamp when opened. If the file changes while it is read,
+// the document never counts again.
 func (t *tallyRun) others(ctx context.Context) error {
 	r := t.run
 	type outcome struct {
 		f *found
-		n int // lines; -1 is not to be noted
+		n int // lines; -1 is not stored
 	}
 	return inOrder(ctx, len(t.read), r.folder.Workers, r.waiting(), func(worker, i int) (outcome, bool) {
 		c := &t.read[i]
@@ -220,11 +220,11 @@ func (t *tallyRun) others(ctx context.Context) error {
 	})
 }
 
-// bestDocs keeps the documents with most matching lines, which come in path order.
+// bestDocs keeps the documents with the most matching lines; they arrive in path order.
 type bestDocs struct {
 	most int // 0 is all
 	docs []talliedDoc
-	from int // fewer lines are too few
+	from int // documents with fewer lines are dropped
 }
 
 func (b *bestDocs) add(d talliedDoc) {

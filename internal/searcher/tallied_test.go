@@ -13,8 +13,8 @@ import (
 	"quarry/search"
 )
 
-// The files with most matches come first, whoever asks; the second time only files
-// that have changed are read, and the answer is that of a scan.
+// The files with most matches come first in every process; the second time only changed
+// files are read, and the answer equals a scan's.
 func TestMostMatchesAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 40 {
@@ -51,7 +51,7 @@ func TestMostMatchesAreRemembered(t *testing.T) {
 		if r.Stats.Plan.Kind != search.PlanIndex {
 			t.Errorf("%s: answered by %s", what, r.Stats.Plan.Kind)
 		}
-		if (r.Stats.Bytes > 0) != read && (read || !stress.UnderWine()) { // where fresh files are read again
+		if (r.Stats.Bytes > 0) != read && (read || !stress.UnderWine()) { // wine reads fresh files again
 			t.Errorf("%s: %d bytes read, want some: %v", what, r.Stats.Bytes, read)
 		}
 	}

@@ -15,15 +15,15 @@ import (
 	"quarry/search"
 )
 
-// textsRun answers a query for texts by the index: files whose fields are known
-// need no reading, nor do those that can't meet the query.
+// textsRun answers a query for texts by the index: files whose fields are indexed need no
+// reading, nor do those that can't satisfy the query.
 type textsRun struct {
 	*candidates
 	q     *search.TextQuery
 	look  func(path string, values []byte, counts []uint8)
 	sum   *search.Summary
 	names []*match.Pattern // of the files that are read in any case
-	read  []string         // paths of files that are to be read
+	read  []string         // paths of files to read
 }
 
 type foundText struct {
@@ -31,7 +31,7 @@ type foundText struct {
 	r    any
 }
 
-// textsOf goes over the texts of a query, by the index if it can.
+// textsOf visits the texts of a query, by the index if possible.
 func (d *Folder) textsOf(ctx context.Context, q *search.TextQuery, sum *search.Summary, work textWork, deliver func(path string, r any)) error {
 	err := d.textsIndexed(ctx, q, sum, work, deliver)
 	if !errors.Is(err, errNoIndex) {
@@ -84,15 +84,15 @@ func (d *Folder) textsIndexed(ctx context.Context, q *search.TextQuery, sum *sea
 			break
 		}
 	}
-	for _, t := range all { // also those before the time ran out
+	for _, t := range all { // including those read before the time ran out
 		deliver(t.path, t.r)
 	}
 	return ended
 }
 
-// Fields passes on what the index has of the files of a query about one folder. It
-// returns the paths of the files that have to be read. The summary is nil if there
-// is no index to answer by.
+// Fields delivers the fields that the index has of the files of a query about one folder.
+// It returns the paths of the files that have to be read. The summary is nil if there is
+// no index to answer by.
 func (d *Folder) Fields(ctx context.Context, q search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
 	if _, err := d.here(ctx); err != nil {
 		return nil, nil, err
@@ -105,7 +105,7 @@ func (d *Folder) Fields(ctx context.Context, q search.TextQuery, look func(path 
 }
 
 func (d *Folder) fields(ctx context.Context, q *search.TextQuery, look func(path string, values []byte, counts []uint8)) (read []string, sum *search.Summary, err error) {
-	if len(q.Paths) != 1 { // another process may ask anything
+	if len(q.Paths) != 1 { // another process may send any query
 		return nil, nil, errNoIndex
 	}
 	r := &textsRun{q: q, look: look, sum: &search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
@@ -196,12 +196,12 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	for _, p := range skipped {
 		addSkip(r.sum, search.Skip{Path: p, Reason: search.Binary})
 	}
-	names := string(paths) // one text for all, of which each is a part
+	names := string(paths) // one text that all names share
 	n, start := 0, 0
 	return v.Fields(ids, r.want(), func(id int, values index.Values) bool {
 		path := names[start:ends[n]]
 		n, start = n+1, ends[n]
-		if len(values) == 0 { // nothing is kept of such files
+		if len(values) == 0 { // nothing is stored for such files
 			r.sum.Stats.Searched--
 			r.read = append(r.read, path)
 		} else {
@@ -211,7 +211,7 @@ func (r *textsRun) view(v *index.CountedView, meets func(id int) bool) error {
 	})
 }
 
-// want are the values that the query needs.
+// want returns the values that the query needs, as bits.
 func (r *textsRun) want() uint64 {
 	if r.q.Fields == nil || r.q.Fields.Want == 0 {
 		return index.AllValues
@@ -219,7 +219,7 @@ func (r *textsRun) want() uint64 {
 	return r.q.Fields.Want
 }
 
-// named reports whether the name of a file makes it wanted.
+// named reports whether a file is wanted because of its name.
 func (r *textsRun) named(path []byte) bool {
 	if len(r.names) == 0 {
 		return false
@@ -231,7 +231,7 @@ func (r *textsRun) named(path []byte) bool {
 	})
 }
 
-// keyRows are how often documents have the keys of a query.
+// keyRows counts how often documents contain the keys of a query.
 type keyRows struct {
 	all    bool // there are no keys
 	n      int  // documents that have one

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// An answer whose time was over says so and is a part of the whole one; one that
-// doesn't say so is the whole.
+// An answer that reports the end of its time is a part of the whole one; any other is
+// the whole.
 func TestTimeLimits(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 120 {

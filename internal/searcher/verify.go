@@ -10,10 +10,9 @@ import (
 	"quarry/search"
 )
 
-// CompareAnswers compares answers by the index with those of a scan: the list of
-// paths must be a walk's, and searches for words of the files must find what a
-// scan finds. It calls fault for every difference, and counts the paths listed
-// and the searches made.
+// CompareAnswers compares answers by the index with answers by a scan: the list of paths
+// must equal a walk's, and searches for words of the files must equal a scan's. It calls
+// fault for every difference, and returns the numbers of paths listed and searches made.
 func (d *Folder) CompareAnswers(ctx context.Context, fault func(path, what string)) (listed, searches int, err error) {
 	v := &verifying{folder: d, tell: fault}
 	err = v.answers(ctx)
@@ -26,8 +25,8 @@ type verifying struct {
 	listed, searches int
 }
 
-// answers compares answers by index with answers by scan. Files that change
-// meanwhile may differ, so a difference counts only if it occurs twice.
+// answers compares answers by index with answers by scan. Files may change meanwhile, so
+// a difference counts only if it occurs twice.
 func (v *verifying) answers(ctx context.Context) error {
 	entries, err := v.paths(ctx)
 	if err != nil {

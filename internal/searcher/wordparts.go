@@ -22,14 +22,14 @@ const (
 	partLines = 3
 )
 
-// wordPart is what is looked for inside of words.
+// wordPart is a text to look for inside words.
 type wordPart struct {
 	text   string // in lower case
 	weight float64
 }
 
-// wordParts takes a query apart: its words, and of those in scripts without spaces
-// also each pair of neighbouring characters, as a sentence is one word there.
+// wordParts returns the words of a query and, for scripts without spaces, also each pair
+// of neighbouring characters, because there a whole sentence is one word.
 func wordParts(query string) (parts []wordPart) {
 	seen := map[string]bool{}
 	add := func(text string) {
@@ -55,7 +55,7 @@ func wordParts(query string) (parts []wordPart) {
 	return parts
 }
 
-// partChunks ranks files by which words of a query they have as parts of others.
+// partChunks ranks files by which query words occur in them as parts of words.
 func (d *Folder) partChunks(ctx context.Context, q *search.CodeQuery, sum *search.Summary) ([]search.Chunk, error) {
 	parts := wordParts(q.Query)
 	if len(parts) == 0 {
@@ -82,8 +82,8 @@ func (d *Folder) partChunks(ctx context.Context, q *search.CodeQuery, sum *searc
 	return list, nil
 }
 
-// partChunk is the line of a file that has most of the parts, and what is around
-// it. The score counts the parts that the file has anywhere.
+// partChunk returns the line of a file with most of the parts, and the lines around it.
+// The score counts the parts that occur anywhere in the file.
 func partChunk(f *search.FileMatch, parts []wordPart) (search.Chunk, bool) {
 	all := make([]bool, len(parts))
 	at, most := 0, 0.0

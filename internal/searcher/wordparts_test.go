@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// Words of scripts without spaces, parts of compounds and beginnings of words are
-// found where no text has them as words.
+// Words of scripts without spaces, parts of compounds and beginnings of words are found
+// where no text has them as whole words.
 func TestCodeByPartsOfWords(t *testing.T) {
 	ws := workspace(t, map[string]string{
 		"zh.md": "# 用户手册\n\n如何登录系统并修改密码。\n", "ja.md": "ログイン画面を表示する。\n", "th.md": "วิธีเข้าสู่ระบบ\n", "ko.md": "로그인화면\n",
@@ -31,8 +31,8 @@ func TestCodeByPartsOfWords(t *testing.T) {
 	}
 }
 
-// A ranked search that finds nothing says so truly: a plain search of the same
-// words finds nothing either.
+// If a ranked search finds nothing, a plain search of the same words finds nothing
+// either.
 func TestCodeAbsenceIsTrue(t *testing.T) {
 	texts := []string{
 		"如何登录系统并修改密码用户手册", "ログイン画面を表示するユーザー", "วิธีเข้าสู่ระบบและเปลี่ยนรหัสผ่าน", "로그인 화면 비밀번호를 변경", "Haushaltsplanung Übersicht Straße",

@@ -1,12 +1,11 @@
 package textedit
 
-// Stretch is a number of lines that two texts have in common: N lines, from line A
-// of the one and line B of the other on, counted from 0.
+// Stretch is a run of lines common to two texts: N lines, from line A of the first and line
+// B of the second, counted from 0.
 type Stretch struct{ A, B, N int }
 
-// CommonLines returns the lines that a diff of two texts shows as unchanged, in
-// order and as long as possible. A line is a number; equal lines have equal
-// numbers.
+// CommonLines returns the lines that a diff of two texts shows as unchanged, in order and
+// as long as possible. A line is a number; equal lines have equal numbers.
 func CommonLines(a, b []int) []Stretch {
 	var out []Stretch
 	x, y := 0, 0

@@ -21,8 +21,8 @@ type DiffOptions struct {
 	Context int
 	// MaxLine cuts longer lines, in bytes; 0 means 2,000, less than 0 never.
 	MaxLine int
-	// MaxLines ends the diff after this many lines, with a note that says
-	// how many changed lines are not shown; 0 means 2,000, less than 0 never.
+	// MaxLines ends the diff after this many lines, with a note that counts the omitted
+	// changed lines; 0 means 2,000, less than 0 never.
 	MaxLines int
 }
 
@@ -44,23 +44,21 @@ func (o *DiffOptions) filled() DiffOptions {
 	return f
 }
 
-// Diff returns the hunks of the change as a unified diff, empty if nothing
-// changes. For UTF-8 it is made of the file's own bytes, so that git apply and
-// patch accept it where nothing was cut; other encodings are shown decoded. It
-// takes one pass to number the lines, and work for the changed regions. Lines
-// that are not shown are only counted.
+// Diff returns the hunks of the change as a unified diff, empty if nothing changes. For
+// UTF-8 it consists of the file's own bytes, so that git apply and patch accept it unless
+// lines are cut; other encodings are shown decoded. It takes one pass to number the lines,
+// and work for the changed regions. Omitted lines are only counted.
 func (c *Change) Diff(o *DiffOptions) string {
 	hunks, _ := c.DiffCut(o)
 	return hunks
 }
 
-// DiffCut is Diff that also counts the omitted parts.
+// DiffCut is like Diff and also counts the omitted parts.
 func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
 	var r *region
 	for p := range c.pieces() {
-		// Text added after a last line without a line ending changes that line
-		// too.
+		// Text added after a last line without a line ending changes that line too.
 		first, last := c.doc.LineAt(p.start), c.doc.LineAt(p.end)
 		if r != nil && (first > r.last+1 || first > r.last && r.size > maxJoined) {
 			r.end()
@@ -78,9 +76,9 @@ func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	return w.finish()
 }
 
-// maxJoined is the size from which a region of changed lines ends at the next
-// line. All old lines of a region are shown before its new ones, so a region must
-// not be too large for a reader to see both.
+// maxJoined is the size from which a region of changed lines ends at the next line. All old
+// lines of a region are shown before its new ones, so a region must be small enough for a
+// reader to see both.
 const maxJoined = 8 << 10
 
 // diffWriter collects changed lines in order and prints them as hunks.
@@ -91,11 +89,11 @@ type diffWriter struct {
 	shift   int            // new line number minus the old one, after the changes so far
 	out     []diffChange
 	planned int  // lines of out that will be shown
-	closed  bool // what comes is in no hunk that is shown
+	closed  bool // further changes are in no shown hunk
 	buffer  strings.Builder
 	left    int // lines that may still be printed
 	cut     change.Cut
-	end     int // of the last change that is in no hunk shown
+	end     int // end of the last change that is in no shown hunk
 
 	skip map[int]int // bytes at the start of old lines that are not shown
 }
@@ -105,19 +103,19 @@ type diffChange struct {
 	a, count int
 	b        int // line of the new text, 1-based
 	lines    []diffLine
-	unsplit  int  // new lines behind those, which nobody will be shown
-	tail     bool // several changes that nobody will be shown
-	same     int  // unchanged lines between those
+	unsplit  int  // further new lines, which are not shown
+	tail     bool // several changes that are not shown
+	same     int  // unchanged lines between those changes
 }
 
-// diffLine is a line, or as much of one that is too long as may be shown.
+// diffLine is a line, or the part of a too long one that may be shown.
 type diffLine struct {
-	text    []byte // with its line feed; of a cut one the beginning
+	text    []byte // with its line feed; of a cut line the beginning
 	size    int    // of all of it, without the line feed
 	skipped int    // bytes before the text
 }
 
-// added is the number of new lines.
+// added returns the number of new lines.
 func (c *diffChange) added() int { return len(c.lines) + c.unsplit }
 
 func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
@@ -126,11 +124,11 @@ func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
 	return w
 }
 
-// full reports whether further lines are counted and no longer shown.
+// full reports whether further lines are only counted.
 func (w *diffWriter) full() bool { return w.planned >= w.o.MaxLines }
 
-// push takes the next change. Changes that won't be shown are joined into one if
-// they belong to the last hunk shown, because its header counts them.
+// push adds the next change. It joins changes that won't be shown if they belong to the
+// last shown hunk, because its header counts them.
 func (w *diffWriter) push(c diffChange) {
 	c.b = c.a + w.shift
 	w.shift += c.added() - c.count
@@ -162,13 +160,13 @@ func (w *diffWriter) hide(c *diffChange) {
 	w.cut.Added += c.added() - c.same
 }
 
-// region is a run of changed lines that is being collected. Up to maxRegion it is
-// kept whole, to be compared line by line. Of a larger region only the beginnings
-// of the lines that will be shown are kept.
+// region is a run of changed lines being collected. Up to maxRegion it is kept whole, to be
+// compared line by line. Of a larger region only the beginnings of the lines to show are
+// kept.
 type region struct {
 	w           *diffWriter
 	first, last int // lines
-	start, at   int // where it begins, and how far it is put together
+	start, at   int // its start, and the end of the collected part
 	size        int // of the new text so far
 	after       []byte
 	outlined    bool
@@ -177,8 +175,8 @@ type region struct {
 	most        int        // lines that are kept
 }
 
-// maxRegion is the largest text, old and new together, of a region that is compared line by line. A
-// replacement of every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
+// maxRegion is the largest text, old and new together, of a region that is compared line by line. Replacing
+// every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
 const maxRegion = 4 << 20
 
 func (w *diffWriter) region(first, start int) *region {
@@ -274,7 +272,7 @@ func (r *region) end() {
 	w.push(r.change)
 }
 
-// lineCount is the number of old lines. A byte order mark alone is one.
+// lineCount returns the number of old lines. A byte order mark alone is one.
 func (w *diffWriter) lineCount() int {
 	if w.bom && w.text.Len() == 0 {
 		return 1
@@ -306,7 +304,7 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 	}
 }
 
-// NumberLines gives equal lines equal numbers, those that ids has and new ones.
+// NumberLines gives equal lines equal numbers, known ones from ids and new ones.
 func NumberLines(lines [][]byte, ids map[string]int) []int {
 	out := make([]int, len(lines))
 	for i, l := range lines {
@@ -320,8 +318,8 @@ func NumberLines(lines [][]byte, ids map[string]int) []int {
 	return out
 }
 
-// skipEqual skips the common beginning of an overlong old line and the new one, if the difference would not
-// be visible otherwise.
+// skipEqual skips the common beginning of an overlong old line and the new one, if the difference would otherwise
+// be invisible.
 func (w *diffWriter) skipEqual(n int, old []byte, line *diffLine) {
 	most := min(w.o.MaxLine, 1<<40)
 	same := 0
@@ -361,7 +359,7 @@ func countLines(text []byte) int {
 	return n
 }
 
-// splitLines gives the first lines, at most so many.
+// splitLines returns the first lines, up to the given number.
 func splitLines(text []byte, most int) [][]byte {
 	out := make([][]byte, 0, min(most, countLines(text)))
 	for len(text) > 0 && len(out) < most {
@@ -411,8 +409,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	at := start
 	for _, c := range changes {
 		w.old(' ', at, c.a)
-		// A change that can't be shown whole must not look like a deletion: half of the room is for its new
-		// lines.
+		// A change that can't be shown whole must not look like a deletion: its new lines get half of the room.
 		shown := c.count
 		if room := w.left; c.count+c.added() > room {
 			shown = min(c.count, max(room-c.added(), (room+1)/2))
@@ -429,8 +426,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	w.old(' ', at, end)
 }
 
-// diffRange prints a range as diff does: for an empty range it is the line
-// before.
+// diffRange formats a range as diff does: an empty range is the line before it.
 func diffRange(start, count int) string {
 	switch count {
 	case 0:
@@ -479,7 +475,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 			end := min(l.End, start+min(w.o.MaxLine, 1<<40)+utf8.UTFMax)
 			line.text = w.text.Slice(start, end)
 			if ended && end < l.End {
-				line.text = append(slices.Clip(line.text), '\n') // the cut took it off
+				line.text = append(slices.Clip(line.text), '\n') // cut off above
 			}
 			if n == 1 && mark != "" {
 				line.text, line.size = append([]byte(mark), line.text...), line.size+len(mark)
@@ -493,7 +489,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 
 func (w *diffWriter) line(mark byte, l diffLine) {
 	if w.left <= 0 {
-		w.cut.Added++ // of old ones old counts
+		w.cut.Added++ // old counts the old lines
 		return
 	}
 	w.left--

@@ -80,7 +80,7 @@ func applyDiff(t *testing.T, before, diff string) string {
 	return strings.Join(out, "")
 }
 
-// texts returns the two sides as the diff shows them.
+// texts returns the two texts as the diff shows them.
 func texts(t *testing.T, d *textfile.Document, ch *Change) (string, string) {
 	t.Helper()
 	if d.Encoding().IsUTF8() {
@@ -151,7 +151,7 @@ func TestDiffIsCut(t *testing.T) {
 	}
 }
 
-// Of a long line the part is shown in which it differs.
+// Of a long line, the diff shows the part that differs.
 func TestCutLineShowsDifference(t *testing.T) {
 	long := strings.Repeat("é", 5000)
 	got := DiffTexts([]byte(long+"old"+long+"\nx\n"), []byte(long+"new"+long+"\nx\n"), &DiffOptions{MaxLine: 20})
@@ -161,7 +161,7 @@ func TestCutLineShowsDifference(t *testing.T) {
 	}
 }
 
-// A line that is cut still says by its last line feed whether it has one.
+// The last line feed of a cut line still shows whether the line has one.
 func TestCutLineEnds(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, c := range []struct{ name, before, after, want string }{
@@ -192,7 +192,7 @@ func randomLines(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// lcs is the textbook table, to see that the script is a shortest one.
+// lcs is the textbook table, to check that the script is a shortest one.
 func lcs(a, b [][]byte) int {
 	row := make([]int, len(b)+1)
 	for i := range a {
@@ -228,7 +228,7 @@ func TestDiffTextsIsMinimal(t *testing.T) {
 	}
 }
 
-// Two texts that share nothing stay within the budget and are still right.
+// The diff of two texts with nothing in common stays within the budget and is still correct.
 func TestDiffTextsGivesUpInTime(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -305,7 +305,7 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 	}
 }
 
-// Millions of changed lines are one change, counted right and not compared.
+// Millions of changed lines are one change, counted correctly and not compared.
 func TestDiffOfMillions(t *testing.T) {
 	before := bytes.Repeat([]byte("\n"), 4<<20)
 	var start, end runtime.MemStats

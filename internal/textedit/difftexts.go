@@ -15,8 +15,8 @@ func DiffTexts(before, after []byte, o *DiffOptions) string {
 	return hunks
 }
 
-// DiffLarge is DiffTexts for texts that need not be in memory. It also counts the omitted parts. A byte order
-// mark that both have is shown.
+// DiffLarge is like DiffTexts for texts that need not be in memory. It also counts the omitted parts. A byte
+// order mark that both have is shown.
 func DiffLarge(before, after *textfile.Text, o *DiffOptions) (string, change.Cut) {
 	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
 	return diffTexts(before, after, bom, o)
@@ -61,8 +61,8 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, 
 	return w.finish()
 }
 
-// marked is the text from an offset on as it is shown: with a byte order mark
-// before the first line.
+// marked returns the text from an offset as shown: with a byte order mark before the first
+// line.
 func (w *diffWriter) marked(at int, text []byte) []byte {
 	if at > 0 || !w.bom {
 		return text
@@ -70,7 +70,7 @@ func (w *diffWriter) marked(at int, text []byte) []byte {
 	return append([]byte(textfile.UTF8BOM.BOM()), text...)
 }
 
-// compareLarge compares the beginnings of what differs from p on, and counts the
+// compareLarge compares the beginnings of the parts that differ from p on, and counts the
 // lines of the rest.
 func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int) {
 	a, b := firstLines(w.text, p, endA), firstLines(after, p, endB)
@@ -82,8 +82,8 @@ func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int
 	}
 }
 
-// firstLines are whole lines from an offset on, as many as fit the window. A line
-// that is larger than the window is omitted.
+// firstLines returns the whole lines from an offset that fit the window. A line larger than
+// the window is omitted.
 func firstLines(t *textfile.Text, from, to int) []byte {
 	b := t.Slice(from, min(to, from+windowBytes))
 	at := 0
@@ -112,7 +112,7 @@ func linesIn(t *textfile.Text, from, to int) int {
 	return n
 }
 
-// commonPrefix is how many bytes two texts begin with alike.
+// commonPrefix returns the number of equal bytes at the beginning of two texts.
 func commonPrefix(a, b *textfile.Text) int {
 	n := min(a.Len(), b.Len())
 	for i := 0; i < n; {
@@ -138,8 +138,7 @@ func alike(a, b []byte) int {
 	return i + splice.Prefix(a[i:], b[i:])
 }
 
-// commonSuffix is how many bytes at the end of two texts are equal, not before
-// from.
+// commonSuffix returns the number of equal bytes at the end of two texts, not before from.
 func commonSuffix(a, b *textfile.Text, from int) int {
 	n := min(a.Len(), b.Len()) - from
 	const step = 32 << 10

@@ -15,13 +15,12 @@ var (
 	ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
 )
 
-// errNoContext refuses lines that a patch adds at a line number, with nothing that
-// shows that the number is still right.
+// errNoContext refuses a hunk that adds lines at a line number without context, because
+// nothing confirms the number.
 var errNoContext = fault.New(fault.InvalidArgument, "the hunk adds lines without any context, and the file is not the one the patch was made for",
 	"make the diff with context (git diff without -U0), or insert the lines by an edit that names the text beside them")
 
-// edgeError refuses a hunk that says by its context that the file begins or ends
-// with it.
+// edgeError refuses a hunk whose context implies the beginning or end of the file.
 type edgeError struct {
 	line  int
 	start bool
@@ -34,7 +33,7 @@ func (e *edgeError) Error() string {
 	return fmt.Sprintf("by its context the hunk is at the end of the file, but its lines stand at line %d, and the file goes on after them", e.line)
 }
 
-// Unwrap gives the code: the file has changed since.
+// Unwrap returns the code: the file has changed since.
 func (e *edgeError) Unwrap() error { return fault.Conflict }
 
 // Hint says how to proceed.
@@ -49,26 +48,26 @@ func (e *misplacedError) Error() string {
 	return fmt.Sprintf("the hunk has little context, and its text is at line %d, not at line %d as the patch says", e.at, e.stated)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *misplacedError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to proceed.
 func (e *misplacedError) Hint() string { return "make the diff with three lines of context" }
 
-// invalid is the error of an edit that makes no sense.
+// invalid returns the error of an invalid edit.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf(format, args...), "")
 }
 
-// SizeError says that the edited file would be larger than allowed. Nothing of it
-// was made.
+// SizeError reports that the edited file would be larger than allowed. None of it was
+// made.
 type SizeError struct{ Size, Max int64 }
 
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("the edited file would have %d bytes, more than the limit of %d", e.Size, e.Max)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *SizeError) Unwrap() error { return fault.TooLarge }
 
 // Hint says how to proceed.
@@ -76,15 +75,15 @@ func (e *SizeError) Hint() string {
 	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
 }
 
-// GuessError refuses text that is not ASCII in a file whose encoding is a guess: in
-// the file's real encoding the new bytes would mean something else.
+// GuessError refuses non-ASCII text in a file whose encoding is a guess: in the file's real
+// encoding the new bytes could mean other characters.
 type GuessError struct{ Encoding textfile.Encoding }
 
 func (e *GuessError) Error() string {
 	return fmt.Sprintf("the file's encoding is not known: it is read as %s, but looks like another one", e.Encoding)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *GuessError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to proceed.
@@ -92,19 +91,18 @@ func (e *GuessError) Hint() string {
 	return "new text in ASCII alone is fine; for more, convert the file to UTF-8 first"
 }
 
-// MeaningError says that the edited file would be read in another encoding, so
-// that characters the edit did not touch would change.
+// MeaningError reports that the edited file would be read in another encoding, which would
+// change characters that the edit did not touch.
 type MeaningError struct{ From, To textfile.Encoding }
 
 func (e *MeaningError) Error() string {
 	return fmt.Sprintf("after this edit the %s file would be read as %s and show other characters", e.From, e.To)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *MeaningError) Unwrap() error { return fault.InvalidArgument }
 
-// occurrenceError says that occurrence Want was asked for and there are only
-// Have.
+// occurrenceError reports that occurrence Want was requested, but only Have exist.
 type occurrenceError struct{ Want, Have int }
 
 func (e *occurrenceError) Error() string {
@@ -114,18 +112,18 @@ func (e *occurrenceError) Error() string {
 	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *occurrenceError) Unwrap() error { return fault.NotFound }
 
-// overlapError names two edits, counted from 0, that want to change the same
-// text, and the line where they meet.
+// overlapError names two edits, counted from 0, that would change the same text, and the
+// line where they meet.
 type overlapError struct{ First, Second, Line int }
 
 func (e *overlapError) Error() string {
 	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *overlapError) Unwrap() error { return fault.InvalidArgument }
 
 // Hint says how to proceed.

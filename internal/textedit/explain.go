@@ -39,8 +39,7 @@ func (n *Near) explain() {
 func (n *Near) describe(f fold, file string) string {
 	switch f {
 	case foldIndent, foldTrailing:
-		// Fold all other differences in characters, so that lines can be
-		// paired.
+		// Fold all other differences in characters, so that lines can be paired.
 		rest := n.folds & (foldRunes | foldBlank)
 		return n.describeEdge(f, rest.apply(file), rest.apply(n.given))
 	case foldBlank:
@@ -158,8 +157,8 @@ func (n *Near) describeWhite(file string) string {
 	return "white space"
 }
 
-// pair returns the characters where two texts first differ: the words around
-// it if both have letters there, else one character and its marks.
+// pair returns the characters where two texts first differ: the words around the position
+// if both have letters there, else one character and its marks.
 func pair(a, b string) (string, string) {
 	i := splice.Prefix(a, b)
 	for i > 0 && (i < len(a) && !startsChar(a[i:]) || i < len(b) && !startsChar(b[i:])) {
@@ -246,8 +245,8 @@ func invisible(s string) string {
 	return "none"
 }
 
-// firstDifference is used if the texts differ in more than white space or
-// similar characters.
+// firstDifference handles texts that differ in more than white space or similar
+// characters.
 func (n *Near) firstDifference(file string) string {
 	i := 0
 	for i < len(file) && i < len(n.given) && file[i] == n.given[i] {

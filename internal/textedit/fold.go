@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold is one way in which two texts may differ and still look alike. The
-// rune folds come first, then those that look at lines.
+// fold is a way in which two texts may differ and still look alike. The rune folds come
+// first, then the folds of lines.
 type fold uint16
 
 const (
@@ -29,8 +29,8 @@ const (
 	foldAll   = foldWhite<<1 - 1
 )
 
-// isInvisible covers characters without a glyph: zero width, soft hyphen,
-// marks of direction, byte order mark, variation selectors.
+// isInvisible accepts characters without a glyph: zero width, soft hyphen, marks of
+// direction, byte order mark, variation selectors.
 func isInvisible(r rune) bool {
 	switch {
 	case r == 0xAD, r == 0x34F, r == 0x61C, r == 0x180E, r == 0xFEFF:
@@ -43,7 +43,7 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// isOddSpace covers the spaces that look like U+0020 and are not.
+// isOddSpace accepts the spaces that look like U+0020 but differ from it.
 func isOddSpace(r rune) bool {
 	return r >= utf8.RuneSelf && (unicode.Is(unicode.Zs, r) || r == 0x85 || r == 0x2028 || r == 0x2029)
 }

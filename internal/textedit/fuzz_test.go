@@ -8,8 +8,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// FuzzApply makes arbitrary edits to an arbitrary file. Bytes outside the splices stay the same, and the diff
-// can be made.
+// FuzzApply makes arbitrary edits to an arbitrary file. Bytes outside the splices must not change, and making
+// the diff must not fail.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte("one\ntwo\r\nthree"), "two", "2\n", 1, 2, true)
 	f.Add([]byte("\xff\xfea\x00b\x00\n\x00"), "a", "é", 0, 1, false)

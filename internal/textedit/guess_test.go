@@ -8,8 +8,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Only ASCII is written into a file of an unknown encoding; real Windows-1252 takes every character that it
-// has.
+// Only ASCII is written into a file of an unknown encoding; real Windows-1252 accepts all of its characters.
 func TestGuessedEncodings(t *testing.T) {
 	for _, c := range []struct {
 		name, raw string

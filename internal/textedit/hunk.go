@@ -14,7 +14,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// hunk is a hunk taken apart. Lines have no line ending.
+// hunk is a parsed hunk. Lines have no line ending.
 type hunk struct {
 	lines []hunkLine
 	old   []int // indexes of the context and removed lines
@@ -22,8 +22,8 @@ type hunk struct {
 
 type hunkLine struct {
 	kind  byte   // ' ', '-' or '+'
-	text  string // with the \r that stands before its line ending, if any
-	noEOL bool   // it is the end of its file
+	text  string // including the \r before its line ending, if any
+	noEOL bool   // it is the last line of its file, without a line ending
 }
 
 func (l *hunkLine) content() string { return strings.TrimSuffix(l.text, "\r") }
@@ -67,7 +67,7 @@ func (h *hunk) oldText() string {
 	return b.String()
 }
 
-// newText is the text that the hunk leaves.
+// newText returns the text of the hunk's new side.
 func (h *hunk) newText() string {
 	var b strings.Builder
 	for _, line := range h.newLines() {
@@ -77,7 +77,7 @@ func (h *hunk) newText() string {
 	return b.String()
 }
 
-// newLines are the contents of the context and added lines.
+// newLines returns the contents of the context and added lines.
 func (h *hunk) newLines() []string {
 	var lines []string
 	for i := range h.lines {
@@ -88,7 +88,7 @@ func (h *hunk) newLines() []string {
 	return lines
 }
 
-// applyHunk finds the one place of a hunk and plans its lines.
+// applyHunk finds the only place of a hunk and plans its lines.
 func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if !utf8.ValidString(e.Hunk) && p.doc.Encoding() == textfile.Windows1252 {
 		e.Hunk = string(textfile.Decode1252([]byte(e.Hunk)))
@@ -105,7 +105,7 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	at, err := p.place(e, h)
 	switch {
 	case err == errNowhere && e.Lenient && e.Loose:
-		// Whoever wrote it by hand may have the white space wrong.
+		// The white space of a handwritten hunk may be wrong.
 		return p.meant(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
 	case err == errNowhere:
 		return Outcome{}, p.nowhere(e, h)
@@ -114,7 +114,7 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	case !e.Certain && p.madeAt(h, at.line):
 		return Outcome{}, &change.AlreadyError{Line: at.line, Added: true}
 	case p.numbered(e) && at.line != e.First+p.shift && !h.bare() && p.linesAt(e.First+p.shift, h.newLines()):
-		// It was made at its line, and the same old lines occur elsewhere.
+		// It was applied at its line, and the same old lines occur elsewhere.
 		return Outcome{}, &change.AlreadyError{Line: e.First + p.shift, Added: true}
 	}
 	if p.stated(e) && at.line < p.after {
@@ -127,16 +127,16 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	return p.hunkAt(h, at, e), nil
 }
 
-// stated reports whether the line of a hunk was counted by a program, on a file that
-// may have changed since.
+// stated reports whether a program counted the line number of a hunk, for a file that may
+// have changed since.
 func (p *planner) stated(e change.Edit) bool { return p.numbered(e) && !e.Stated }
 
 // numbered reports whether a hunk names a line of a file that may have changed since.
 func (p *planner) numbered(e change.Edit) bool { return e.First > 0 && !e.Loose && !e.Certain }
 
-// mostly reports whether at least half of a hunk's old lines are at its line: the hunk belongs there, though
-// the text has changed, and not to another place with the same text. Numbers that may be written by hand need
-// two thirds of at least three lines.
+// mostly reports whether at least half of a hunk's old lines are at its line: the hunk belongs there although
+// the text has changed, and not at another place with the same text. A possibly handwritten number requires two
+// thirds of at least three lines.
 func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	at := e.First + p.shift
 	same, all := 0, 0
@@ -206,7 +206,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	}
 	most := math.MaxInt
 	if p.ambiguous++; p.ambiguous > maxNears && e.Anchor == "" {
-		most = maxRemainingLines + 1 // nobody will read the number
+		most = maxRemainingLines + 1 // the number won't be used
 	}
 	if found = p.candidates(e, h, most); p.compared > maxLineChecks {
 		return standing{}, errTooCommon
@@ -225,12 +225,12 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	return standing{}, err
 }
 
-// errNowhere says that the old lines of a hunk occur nowhere, or not at the edge of the
-// file where they belong.
+// errNowhere means that the old lines of a hunk don't occur, or not at the edge of the file
+// where they belong.
 var errNowhere = errors.New("the hunk's lines are not there")
 
-// nowhere says why a hunk has no place. That it was made already is looked for first: it
-// is frequent, and cheap to find.
+// nowhere returns why a hunk has no place. It first checks whether the hunk was already
+// applied, which is frequent and cheap to find.
 func (p *planner) nowhere(e change.Edit, h *hunk) error {
 	if text := h.newText(); spacedOf(text).enough() {
 		made := &hunk{}
@@ -251,7 +251,7 @@ func (p *planner) nowhere(e change.Edit, h *hunk) error {
 	return &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
 }
 
-// madeAt reports whether a hunk whose old lines begin at a line was made there before:
+// madeAt reports whether a hunk whose old lines begin at a line was already applied there:
 // its new lines contain the old ones in one piece, and are there too.
 func (p *planner) madeAt(h *hunk, line int) bool {
 	var before []string
@@ -277,7 +277,7 @@ func (p *planner) linesAt(line int, contents []string) bool {
 	return ok
 }
 
-// anywhere is a hunk that does not say where the file begins or ends.
+// anywhere returns a hunk without the claim that the file begins or ends with it.
 func anywhere(e change.Edit) change.Edit {
 	e.AtStart, e.AtEnd = false, e.AtEnd && e.Loose
 	return e
@@ -289,7 +289,7 @@ type candidatePlaces struct {
 	first []standing // at most maxPlaces
 }
 
-// maxPlaces bounds the list of places: a blank line occurs in a log a million times.
+// maxPlaces bounds the list of places: a blank line may occur a million times in a log.
 const maxPlaces = 1 << 18
 
 func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
@@ -311,7 +311,7 @@ func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 	return found
 }
 
-// linesWith yields the offsets of the lines that have a given content.
+// linesWith yields the offsets of the lines with a given content.
 func (p *planner) linesWith(content string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if _, ok := p.lineIs(0, content); ok && !yield(0) {
@@ -331,8 +331,8 @@ func (p *planner) linesWith(content string) iter.Seq[int] {
 	}
 }
 
-// lineIs reports whether the line at off has a given content, and where the next
-// line begins.
+// lineIs reports whether the line at off has a given content, and the start of the next
+// line.
 func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	end, size := off+len(content), p.doc.Len()
 	if off >= size || end > size || string(p.doc.Slice(off, end)) != content || strings.Contains(content, "\n") {
@@ -342,7 +342,7 @@ func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	case end == size:
 		return size, true
 	case p.doc.Byte(end) == '\n':
-		return end + 1, !strings.HasSuffix(content, "\r") // which would be part of the ending
+		return end + 1, !strings.HasSuffix(content, "\r") // which would belong to the line ending
 	case p.doc.Byte(end) == '\r' && end+1 < size && p.doc.Byte(end+1) == '\n':
 		return end + 2, true
 	}
@@ -370,16 +370,15 @@ func (p *planner) matchesAt(e change.Edit, h *hunk, off int) bool {
 	return end.noEOL == (last && !p.doc.Terminated())
 }
 
-// agrees reports whether the line number of a hunk can be trusted. It can if
-// the file is the one that the patch was made for, if an earlier hunk, or the
-// next one with a single possible place, has moved by the same distance, or if
-// enough lines around it match.
+// agrees reports whether the line number of a hunk can be trusted: if the file is the one
+// that the patch was made for, if an earlier hunk, or the next one with a single possible
+// place, has moved by the same distance, or if enough lines around it match.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	if e.Certain {
 		return true
 	}
 	if h.bare() {
-		return false // one line stands in many places
+		return false // one line occurs in many places
 	}
 	wide := h.wide(e.First+p.shift, p.doc.LineCount())
 	if p.shifted && wide {
@@ -406,16 +405,16 @@ func (p *planner) laterShift() (shift int, ok bool) {
 }
 
 // evident reports whether the only matching place of a hunk is its own. With less than the usual context that
-// is not certain: the place may have changed, and the same lines may occur elsewhere. That happened to 3 of
-// 400 diffs with one line of context, and to one with four lines of text. Then it must be the line that the
-// patch names, or a later hunk must have moved as far. A long line that is replaced without context counts as
-// well.
+// is not certain: the place may have changed, and the same lines may occur elsewhere. That happened with 3 of
+// 400 diffs with one line of context, and with one of those with four lines of text. Then the place must be at
+// the line named by the patch, or a later hunk must have moved as far. A long line that is replaced without
+// context also suffices.
 func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if e.Loose || e.Certain || e.First == 0 || at == e.First+p.shift || h.wide(at, p.doc.LineCount()) {
 		return true
 	}
 	if e.Stated && !h.bare() {
-		return true // who writes by hand gives fewer lines, and seldom the right number
+		return true // handwritten hunks have fewer lines, and seldom the right number
 	}
 	if shift, ok := p.laterShift(); ok && shift == at-e.First {
 		return true
@@ -423,8 +422,8 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	return h.bare() && e.Stated && telling(h.oldText())
 }
 
-// onlyPlace returns where a later hunk matches, if it names a line and matches in one place only. It is
-// looked up once.
+// onlyPlace returns the place of a later hunk if it names a line and matches in one place only. The result is
+// cached.
 func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	if at, ok := p.alone[i]; ok || p.doc.Stopped() {
 		return at
@@ -444,7 +443,7 @@ func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	return at
 }
 
-// bare reports a hunk without context.
+// bare reports whether a hunk has no context.
 func (h *hunk) bare() bool {
 	return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == ' ' })
 }
@@ -463,8 +462,8 @@ func telling(text string) bool {
 // wideContext is the number of context lines that diff prints by default.
 const wideContext = 3
 
-// wide reports a hunk with three lines of context on either side, or as many as
-// the file has there.
+// wide reports whether a hunk has three lines of context on either side, or as many as the
+// file has there.
 func (h *hunk) wide(at, count int) bool {
 	before, after := 0, 0
 	for before < len(h.lines) && h.lines[before].kind == ' ' {
@@ -477,8 +476,8 @@ func (h *hunk) wide(at, count int) bool {
 	return (before >= wideContext || atTop) && (after >= wideContext || atEnd)
 }
 
-// afterAnchor is the first of the places after the line that an anchor names. ok
-// is false if the anchor occurs several times, before different places.
+// afterAnchor returns the first place after the line that an anchor names. ok is false if
+// the anchor occurs several times, before different places.
 func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing, ok bool) {
 	if found.n > len(found.first) {
 		return standing{}, false
@@ -507,7 +506,7 @@ func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing
 const maxAnchorSpace = 4 << 10
 
 // hunkAt plans the changed lines of a hunk that matches at a line. Each run of removed and added lines is a
-// piece of its own, so context keeps its bytes.
+// separate piece, so context keeps its bytes.
 func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 	exact := p.exactEndings(h, at)
 	out := Outcome{Line: at.line}
@@ -531,8 +530,7 @@ func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 		out.Count++
 		p.add(start, off, p.addedText(added, start, off, exact, e.Loose), textfile.LF)
 	}
-	// The edit names the whole hunk: two hunks may share context, but not a line
-	// that they change.
+	// The edit names the whole hunk: two hunks may share context, but not a changed line.
 	return out
 }
 

@@ -24,8 +24,8 @@ func applyHunks(t *testing.T, text string, edits ...change.Edit) (string, error)
 	return string(c.Bytes()), nil
 }
 
-// A hunk that was made is not made again, whatever form it has and wherever its context
-// is. It is made the first time.
+// An applied hunk is not applied again, in any form and with its context anywhere. The
+// first time it is applied.
 func TestHunkMadeAlready(t *testing.T) {
 	const file = "one two three\nfour five six\nseven eight\n"
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestHunkMadeAlready(t *testing.T) {
 			}
 		}
 	}
-	// It was made at its line; a copy of the old lines is elsewhere.
+	// It was applied at its line; a copy of the old lines is elsewhere.
 	const old, made = "a a a\nb b b\nc c c\n", "a a a\nB\nc c c\n"
 	e := change.Edit{Verb: change.ApplyHunk, Hunk: " a a a\n-b b b\n+B\n c c c\n", First: 1, Stated: true}
 	if got, err := applyHunks(t, made+"x\n"+old, e); err == nil {
@@ -89,8 +89,8 @@ func TestManyHunks(t *testing.T) {
 	if want := strings.ReplaceAll(file.String(), "key", "value"); err != nil || got != want {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	// Each hunk compares its lines with all lines but the last few before it is known
-	// to be ambiguous.
+	// Each hunk compares its lines with all lines but the last few before it is known to be
+	// ambiguous.
 	common := strings.Repeat("}\n", 30_000) + "x\n}\nx\n"
 	for i := range edits {
 		edits[i].Hunk = fmt.Sprintf(" }\n-x\n+%d\n", i)

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Hunks that match in many places are located once each, not once for every hunk before them: 100 of them
-// took minutes.
+// Hunks that match in many places are located once each, not once for every earlier hunk: 100 of them took
+// minutes.
 func TestManyAmbiguousHunks(t *testing.T) {
 	d := doc(t, strings.Repeat("a\n", 20_000))
 	var edits []change.Edit
@@ -38,7 +38,7 @@ func TestManyAmbiguousHunks(t *testing.T) {
 	}
 }
 
-// Only the first texts that are not there are explained.
+// Only the first missing texts are explained.
 func TestFewExplanations(t *testing.T) {
 	var edits []change.Edit
 	for i := range 100 {
@@ -57,8 +57,8 @@ func TestFewExplanations(t *testing.T) {
 	}
 }
 
-// More edits than can be made in a reasonable time are refused, and a text whose
-// owner has given up is not worked on.
+// Edits that would take too long are refused, and work on a text stops when its context
+// ends.
 func TestTooManyEdits(t *testing.T) {
 	d := doc(t, strings.Repeat("some text\n", 100_000))
 	edits := make([]change.Edit, 40_000)

@@ -10,9 +10,9 @@ import (
 	"quarry/change"
 )
 
-// meant handles an edit of a program that writes text from memory, whose old text occurs nowhere exactly:
-// copied line numbers are removed, and other white space is accepted if the place is certain. An edit that
-// was already made is an error of its own.
+// meant handles an edit by a program that writes text from memory, if its old text does not occur exactly: it
+// removes copied line numbers, and accepts other white space if the place is certain. An edit that was already
+// made gives an error of its own.
 func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error) {
 	if old, new, ok := withoutNumbers(oldText, newText); ok {
 		if start, end, once := p.only(old); once && old != new {
@@ -39,7 +39,7 @@ func (p *planner) meant(e change.Edit, oldText, newText string) (Outcome, error)
 	return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 }
 
-// only finds a text that occurs in one place.
+// only finds a text that occurs once.
 func (p *planner) only(text string) (start, end int, once bool) {
 	n := 0
 	for s, e := range newMatcher(p.doc, text).matches() {
@@ -64,9 +64,9 @@ func (p *planner) understood(start, end int, actual, next, note string) (Outcome
 
 var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *([0-9]+)(?:: |:$|- | \| ?|\t|→)`) })
 
-// withoutNumbers removes the line numbers of a listing, if every line of the old text has one and they count
-// up. The new text loses its numbers too, if all of its lines have one; if only some have, the intention is
-// unclear.
+// withoutNumbers removes the line numbers of a listing, if every line of the old text has one and they are
+// consecutive. It also removes them from the new text if all of its lines have one; if only some have, the
+// intention is unclear.
 func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 	old, n := numbersOff(oldText, true)
 	if n == 0 || n < lineCount(oldText) {
@@ -81,7 +81,7 @@ func withoutNumbers(oldText, newText string) (old, new string, ok bool) {
 
 func lineCount(text string) int { return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1 }
 
-// numbersOff removes line numbers, and counts the lines that have one.
+// numbersOff removes line numbers, and counts the lines with a number.
 func numbersOff(text string, ascending bool) (string, int) {
 	var b strings.Builder
 	n, last := 0, 0
@@ -115,7 +115,7 @@ var (
 )
 
 // omission returns a line of the new text that replaces omitted code, such as "// ... existing code ...", and
-// that the old text lacks; "" if there is none.
+// that is not in the old text; "" if there is none.
 func omission(name, oldText, newText string) string {
 	if !strings.Contains(newText, "...") && !strings.Contains(newText, "…") {
 		return ""

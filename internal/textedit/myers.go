@@ -12,11 +12,10 @@ type lineChange struct{ a0, a1, b0, b1 int }
 // of a second; if it is used up, the rest of the texts is shown as replaced.
 const myersBudget = 20 << 20
 
-// compareLines returns the changes in order, maximal and not touching. It is
-// Myers' algorithm in linear space: find the middle of a shortest path, then
-// do the same on both sides. Lines that only one side has can't be matched, so
-// they are set aside first; a change of every line of 8,192 then costs nothing
-// instead of the whole budget.
+// compareLines returns the changes in order, maximal and not touching. It is Myers'
+// algorithm in linear space: find the middle of a shortest path, then do the same on both
+// sides. Lines that only one side has can't be matched, so they are set aside first; a
+// change of every line of 8,192 then costs nothing instead of the whole budget.
 func compareLines(a, b []int) []lineChange {
 	inA, inB := present(a), present(b)
 	fa, ia := shared(a, inB)
@@ -36,7 +35,7 @@ func present(ids []int) map[int]bool {
 	return m
 }
 
-// shared returns the lines that the other side has, and where they were.
+// shared returns the lines that the other side has, and their positions.
 func shared(ids []int, other map[int]bool) (kept, at []int) {
 	for i, id := range ids {
 		if other[id] {
@@ -49,7 +48,7 @@ func shared(ids []int, other map[int]bool) (kept, at []int) {
 // spread puts the lines set aside back between the ones that were matched.
 func spread(changes []lineChange, ia, ib []int, na, nb int) []lineChange {
 	var out []lineChange
-	a, b := 0, 0 // up to here all is accounted for
+	a, b := 0, 0 // accounted for up to here
 	x, y := 0, 0 // the same among the shared lines
 	match := func(endX int) {
 		for ; x < endX; x, y = x+1, y+1 {
@@ -109,9 +108,9 @@ func (m *myers) emit(a0, a1, b0, b1 int) {
 	m.out = append(m.out, lineChange{a0, a1, b0, b1})
 }
 
-// middle finds a point on a shortest path, strictly inside the box, walking
-// from both corners until the two fronts meet. It gives up when the budget is
-// spent. Diagonals k = x-y are stored at k+off.
+// middle finds a point on a shortest path, strictly inside the box, walking from both
+// corners until the two fronts meet. It gives up when the budget is spent. Diagonal k = x-y
+// is stored at k+off.
 func (m *myers) middle(a0, a1, b0, b1 int) (int, int, bool) {
 	n, k := a1-a0, b1-b0
 	off := n + k + 1
@@ -144,8 +143,8 @@ func (m *myers) middle(a0, a1, b0, b1 int) (int, int, bool) {
 // outside marks a diagonal that no path inside the box reaches.
 const outside = math.MinInt / 4
 
-// furthest returns how far diagonal i can be reached with d edits, before its
-// snake, given how far its neighbours came with d-1.
+// furthest returns how far diagonal i is reached with d edits, before its snake, given how
+// far its neighbours were reached with d-1.
 func furthest(v []int, n, k, d, i, off int) int {
 	x := outside
 	if i != d || d == 0 {
@@ -185,8 +184,8 @@ func (m *myers) backward(a1, b1, n, k, d, i, off int) int {
 	return x
 }
 
-// inside accepts a meeting point only where both halves are smaller than the
-// box, so that the recursion ends.
+// inside accepts a meeting point only if both halves are smaller than the box, so that the
+// recursion ends.
 func (m *myers) inside(a0, a1, b0, b1, x, y int) (int, int, bool) {
 	if x < a0 || x > a1 || y < b0 || y > b1 || x == a0 && y == b0 || x == a1 && y == b1 {
 		return 0, 0, false
@@ -206,8 +205,8 @@ func joinTouching(in []lineChange) []lineChange {
 	return out
 }
 
-// slide moves pure insertions and deletions that fit in several places down as far as they go, as git does:
-// an added block then begins with its own first line rather than with the end of the one before.
+// slide moves pure insertions and deletions that fit in several places down as far as possible, as git does:
+// an added block then begins with its own first line rather than with the end of the previous one.
 func slide(changes []lineChange, a, b []int) {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := &changes[i]

@@ -12,17 +12,17 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Near is the text of a file that comes closest to a text that is not there.
-// It explains; nothing is ever replaced because of it.
+// Near is the text of a file that is most similar to a missing text. It only explains;
+// nothing is replaced because of it.
 type Near struct {
 	// First and Last are its lines, Start and End its span in the decoded text, and Text its text.
 	First, Last int
 	Start, End  int
 	Text        string
-	// Similarity is 1 if only white space, case, quotes and the like differ.
-	// Otherwise it is lower for each changed character.
+	// Similarity is 1 if the texts differ only in white space, case, quotes and the like.
+	// Otherwise each changed character lowers it.
 	Similarity float64
-	// Reason says in a few words how it differs.
+	// Reason describes the difference in a few words.
 	Reason string
 
 	given string
@@ -31,8 +31,8 @@ type Near struct {
 }
 
 const (
-	// nearWindow is how many folded characters of the wanted text are compared
-	// with each part of the file. Of a longer text it is the beginning.
+	// nearWindow is the number of folded characters of the wanted text that are compared
+	// with each part of the file. Only the beginning of a longer text is used.
 	nearWindow = 4096
 	// nearAlign bounds the exact alignment: 1,024 characters against at
 	// most twice that region are 3 million cells, about 5 ms a candidate.
@@ -42,9 +42,9 @@ const (
 	nearCandidates = 5
 )
 
-// Closest finds the span of the document most similar to old, or nil if there
-// is none worth showing. Its time is one pass over the text (at most 128 MB)
-// and a few alignments of bounded size, whatever the texts are.
+// Closest finds the span of the document most similar to old, or nil if none is worth
+// showing. Its time is one pass over the text (at most 128 MB) and a few alignments of
+// bounded size, for any texts.
 func Closest(d *textfile.Text, old string) *Near {
 	given := textfile.LF.Convert(strings.ToValidUTF8(old, "\uFFFD"))
 	if n := misread(d, given); n != nil {
@@ -84,9 +84,9 @@ var lineNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
 })
 
-// misread recognizes frequent slips of a caller: text copied together with the
-// line numbers of a listing, escapes that were escaped twice, and HTML entities.
-// They are reported only if the corrected text is in the file.
+// misread recognizes frequent mistakes of a caller: text copied with the line numbers of a
+// listing, escapes that were escaped twice, and HTML entities. It reports them only if the
+// corrected text is in the file.
 func misread(d *textfile.Text, given string) *Near {
 	try := func(s, reason string) *Near {
 		if s == given || s == "" {
@@ -119,7 +119,7 @@ func misread(d *textfile.Text, given string) *Near {
 }
 
 // folded is a text reduced for comparison: no white space, no invisible characters, one kind of quote and
-// dash, decomposed, one case. off has the place in the text that each character comes from.
+// dash, decomposed, one case. off has the original offset of each character.
 type folded struct {
 	runes []rune
 	off   []int
@@ -159,8 +159,8 @@ func decode[T string | []byte](s T) (rune, int) {
 // candidate is a window of the text that shares many short sequences of characters with the wanted text.
 type candidate struct{ start, end, score int }
 
-// grams is a set of sequences of up to four characters, 8 KB as a bitmap of
-// hashes. A false hit only makes a window look a little better than it is.
+// grams is a set of sequences of up to four characters, 8 KB as a bitmap of hashes. A false
+// hit only makes a window look slightly better than it is.
 type grams struct {
 	bits [1 << 10]uint64
 	mask uint64
@@ -192,7 +192,7 @@ func newGrams(want []rune) *grams {
 	return g
 }
 
-// asciiFold is skeleton for ASCII: 0 is left out.
+// asciiFold is skeleton for ASCII; characters mapped to 0 are omitted.
 var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	for i := range t {
 		if !unicode.IsSpace(rune(i)) {
@@ -214,7 +214,7 @@ type slider struct {
 	since int // characters since the peak
 }
 
-// candidates slides a window over the text and returns where it shares most.
+// candidates slides a window over the text and returns the windows that share most.
 func candidates(d *textfile.Text, size int, want []rune) []candidate {
 	want = want[:min(len(want), nearWindow)]
 	s := &slider{g: newGrams(want), ring: make([]int, len(want))}
@@ -228,7 +228,7 @@ func candidates(d *textfile.Text, size int, want []rune) []candidate {
 	return s.best
 }
 
-// slide takes more text, which begins at an offset.
+// slide adds more text, which begins at an offset.
 func (s *slider) slide(text []byte, base int) {
 	var buf []rune
 	for at := 0; at < len(text); {
@@ -295,7 +295,7 @@ func (s *slider) keep() {
 	}
 }
 
-// nearRegion is the most text around a candidate that is looked at.
+// nearRegion bounds the text around a candidate that is searched.
 const nearRegion = 4 << 20
 
 // alignIn calls align on the part of a text around the candidate.
@@ -309,7 +309,7 @@ func alignIn(d *textfile.Text, size int, c candidate, want []rune) (start, end i
 	return start + from, end + from, similarity
 }
 
-// runeStart is where the character at an offset begins.
+// runeStart returns the start of the character at an offset.
 func runeStart(d *textfile.Text, off int) int {
 	for off > 0 && off < d.Len() && !utf8.RuneStart(d.Byte(off)) {
 		off--
@@ -317,8 +317,8 @@ func runeStart(d *textfile.Text, off int) int {
 	return off
 }
 
-// align finds where in the neighbourhood of a candidate the wanted text begins
-// and ends, and how similar it is there.
+// align finds where the wanted text begins and ends near a candidate, and how similar it is
+// there.
 func align(text []byte, c candidate, want []rune) (start, end int, similarity float64) {
 	head, tail := want, want
 	if len(want) > nearAlign {
@@ -337,8 +337,7 @@ func align(text []byte, c candidate, want []rune) (start, end int, similarity fl
 	start, end = f.off[i], charEnd(text, f.off[j-1])
 	total := len(head)
 	if len(head) < len(want) {
-		// The end is searched around the position that the wanted length
-		// suggests.
+		// Search the end around the position expected from the wanted length.
 		guess := min(len(text), start+4*len(want))
 		f = skeleton(text, start, runeFloor(text, guess))
 		lo := max(0, min(len(want)-2*len(tail), len(f.runes)))
@@ -399,8 +398,8 @@ func sellers(pattern, text []rune) (dist, from, to int) {
 	return dist, from, to
 }
 
-// widen extends the span by the white space that the wanted text has at its
-// ends: at most as many line breaks, and the spaces up to them.
+// widen extends the span by the white space at the ends of the wanted text: at most as many
+// line breaks, and the spaces up to them.
 func (n *Near) widen() {
 	lead := n.given[:len(n.given)-len(strings.TrimLeftFunc(n.given, unicode.IsSpace))]
 	trail := n.given[len(strings.TrimRightFunc(n.given, unicode.IsSpace)):]

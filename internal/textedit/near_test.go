@@ -89,7 +89,7 @@ You gave:
 	}
 }
 
-// A piece of real text, damaged a little, is found where it was taken from.
+// A slightly damaged piece of real text is found at its origin.
 func TestClosestFindsDamagedText(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(13, 14))
@@ -121,7 +121,7 @@ func TestClosestFindsDamagedText(t *testing.T) {
 	}
 }
 
-// Texts made to be slow are bounded: one huge line, long and repetitive.
+// The time for texts made to be slow is bounded: one huge line, long and repetitive.
 func TestClosestIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -156,7 +156,7 @@ func FuzzClosest(f *testing.F) {
 			t.Fatalf("%+v", n)
 		}
 		_ = n.String()
-		// The text it shows is really there, and can be replaced as shown.
+		// The text it shows exists, and can be replaced as shown.
 		if n.Text != "" && n.Text != "x" {
 			if _, err := Apply(d, change.Edit{Verb: change.ReplaceSpan, Start: n.Start, End: n.End, New: "x"}); err != nil {
 				var me *MeaningError
@@ -181,5 +181,5 @@ func BenchmarkClosest(b *testing.B) {
 	}
 }
 
-// String is the hint as a whole.
+// String returns the whole hint.
 func (n *Near) String() string { return n.Contract().String() }

@@ -8,7 +8,7 @@ import (
 )
 
 // Overwriting returns UTF-8 text in the encoding of the file that it overwrites, with its byte order mark,
-// and its line ending if the text has only \n. It is nil if the text is written unchanged; otherwise kept
+// and its line ending if the text has only \n. data is nil if the text is written unchanged; otherwise kept
 // names the properties taken from the file.
 func Overwriting(old *textfile.Text, content []byte) (data []byte, kept string, err error) {
 	enc, text := old.Encoding(), string(content)

@@ -12,19 +12,19 @@ import (
 // planner collects the pieces of all edits of one change.
 type planner struct {
 	doc    *textfile.Text
-	name   string // of the file, which tells what white space means
+	name   string // of the file, which determines the meaning of white space
 	edit   int
 	pieces []piece
 	every  []*everywhere // edits with too many pieces to keep
 
-	// For hunks: the distance of the last one from the line it named, whether
-	// there was one, and the edits that follow.
+	// For hunks: the distance of the last one from the line it named, whether there was
+	// one, and the edits that follow.
 	shift   int
 	shifted bool
 	after   int // the line after the last hunk's old lines
 	later   []change.Edit
-	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
-	next    int              // the first later hunk that may have only one
+	alone   map[int]standing // for later hunks: their place if it is unique; otherwise line 0
+	next    int              // the first later hunk not yet in alone
 
 	lineTable *lineTable // of many hunks
 	compared  int        // lines of hunks with lines of the file
@@ -38,9 +38,9 @@ type planner struct {
 	eol         endings
 }
 
-// endings tells the line ending of places in a text. An answer holds for offsets
-// from the one asked to the newline it found, or to the end. Without this,
-// replacing all in one huge line would look for its end once per match.
+// endings determines the line ending at offsets of a text. An answer holds from the queried
+// offset to the newline found, or to the end. Without this cache, replacing all matches in
+// one huge line would search for its end once per match.
 type endings struct {
 	from, to int
 	eol      textfile.Ending
@@ -99,11 +99,11 @@ func (p *planner) add(start, end int, text string, eol textfile.Ending) *piece {
 	return &p.pieces[len(p.pieces)-1]
 }
 
-// maxRemainingLines bounds the list of lines with further occurrences; their
-// number is always exact.
+// maxRemainingLines bounds the list of lines with further occurrences; their number is
+// always exact.
 const maxRemainingLines = 20
 
-// plan finds the text that an edit names and notes the pieces that change it.
+// plan finds the text that an edit names and adds the pieces that change it.
 func (p *planner) plan(e change.Edit) (Outcome, error) {
 	switch e.Verb {
 	case change.ReplaceText:
@@ -153,7 +153,7 @@ func (p *planner) line(n int) (textfile.Line, error) {
 	return line, nil
 }
 
-// lines finds the lines from first to last, both included.
+// lines finds the lines from first to last, inclusive.
 func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	if e.First > e.Last {
 		return first, last, invalid("invalid line range %d-%d: the first is after the last", e.First, e.Last)
@@ -165,7 +165,7 @@ func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	return first, last, err
 }
 
-// insert puts text on lines of its own at the offset, which is after a line.
+// insert adds text on lines of its own at the offset, which is after a line.
 func (p *planner) insert(at, after int, text string) Outcome {
 	body := strings.TrimSuffix(textfile.LF.Convert(text), "\n")
 	eol := p.doc.EndingBefore(at)
@@ -192,8 +192,8 @@ func (p *planner) deleteLines(e change.Edit) (Outcome, error) {
 	return Outcome{Count: e.Last - e.First + 1, Line: e.First}, nil
 }
 
-// replaceLines puts lines in the place of others. The last line of the file
-// keeps its line break, or stays without one.
+// replaceLines replaces lines by others. The last line of the file keeps its line break, or
+// the lack of one.
 func (p *planner) replaceLines(e change.Edit) (Outcome, error) {
 	if e.New == "" {
 		return p.deleteLines(e)

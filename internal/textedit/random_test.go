@@ -19,8 +19,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// The reference below knows nothing of splices, marks or line indexes: a file
-// is a row of tokens, each with its raw bytes, and an edit is done on the row.
+// The reference below has no splices, marks or line indexes: a file is a list of tokens
+// with their raw bytes, and an edit changes the list.
 
 // token is one character, or one line ending whose key is "\n" in either form.
 type token struct{ key, raw string }
@@ -74,7 +74,7 @@ func refTokens(raw string, enc textfile.Encoding) []token {
 	return out
 }
 
-// refEncode reports false where the encoding can't hold the text.
+// refEncode reports false if the encoding can't represent the text.
 func refEncode(keys []string, enc textfile.Encoding, crlf bool) (string, bool) {
 	var b []byte
 	for _, key := range keys {
@@ -131,7 +131,7 @@ type reference struct {
 
 func (f *reference) isCRLF(i int) bool { return len(f.tokens[i].raw) > f.newline() }
 
-// newline is the size of a plain newline in this encoding.
+// newline returns the size of a plain newline in this encoding.
 func (f *reference) newline() int {
 	if f.enc == textfile.UTF16LE || f.enc == textfile.UTF16BE {
 		return 2
@@ -223,7 +223,7 @@ func (f *reference) insert(at int, text string) {
 	f.pieces = append(f.pieces, p)
 }
 
-// do returns false where the edit must fail.
+// do returns false if the edit must fail.
 func (f *reference) do(e change.Edit) bool {
 	starts := f.lineStarts()
 	end := func(line int) int {
@@ -262,7 +262,7 @@ func (f *reference) do(e change.Edit) bool {
 	return true
 }
 
-// result returns the new file, and false where the change must be refused.
+// result returns the new file, or false if the change must be refused.
 func (f *reference) result() (string, bool) {
 	slices.SortStableFunc(f.pieces, func(a, b refPiece) int {
 		if a.namedFrom != b.namedFrom {
@@ -314,7 +314,7 @@ func randomText(rng *rand.Rand, n int) string {
 	return b.String()
 }
 
-// randomFile makes a file of one of the kinds that editors get wrong.
+// randomFile makes a file of one of the kinds that editors handle wrongly.
 func randomFile(rng *rand.Rand) string {
 	n := rng.IntN(40)
 	text := randomText(rng, n)
@@ -372,7 +372,7 @@ func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	if rng.IntN(2) == 0 {
 		e.Occurrence = change.All
 	}
-	if n := len(tokens); n > 0 && rng.IntN(8) > 0 { // text that is there
+	if n := len(tokens); n > 0 && rng.IntN(8) > 0 { // existing text
 		i := rng.IntN(n)
 		e.Old = strings.Join(keys(tokens[i:min(n, i+1+rng.IntN(5))]), "")
 		if rng.IntN(2) == 0 {
@@ -388,8 +388,8 @@ func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	return e
 }
 
-// Over 10,000 random files and edits, everything outside the spans stays, the result equals the reference's,
-// the diff applied to the old text gives the new one, and impossible edits are refused.
+// Over 10,000 random files and edits, everything outside the spans is unchanged, the result equals the
+// reference's, the diff applied to the old text gives the new one, and impossible edits are refused.
 func TestRandomEdits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var done, refused int
@@ -491,7 +491,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What would become too large is refused before it is made, at no cost.
+// Content that would be too large is refused before it is made, at no cost.
 func TestResultIsLimited(t *testing.T) {
 	d := doc(t, strings.Repeat("a", 100<<10))
 	var err error
@@ -525,11 +525,11 @@ func TestResultIsLimited(t *testing.T) {
 	}
 }
 
-// Many replacements cost three times the file and some megabytes, not 200 bytes each, and their outcome
-// equals strings.ReplaceAll; so does the diff of a line that becomes very long.
+// Many replacements take three times the memory of the file and some megabytes, not 200 bytes each, and their
+// result equals strings.ReplaceAll; the same holds for the diff of a line that becomes very long.
 func TestDenseReplacementsAreCheap(t *testing.T) {
 	stress.SkipShort(t)
-	part := stress.Size(8, 1) // of the size
+	part := stress.Size(8, 1) // a fraction of the size
 	for _, c := range []struct{ name, text, old, new string }{
 		{"every letter", strings.Repeat("a", 4<<20/part), "a", "b"},
 		{"every letter, longer", strings.Repeat("a", 2<<20/part), "a", "bcd"},

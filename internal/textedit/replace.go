@@ -67,16 +67,16 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	return out, nil
 }
 
-// addMatch keeps the piece of one match.
+// addMatch adds the piece of one match.
 func (p *planner) addMatch(s piece) error {
 	s.edit = p.edit
 	p.pieces = append(p.pieces, s)
 	return p.grow(int64(len(s.text) - (s.end - s.start)))
 }
 
-// maxKept is the largest number of matches that are kept as pieces. If there are
-// more, the text is searched again each time the pieces are needed. A kept piece
-// takes about 200 bytes, which for every letter of a 100 MB file would be 20 GB.
+// maxKept bounds the matches kept as pieces. If there are more, the text is searched again
+// each time the pieces are needed. A kept piece takes about 200 bytes, which for every
+// letter of a 100 MB file would be 20 GB.
 const maxKept = 4096
 
 // replaceAll plans the replacement of every match.
@@ -85,7 +85,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	if n == 0 {
 		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	}
-	// A result that is surely too large is refused with its size.
+	// A result certain to be too large is refused with its size.
 	if size := p.size + int64(n)*int64(rep.least()); size > p.limit {
 		return Outcome{}, &SizeError{Size: size, Max: p.limit}
 	}
@@ -93,7 +93,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	out := Outcome{Count: n}
 	first, _, _ := m.first()
 	out.Line = p.doc.LineAt(first)
-	if n > maxKept && !rep.newlines && rep.oldBreaks == 0 { // each grows alike
+	if n > maxKept && !rep.newlines && rep.oldBreaks == 0 { // each grows by the same amount
 		p.every = append(p.every, all)
 		return out, p.grow(int64(n) * int64(rep.least()))
 	}
@@ -112,7 +112,7 @@ func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outco
 	return out, nil
 }
 
-// everywhere is the replacement of all matches of a text, found anew each time.
+// everywhere is the replacement of all matches of a text, which are found again each time.
 type everywhere struct {
 	doc  *textfile.Text
 	m    *matcher
@@ -132,13 +132,13 @@ func (a *everywhere) pieces() iter.Seq[piece] {
 	}
 }
 
-// replacement is New cut down to what differs from Old, both with \n endings.
+// replacement is New reduced to its difference from Old, both with \n endings.
 type replacement struct {
-	prefix, suffix string // of Old, stay as they are in the file
+	prefix, suffix string // of Old, unchanged in the file
 	body           [2]string
 	newlines       bool
 	oldLen         int // of Old without prefix and suffix
-	oldBreaks      int // line breaks in there
+	oldBreaks      int // line breaks in that part
 }
 
 func newReplacement(oldText, newText string) *replacement {
@@ -161,13 +161,12 @@ func newReplacement(oldText, newText string) *replacement {
 
 func boundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
 
-// least is the minimum number of bytes by which one replacement makes the text
-// longer.
+// least returns the minimum number of bytes that one replacement adds to the text.
 func (r *replacement) least() int {
 	return min(len(r.body[textfile.LF])-r.oldLen, len(r.body[textfile.CRLF])-r.oldLen-r.oldBreaks)
 }
 
-// piece is the replacement of the match [start, end).
+// piece returns the replacement of the match [start, end).
 func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) piece {
 	eol := textfile.LF
 	if r.newlines {
@@ -179,8 +178,8 @@ func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) pie
 	}
 }
 
-// skip returns where s ends in text. The caller knows that s is at off,
-// possibly with other line endings.
+// skip returns where s ends in text. The caller knows that s is at off, possibly with other
+// line endings.
 func skip(text *textfile.Text, off int, s string) int {
 	for {
 		i := strings.IndexByte(s, '\n')
@@ -208,13 +207,12 @@ func skipBack(text *textfile.Text, off int, s string) int {
 	}
 }
 
-// matcher finds literal text, line endings comparing equal. The text is seen
-// as a row of characters in which \r\n is one and equal to \n, so a match
-// never begins or ends inside a \r\n.
+// matcher finds literal text, treating line endings as equal. \r\n counts as one character
+// equal to \n, so a match never begins or ends inside a \r\n.
 //
-// It costs one search of the bytes as they are when the file's endings are
-// all of one kind, or when the wanted text has none. A file with both is
-// searched with \n only, and offsets are mapped back.
+// It costs one search of the raw bytes if the file's endings are all of one kind, or if the
+// wanted text has none. A file with both kinds is searched with \n only, and offsets are
+// mapped back.
 type matcher struct {
 	text   *textfile.Text
 	pat    []byte
@@ -239,8 +237,7 @@ func newMatcher(text *textfile.Text, old string) *matcher {
 	return m
 }
 
-// found yields the matches from left to right without overlap, in the text that
-// is searched.
+// found yields the matches from left to right without overlap, in the searched text.
 func (m *matcher) found() iter.Seq2[int, int] {
 	if !m.whole {
 		return func(yield func(int, int) bool) {
@@ -284,7 +281,7 @@ func (m *matcher) matches() iter.Seq2[int, int] {
 	}
 }
 
-// first is the first match.
+// first returns the first match.
 func (m *matcher) first() (start, end int, ok bool) {
 	for start, end := range m.matches() {
 		return start, end, true

@@ -12,23 +12,23 @@ import (
 	"quarry/internal/textfile"
 )
 
-// White space that a caller got wrong. A text without an exact match is taken for the one place whose lines
-// agree with it when trimmed. Nothing else is ever applied by resemblance.
+// White space that a caller got wrong. A text without an exact match is matched with the only place whose lines
+// equal its own when trimmed. Nothing else is ever applied by resemblance.
 
-// spacing is what white space means in a file.
+// spacing is the meaning of white space in a file.
 type spacing uint8
 
 const (
 	meaningful spacing = iota // all lines must differ alike
-	free                      // indentation means nothing
-	exact                     // it means everything
+	free                      // indentation has no meaning
+	exact                     // every character counts
 )
 
-// freeNames are extensions of languages in which indentation means nothing.
+// freeNames are extensions of languages in which indentation has no meaning.
 var freeNames = strings.Fields(`go c h cc cpp cxx hh hpp hxx m mm java cs js jsx mjs cjs ts tsx mts cts rs php swift kt kts scala dart proto json jsonc json5 css scss less`)
 
-// spacingOf judges by the name of a file. In a table of tabs, and in a diff, the
-// first character of a line is content.
+// spacingOf decides by the name of a file. In a table of tabs, and in a diff, the first
+// character of a line is content.
 func spacingOf(name string) spacing {
 	base := strings.ToLower(path.Base(name))
 	ext := strings.TrimPrefix(path.Ext(base), ".")
@@ -41,7 +41,7 @@ func spacingOf(name string) spacing {
 	return meaningful
 }
 
-// maxSpaced is the largest file in which other white space is looked for.
+// maxSpaced is the largest file searched for other white space.
 const maxSpaced = 8 << 20
 
 // spaced is a text of lines without their white space.
@@ -60,8 +60,7 @@ func spacedOf(text string) spaced {
 
 func indentOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
 
-// some reports whether a text can identify a place at all: two lines, or 20
-// characters.
+// some reports whether a text can identify a place at all: two lines, or 20 characters.
 func (s spaced) some() bool {
 	lines, _, chars := s.measure()
 	return lines >= 2 || chars >= 20
@@ -74,8 +73,8 @@ func (s spaced) enough() bool {
 	return words >= 2 && chars >= 12 || chars >= 20
 }
 
-// measure counts the lines that are not blank, those with a word, and the characters
-// that are not white space.
+// measure counts the non-blank lines, the lines with a word, and the characters that are
+// not white space.
 func (s spaced) measure() (lines, words, chars int) {
 	for _, l := range s.trimmed {
 		if l == "" {
@@ -97,7 +96,7 @@ func hasWord(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// otherSpace finds the one place where all lines of old agree when trimmed, and returns its text and the
+// otherSpace finds the only place where all lines of old agree when trimmed, and returns its text and the
 // replacement. ok is false if there is no such place, or none that can be trusted.
 func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, next, how string, ok bool) {
 	d, kind := p.doc, spacingOf(p.name)
@@ -107,7 +106,7 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	ends := strings.HasSuffix(oldText, "\n")
 	old, new := spacedOf(strings.TrimSuffix(oldText, "\n")), spacedOf(strings.TrimSuffix(newText, "\n"))
 	if !old.some() || slices.Equal(old.trimmed, new.trimmed) {
-		return // what only changes white space has to know it
+		return // an edit of white space alone must match exactly
 	}
 	if p.spaced == nil {
 		all := spacedOf(string(d.Slice(0, d.Len())))
@@ -156,8 +155,8 @@ func (p *planner) otherSpace(oldText, newText string) (start, end int, actual, n
 	return start, end, actual, next, m.how, true
 }
 
-// twin reports whether half of a text also occurs in another place, line after line: exactly as given, so
-// that its white space is right and the rest has changed, or trimmed, so that either place may be meant.
+// twin reports whether half of a text also occurs in another place, line by line: exactly as given, so that its
+// white space is right and the rest has changed, or trimmed, so that either place may be meant.
 func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	mine, theirs := old.lines, s.lines
 	if trimmed {
@@ -190,8 +189,8 @@ func (s spaced) twin(old spaced, place int, trimmed bool) bool {
 	return false
 }
 
-// telltale reports whether a line says which text it is from: without its indent, one
-// of 16 characters does.
+// telltale reports whether a line identifies the text it is from: without its indent, a
+// line of 16 characters does.
 func telltale(line string, trimmed bool) bool {
 	return line != "" && (!trimmed || len(line) >= 16)
 }
@@ -204,8 +203,8 @@ var (
 	}
 )
 
-// trusted reports whether the lines from first to before last lie neither in a here
-// document nor in a string of several lines, where white space is content.
+// trusted reports whether the lines from first to before last are outside here documents and
+// strings of several lines, where white space is content.
 func trusted(name string, kind spacing, file spaced, first, last int) bool {
 	ext := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if kind == meaningful || ext == "php" {
@@ -252,16 +251,16 @@ func trusted(name string, kind spacing, file spaced, first, last int) bool {
 
 // indents map the indentation of a text to the indentation of the file.
 type indents struct {
-	known   map[string]string // of lines that both have, if it is always the same
+	known   map[string]string // of lines in both texts, if it is always the same
 	newUnit string            // one step of indentation in the file; "" if only known indents are mapped
-	oldUnit string            // and in the text, if it is another one
+	oldUnit string            // the text's unit, if it differs
 	how     string
 }
 
-// newIndents compares the indents of two texts that agree when trimmed. A slip is
-// another unit at the same depth, or a text without the indent that all lines share.
-// A text with an indent of its own at another depth is none: so looks one that is
-// stale, whose lines have moved into a block or out of it since.
+// newIndents compares the indents of two texts that agree when trimmed. A slip is another
+// unit at the same depth, or a text without the indent that all lines share. A text with its
+// own indent at another depth is not a slip: stale text looks like this after its lines were
+// moved into a block or out of it.
 func newIndents(old, theirs spaced, kind spacing, fileUnit string) (*indents, bool) {
 	m := &indents{known: map[string]string{}}
 	torn := map[string]bool{}
@@ -313,9 +312,9 @@ const (
 	atEnds      = "at the ends of lines"
 )
 
-// otherUnit finds two units in which all lines have the same number of steps, or all lines of the file a
-// fixed number more. For two units of spaces, the file's unit must be the usual one, and the text must show
-// that its own is different: 4 spaces can be two units of 2, or one unit of a line that has moved.
+// otherUnit finds two units in which all lines have the same number of steps, or all lines of the file a fixed
+// number more. For two units of spaces, the file's unit must be the usual one, and the text must show that its
+// own is different: 4 spaces can be two units of 2, or one unit of a line that has moved.
 func (m *indents) otherUnit(a, b []string, fileUnit string, least int) bool {
 	for _, x := range units {
 		for _, y := range units {
@@ -353,7 +352,7 @@ func named(unit string) string {
 	return fmt.Sprintf("%d spaces", len(unit))
 }
 
-// unitOf is the step of indentation in a list of indents: a tab, or spaces.
+// unitOf returns the step of indentation in a list of indents: a tab, or spaces.
 func unitOf(list []string, otherwise string) string {
 	for _, s := range list {
 		if strings.HasPrefix(s, "\t") {
@@ -396,7 +395,7 @@ func stepOf(file spaced) string {
 	return "    "
 }
 
-// sharedBy is the longest beginning that all indents have.
+// sharedBy returns the longest common prefix of all indents.
 func sharedBy(list []string) string {
 	base := list[0]
 	for _, s := range list[1:] {
@@ -407,7 +406,7 @@ func sharedBy(list []string) string {
 	return base
 }
 
-// times counts the units in an indent of units alone.
+// times returns how many units an indent consists of.
 func times(indent, unit string) (int, bool) {
 	if len(indent)%len(unit) != 0 || indent != strings.Repeat(unit, len(indent)/len(unit)) {
 		return 0, false
@@ -415,13 +414,13 @@ func times(indent, unit string) (int, bool) {
 	return len(indent) / len(unit), true
 }
 
-// of maps an indent of new text: as the old text's lines show it, else by steps from
-// the nearest that they show.
+// of maps an indent of new text: as in the old text's lines, else by steps from the nearest
+// indent in them.
 func (m *indents) of(indent string) (string, bool) {
 	if y, ok := m.known[indent]; ok {
 		return y, true
 	}
-	below, above := "", "" // the longest that it begins with, the shortest that begins with it
+	below, above := "", "" // the longest known prefix, and the shortest known extension
 	hasBelow, hasAbove := false, false
 	for x := range m.known {
 		if strings.HasPrefix(indent, x) && (!hasBelow || len(x) > len(below)) {
@@ -468,8 +467,8 @@ func (m *indents) steps(indent string) (string, bool) {
 	return strings.Repeat(m.newUnit, k), ok
 }
 
-// rewrite is the new text with the white space of the file. Lines that the old text
-// has too stay as they are in the file.
+// rewrite returns the new text with the white space of the file. Lines that are also in the
+// old text remain as in the file.
 func (m *indents) rewrite(old, theirs, new spaced) ([]string, bool) {
 	kept := common(old.lines, new.lines)
 	out := make([]string, len(new.lines))

@@ -1,14 +1,13 @@
 // Package textedit turns edits of a text into splices of the file's raw bytes.
 //
-// Every byte outside the spans an edit names is the same afterwards, by construction: a Change is a list of
-// (span, new bytes) over the original, and writing it copies everything else. New text takes the file's
-// encoding and the line ending in use at that place. Nothing is ever applied by resemblance, except for white
-// space in edits that are Lenient; a missing text gives an error that shows the closest one. The package
-// opens no files.
+// Every byte outside the spans an edit names remains unchanged by construction: a Change is a list of (span,
+// new bytes) over the original, and writing it copies everything else. New text takes the file's encoding and
+// the line ending in use at that place. Nothing is ever applied by resemblance, except for white space in edits
+// that are Lenient; a missing text gives an error that shows the closest one. The package opens no files.
 //
-// No edit holds a text in memory that it was not given there: a Change works on
-// a textfile.Text, which may be read in pages, and gives its splices and the new
-// file in order, one after another, as often as they are asked for.
+// The package does not read texts into memory: a Change works on a textfile.Text, which may
+// be read in pages, and yields its splices and the new file in order, as often as
+// requested.
 package textedit
 
 import (
@@ -29,7 +28,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Outcome tells the effect of one edit.
+// Outcome is the effect of one edit.
 type Outcome struct {
 	// Count is the number of occurrences replaced, lines inserted or lines
 	// deleted; 1 for a Span.
@@ -37,9 +36,9 @@ type Outcome struct {
 	// Line is the line of the first replacement, the line after which text
 	// was inserted (0: the beginning), or the first line deleted.
 	Line int
-	// Remaining counts the other occurrences of Old that a Replace left
-	// alone, and RemainingLines has the lines the first of them begin on,
-	// at most 20, without repeats.
+	// Remaining counts the other occurrences of Old that a Replace did not change, and
+	// RemainingLines has the lines where the first of them begin, at most 20, without
+	// repeats.
 	Remaining      int
 	RemainingLines []int
 	// Note says how the text of a Lenient edit was interpreted; "" if it matched exactly.
@@ -69,33 +68,33 @@ type Change struct {
 	TurnsBinary bool
 }
 
-// piece is a splice in terms of the text. It keeps the span the edit named,
-// which may be wider than what changes.
+// piece is a splice in terms of the text. It keeps the span that the edit named, which may
+// be wider than the changed part.
 type piece struct {
 	start, end           int
 	namedStart, namedEnd int
 	edit                 int
 	text                 string // line endings converted
-	glue                 bool   // text begins with the ending the last line lacked
+	glue                 bool   // text begins with the line ending that the last line lacked
 	eol                  textfile.Ending
 }
 
-// Apply computes one change from all edits. Every position refers to the current document, never to the
-// outcome of an earlier edit in the list. Edits that touch the same text are refused with an error that names
-// both; insertions at one place follow each other in the order of the list. If any edit fails, there is no
-// change, and the error lists all that fail. With more than one edit each is a *change.EditError. A file that
-// would grow beyond DefaultMaxSize is refused with a *SizeError.
+// Apply computes one change from all edits. Every position refers to the current document, never to the result
+// of an earlier edit in the list. Edits that touch the same text are refused with an error that names both;
+// insertions at one place follow each other in the order of the list. If any edit fails, there is no change, and
+// the error lists all that fail. With more than one edit each is a *change.EditError. A file that would grow
+// beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, nil, edits...)
 }
 
-// DefaultMaxSize is how large an edit may make a file: 256 MB.
+// DefaultMaxSize is the default limit of an edited file: 256 MB.
 const DefaultMaxSize = 256 << 20
 
-// ApplyTo is Apply for any text, with a limit of its own. The file's name decides the meaning of white space
-// in it, for edits that are Lenient, and how it writes values. A file that is already larger may be edited as
-// long as it does not grow. The size is known before any new text is made, so a refusal costs nothing.
-// Explanations of missing texts share the effort, if it isn't nil. An error of reading the text comes first.
+// ApplyTo is like Apply for any text, with a limit of its own. The file's name determines the meaning of white
+// space in it, for edits that are Lenient, and how it writes values. A file that is already larger may be edited
+// if it does not grow. The size is known before any new text is made, so a refusal costs nothing. Explanations
+// of missing texts share the effort, if it isn't nil. An error of reading the text takes precedence.
 func ApplyTo(name string, d *textfile.Text, limit int64, effort *Effort, edits ...change.Edit) (*Change, error) {
 	if effort == nil {
 		effort = &Effort{}
@@ -143,8 +142,8 @@ func apply(name string, d *textfile.Text, limit int64, effort *Effort, edits []c
 	return c, nil
 }
 
-// maxLooked is how much text all edits may look through: an edit that names a
-// text searches the whole file. The limit takes about half a minute.
+// maxLooked bounds the text that all edits may search: an edit that names a text searches
+// the whole file. The limit takes about half a minute.
 const maxLooked = 32 << 30
 
 // affordable refuses more edits than can be made in a reasonable time.
@@ -172,8 +171,7 @@ func byPlace(a, b piece) int {
 	return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd))
 }
 
-// pieces yields all pieces in order of position; where several are at one place,
-// in the order of their edits.
+// pieces yields all pieces in order of position; at one place, in the order of their edits.
 func (c *Change) pieces() iter.Seq[piece] {
 	switch {
 	case len(c.every) == 0:
@@ -184,7 +182,7 @@ func (c *Change) pieces() iter.Seq[piece] {
 	return c.unglued(c.merged())
 }
 
-// merged puts the pieces of several sequences into one order.
+// merged merges the pieces of several sequences into one order.
 func (c *Change) merged() iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		type source struct {
@@ -281,21 +279,21 @@ func (c *Change) same(s Splice) bool {
 	return true
 }
 
-// encodedPiece is a piece with the splice it becomes.
+// encodedPiece is a piece with its splice.
 type encodedPiece struct {
 	piece
 	Splice
 }
 
-// encoded yields the pieces with their raw splices. The same text is encoded once
-// for all places.
+// encoded yields the pieces with their raw splices. Equal texts are encoded once for all
+// places.
 func (c *Change) encoded() iter.Seq2[encodedPiece, error] {
 	return func(yield func(encodedPiece, error) bool) {
 		cache := map[string][]byte{}
 		guessed := sync.OnceValue(c.doc.Guessed)
 		last, b := "", []byte(nil)
 		for s := range c.pieces() {
-			ok := s.text == last // mostly the same string
+			ok := s.text == last // usually the same string
 			if !ok {
 				b, ok = cache[s.text]
 			}
@@ -322,7 +320,7 @@ func (c *Change) encoded() iter.Seq2[encodedPiece, error] {
 	}
 }
 
-// encode is text in the file's encoding. In UTF-8 it is not copied.
+// encode returns text in the file's encoding. UTF-8 is not copied.
 func (c *Change) encode(text string) ([]byte, error) {
 	if c.doc.Encoding().IsUTF8() && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
 		return unsafe.Slice(unsafe.StringData(text), len(text)), nil
@@ -330,10 +328,9 @@ func (c *Change) encode(text string) ([]byte, error) {
 	return c.doc.Encoding().Append(nil, text)
 }
 
-// checkMeaning looks at how the new file would be read. An edit can change the
-// encoding only in Windows-1252, which is the fallback if no other encoding
-// fits: the bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in
-// both.
+// checkMeaning checks the encoding that the new file would be read in. An edit can change
+// the encoding only in Windows-1252, which is the fallback if no other encoding fits: the
+// bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in both.
 func (c *Change) checkMeaning() error {
 	var head []byte
 	for b := range c.Pieces() {
@@ -351,7 +348,7 @@ func (c *Change) checkMeaning() error {
 		d.Write(b)
 		size += int64(len(b))
 		if ascii = ascii && isASCII(b); d.Invalid() && size >= utf8.UTFMax {
-			break // whatever follows, this is not UTF-8
+			break // this is not UTF-8, whatever follows
 		}
 	}
 	if k := d.Kind(); !ascii && k.Encoding != textfile.Windows1252 {
@@ -378,22 +375,22 @@ func (c *Change) Text() *textfile.Text { return c.doc }
 func (c *Change) Splices() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		for s, err := range c.encoded() {
-			if err != nil || !yield(s.Splice) { // settle has found all there are
+			if err != nil || !yield(s.Splice) { // settle has found all errors
 				return
 			}
 		}
 	}
 }
 
-// Empty reports whether the bytes stay the same.
+// Empty reports whether the bytes remain the same.
 func (c *Change) Empty() bool { return c.empty }
 
-// Pieces yields the new file's bytes in order, as slices of the original and of
-// the new text. They must not be modified, nor kept beyond the next.
+// Pieces yields the new file's bytes in order, as slices of the original and of the new
+// text. They must not be modified, nor kept beyond the next.
 func (c *Change) Pieces() iter.Seq[[]byte] { return c.PiecesFrom(0) }
 
-// PiecesFrom is Pieces without the first bytes of the original, which are before
-// the first splice.
+// PiecesFrom is Pieces without the first bytes of the original, which must be before the
+// first splice.
 func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		old := func(to int64) bool {

@@ -130,8 +130,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Only removing the last character of its kind may take a file out of Windows-1252: the rest is ASCII and
-// reads the same.
+// Only removing the last non-ASCII character may take a file out of Windows-1252: the rest is ASCII and reads
+// the same.
 func TestASCIIRemains(t *testing.T) {
 	ch, err := Apply(doc(t, "caf\xE9"), change.Edit{Old: "é", New: "e", Occurrence: change.First})
 	if err != nil || string(ch.Bytes()) != "cafe" {
@@ -177,7 +177,7 @@ func TestTurnsBinary(t *testing.T) {
 	}
 }
 
-// One huge line with very many matches must not cost a look for its end each.
+// Many matches in one huge line must not each search for the line's end.
 func TestManyMatchesInOneLine(t *testing.T) {
 	d := doc(t, strings.Repeat("ab", 800_000))
 	began := stress.CPU()

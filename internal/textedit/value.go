@@ -10,8 +10,8 @@ import (
 	"quarry/internal/value"
 )
 
-// values computes all edits of values at once: a key that one edit makes is there for the next, while their
-// paths still refer to the text before.
+// values computes all edits of values together: a key made by one edit exists for the next,
+// while their paths still refer to the original text.
 func (p *planner) values(edits []change.Edit) error {
 	var list []value.Edit
 	var from []int // their numbers in edits
@@ -43,7 +43,7 @@ func (p *planner) values(edits []change.Edit) error {
 		}
 		return wrap(edits, from[at], err)
 	}
-	// Splices of several edits may have become one: they all count for the first.
+	// The splices of several edits may have been joined: they all count for the first.
 	p.valued = map[int][]splice.Splice{from[0]: out}
 	return nil
 }

@@ -15,11 +15,10 @@ const (
 	nearLineRune = 200 // characters of each
 )
 
-// Visible returns s with characters that can't be seen or are easily confused
-// written out: tabs as →, spaces at the ends of lines as ·, carriage returns as
-// ␍, other spaces, invisible and control characters and combining marks as
-// <U+00A0>, and quotes and dashes that are not ASCII followed by their code.
-// Line breaks stay.
+// Visible returns s with invisible and easily confused characters written out: tabs as →,
+// spaces at the ends of lines as ·, carriage returns as ␍, other spaces, invisible and
+// control characters and combining marks as <U+00A0>, and non-ASCII quotes and dashes
+// followed by their code. Line breaks remain.
 func Visible(s string) string { return visible(s, false) }
 
 // visible shows the spaces of the indentation as well if indent is set.
@@ -60,9 +59,9 @@ func writeVisible(b *strings.Builder, r rune) {
 	}
 }
 
-// Shown returns the lines of the file that the span lies on, made visible and
-// numbered as read_file numbers them: at most 12 lines of 200 characters.
-// Carriage returns appear only where the text given has line breaks too.
+// Shown returns the lines that contain the span, made visible and numbered as read_file
+// numbers them: at most 12 lines of 200 characters. Carriage returns appear only if the
+// given text also has line breaks.
 func (n *Near) Shown() string {
 	var b strings.Builder
 	indent := n.folds&(foldIndent|foldWhite) != 0
@@ -83,8 +82,8 @@ func (n *Near) Shown() string {
 	return b.String()
 }
 
-// window shows the line from start to end. Of a long line it shows the part around
-// the span.
+// window returns the line from start to end. Of a long line it returns the part around the
+// span.
 func (n *Near) window(start, end int, indent bool) string {
 	if end-start <= nearLineRune {
 		return visible(string(n.doc.Slice(start, end)), indent)
@@ -119,7 +118,7 @@ func (n *Near) Given() string {
 	return out
 }
 
-// Contract converts n to the type that callers see; nil stays nil.
+// Contract converts n to the type for callers; nil remains nil.
 func (n *Near) Contract() *change.Near {
 	if n == nil {
 		return nil

@@ -2,8 +2,8 @@ package vault
 
 import "testing"
 
-// TestAddTag: one tag more, every other byte as it was, in each form that a list of
-// tags has.
+// TestAddTag adds one tag and checks that every other byte is unchanged, for each form of
+// a list of tags.
 func TestAddTag(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"no front matter", "# T\n", "---\ntags:\n  - new\n---\n# T\n"},

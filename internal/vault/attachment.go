@@ -2,8 +2,8 @@ package vault
 
 import "strings"
 
-// attachmentFolder is where the attachments of a note are kept, and whether that
-// depends on where the note is.
+// attachmentFolder returns the folder for the attachments of a note, and whether it
+// depends on the note's folder.
 func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
 	p := s.AttachmentFolderPath
 	switch {
@@ -15,11 +15,10 @@ func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
 	return strings.Trim(p, "/"), false
 }
 
-// Attachments returns the moves of the files that go with a note. These are
-// files that the note links to, that are not notes, that lie in the attachment
-// folder of the note, and that no other file links to. The graph must know every
-// file that may link to them. They stay if the settings keep all attachments in
-// one folder, or if the new path is taken.
+// Attachments returns the moves of the files that go with a note: files that the note
+// links to, that are not notes, that are in the attachment folder of the note, and that no
+// other file links to. The graph must know every file that may link to them. They do not
+// move if the settings keep all attachments in one folder, or if the new path is taken.
 func (g *Graph) Attachments(s *Settings, m Move) []Move {
 	from, follows := s.attachmentFolder(m.From)
 	to, _ := s.attachmentFolder(m.To)

@@ -25,7 +25,7 @@ func bigVault(n int) memory {
 	return m
 }
 
-// BenchmarkScan beside goldmark's parser on the same text.
+// BenchmarkScan runs Scan and goldmark's parser on the same text.
 func BenchmarkScan(b *testing.B) {
 	var s strings.Builder
 	for p, t := range bigVault(200) {

@@ -5,12 +5,11 @@ import (
 	"context"
 )
 
-// blockScanner walks the lines of a note the way CommonMark does: containers
-// (block quotes, list items, footnotes) are matched first, then what is left of
-// the line continues or starts a leaf. It keeps no tree: the outermost blocks
-// and the list items are recorded, and the text of each paragraph goes to the
-// inline scanner when all lines are read, because a link by reference may stand
-// before its definition.
+// blockScanner walks the lines of a note the way CommonMark does: containers (block
+// quotes, list items, footnotes) are matched first, then the rest of the line continues
+// or starts a leaf. It keeps no tree: it records the outermost blocks and the list items,
+// and passes the text of each paragraph to the inline scanner after all lines are read,
+// because a link by reference may precede its definition.
 type blockScanner struct {
 	text []byte
 	note *Note
@@ -19,7 +18,7 @@ type blockScanner struct {
 	leaf       leaf
 	fence      fence
 	html       htmlKind // of an open HTML block
-	list       byte     // what the markers of the last outermost list have in common
+	list       byte     // the common part of the markers of the last outermost list
 	para       []Span   // the lines of the open paragraph, line endings included
 	code       Span     // the lines of the open code block
 	jobs       []prose
@@ -34,13 +33,13 @@ type blockScanner struct {
 type prose struct {
 	lines []Span
 	from  int  // offset in the first line to start at
-	table bool // nothing spans its lines
+	table bool // no construct spans its lines
 	aside bool // text of an HTML block or a comment
 }
 
 type container struct {
 	quote  bool
-	indent int  // columns a list item's content is set in
+	indent int  // column where a list item's content begins
 	empty  bool // only the marker so far; a blank line ends the item
 	item   int  // 1 + index in Note.Items, 0 for others
 }
@@ -64,8 +63,8 @@ type fence struct {
 // every following line as slow. Deeper markers are plain text.
 const maxContainers = 64
 
-// cursor is a place in a line. col counts columns with tab stops of 4, and a tab
-// may be used up in part.
+// cursor is a position in a line. col counts columns with tab stops of 4, and a tab may be
+// partly used.
 type cursor struct {
 	line     []byte
 	pos, col int
@@ -95,14 +94,14 @@ func (c *cursor) skip(n int) {
 			width = 4 - c.col%4
 		}
 		if width > n {
-			c.col += n // part of a tab: it stays, its columns shrink
+			c.col += n // part of a tab: it remains, with fewer columns
 			return
 		}
 		c.col, c.pos, n = c.col+width, c.pos+1, n-width
 	}
 }
 
-// checkEvery is how many bytes are read between two looks at a context.
+// checkEvery is the number of bytes read between two checks of a context.
 const checkEvery = 64 << 10
 
 func (b *blockScanner) run(ctx context.Context, start int) {
@@ -168,8 +167,8 @@ func lineEnd(text []byte, at int) (end, next int) {
 	return end, next
 }
 
-// resume goes on in the middle of a line, after a comment or formula that
-// spanned lines. What is left of the line is prose.
+// resume continues in the middle of a line, after a comment or formula that spanned
+// lines. The rest of the line is prose.
 func (b *blockScanner) resume(at int) int {
 	end, next := lineEnd(b.text, at)
 	b.extend(at-2, end) // with the closing marks
@@ -180,7 +179,7 @@ func (b *blockScanner) resume(at int) int {
 	return next
 }
 
-// addLine handles one line. A positive result is an offset to go on from.
+// addLine handles one line. A positive result is the offset at which to continue.
 func (b *blockScanner) addLine(start, end, next int) int {
 	c := cursor{line: b.text[start:end]}
 	matched := b.matchContainers(&c)
@@ -269,7 +268,7 @@ func (b *blockScanner) eatQuote(c *cursor, pos, cols int) {
 	}
 }
 
-// openContainers starts the containers whose markers stand at the cursor.
+// openContainers starts the containers whose markers are at the cursor.
 func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 	opened := false
 	for *matched < maxContainers {
@@ -303,9 +302,9 @@ func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 	return opened
 }
 
-// openItem starts a list item whose marker of width w stands at pos.
+// openItem starts a list item whose marker of width w is at pos.
 func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
-	kind := c.line[pos+w-1] // of a number what follows it
+	kind := c.line[pos+w-1] // for a number, the character after it
 	if n := len(b.note.Blocks); len(b.containers) > 0 || n == 0 || b.note.Blocks[n-1].Kind != BlockList || b.list != kind {
 		b.open(BlockList, start)
 	}
@@ -385,8 +384,8 @@ func hasPrefixFold(s []byte, prefix string) bool {
 	return len(s) >= len(prefix) && bytes.EqualFold(s[:len(prefix)], []byte(prefix))
 }
 
-// commentText keeps the lines of a comment for the inline scanner: Obsidian
-// shows nothing of it, but knows its links and tags.
+// commentText keeps the lines of a comment for the inline scanner: Obsidian does not show
+// the comment, but indexes its links and tags.
 func (b *blockScanner) commentText(at, to int) {
 	p := prose{table: true, aside: true}
 	for at < to {
@@ -461,8 +460,8 @@ func (b *blockScanner) closeLeaf() {
 	b.leaf = noLeaf
 }
 
-// closeParagraph takes the definitions a paragraph starts with; the rest is
-// prose, or the rows of a table.
+// closeParagraph records the definitions at the start of a paragraph; the rest is prose,
+// or the rows of a table.
 func (b *blockScanner) closeParagraph() {
 	if len(b.para) > 1 && isDelimiterRow(b.para[1].In(b.text)) {
 		if last := &b.note.Blocks[len(b.note.Blocks)-1]; len(b.containers) == 0 && last.Kind == BlockParagraph {
@@ -507,7 +506,7 @@ func (b *blockScanner) definitions() int {
 	}
 }
 
-// inlines scans the text that was kept.
+// inlines scans the kept text.
 func (b *blockScanner) inlines(ctx context.Context) {
 	check := 0
 	for _, p := range b.jobs {
@@ -560,9 +559,8 @@ func (b *blockScanner) heading(level int, text, whole Span) {
 	}
 }
 
-// setext turns the open paragraph into a heading that ends at end. A paragraph
-// that has only link definitions can't become a heading; the line then means
-// something else.
+// setext turns the open paragraph into a heading that ends at end. A paragraph of only
+// link definitions can't become a heading; the line then has another meaning.
 func (b *blockScanner) setext(level, end int) bool {
 	p, at := b.joined(b.para), 0
 	for {

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// ScanCanvas returns the links of a .canvas file: the files its nodes show, the
-// pictures behind its groups, and the links in the markdown of its text nodes.
-// Spans are offsets in the JSON. Text that is not JSON is an error.
+// ScanCanvas returns the links of a .canvas file: the files its nodes show, the background
+// pictures of its groups, and the links in the markdown of its text nodes. Spans are
+// offsets in the JSON. Text that is not JSON is an error.
 func ScanCanvas(ctx context.Context, text []byte) ([]Link, error) {
 	start := 0
 	if bytes.HasPrefix(text, []byte(bom)) {
@@ -44,7 +44,7 @@ type canvasFrame struct {
 	isKey  bool // the next string of an object is a key
 }
 
-// isNodeMember names the string members of a node that matter.
+// isNodeMember reports whether a string member of a node is needed.
 func isNodeMember(key string) bool {
 	switch key {
 	case "type", "file", "subpath", "background", "text":
@@ -106,7 +106,7 @@ func (c *canvasScanner) delim(ctx context.Context, d json.Delim) error {
 	return nil
 }
 
-// inNode: the innermost object is an element of the top object's "nodes".
+// inNode reports whether the innermost object is an element of the top object's "nodes".
 func (c *canvasScanner) inNode() bool {
 	return len(c.stack) == 3 && c.stack[0].object && c.stack[0].key == "nodes" && !c.stack[1].object && c.stack[2].object
 }

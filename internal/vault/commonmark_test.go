@@ -28,8 +28,8 @@ func oracle(t *testing.T, parts ...string) string {
 
 var specExample = regexp.MustCompile("(?ms)^`{32} example\n(.*?)^\\.\n(.*?)^`{32}$")
 
-// meant lists the examples of the specification that Obsidian, and so we, read
-// differently, by a piece of their text.
+// meant lists the examples of the specification that Obsidian and we read differently, by
+// a part of their text.
 var meant = map[string]string{
 	"[[*foo* bar]]":                "a wikilink",
 	"[[[foo]]]":                    "a wikilink",
@@ -38,9 +38,8 @@ var meant = map[string]string{
 	"---\nFoo\n---\nBar\n---\nBaz": "front matter",
 }
 
-// What CommonMark's specification shows as a heading, a link or code is one for
-// us too. goldmark is the reference; that it gives the HTML of the
-// specification is checked beside.
+// Headings, links and code in CommonMark's specification are recognized as such. goldmark
+// is the reference; the test also checks that goldmark gives the specification's HTML.
 func TestCommonMarkSpec(t *testing.T) {
 	spec, err := os.ReadFile(oracle(t, "commonmark-spec", "spec.txt"))
 	if err != nil {
@@ -85,7 +84,7 @@ func onPurpose(src string) string {
 
 var blanks = regexp.MustCompile(`[\s>]+`)
 
-// squeeze drops what depends on how containers are stripped.
+// squeeze drops the blanks, which depend on how containers are stripped.
 func squeeze(s string) string { return blanks.ReplaceAllString(s, "") }
 
 func ours(src []byte) string {
@@ -176,7 +175,7 @@ func reference(src []byte) string {
 	return report(heads, links, code)
 }
 
-// Text made of the pieces both understand is read alike.
+// Text made of constructs that both support is read alike.
 func TestScanAgainstGoldmarkParts(t *testing.T) {
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```\n", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "- ", "* ", "1. ", "2) ", "> ", ">",
 		"text ", "# ", "## h\n", "---", "===", "<http://u.md>", "[c](w.md \"t\")", "\\", "[", "]", "(z.md)", "[d]: q.md\n", "[d]", "[x][d]", "![d][]", "<!-- ", " -->", "<b c=\"e\">", "<div>", "</div>\n", "<pre>", "</pre>", "!", "***"}
@@ -210,5 +209,5 @@ func TestScanAgainstGoldmarkParts(t *testing.T) {
 // goldmark keeps an empty item open over a blank line when it is nested.
 var goldmarkEmptyItem = regexp.MustCompile(`(?m)([-*>]|[0-9][.)]) *([-*]|[0-9][.)]) *\n *\n`)
 
-// goldmark takes no [d] for a link that a colon follows in the middle of a line.
+// goldmark doesn't read [d] as a link if a colon follows in the middle of a line.
 var goldmarkColon = regexp.MustCompile(`(?m)[^\n]\[d\]:`)

@@ -2,8 +2,8 @@ package vault
 
 import "slices"
 
-// A graph that follows moves makes tests of thousands of them quick. The
-// program makes a new one for each.
+// A graph that follows moves makes tests of thousands of moves fast. The program makes a
+// new graph for each.
 
 // Apply records that a plan was carried out. A file that becomes a note by the
 // new extension is known without its links until [Graph.Set] is called.

@@ -16,35 +16,35 @@ import (
 	"quarry/internal/value"
 )
 
-// FrontMatter says where the properties of a note stand.
+// FrontMatter locates the properties of a note.
 type FrontMatter struct {
 	Found bool
 	Span  Span // from the opening --- to the end of the closing line
 	YAML  Span // the lines between
-	Body  int  // where the note's text begins; without front matter after a BOM
+	Body  int  // start of the note's text; without front matter after a BOM
 }
 
-// FindFrontMatter finds the block between a first line "---" and a line "---"
-// or "...". A block that doesn't close is text.
+// FindFrontMatter finds the block between a first line "---" and a line "---" or "...".
+// An unclosed block is text.
 func FindFrontMatter(text []byte) FrontMatter {
 	all, inner, found := value.FindHeader(text)
 	return FrontMatter{Found: found, Span: all, YAML: inner, Body: all.End}
 }
 
-// Refusals of a change to front matter.
+// Errors for a change to front matter.
 var (
-	// ErrNotMapping: the front matter is YAML, but not "key: value" lines.
+	// ErrNotMapping is returned for front matter that is YAML, but not "key: value" lines.
 	ErrNotMapping = fault.New(fault.InvalidArgument, "front matter is not a block of \"key: value\" lines", "edit the text of the file instead")
-	// ErrUnsafeSplice: the change would alter more than the key.
+	// ErrUnsafeSplice is returned for a change that would alter more than the key.
 	ErrUnsafeSplice = fault.New(fault.InvalidArgument, "front matter can't be changed at this key alone", "edit the text of the file instead")
 )
 
-// parseYAML gives the root mapping; nil for an empty document.
+// parseYAML returns the root mapping; nil for an empty document.
 func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	if len(text) > maxFrontMatter {
 		return nil, fmt.Errorf("front matter: it has %d KB, and at most %d are read", len(text)>>10, maxFrontMatter>>10)
 	}
-	// yaml.v3 turns its own failures into errors; this is for the others.
+	// yaml.v3 turns its own panics into errors; this recovers the others.
 	defer func() {
 		if r := recover(); r != nil {
 			root, err = nil, fmt.Errorf("front matter: the YAML parser failed: %v", r)
@@ -69,8 +69,8 @@ func parseYAML(ctx context.Context, text []byte) (root *yaml.Node, err error) {
 	return root, nil
 }
 
-// untilDone gives a text in pieces as long as err is nil. The parser reads as it goes,
-// so it ends with its context.
+// untilDone delivers a text in pieces as long as err is nil. The parser reads as it goes,
+// so it stops when its context ends.
 type untilDone struct {
 	err  func() error
 	text []byte
@@ -91,8 +91,8 @@ func (r *untilDone) Read(b []byte) (int, error) {
 // maxFrontMatter is the largest front matter that is read: half a second of parsing.
 const maxFrontMatter = 1 << 20
 
-// maxCompared is how many keys a mapping may have that yaml.v3 decodes: it compares
-// each with each other.
+// maxCompared limits the keys of a mapping decoded by yaml.v3, which compares every two of
+// them.
 const maxCompared = 1000
 
 // decodeMapping decodes a mapping of any size in linear time.
@@ -130,8 +130,7 @@ func decodeValue(n *yaml.Node) (v any, err error) {
 	return v, err
 }
 
-// hasLarge reports whether a value is, or holds, a mapping that yaml.v3 would take
-// long for.
+// hasLarge reports whether a value is, or contains, a mapping too large for yaml.v3.
 func hasLarge(n *yaml.Node) bool {
 	return n.Kind == yaml.MappingNode && len(n.Content) > 2*maxCompared || slices.ContainsFunc(n.Content, hasLarge)
 }
@@ -145,7 +144,7 @@ func decodeNode(n *yaml.Node, into any) (err error) {
 	return n.Decode(into)
 }
 
-// header reads the front matter for a change.
+// header parses the front matter for a change.
 func header(text []byte) (*value.Doc, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
@@ -160,8 +159,7 @@ func header(text []byte) (*value.Doc, error) {
 	return d, nil
 }
 
-// changeProperty makes changes of one property; package value sees to it that
-// nothing else changes.
+// changeProperty changes one property; package value ensures that nothing else changes.
 func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, error) {
 	if strings.TrimSpace(key) == "" {
 		return nil, errors.New("front matter: the key is empty")
@@ -176,9 +174,9 @@ func changeProperty(text []byte, key string, edits ...value.Edit) ([]Splice, err
 	return out, err
 }
 
-// SetProperty returns the splices that give key a value: in place if the key
-// exists, else at the end of the front matter, else in new front matter.
-// Nothing else changes. If that can't be had, the error is [ErrUnsafeSplice].
+// SetProperty returns the splices that give key a value: in place if the key exists, else
+// at the end of the front matter, else in new front matter. If that would change anything
+// else, the error is [ErrUnsafeSplice].
 func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 	n, err := value.FromGo(plainDates(v))
 	if err != nil {
@@ -187,8 +185,8 @@ func SetProperty(text []byte, key string, v any) ([]Splice, error) {
 	return changeProperty(text, key, value.Edit{At: value.Keys(key), Value: n})
 }
 
-// plainDates makes dates given as text dates without quotes, as Obsidian writes
-// them, with a time of day or without.
+// plainDates makes text dates unquoted, as Obsidian writes them, with or without a time
+// of day.
 func plainDates(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -213,7 +211,7 @@ func RemoveProperty(text []byte, key string) ([]Splice, error) {
 	return ifThere(changeProperty(text, key, value.Edit{At: value.Keys(key), Delete: true}))
 }
 
-// ifThere makes no change of a property that is missing.
+// ifThere turns the error for a missing property into no change.
 func ifThere(out []Splice, err error) ([]Splice, error) {
 	if _, missing := errors.AsType[*value.MissingError](err); missing {
 		return nil, nil

@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Graph is the files of a vault and what each links to. With it, a move reads
-// only the notes that it may concern: those that mention the old or the new
-// name of a file. It holds no text and takes about 120 bytes for each distinct
-// link.
+// Graph holds the files of a vault and their links. With it, a move reads only the notes
+// that it may affect: those that mention the old or the new name of a file. It holds no
+// text and takes about 120 bytes for each distinct link.
 //
 // A Graph may be read from several goroutines; a change needs exclusive use.
 type Graph struct {
 	index   *Index
 	sources map[string]*source
-	// refs says who has a link of a nameKey. It has slices, although removing
-	// an element needs a search: sets take 12 MB more for 100,000 notes with
+	// refs maps a nameKey to the sources with such a link. It has slices, although
+	// removing an element needs a search: sets take 12 MB more for 100,000 notes with
 	// five links.
 	refs map[string][]*source
 }
@@ -26,20 +25,19 @@ type Graph struct {
 type source struct {
 	path    string
 	targets []target
-	self    int // links to its own headings and blocks, which name no file
+	self    int // links to its own headings and blocks, without a file name
 }
 
 // target is one distinct link path of a source.
 type target struct {
 	path  string
 	key   string // nameKey(path)
-	exact bool   // a canvas node: the vault path and nothing else
+	exact bool   // a canvas node: only the exact vault path
 	count int
 }
 
-// NewGraph reads every note and canvas of a vault. A file that can't be read is
-// kept without links and named in the error. The graph is usable nevertheless,
-// unless ctx has ended.
+// NewGraph reads every note and canvas of a vault. An unreadable file is kept without
+// links and named in the error. The graph is usable nevertheless, unless ctx has ended.
 func NewGraph(ctx context.Context, files Files) (*Graph, error) {
 	paths := files.Paths()
 	g := &Graph{index: NewIndex(paths), sources: make(map[string]*source), refs: make(map[string][]*source)}
@@ -115,11 +113,11 @@ func (ix *Index) ResolveLink(source string, l *Link) (string, bool) {
 	return view{base: ix}.resolveTarget(source, l.Path, l.Kind == CanvasFile)
 }
 
-// NameKey is what a file and every link that could mean it have in common.
+// NameKey returns the key shared by a file and every link that could mean it.
 func NameKey(path string) string { return nameKey(path) }
 
-// nameKey is what a file and every link that could mean it have in common: the
-// folded name without ".md". A link's two spellings share it too.
+// nameKey returns the key shared by a file and every link that could mean it: the folded
+// name without ".md". The two spellings of a link also share it.
 func nameKey(path string) string {
 	name := fold(base(path))
 	for strings.HasSuffix(name, ".md") {
@@ -167,8 +165,8 @@ func (g *Graph) setLinks(path string, links []Link) {
 	}
 }
 
-// dropRef takes a source out of a name's list. It may be missing already, since
-// two links of one source can share a name.
+// dropRef removes a source from a name's list. It may be missing already, since two links
+// of one source can share a name.
 func (g *Graph) dropRef(key string, s *source) {
 	list := g.refs[key]
 	at := slices.Index(list, s)
@@ -190,7 +188,7 @@ func (v view) resolveTarget(source, link string, exact bool) (string, bool) {
 	return v.resolve(source, link)
 }
 
-// concerned returns the sources a set of moves may concern, in path order.
+// concerned returns the sources that a set of moves may affect, in path order.
 func (g *Graph) concerned(moves []Move) []*source {
 	set := map[*source]struct{}{}
 	for _, m := range moves {

@@ -40,7 +40,7 @@ func (h *Head) Properties() (map[string]any, error) {
 	return m, nil
 }
 
-// Names are those of the properties in the order they stand.
+// Names returns the names of the properties in file order.
 func (h *Head) Names() (names []string, err error) {
 	for key := range h.each {
 		names = append(names, key)
@@ -48,7 +48,7 @@ func (h *Head) Names() (names []string, err error) {
 	return names, h.err
 }
 
-// each calls yield with the properties in the order they stand.
+// each calls yield with the properties in file order.
 func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
 	if h.root == nil {
 		return
@@ -60,7 +60,7 @@ func (h *Head) each(yield func(key string, v *yaml.Node) bool) {
 	}
 }
 
-// Title is the text of the property title, "" for none.
+// Title returns the text of the property title, "" for none.
 func (h *Head) Title() string {
 	for key, v := range h.each {
 		if key == "title" {
@@ -73,10 +73,10 @@ func (h *Head) Title() string {
 	return ""
 }
 
-// Aliases are the other names of a note: aliases, or alias.
+// Aliases returns the other names of a note: aliases, or alias.
 func (h *Head) Aliases() []string { return h.texts(false, "aliases", "alias") }
 
-// Tags are the tags of the properties tags and tag, without #.
+// Tags returns the tags of the properties tags and tag, without #.
 func (h *Head) Tags() []string {
 	tags := h.texts(true, "tags", "tag")
 	for i, t := range tags {

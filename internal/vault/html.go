@@ -32,8 +32,8 @@ var htmlNames = strings.Fields(`address article aside base basefont blockquote b
 	html iframe legend li link main menu menuitem nav noframes ol optgroup option p param search section summary table
 	tbody td tfoot th thead title tr track ul`)
 
-// startsHTML tells which kind of HTML block a line begins, its indentation
-// aside. A tag that is in no list begins one only outside a paragraph.
+// startsHTML returns the kind of HTML block that a line begins, ignoring indentation. A
+// tag that is in no list begins one only outside a paragraph.
 func startsHTML(s []byte, outside bool) htmlKind {
 	switch {
 	case bytes.HasPrefix(s, []byte("<!--")):
@@ -114,8 +114,8 @@ func indexAfter(s []byte, mark string) int {
 	return -1
 }
 
-// htmlTag returns the length of the tag at the start of s, 0 if it is none:
-// <name attributes>, <name/>, or </name>.
+// htmlTag returns the length of the tag at the start of s, or 0: <name attributes>,
+// <name/>, or </name>.
 func htmlTag(s []byte) int {
 	i := 1
 	closing := i < len(s) && s[i] == '/'

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// inlineScanner finds links, tags and block ids in one paragraph. It goes left
-// to right once; whatever starts first wins, and a construct that doesn't close
-// is text. Every search for a closer is remembered, so a paragraph of openers
-// costs linear time (TestScanIsLinear).
+// inlineScanner finds links, tags and block ids in one paragraph. It goes left to right
+// once; the construct that starts first wins, and one that doesn't close is text. Every
+// search for a closer is cached, so a paragraph of openers takes linear time
+// (TestScanIsLinear).
 type inlineScanner struct {
 	p     []byte
 	off   int // of p in the note
@@ -36,7 +36,7 @@ type bracket struct {
 	image bool
 }
 
-// seeker remembers the next occurrence of a string.
+// seeker caches the next occurrence of a string.
 type seeker struct {
 	known bool
 	from  int
@@ -99,7 +99,7 @@ func (s *inlineScanner) run(ctx context.Context) {
 	}
 }
 
-// special marks the bytes run looks at; between them it only skips.
+// special marks the bytes at which run stops; it skips the others.
 var special = [256]bool{'\\': true, '`': true, '$': true, '<': true, '!': true, '[': true, ']': true, '#': true, '^': true, 'h': true, 'H': true}
 
 func isPunct(c byte) bool {
@@ -206,7 +206,7 @@ func (s *inlineScanner) angle() {
 	s.i += max(1, htmlTag(rest))
 }
 
-// skipTo moves after the next closer that stands at least so many bytes on.
+// skipTo moves after the next closer that is at least after bytes away.
 func (s *inlineScanner) skipTo(k *seeker, after int, closer string) bool {
 	end := k.next(s.p, s.i+after, closer)
 	if end == len(s.p) {
@@ -263,8 +263,8 @@ func mailAutolink(s []byte) int {
 
 func isAlnum(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
-// schemeLen returns the length of a URL scheme with its colon, 0 for none. One
-// letter is a Windows drive, not a scheme.
+// schemeLen returns the length of a URL scheme with its colon, 0 for none. One letter is a
+// Windows drive, not a scheme.
 func schemeLen(s []byte) int {
 	for i, c := range s {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -331,8 +331,8 @@ func (s *inlineScanner) tag() {
 	}
 }
 
-// isTagRune: letters, digits, "_", "-", "/" and everything beyond ASCII that is
-// neither blank nor general punctuation.
+// isTagRune accepts letters, digits, "_", "-", "/" and all non-ASCII characters except
+// blanks and general punctuation.
 func isTagRune(r rune, n int) bool {
 	switch {
 	case r == utf8.RuneError && n <= 1:
@@ -345,7 +345,7 @@ func isTagRune(r rune, n int) bool {
 	return !unicode.IsSpace(r) && !unicode.IsControl(r)
 }
 
-// blockID takes "^id" at the end of a line, after a blank or alone.
+// blockID reads "^id" at the end of a line, after a blank or alone.
 func (s *inlineScanner) blockID() {
 	start := s.i
 	s.i++

@@ -5,7 +5,7 @@ import "bytes"
 // The shapes of single lines, as CommonMark defines them. Each function gets
 // the line without its indentation and line ending.
 
-// countByte is the length of the run of c that s starts with.
+// countByte returns the length of the run of c at the start of s.
 func countByte(s []byte, c byte) int {
 	n := 0
 	for n < len(s) && s[n] == c {
@@ -25,7 +25,7 @@ func openFence(s []byte) (fence, bool) {
 	return fence{s[0], n}, true
 }
 
-// atxHeading returns the level and where the text lies, without closing #s.
+// atxHeading returns the level and the range of the text, without closing #s.
 func atxHeading(s []byte) (level, from, to int) {
 	n := countByte(s, '#')
 	if n == 0 || n > 6 || (n < len(s) && s[n] != ' ' && s[n] != '\t') {
@@ -45,7 +45,7 @@ func atxHeading(s []byte) (level, from, to int) {
 	return n, from, to
 }
 
-// trim narrows a range to what is not blank.
+// trim removes blanks from both ends of a range.
 func trim(s []byte, from, to int) (int, int) {
 	for from < to && isBlank(s[from]) {
 		from++
@@ -87,8 +87,8 @@ func isThematicBreak(s []byte) bool {
 	return n >= 3
 }
 
-// listMarker returns the width of the list marker, 0 for none. Inside a
-// paragraph only a filled item, and of numbers only 1, begins a list.
+// listMarker returns the width of the list marker, 0 for none. Inside a paragraph a list
+// begins only with a non-empty item, and if numbered, with 1.
 func listMarker(s []byte, inParagraph bool) int {
 	w := 0
 	switch {

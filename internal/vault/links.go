@@ -16,7 +16,7 @@ func (s *inlineScanner) open() {
 	s.i++
 }
 
-// wiki takes the wikilink at s.i. The innermost "[[" of a row of them counts.
+// wiki reads the wikilink at s.i. In a row of "[[" the innermost counts.
 func (s *inlineScanner) wiki() bool {
 	from := s.i + 2
 	end := s.wikiClose.next(s.p, from, "]]")
@@ -128,7 +128,7 @@ func (s *inlineScanner) close() {
 	s.i = d.end
 }
 
-// use takes a link by reference whose text ends at the bracket at an offset.
+// use records a link by reference whose text ends at the bracket at an offset.
 func (s *inlineScanner) use(b bracket, start, at int) bool {
 	if len(s.refs) == 0 {
 		return false
@@ -138,7 +138,7 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 		if end = next; len(bytes.TrimSpace(s.p[at+2:next-1])) > 0 {
 			label = Span{Start: at + 2, End: next - 1}
 		} else if next > at+3 {
-			return false // [ ] is no label
+			return false // [ ] is not a label
 		}
 	}
 	if closer, ok := labelEnd(s.p, label.Start-1); !ok || closer != label.End+1 {
@@ -156,8 +156,8 @@ func (s *inlineScanner) use(b bracket, start, at int) bool {
 	return true
 }
 
-// labelEnd returns the offset after the label "[…]" at an offset: no bracket in
-// it without a backslash, at most 999 characters.
+// labelEnd returns the offset after the label "[…]" at an offset. A label has no bracket
+// without a backslash, and at most 999 characters.
 func labelEnd(p []byte, at int) (int, bool) {
 	if at >= len(p) || p[at] != '[' {
 		return 0, false
@@ -175,7 +175,7 @@ func labelEnd(p []byte, at int) (int, bool) {
 	return 0, false
 }
 
-// foldLabel maps labels that count as equal to one string.
+// foldLabel maps equal labels to one string.
 func foldLabel(label []byte) string {
 	s := fold(string(bytes.Join(bytes.Fields(label), []byte(" "))))
 	return strings.NewReplacer("ß", "ss", "ẞ", "ss").Replace(s)
@@ -243,7 +243,7 @@ type destination struct {
 	end   int
 }
 
-// parseInlineDestination reads what follows "](": destination, title, ")".
+// parseInlineDestination reads the text after "](": destination, title, ")".
 func parseInlineDestination(p []byte, at int) (destination, bool) {
 	d, ok := parseDestination(p, skipBlank(p, at))
 	if !ok {
@@ -358,8 +358,8 @@ func (d destination) link(p []byte) Link {
 	return l
 }
 
-// decodeDestination undoes backslash escapes, entities and percent-encoding.
-// What isn't valid encoding, or doesn't give UTF-8, stays as it is.
+// decodeDestination undoes backslash escapes, entities and percent-encoding. Invalid
+// encodings, and those that don't give UTF-8, remain as they are.
 func decodeDestination(raw []byte) string {
 	s := unescapeMarkdown(raw)
 	if bytes.IndexByte(s, '%') < 0 {
@@ -427,8 +427,8 @@ func fragmentStart(raw []byte) int {
 	return -1
 }
 
-// entityLen returns the length of what has the shape of an entity, 0 for none.
-// 40 bytes hold the longest name there is.
+// entityLen returns the length of an entity at the start of s, judged by its form, 0 for
+// none. The longest name fits in 40 bytes.
 func entityLen(s []byte) int {
 	for i := 1; i < len(s) && i < 40; i++ {
 		switch c := s[i]; {

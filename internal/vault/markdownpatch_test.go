@@ -9,9 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// markdown-patch is what the Local REST API of Obsidian edits notes with.
-// QUARRY_MARKDOWN_PATCH names a checkout of it, whose fixtures are texts before
-// and after.
+// The Local REST API of Obsidian edits notes with markdown-patch. QUARRY_MARKDOWN_PATCH
+// names a checkout of it, whose fixtures are texts before and after an edit.
 func TestMarkdownPatchFixtures(t *testing.T) {
 	dir := os.Getenv("QUARRY_MARKDOWN_PATCH")
 	if dir == "" {
@@ -42,7 +41,7 @@ func TestMarkdownPatchFixtures(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		do       op
-		why      string // what differs, on purpose
+		why      string // the intended difference
 	}{
 		{"sample.md", "heading.prepend", section("Overview", OpPrepend, "Beep Boop\n", false), ""},
 		{"sample.md", "heading.append", section("Overview", OpAppend, "Beep Boop\n", false), ""},
@@ -103,7 +102,7 @@ func noBlankLines(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' }), "\n")
 }
 
-// difference shows what a has where it differs from b.
+// difference shows the part of a that differs from b.
 func difference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

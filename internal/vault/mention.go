@@ -5,12 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// Mentions returns regular expressions, for any case, one of which matches in
-// every file that has a link to a file of one of these names; they may match in
-// others too. ok is false for a name that is too short to search for; every
-// file has to be read then. Scanning 5,000 notes for links takes 80 ms of
-// processor time, looking for a few words in them 5, and an index makes that
-// less.
+// Mentions returns case-insensitive regular expressions, one of which matches in every
+// file that links to a file of one of these names; they may match in other files too. ok
+// is false for a name that is too short to search for; then every file has to be read.
+// Scanning 5,000 notes for links takes 80 ms of processor time, searching them for a few
+// words 5 ms, and less with an index.
 func Mentions(names []string) (exprs []string, ok bool) {
 	for _, name := range names {
 		expr, ok := nameExpr(base(name))
@@ -22,17 +21,17 @@ func Mentions(names []string) (exprs []string, ok bool) {
 	return append(exprs, mentionCodes...), true
 }
 
-// mentionCodes match letters and digits that are written as something else. Each
-// has few spellings of three characters: an index can look those up.
+// mentionCodes match encoded letters and digits. Each has few spellings of three
+// characters, so an index can look them up.
 var mentionCodes = []string{
 	`%3[0-9]`, `%4[1-9]`, `%4[a-f]`, `%5[0-9]`, `%5a`, `%6[1-9]`, `%6[a-f]`, `%7[0-9]`, `%7a`, `&#[0-9x]`, `&fj`, `\\u00`,
 }
 
-// nameExpr is a pattern for every way to write a name in a link: its runs of
-// ASCII letters and digits, with a gap for every other character, which may be
-// percent-encoded, escaped or an entity. A character beyond ASCII can be
-// composed in several ways and take 30 characters, so the pattern ends there.
-// Of the parts between such characters, the one with the most letters is used.
+// nameExpr returns a pattern for every way to write a name in a link: its runs of ASCII
+// letters and digits, with a gap for every other character, which may be percent-encoded,
+// escaped or an entity. A non-ASCII character can be composed in several ways and take 30
+// characters, so the pattern ends there. Of the parts between such characters, nameExpr
+// uses the one with the most letters.
 func nameExpr(name string) (string, bool) {
 	for isNote(name) {
 		name = name[:len(name)-len(".md")]
@@ -52,7 +51,7 @@ func nameExpr(name string) (string, bool) {
 		name = name[size:]
 		switch {
 		case r >= utf8.RuneSelf, name != "" && name[0] >= utf8.RuneSelf:
-			end() // a mark after a letter may become one with it
+			end() // a combining mark may join the letter before it
 			continue
 		case !isAlnum(byte(r)):
 			gap++
@@ -71,6 +70,6 @@ func nameExpr(name string) (string, bool) {
 	return best, most >= 2
 }
 
-// mentionGaps match so many ASCII characters: the longest spelling of one is the
-// 18 of &DiacriticalGrave;.
+// mentionGaps match zero to three ASCII characters: the longest spelling of one is
+// &DiacriticalGrave; with 18.
 var mentionGaps = [...]string{"", ".{1,18}", ".{1,36}", ".{1,54}"}

@@ -18,13 +18,12 @@ const (
 	maxNameBytes = 240
 )
 
-// NoteName returns the vault path of a new note: the path that was asked for,
-// else the title, else the content's first level 1 heading, else its first line
-// of text, else Note-<milliseconds>. Front matter and code blocks don't count
-// as content. A path keeps its folders. In a name made from text, characters
-// that file names or links can't have become "-", and leading dots are removed.
-// ".md" is added if it is missing. A path that ends in "/" names the folder
-// alone.
+// NoteName returns the vault path of a new note: the requested path, else the title, else
+// the content's first level 1 heading, else its first line of text, else
+// Note-<milliseconds>. Front matter and code blocks don't count as content. A path keeps
+// its folders. In a name made from text, characters that are invalid in file names or
+// links become "-", and leading dots are removed. ".md" is added if it is missing. A path
+// that ends in "/" names only the folder.
 func NoteName(path, title, content string, now time.Time) string {
 	isFolder := strings.HasSuffix(path, "/")
 	path = strings.Trim(path, "/")
@@ -38,7 +37,7 @@ func NoteName(path, title, content string, now time.Time) string {
 	return nameFor(title, content, now)
 }
 
-// nameFor is the name of a note that was given none.
+// nameFor returns the name of a note without a given name.
 func nameFor(title, content string, now time.Time) string {
 	if name := NameIn(title, content); name != "" {
 		return withMD(name)
@@ -46,11 +45,11 @@ func nameFor(title, content string, now time.Time) string {
 	return fmt.Sprintf("Note-%d.md", now.UnixMilli())
 }
 
-// NameIn is the name that a title, else a note's first heading or line gives it; ""
-// if none does.
+// NameIn returns the name from a title, else from a note's first heading or line; "" if
+// there is none.
 func NameIn(title, content string) string {
 	text := []byte(content)
-	// A title stands near the top. Nothing has to end the reading of so little.
+	// A title is near the top. So short a text needs no context.
 	top, err := Scan(context.Background(), text[:min(len(text), checkEvery)])
 	if err != nil {
 		top = &Note{}
@@ -74,8 +73,8 @@ func withMD(name string) string {
 	return name + ".md"
 }
 
-// cleanName makes a file name of at most limit characters; "" if no letter or
-// digit is left.
+// cleanName makes a file name of at most limit characters; "" if it would have no letter
+// or digit.
 func cleanName(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

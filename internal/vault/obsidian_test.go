@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 )
 
-// The project obsidian-tasks keeps what Obsidian itself says of the notes of a
-// vault. QUARRY_OBSIDIAN names a checkout of it, at commit 521edd52e: the dumps
-// are of that day, later notes differ from them.
+// The project obsidian-tasks has Obsidian's own cache of the notes of a vault.
+// QUARRY_OBSIDIAN names a checkout of it, at commit 521edd52e: the dumps are from that
+// day, and later notes differ from them.
 func obsidianTasks(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("QUARRY_OBSIDIAN")
@@ -48,7 +48,7 @@ type dump struct {
 	FileContents string
 }
 
-// inUTF16 turns a byte offset into one of JavaScript's.
+// inUTF16 converts a byte offset to a JavaScript offset.
 func inUTF16(text []byte, at int) int { return len(utf16.Encode([]rune(string(text[:at])))) }
 
 // Obsidian's cache of 89 notes: headings, links, embeds, tags, block ids,
@@ -88,8 +88,8 @@ func TestScanAgainstObsidian(t *testing.T) {
 	t.Logf("%d notes, what Obsidian names: %v", len(files), said)
 }
 
-// obsidianSays lists the cache. The blanks around a place are dropped: Obsidian
-// begins an item within its indentation and ends some after the line.
+// obsidianSays lists the cache. It drops the blanks around a position: Obsidian begins an
+// item within its indentation and ends some after the line.
 func obsidianSays(d *dump) map[string][]string {
 	text := utf16.Encode([]rune(d.FileContents))
 	at := func(p dumpPosition) string {
@@ -184,8 +184,8 @@ func (v *vaultOnDisk) Read(path string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(v.dir, path))
 }
 
-// Which file each link of a vault means, and which mean none: as Obsidian says,
-// note by note and with the same counts.
+// Every link of a vault leads to the same file, or to none, as in Obsidian, note by note
+// and with the same counts.
 func TestLinksAgainstObsidian(t *testing.T) {
 	dir := obsidianTasks(t)
 	v := &vaultOnDisk{dir: filepath.Join(dir, "resources/sample_vaults/Tasks-Demo")}

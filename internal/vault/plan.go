@@ -11,24 +11,24 @@ import (
 	"quarry/fault"
 )
 
-// Move is one file, or a folder with all it holds, and its new path.
+// Move is one file, or a folder with all its files, and its new path.
 type Move struct{ From, To string }
 
-// PlanOptions say what a move does to links. The zero value updates no links.
+// PlanOptions control how a move changes links. The zero value updates no links.
 type PlanOptions struct {
 	Update bool       // rewrite links; else only count those that would break
 	Format LinkFormat // newLinkFormat, for a link that can't keep its own form; "" is Shortest
 
-	KeepTexts bool // displayed texts that are the old name stay
+	KeepTexts bool // don't change displayed texts that are the old name
 }
 
-// Plan is what a move entails, all of it one change.
+// Plan holds the effects of a move, all of them one change.
 type Plan struct {
 	Moves   []Move     // file by file, in path order
 	Files   []FileEdit // in path order of From
 	Updated int        // links rewritten
-	Broken  int        // links that found a file before and will find none, or another one
-	// BrokenIn names the files those are in, by their old path.
+	Broken  int        // links that would no longer find their file
+	// BrokenIn lists the files with broken links, by their old path.
 	BrokenIn []string
 }
 
@@ -43,19 +43,18 @@ type FileEdit struct {
 	links []Link // after the edit
 }
 
-// Refusals of a move.
+// Errors for a move.
 var (
 	ErrBadMove = fault.New(fault.InvalidArgument, "not a possible move", "")
 	ErrExists  = errors.New("destination already exists")
 )
 
-// Plan works out what moving files entails. Each link is resolved in the vault
-// as it is and as it will be; one whose target would change is rewritten, every
-// other stays as it is. files gives the texts of the notes to rewrite, which
-// may be newer than the graph.
+// Plan computes the effects of moving files. It resolves each link in the current vault
+// and in the future one; a link whose target would change is rewritten, all others remain.
+// files returns the texts of the notes to rewrite, which may be newer than the graph.
 //
-// Plan doesn't change the graph; see [Graph.Apply]. Moving a folder the graph
-// knows no file of is a plan without moves.
+// Plan doesn't change the graph; see [Graph.Apply]. Moving a folder without files in the
+// graph is a plan without moves.
 func (g *Graph) Plan(ctx context.Context, files Files, moves []Move, opts PlanOptions) (*Plan, error) {
 	flat, err := g.expand(moves)
 	if err != nil {
@@ -137,7 +136,7 @@ func (g *Graph) expand(moves []Move) ([]Move, error) {
 	return flat, nil
 }
 
-// isCleanPath: a vault path as the package uses them.
+// isCleanPath reports whether p is a vault path as the package uses them.
 func isCleanPath(p string) bool {
 	for _, e := range strings.Split(p, "/") {
 		if e == "" || e == "." || e == ".." {
@@ -163,9 +162,9 @@ func (pl *planner) now(path string) string {
 	return path
 }
 
-// fate tells what happens to a link: the file it means before the move, where
-// that file will be, and whether the link as written still finds it there. ok
-// is false for a link that means no file.
+// fate describes the effect of the move on a link: the file it means before, that file's
+// new path, and whether the link as written still finds it there. ok is false for a link
+// to no file.
 func (pl *planner) fate(source, link string, exact bool) (old, want string, kept, ok bool) {
 	if link == "" {
 		return "", "", true, false
@@ -178,12 +177,12 @@ func (pl *planner) fate(source, link string, exact bool) (old, want string, kept
 	got, found := pl.after.resolveTarget(pl.now(source), link, exact)
 	kept = found && got == want
 	if exact && link == old {
-		kept = link == want // a canvas names its files to the letter
+		kept = link == want // a canvas names its files exactly
 	}
 	return old, want, kept, true
 }
 
-// breaking counts the links of a source that would not find their file.
+// breaking counts the links of a source that would no longer find their file.
 func (pl *planner) breaking(s *source) int {
 	n := 0
 	_, moves := pl.renamed[s.path]
@@ -206,7 +205,7 @@ func (pl *planner) broken(path string, n int) {
 // rewrite is the change of one link.
 type rewrite struct {
 	splices []Splice
-	other   []Splice // to try if the first ones do harm; nil for none
+	other   []Splice // used if the first splices do harm; nil for none
 	link    int      // index in the file's links
 }
 
@@ -248,16 +247,16 @@ func (pl *planner) edit(ctx context.Context, path string, text []byte) error {
 	for _, r := range done {
 		e.Splices = append(e.Splices, r.splices...)
 	}
-	e.Texts = len(e.Splices) - len(done) // a second splice of a link is that of its text
+	e.Texts = len(e.Splices) - len(done) // a second splice of a link changes its text
 	slices.SortStableFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
 	pl.plan.Updated += len(done)
 	pl.plan.Files = append(pl.plan.Files, e)
 	return nil
 }
 
-// verified reads the text as it would be and keeps the rewrites that work: the
-// same links in the same order, each finding its file. If all together don't
-// work, they are tried one by one, each on top of those that worked.
+// verified scans the text as it would be and keeps the rewrites that work: the same links
+// in the same order, each finding its file. If all together don't work, it tries them one
+// by one, each on top of those that worked.
 func (pl *planner) verified(ctx context.Context, path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
 	if after, ok := pl.check(ctx, path, text, links, todo); ok {
 		return todo, after

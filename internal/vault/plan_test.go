@@ -43,8 +43,8 @@ func vaultOf(pairs ...string) memory {
 	return m
 }
 
-// Each case is a vault, a move "from > to" (several separated by "; ") and what
-// the named files hold afterwards. All other files must be as they were.
+// Each case is a vault, a move "from > to" (several separated by "; ") and the expected
+// contents of the named files. All other files must be unchanged.
 func TestMoves(t *testing.T) {
 	type tc struct {
 		name   string
@@ -55,7 +55,7 @@ func TestMoves(t *testing.T) {
 	}
 	s, r, a := Shortest, Relative, Absolute
 	for _, c := range []tc{
-		// What needs no rewriting.
+		// Links that need no rewriting.
 		{"a bare name follows the note", s, vaultOf("x.md", "", "n.md", "[[x]] [t](x.md)"), "x.md > A/x.md", vaultOf()},
 		{"case-only rename", s, vaultOf("x.md", "", "n.md", "[[x]]"), "x.md > X.md", vaultOf()},
 		{"unresolved stays", s, vaultOf("x.md", "", "n.md", "[[y]] [[A/y]]"), "x.md > z.md", vaultOf()},
@@ -88,7 +88,7 @@ func TestMoves(t *testing.T) {
 		{"a bare name in the absolute format keeps to itself", a, vaultOf("A/x.md", "", "n.md", "[[x]]"), "A/x.md > A/z.md", vaultOf("n.md", "[[z]]")},
 		{"a name at the top in the absolute format", a, vaultOf("x.md", "", "n.md", "[[x]]"), "x.md > A/z.md", vaultOf("n.md", "[[A/z]]")},
 
-		// What is kept.
+		// Parts of a link that remain.
 		{"heading, block, alias", s, vaultOf("x.md", "", "n.md", "[[x#h#i|t]] [[x#^b]]"), "x.md > z.md", vaultOf("n.md", "[[z#h#i|t]] [[z#^b]]")},
 		{"embed and size", s, vaultOf("p.png", "", "n.md", "![[p.png|100x200]] ![a|50](p.png)"), "p.png > q.png", vaultOf("n.md", "![[q.png|100x200]] ![a|50](q.png)")},
 		{"alias of the old name", s, vaultOf("Old.md", "", "n.md", "[[Old|Old]] [[Old| Old ]] [[Old|old]] [Old](Old.md)"), "Old.md > New.md",

@@ -14,12 +14,12 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrNotMergeable says that a value can't be added to the one a property has.
+// ErrNotMergeable is returned if a value can't be added to the current one of a property.
 var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; else set it anew")
 
-// RenameProperty returns the splices that give a property another name; none if
-// the note doesn't have it. Only the bytes of the key change. A note that has
-// the new name too is refused.
+// RenameProperty returns the splices that rename a property; none if the note doesn't have
+// it. Only the bytes of the key change. It is an error if the note already has the new
+// name.
 func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	if strings.TrimSpace(to) == "" {
 		return nil, errors.New("front matter: the key is empty")
@@ -27,10 +27,10 @@ func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	return ifThere(changeProperty(text, from, value.Edit{At: value.Keys(from), Rename: to}))
 }
 
-// AddToProperty returns the splices that add a value to a property: items to a
-// list, text to a text, members to a mapping; at the end, or at the beginning.
-// A property that is missing is made. What is added to the end leaves the bytes of
-// the rest; at the beginning a list or a mapping is written anew.
+// AddToProperty returns the splices that add a value to a property: items to a list, text
+// to a text, members to a mapping; at the end, or at the beginning. A missing property is
+// made. Adding to the end changes no other bytes; adding to the beginning rewrites a list
+// or a mapping.
 func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error) {
 	d, err := header(text)
 	if err != nil {
@@ -51,7 +51,7 @@ func AddToProperty(text []byte, key string, v any, first bool) ([]Splice, error)
 	return changeProperty(text, key, edits...)
 }
 
-// additions are the edits that add a value to another.
+// additions returns the edits that add a value to another.
 func additions(key string, old, add *value.Node, first bool) (edits []value.Edit, err error) {
 	at := value.Keys(key)
 	anew := &value.Node{Kind: old.Kind}
@@ -93,7 +93,7 @@ func additions(key string, old, add *value.Node, first bool) (edits []value.Edit
 	return edits, nil
 }
 
-// PropertySpan returns where a property stands, key and value.
+// PropertySpan returns the span of a property, key and value.
 func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	d, err := header(text)
 	if err != nil {
@@ -112,8 +112,8 @@ func PropertySpan(ctx context.Context, text []byte, key string) (Span, error) {
 	return span, nil
 }
 
-// PropertySpans returns where all properties stand, in the order of Head.Names. The
-// span of one that can't be told from another is empty.
+// PropertySpans returns the spans of all properties, in the order of Head.Names. The span
+// of a property that can't be distinguished from another is empty.
 func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {
@@ -126,8 +126,8 @@ func PropertySpans(ctx context.Context, text []byte) ([]Span, error) {
 	return d.Entries(), nil
 }
 
-// ParseValue is the value a text has in YAML: a number, true, a list, a mapping,
-// or the text itself. A date, a wikilink and text that is not YAML stay text.
+// ParseValue returns the value of a text in YAML: a number, true, a list, a mapping, or
+// the text itself. A date, a wikilink and text that is not YAML remain text.
 func ParseValue(s string) any {
 	var v any
 	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {
@@ -148,7 +148,7 @@ func parseValue(s string, into *any) (err error) {
 	return yaml.Unmarshal([]byte(s), into)
 }
 
-// ShowValue is a value of a property as text: a date without its time of day.
+// ShowValue returns a property's value as text: a date without its time of day.
 func ShowValue(v any) string {
 	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
 		return t.Format("2006-01-02")

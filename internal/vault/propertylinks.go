@@ -9,7 +9,7 @@ import (
 	"quarry/internal/value"
 )
 
-// decoded is text with, for each byte and the end, the offset it came from.
+// decoded is text with the original offset of each byte and of the end.
 type decoded struct {
 	text []byte
 	from []int
@@ -22,11 +22,11 @@ func (d *decoded) add(at int, text ...byte) {
 	}
 }
 
-// span maps a span of the decoded text back. A rune written as one escape maps
+// span maps a span of the decoded text to the original. A rune written as one escape maps
 // all its bytes to the start of the escape.
 func (d *decoded) span(s Span) Span { return Span{Start: d.from[s.Start], End: d.from[s.End]} }
 
-// relocate maps a link found in decoded text back to the text it came from.
+// relocate maps a link found in decoded text to the original text.
 func (d *decoded) relocate(l *Link, q quoting) {
 	l.Span, l.PathSpan = d.span(l.Span), d.span(l.PathSpan)
 	l.SubpathSpan, l.AliasSpan = d.span(l.SubpathSpan), d.span(l.AliasSpan)
@@ -85,8 +85,8 @@ func yamlEscape(s []byte) ([]byte, int, bool) {
 	return utf8.AppendRune(nil, rune(r)), 2 + digits, true
 }
 
-// frontMatterLinks finds the wikilinks in the property values that are strings
-// on one line. An unquoted [[x]] is a list in YAML and no link to Obsidian.
+// frontMatterLinks finds the wikilinks in property values that are strings on one line. An
+// unquoted [[x]] is a list in YAML and not a link in Obsidian.
 func frontMatterLinks(text []byte, fm FrontMatter) []Link {
 	if !bytes.Contains(fm.YAML.In(text), []byte("[[")) {
 		return nil

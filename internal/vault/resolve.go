@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold maps names that count as equal to one string: composed characters (NFC)
-// and one case. It agrees with strings.EqualFold on NFC text.
+// fold maps names that count as equal to one string: composed characters (NFC) and one
+// case. It agrees with strings.EqualFold on NFC text.
 func fold(s string) string {
 	ascii, lower := true, true
 	for i := 0; i < len(s); i++ {
@@ -27,15 +27,15 @@ func fold(s string) string {
 	return norm.NFC.String(strings.Map(foldRune, norm.NFC.String(s)))
 }
 
-// Names reports whether a link is written with the name of a note, or a path that
-// ends so. It doesn't say whether there is such a note.
+// Names reports whether a link is written with the name of a note, or a path that ends in
+// it. The note need not exist.
 func (l *Link) Names(note string) bool {
 	name := func(s string) string { return "/" + strings.TrimSuffix(fold(strings.Trim(s, "/")), ".md") }
 	return !l.External && l.Path != "" && strings.HasSuffix(name(l.Path), name(note))
 }
 
-// foldRune picks the smallest member of a rune's case orbit, in lower case
-// where that is ASCII.
+// foldRune returns the smallest rune that differs only in case, in lower case if it is
+// ASCII.
 func foldRune(r rune) rune {
 	low := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -51,7 +51,7 @@ func foldRune(r rune) rune {
 type entry struct {
 	path   string
 	folded string // fold(path)
-	length int    // characters of path, what "shortest" compares
+	length int    // characters of path, compared by "shortest"
 }
 
 func newEntry(path string) entry {
@@ -66,8 +66,8 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.path, b.path)
 }
 
-// sortEntries sorts a list by compareEntries. Paths mostly come in byte order; then
-// a place for each length is enough, a sixth of the time for 10,000 index.md.
+// sortEntries sorts a list by compareEntries. Paths are mostly in byte order already; then
+// sorting by length takes a sixth of the time for 10,000 index.md.
 func sortEntries(list []entry) []entry {
 	longest := 0
 	for i := range list {
@@ -77,7 +77,7 @@ func sortEntries(list []entry) []entry {
 		slices.SortFunc(list, compareEntries)
 		return list
 	}
-	at := make([]int, longest+2) // by length: where the next one goes
+	at := make([]int, longest+2) // by length: the next free index
 	for i := range list {
 		at[list[i].length+1]++
 	}
@@ -92,17 +92,17 @@ func sortEntries(list []entry) []entry {
 	return out
 }
 
-// Index finds the file a link means. It is a map from folded base name to the
-// files of that name, so a lookup looks only at namesakes.
+// Index finds the file that a link means. It maps a folded base name to the files of that
+// name, so a lookup checks only those.
 type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
-	paths map[string][]string // folded path → files, in byte order; several only if they differ in case alone
+	paths map[string][]string // folded path → files, in byte order; several only if they differ in case
 }
 
 // NewIndex makes the index of a list of paths.
 func NewIndex(paths []string) *Index {
 	ix := &Index{names: make(map[string][]entry, len(paths)), paths: make(map[string][]string, len(paths))}
-	single := make([]string, 0, len(paths)) // the lists of one path, in one piece
+	single := make([]string, 0, len(paths)) // the lists of one path, in one allocation
 	for _, p := range paths {
 		e := newEntry(p)
 		same := ix.paths[e.folded]
@@ -134,10 +134,10 @@ func NewIndex(paths []string) *Index {
 	return ix
 }
 
-// Has reports whether the path, spelled exactly so, is in the index.
+// Has reports whether the index has the path with exactly this spelling.
 func (ix *Index) Has(path string) bool { return slices.Contains(ix.paths[fold(path)], path) }
 
-// Add puts a file in; adding one twice is no change.
+// Add adds a file; adding one twice is no change.
 func (ix *Index) Add(path string) {
 	e := newEntry(path)
 	if slices.Contains(ix.paths[e.folded], path) {
@@ -152,23 +152,22 @@ func (ix *Index) Add(path string) {
 
 // Resolve returns the file that the path part of a link in source means.
 //
-// In this order: "" is the source itself; "./" and "../" are exact from the
-// source's folder, a leading "/" exact from the top; else the exact vault path,
-// else the path from the source's own folder, else the file whose path ends in
-// the link, at a folder boundary, with the fewest characters. Names match in
-// any case and any Unicode composition; among equals the spelling of the link
-// wins, then the smaller path in byte order, so the answer never depends on the
-// order files were listed in.
+// In this order: "" is the source itself; "./" and "../" are exact from the source's
+// folder, a leading "/" exact from the top; else the exact vault path, else the path from
+// the source's own folder, else the file whose path ends in the link, at a folder
+// boundary, with the fewest characters. Names match in any case and any Unicode
+// composition; among equal names the spelling of the link wins, then the smaller path in
+// byte order, so the answer never depends on the order in which files are listed.
 //
-// ".md" is implied: a link without an extension means the note first and a
-// file without extension second, a link with one means that file first and the
-// note whose name contains a dot second. Aliases in front matter never resolve.
+// ".md" is implied: a link without an extension means the note first and a file without
+// extension second; a link with one means that file first and the note whose name contains
+// a dot second. Aliases in front matter never resolve.
 func (ix *Index) Resolve(source, link string) (string, bool) {
 	return view{base: ix}.resolve(source, link)
 }
 
-// view is an index without some files and with others added: the vault after a
-// move. The index of the vault as it is now does not change.
+// view is an index without some files and with others added: the vault after a move. It
+// does not change the underlying index.
 type view struct {
 	base  *Index
 	gone  map[string]bool // paths of base that the move removes, exactly as spelled
@@ -190,8 +189,8 @@ func (v view) resolve(source, link string) (string, bool) {
 	return "", false
 }
 
-// mayFind reports whether there is a file of the name that a link ends in, with or
-// without ".md", which most links that lead nowhere lack.
+// mayFind reports whether there is a file with the last name of a link, with or without
+// ".md". Most broken links have none.
 func (ix *Index) mayFind(link string) bool {
 	name := base(link)
 	if name == "" || name == "." || name == ".." {
@@ -215,7 +214,7 @@ func (ix *Index) mayFind(link string) bool {
 	return len(ix.names[string(with[:len(name)])]) > 0 || len(ix.names[string(with)]) > 0
 }
 
-// spellings returns the file paths a link path may stand for, in order.
+// spellings returns the file paths that a link path may mean, in order.
 func spellings(link string) [2]string {
 	name := base(link)
 	if dot := strings.LastIndexByte(name, '.'); dot > 0 && isExtension(name[dot+1:]) {
@@ -224,8 +223,8 @@ func spellings(link string) [2]string {
 	return [2]string{link + ".md", link}
 }
 
-// isExtension: one to ten ASCII letters or digits, with a letter among them, so
-// that "v1.2" and "Dr. Who" are names and "a.mp4" has an extension.
+// isExtension accepts one to ten ASCII letters or digits, at least one of them a letter,
+// so that "v1.2" and "Dr. Who" are names and "a.mp4" has an extension.
 func isExtension(s string) bool {
 	letter := false
 	for i := 0; i < len(s); i++ {

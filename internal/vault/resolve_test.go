@@ -65,7 +65,7 @@ func TestAliasesNeverResolve(t *testing.T) {
 	}
 }
 
-// slowResolve is the rule in its plainest form: look at every file.
+// slowResolve implements the rule in its plainest form: it checks every file.
 func slowResolve(files []string, source, link string) (string, bool) {
 	if link == "" {
 		return source, true

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// writer finds the new text of one link.
+// writer computes the new text of one link.
 type writer struct {
 	pl     *planner
 	link   Link
 	text   []byte
 	source string // the linking file, before
-	old    string // the file the link means, before
-	want   string // and after
+	old    string // the file the link means, before the move
+	want   string // and its path afterwards
 }
 
 // form is a way to name a file in a link.
@@ -20,23 +20,23 @@ type form uint8
 
 const (
 	bare     form = iota // the name alone
-	tail                 // as many folders as the link had
+	tail                 // as many folders as in the link
 	fromHere             // from the source's folder, "../" only where needed
 	fromTop              // the vault path
 	dotted               // "./x" or "../x"
 	rooted               // "/A/x"
 )
 
-// forms lists the forms to try: the one the link has, the one for new links,
-// then those that work for any file.
+// forms lists the forms to try: the link's own, the form for new links, then those that
+// work for any file.
 func (w *writer) forms() []form {
 	own := w.ownForm()
 	format := map[LinkFormat]form{Shortest: bare, Relative: fromHere, Absolute: fromTop}[w.pl.opts.Format]
 	return []form{own, format, fromTop, dotted, rooted}
 }
 
-// ownForm tells how the link is written. If several forms fit, as for a bare
-// name in a note beside its target, the form for new links decides.
+// ownForm returns the form of the link. If several forms fit, as for a bare name in a note
+// beside its target, the form for new links decides.
 func (w *writer) ownForm() form {
 	p := w.link.Path
 	switch {
@@ -62,8 +62,8 @@ func (w *writer) ownForm() form {
 	plain := !strings.Contains(p, "/")
 	switch {
 	case plain && (w.pl.opts.Format == Shortest || w.link.Kind == Wiki && (w.pl.opts.Format == Relative || !top)):
-		// A bare wikilink means a name anywhere, also in a note beside the file: it is
-		// written as the same link in other folders is.
+		// A bare wikilink means a name anywhere, also in a note beside the file: it is written
+		// like the same link in other folders.
 		return bare
 	case top && w.pl.opts.Format == Absolute:
 		return fromTop
@@ -115,7 +115,7 @@ func relative(folder, path string) string {
 	return strings.Repeat("../", len(from)-same) + strings.Join(to[same:], "/")
 }
 
-// write finds the change that makes the link find its file, false if none does.
+// write finds the change with which the link finds its file; false if there is none.
 func (w *writer) write() (rewrite, bool) {
 	for _, f := range w.forms() {
 		for _, p := range w.extensions(w.path(f)) {
@@ -141,8 +141,8 @@ func (w *writer) write() (rewrite, bool) {
 	return rewrite{}, false
 }
 
-// extensions returns the spellings of a path to try: with ".md" where the link
-// had it, else without and then with.
+// extensions returns the spellings of a path to try: with ".md" if the link has it, else
+// without and then with.
 func (w *writer) extensions(p string) []string {
 	if !isNote(p) || w.link.Kind == CanvasFile || len(base(p)) == len(".md") {
 		return []string{p}
@@ -220,7 +220,7 @@ func (w *writer) asMarkdown() []Splice {
 	return []Splice{{Span: l.Span, New: quoted}}
 }
 
-// stem is a file's name as shown: without ".md".
+// stem returns a file's name as shown: without ".md".
 func stem(path string) string {
 	name := base(path)
 	if isNote(name) {
@@ -255,7 +255,7 @@ func (w *writer) alias(p string) (Splice, bool) {
 	return Splice{Span: Span{Start: a, End: z}, New: quoted}, true
 }
 
-// encode writes text inside the quotes a link stands in.
+// encode encodes text for the quotes around a link.
 func (q quoting) encode(s string) (string, bool) {
 	switch q {
 	case yamlPlain:
@@ -285,9 +285,8 @@ func (q quoting) encode(s string) (string, bool) {
 	return s, true
 }
 
-// encodeDestination writes a path as a markdown destination, percent-encoded
-// where it must be. Characters beyond ASCII are encoded where the old
-// destination encoded them.
+// encodeDestination writes a path as a markdown destination, percent-encoded where
+// required. Non-ASCII characters are encoded where the old destination encoded them.
 func encodeDestination(p string, angle bool, old []byte) string {
 	beyondASCII := false
 	for i := 0; i+2 < len(old); i++ {
@@ -320,7 +319,7 @@ func encodeDestination(p string, angle bool, old []byte) string {
 	return b.String()
 }
 
-// balanced reports whether parentheses may stand in a destination as they are.
+// balanced reports whether parentheses may be in a destination unencoded.
 func balanced(p string) bool {
 	depth := 0
 	for i := 0; i < len(p); i++ {

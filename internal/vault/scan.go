@@ -34,26 +34,25 @@ const (
 	jsonString         // a string of a canvas
 )
 
-// Link is one link with the places of its parts. Spans are byte offsets in the
-// scanned text; a missing part has an empty span at the place where it would be.
-// The strings are decoded: without percent-encoding, escapes and surrounding
-// space.
+// Link is one link with the spans of its parts, as byte offsets in the scanned text; a
+// missing part has an empty span at its would-be position. The strings are decoded:
+// without percent-encoding, escapes and surrounding space.
 type Link struct {
 	Kind     Kind
 	Embed    bool // ![[…]] or ![…](…)
 	External bool // has a scheme, such as https:
 
 	Span        Span // all of it, the ! included
-	PathSpan    Span // the target without subpath; inside < > where they are
+	PathSpan    Span // the target without subpath; inside < > if present
 	SubpathSpan Span // "#heading#sub" or "#^block", the # included
-	AliasSpan   Span // what follows | or stands between [ and ]
+	AliasSpan   Span // the text after | or between [ and ]
 
 	Path    string
 	Subpath string
 	Alias   string
 
 	quote quoting
-	angle bool // the destination stands in < >
+	angle bool // the destination is in < >
 	aside bool // in the text of an HTML block or a comment
 	table bool // the alias is set off by \|
 }
@@ -65,10 +64,10 @@ type Heading struct {
 	Span     Span // its lines, without the last line ending
 	TextSpan Span // without the marks
 	Setext   bool // underlined
-	Nested   bool // inside a quote or a list: it begins no section
+	Nested   bool // inside a quote or a list: it does not begin a section
 }
 
-// BlockKind is what an outermost block is.
+// BlockKind is the kind of an outermost block.
 type BlockKind uint8
 
 // The kinds of blocks.
@@ -86,13 +85,13 @@ const (
 	BlockFootnote
 )
 
-// Block is a block that is in no other: its lines, without the last line ending.
+// Block is an outermost block: its lines, without the last line ending.
 type Block struct {
 	Kind BlockKind
 	Span Span
 }
 
-// Item is a list item from its marker on, up to the items within it.
+// Item is a list item from its marker up to the items within it.
 type Item struct {
 	Level int // 0 for an item of an outermost list
 	Span  Span
@@ -122,9 +121,9 @@ type Use struct {
 	Path  string // of the definition, as in Link
 }
 
-// Note is what a note's text contains, in order of appearance. HTML comments and
-// math are skipped. Code is listed, but its content is not scanned. The links
-// and tags in %%comments%% count, as they do in Obsidian.
+// Note holds the parts of a note's text, in order of appearance. HTML comments and math
+// are skipped. Code is listed, but its content is not scanned. The links and tags in
+// %%comments%% count, as they do in Obsidian.
 type Note struct {
 	FrontMatter FrontMatter
 	Headings    []Heading
@@ -147,8 +146,8 @@ func (n *Note) Title() string {
 	return ""
 }
 
-// Scan reads a note. It accepts any bytes and takes time linear in their number. Its
-// only error is that of ctx.
+// Scan scans a note. It accepts any bytes and takes time linear in their number. Its only
+// error is that ctx has ended.
 func Scan(ctx context.Context, text []byte) (*Note, error) {
 	n := &Note{FrontMatter: FindFrontMatter(text)}
 	start := n.FrontMatter.Body
@@ -161,7 +160,7 @@ func Scan(ctx context.Context, text []byte) (*Note, error) {
 	return n, nil
 }
 
-// scanBody reads the markdown of text from an offset on.
+// scanBody scans the markdown of text from an offset on.
 func (n *Note) scanBody(ctx context.Context, text []byte, start int) error {
 	b := blockScanner{text: text, note: n}
 	b.run(ctx, start)
@@ -183,9 +182,9 @@ func sortLinks(links []Link) {
 	}
 }
 
-// ScanLinks returns the links of a note or canvas, told apart by the path's
-// extension; a file of another kind has none. A canvas that is not JSON has
-// none either, as Obsidian can't open it. Its only error is that of ctx.
+// ScanLinks returns the links of a note or canvas, selected by the path's extension; other
+// files have none. A canvas that is not JSON has none either, as Obsidian can't open it.
+// Its only error is that ctx has ended.
 func ScanLinks(ctx context.Context, path string, text []byte) ([]Link, error) {
 	switch {
 	case isNote(path):
@@ -204,7 +203,7 @@ func ScanLinks(ctx context.Context, path string, text []byte) ([]Link, error) {
 	return nil, nil
 }
 
-// dropTagsInLinks: "#a" in [see #a](b) is link text. Both lists are in order.
+// dropTagsInLinks removes tags in link text, such as [see #a](b). Both lists are in order.
 func (n *Note) dropTagsInLinks() {
 	if len(n.Tags) == 0 || len(n.Links) == 0 {
 		return

@@ -206,8 +206,8 @@ func TestScanCanvas(t *testing.T) {
 	}
 }
 
-// goldmark, a complete CommonMark parser, must find the same destinations in
-// text made of the pieces both understand.
+// goldmark, a complete CommonMark parser, must find the same destinations in text made of
+// constructs that both support.
 func TestScanAgainstGoldmark(t *testing.T) {
 	stress.SkipTiny(t)
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "\t", "- ", "* ", "1. ", "2) ", "> ", ">",
@@ -222,14 +222,13 @@ func TestScanAgainstGoldmark(t *testing.T) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
 		src := b.String()
-		// goldmark counts the columns of a tab after nested markers from the
-		// wrong stop, and keeps an empty item open over a blank line when it is
-		// nested.
+		// goldmark counts the columns of a tab after nested markers from the wrong stop, and
+		// keeps a nested empty item open over a blank line.
 		if strings.Contains(src, " \t") || emptyItem.MatchString(src) {
 			continue
 		}
-		// What we read differently on purpose: front matter, HTML blocks as
-		// prose, the end of an HTML comment's line, and uses of references.
+		// We intentionally differ in front matter, HTML blocks as prose, the end of an HTML
+		// comment's line, and uses of references.
 		if strings.HasPrefix(src, "---") || strings.Contains(src, "<b c") || strings.Contains(src, "<!--") || strings.Contains(src, "[[") {
 			continue
 		}
@@ -268,8 +267,8 @@ func TestScanAgainstGoldmark(t *testing.T) {
 	}
 }
 
-// Each of these made some scanner quadratic: 256 KiB must take about 16
-// times as long as 16 KiB, not 256 times of processor time.
+// Each of these texts made some scanner quadratic: 256 KiB must take about 16 times the
+// processor time of 16 KiB, not 256 times.
 func TestScanIsLinear(t *testing.T) {
 	stress.SkipShort(t)
 	for _, unit := range []string{"[[", "[", "![", "[](", "[](<", "[](a \"", "[](a '", "`", "` `` ``` ", "%%", "$", "$x ", "$$", "<", "<a b=\"", "<!--", "<!-- \n", "[a]: ", "[[a", "]]", "]",

@@ -10,7 +10,7 @@ import (
 	"quarry/fault"
 )
 
-// Operation is what is done to a part of a note.
+// Operation is a way to change a part of a note.
 type Operation string
 
 // The operations.
@@ -32,17 +32,17 @@ type PartEdit struct {
 var (
 	// ErrOperation is for an operation that is not one of the five.
 	ErrOperation = fault.New(fault.InvalidArgument, "invalid operation", "use append, prepend, replace, before or after")
-	// ErrStructure says that the content would change what stands outside the
-	// part: an open code fence, a line of ==== under text, a comment.
+	// ErrStructure is returned if the content would change text outside the part: an open
+	// code fence, a line of ==== under text, a comment.
 	ErrStructure = fault.New(fault.InvalidArgument, "the content would change what stands outside the part",
 		"close what it opens: a code fence, a comment, an HTML block; or edit the text of the file")
 )
 
-// EditSection returns the splices that change the section a path names, "" for
-// the whole note without its front matter. Content goes in as lines. The
-// heading stays, and so do the blank lines before the next one; a replacement
-// may repeat the heading. If a path is missing and Create is set, the missing
-// headings are added at the end of the innermost section that exists.
+// EditSection returns the splices that change the section named by a path, "" for the
+// whole note without its front matter. Content is inserted as lines. The heading remains,
+// and so do the blank lines before the next one; a replacement may repeat the heading. If
+// a path is missing and Create is set, the missing headings are added at the end of the
+// innermost existing section.
 func EditSection(ctx context.Context, text []byte, path string, e PartEdit) ([]Splice, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {
@@ -64,7 +64,7 @@ func EditSection(ctx context.Context, text []byte, path string, e PartEdit) ([]S
 	return createSection(ctx, text, n, sections, path, e)
 }
 
-// createSection adds the headings a path lacks, each one level below the last.
+// createSection adds the missing headings of a path, each one level below the last.
 func createSection(ctx context.Context, text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
 	names := splitPath(path)
 	parent := Section{Span: Span{Start: n.FrontMatter.Body, End: len(text)}, Body: Span{Start: n.FrontMatter.Body, End: len(text)}, Parent: -1}
@@ -88,7 +88,7 @@ func createSection(ctx context.Context, text []byte, n *Note, sections []Section
 	return editSection(ctx, text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
 }
 
-// editSection tries the splice as it is. If the lines would merge with their
+// editSection first tries the splice unchanged. If the lines would merge with their
 // neighbours, it adds blank lines around them.
 func editSection(ctx context.Context, text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
 	splice, err := sectionSplice(ctx, text, n, s, e)
@@ -132,7 +132,7 @@ func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e Part
 				if len(bytes.TrimSpace(text[from:end])) > 0 {
 					break
 				}
-				from = next // blank lines under the heading stay
+				from = next // blank lines under the heading remain
 			}
 		} else {
 			content = ""
@@ -146,7 +146,7 @@ func sectionSplice(ctx context.Context, text []byte, n *Note, s *Section, e Part
 	return Splice{}, ErrOperation
 }
 
-// dropHeading takes the section's own heading off a replacement that repeats it.
+// dropHeading removes the section's own heading from a replacement that repeats it.
 func dropHeading(ctx context.Context, content string, s *Section) (string, error) {
 	if s.Heading.Level == 0 {
 		return content, nil
@@ -175,7 +175,7 @@ func lastTextEnd(text []byte, s *Section) int {
 	return next
 }
 
-// continues: lines that go on with the list or table the section ends with.
+// continues reports whether content continues the list or table at the end of a section.
 func continues(text []byte, n *Note, end int, content string) bool {
 	first := strings.TrimLeft(content, " \t")
 	if first == "" {
@@ -197,8 +197,8 @@ func continues(text []byte, n *Note, end int, content string) bool {
 	return false
 }
 
-// lines makes a splice of whole lines. It goes to the start of a line, or to
-// the end of a text without a last line ending, which then still has none.
+// lines makes a splice of whole lines. It goes to the start of a line, or to the end of a
+// text without a last line ending, which then still has none.
 func lines(text []byte, at Span, content string) Splice {
 	eol := lineEnding(text)
 	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)
@@ -214,7 +214,7 @@ func lines(text []byte, at Span, content string) Splice {
 	return Splice{Span: at, New: content}
 }
 
-// keepsHeadings verifies that the headings outside a splice stay what they are.
+// keepsHeadings verifies that a splice does not change the headings outside it.
 func keepsHeadings(ctx context.Context, text []byte, n *Note, s Splice) (bool, error) {
 	out, err := ApplySplices(text, []Splice{s})
 	if err != nil {
@@ -227,7 +227,7 @@ func keepsHeadings(ctx context.Context, text []byte, n *Note, s Splice) (bool, e
 	return sameHeadings(n, after, s), nil
 }
 
-// sameHeadings compares what two texts have outside of a splice.
+// sameHeadings compares the headings of two texts outside a splice.
 func sameHeadings(n, after *Note, s Splice) bool {
 	if after.FrontMatter.Span != n.FrontMatter.Span {
 		return false
@@ -262,10 +262,10 @@ func sameHeadings(n, after *Note, s Splice) bool {
 	return true
 }
 
-// EditBlock returns the splices that change the block with an id. The id stays.
-// In a paragraph or list item, content is appended and prepended as it is; in a
-// block with its id on a line of its own, and before or after any block, as
-// lines. Rows for a table come under its head.
+// EditBlock returns the splices that change the block with an id. The id remains. In a
+// paragraph or list item, content is appended and prepended unchanged; in a block with its
+// id on a line of its own, and before or after any block, it is inserted as lines. Rows
+// for a table go below its head.
 func EditBlock(ctx context.Context, text []byte, id string, e PartEdit) ([]Splice, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {
@@ -335,7 +335,7 @@ func blockSplice(text []byte, p Part, e PartEdit) (Splice, error) {
 	return Splice{}, ErrOperation
 }
 
-// tableRows returns where the rows of a table begin.
+// tableRows returns the start of the rows of a table.
 func tableRows(text []byte, table Span) int {
 	_, next := lineEnd(text, table.Start)
 	_, next = lineEnd(text, next)
@@ -347,8 +347,8 @@ func hasTableHead(content string) bool {
 	return len(rows) > 1 && isDelimiterRow([]byte(rows[1]))
 }
 
-// ReadPart returns the span of the part a target names: a heading's section with
-// its heading, or the block with an id that starts with "^".
+// ReadPart returns the span of the part named by a target: a heading's section with its
+// heading, or the block with an id that starts with "^".
 func ReadPart(ctx context.Context, text []byte, target string) (Span, error) {
 	n, err := Scan(ctx, text)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"quarry/fault"
 )
 
-// PathSeparator stands between the headings of a path, outermost first.
+// PathSeparator separates the headings of a path, outermost first.
 const PathSeparator = "::"
 
-// Section is a heading and all that stands under it.
+// Section is a heading and the text under it.
 type Section struct {
 	Heading Heading
 	Path    []string // the headings above it, and its own
 	Line    int      // of the heading, from 1
 	Parent  int      // index of the section it is in, -1 for none
-	// Span is whole lines: from the heading to the next one of its level or
-	// above. Body is the same without the heading.
+	// Span is whole lines: from the heading up to the next one of its level or higher.
+	// Body is Span without the heading.
 	Span, Body Span
 }
 
 // Name is the section's path as written in a target.
 func (s *Section) Name() string { return strings.Join(s.Path, PathSeparator) }
 
-// Sections returns the sections of a note, in order. Headings in quotes and
-// lists begin none.
+// Sections returns the sections of a note, in order. Headings in quotes and lists don't
+// begin a section.
 func (n *Note) Sections(text []byte) []Section {
 	var out []Section
 	var open []int // indexes of the sections the line is in
@@ -69,7 +69,7 @@ func lineStart(text []byte, at int) int {
 	return start
 }
 
-// NoPartError says that a note has no such part; Have lists those it has.
+// NoPartError reports a missing part of a note; Have lists the existing ones.
 type NoPartError struct {
 	Kind string // heading, block or property
 	Want string
@@ -80,10 +80,10 @@ func (e *NoPartError) Error() string {
 	return fmt.Sprintf("the note has no %s %q", e.Kind, fault.Clip(e.Want, 100))
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *NoPartError) Unwrap() error { return fault.NotFound }
 
-// Hint lists what the note has.
+// Hint lists the existing parts.
 func (e *NoPartError) Hint() string {
 	const most = 20
 	switch {
@@ -95,7 +95,7 @@ func (e *NoPartError) Hint() string {
 	return "it has " + strings.Join(e.Have, ", ")
 }
 
-// AmbiguousPartError says that several sections go by a name.
+// AmbiguousPartError reports that several sections match a name.
 type AmbiguousPartError struct {
 	Want  string
 	Names []string // their full paths
@@ -106,10 +106,10 @@ func (e *AmbiguousPartError) Error() string {
 	return fmt.Sprintf("%d headings are called %q", len(e.Names), fault.Clip(e.Want, 100))
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *AmbiguousPartError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says how to tell them apart.
+// Hint says how to distinguish them.
 func (e *AmbiguousPartError) Hint() string {
 	total, seen := map[string]int{}, map[string]int{}
 	how := "name the headings above it too, joined by " + PathSeparator
@@ -128,11 +128,10 @@ func (e *AmbiguousPartError) Hint() string {
 	return how + ": " + strings.Join(places, ", ")
 }
 
-// FindSection returns the index of the section a path names: the headings above
-// it may be left out. A path that fits several sections is an error, unless it
-// is the whole path of one. Headings are compared as written, else in any case
-// and without their markup. Of several with the same path, "Log[2]" is the
-// second, unless a heading has that text.
+// FindSection returns the index of the section named by a path: outer headings may be
+// omitted. A path that fits several sections is an error, unless it is the whole path of
+// one. Headings are compared as written, else in any case and without their markup. Of
+// several with the same path, "Log[2]" is the second, unless a heading has that text.
 func FindSection(sections []Section, path string) (int, error) {
 	found := findSections(sections, path)
 	if len(found) == 0 {
@@ -159,7 +158,7 @@ func FindSection(sections []Section, path string) (int, error) {
 	return 0, e
 }
 
-// numbered takes the number off a path that ends in one in brackets.
+// numbered splits off the number in brackets at the end of a path.
 func numbered(path string) (name string, n int, ok bool) {
 	name, ok = strings.CutSuffix(strings.TrimSpace(path), "]")
 	i := strings.LastIndexByte(name, '[')
@@ -170,8 +169,8 @@ func numbered(path string) (name string, n int, ok bool) {
 	return name[:i], n, err == nil && n > 0
 }
 
-// findSections returns the sections a path fits, by the strictest reading that
-// fits any.
+// findSections returns the sections that match a path, by the strictest reading with a
+// match.
 func findSections(sections []Section, path string) []int {
 	for _, want := range targetPaths(path) {
 		for _, same := range []func(a, b string) bool{
@@ -194,8 +193,8 @@ func findSections(sections []Section, path string) []int {
 	return nil
 }
 
-// targetPaths returns the ways to read a path: as one heading, which may contain
-// the separator, and split; with and without the #s that callers copy along.
+// targetPaths returns the ways to read a path: as one heading, which may contain the
+// separator, and split; with and without the #s that callers copy along.
 func targetPaths(path string) [][]string {
 	split := splitPath(path)
 	out := [][]string{{strings.TrimSpace(path)}}
@@ -231,7 +230,7 @@ func fitsEnd(have, want []string, same func(a, b string) bool) bool {
 	return len(have) >= len(want) && slices.EqualFunc(have[len(have)-len(want):], want, same)
 }
 
-// fitsWithin: the last headings are the same, the others come in this order.
+// fitsWithin reports whether the last headings are the same and the others in this order.
 func fitsWithin(have, want []string, same func(a, b string) bool) bool {
 	if !same(have[len(have)-1], want[len(want)-1]) {
 		return false
@@ -245,13 +244,13 @@ func fitsWithin(have, want []string, same func(a, b string) bool) bool {
 	return len(want) == 0
 }
 
-// plainHeading is a heading as it is shown, in one case: links by their text,
-// without emphasis, code ticks and escapes.
+// plainHeading returns a heading as shown, in one case: links by their text, without
+// emphasis, code ticks and escapes.
 func plainHeading(s string) string {
 	text := []byte(s)
 	var note Note
 	scan := inlineScanner{p: text, note: &note}
-	scan.run(context.Background()) // one line, so nothing has to end it
+	scan.run(context.Background()) // one line, so no context is needed
 	sortLinks(note.Links)
 	var b strings.Builder
 	at := 0
@@ -282,7 +281,7 @@ type Part struct {
 	Alone   bool // the id is on a line of its own, after the block
 }
 
-// FindBlock returns the block with an id; ids count in any case, as in Obsidian.
+// FindBlock returns the block with an id; case is ignored, as in Obsidian.
 func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	id = strings.TrimPrefix(strings.TrimSpace(id), "^")
 	e := &NoPartError{Kind: "block", Want: id}
@@ -298,11 +297,10 @@ func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	return Part{}, e
 }
 
-// Parts returns the block of each id of the note, in order; of an id that occurs
-// again, the first.
+// Parts returns the block of each id of the note, in order; for a repeated id, the first.
 func (n *Note) Parts(text []byte) []Part {
 	var out []Part
-	first := map[string]int{} // where in out, plus 1
+	first := map[string]int{} // index in out, plus 1
 	for _, b := range n.BlockIDs {
 		id := strings.ToLower(b.ID)
 		if at := first[id]; at > 0 {
@@ -317,8 +315,8 @@ func (n *Note) Parts(text []byte) []Part {
 	return out
 }
 
-// lastBefore returns the index of the last span that begins at or before an offset, or
-// -1. Spans of blocks are in order and apart, and so are those of items.
+// lastBefore returns the index of the last span that begins at or before an offset, or -1.
+// The spans of blocks are sorted and disjoint, and so are the spans of items.
 func lastBefore[T any](list []T, at int, span func(*T) Span) int {
 	i, _ := slices.BinarySearchFunc(list, at, func(t T, at int) int {
 		if span(&t).Start <= at {

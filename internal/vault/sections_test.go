@@ -169,7 +169,7 @@ func TestRenameTag(t *testing.T) {
 	}
 }
 
-// relinked carries a rename of a heading or block out.
+// relinked applies the rename of a heading or block.
 func relinked(t *testing.T, m memory, r *Relink, err error) memory {
 	t.Helper()
 	if err != nil {
@@ -217,7 +217,7 @@ func TestRenameHeading(t *testing.T) {
 			t.Errorf("keep texts %v: %d texts in %s", keep, texts, got["a.md"])
 		}
 	}
-	// A heading above of the same name would be found first: the link says more.
+	// Another heading of the same name would be found first: the link gets a longer path.
 	m = vaultOf("n.md", "# A\n# P\n## Q\n", "a.md", "[[n#Q]]\n")
 	r, err = RenameHeading(ctx, "n.md", []byte(m["n.md"]), "Q", "A", m.Paths(), m.Read, ix.ResolveLink, false)
 	if got := relinked(t, m, r, err); got["a.md"] != "[[n#P#A]]\n" {
@@ -271,7 +271,7 @@ func TestAttachments(t *testing.T) {
 	}
 }
 
-// Sections with the same headings above them are told apart by number.
+// Sections with the same headings above them are distinguished by number.
 func TestFindSectionByNumber(t *testing.T) {
 	text := []byte("# Log\n## Day\none\n## Day\ntwo\n# Other\n## Day\n# A[1]\n")
 	sections := scanNote(text).Sections(text)

@@ -38,15 +38,14 @@ type Settings struct {
 	NewFileFolderPath    string     // used when NewFileLocation is folder
 }
 
-// DefaultSettings is what Obsidian does when app.json says nothing.
+// DefaultSettings returns Obsidian's settings without app.json.
 func DefaultSettings() Settings {
 	return Settings{TrashOption: TrashSystem, NewLinkFormat: Shortest, AttachmentFolderPath: "/", NewFileLocation: "root"}
 }
 
-// ParseSettings reads app.json. What is missing, of the wrong type or unknown
-// keeps its default; the error, if any, lists every such value, and the
-// settings are usable nevertheless. Empty input is not an error: a new vault
-// has no app.json.
+// ParseSettings parses app.json. A setting that is missing, unknown or of the wrong type
+// keeps its default; the error, if any, lists every such value, and the settings are
+// usable nevertheless. Empty input is not an error: a new vault has no app.json.
 func ParseSettings(data []byte) (Settings, error) {
 	s := DefaultSettings()
 	data = []byte(strings.TrimPrefix(string(data), bom))

@@ -2,8 +2,8 @@ package vault
 
 import "testing"
 
-// FuzzSettings reads anything as a vault's app.json: there are usable settings
-// and, where something was wrong, an error that says so.
+// FuzzSettings parses arbitrary input as a vault's app.json: the settings are usable, and
+// an invalid value gives an error.
 func FuzzSettings(f *testing.F) {
 	for _, s := range []string{
 		"", "{}", `{"trashOption":"local","alwaysUpdateLinks":true}`,

@@ -38,7 +38,7 @@ func TestParseSettingsIsLenient(t *testing.T) {
 			t.Errorf("%s: not the defaults: %+v", c.name, s)
 		}
 	}
-	// One bad value leaves the others.
+	// One invalid value does not affect the others.
 	s, err := ParseSettings([]byte(`{"trashOption":"moon","newLinkFormat":"absolute"}`))
 	if err == nil || s.NewLinkFormat != Absolute {
 		t.Errorf("got %v, %v", s.NewLinkFormat, err)

@@ -21,17 +21,17 @@ func headingKey(s string) string {
 	return fold(strings.Join(strings.Fields(headingMarks.Replace(s)), " "))
 }
 
-// HeadingSubpath is a heading as a link names it.
+// HeadingSubpath returns a heading as a link names it.
 func HeadingSubpath(heading string) string {
 	return strings.Join(strings.Fields(linkMarks.Replace(heading)), " ")
 }
 
-// anchors are the headings of a note as links see them: those in quotes and
-// lists too.
+// anchors are the headings of a note as links see them, including those in quotes and
+// lists.
 type anchors struct {
 	list []Section
 	keys []string         // headingKey of each
-	by   map[string][]int // which have a key
+	by   map[string][]int // the headings with a key
 }
 
 func (n *Note) anchors(text []byte) *anchors {
@@ -56,9 +56,9 @@ func subpathParts(subpath string) []string {
 	return strings.Split(subpath[1:], "#")
 }
 
-// find returns the heading that parts of a subpath name, -1 for none: the
-// first whose text is the last part and that stands under the others. on[i] is
-// the heading that part i names.
+// find returns the heading named by the parts of a subpath, -1 for none: the first whose
+// text is the last part and that is under the others. on[i] is the heading named by part
+// i.
 func (a *anchors) find(parts []string) (at int, on []int) {
 	if len(parts) == 0 {
 		return -1, nil
@@ -89,17 +89,16 @@ type Relink struct {
 	Own   Splice // of the heading's text or the id
 	Links int    // links rewritten
 	Files []FileEdit
-	// Broken counts links that can't be made to name the heading, BrokenIn
-	// says where they are.
+	// Broken counts links that can't name the new heading; BrokenIn lists their files.
 	Broken   int
 	BrokenIn []string
-	Already  int // links that led nowhere and lead to the new name now
+	Already  int // formerly broken links that now lead to the new name
 }
 
-// RenameHeading plans to give a section another heading. sources are the files
-// that may link to the note, itself among them; resolve says which file a link
-// means. Links that name the heading, alone or above another, follow it; displayed
-// texts that are the heading change with it unless keepTexts is set.
+// RenameHeading plans to rename the heading of a section. sources are the files that may
+// link to the note, itself among them; resolve returns the file that a link means. Links
+// that name the heading, alone or above another, follow it; displayed texts that are the
+// heading change with it unless keepTexts is set.
 func RenameHeading(ctx context.Context, path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool), keepTexts bool) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
@@ -152,7 +151,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 		if got, _ := after.find(parts); got == target {
 			return "#" + strings.Join(parts, "#"), touched, true
 		}
-		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // name what stands above it too
+		for up := after.list[on[0]].Parent; up >= 0; up = after.list[up].Parent { // name the heading above it too
 			parts = append([]string{HeadingSubpath(after.list[up].Heading.Text)}, parts...)
 			if got, _ := after.find(parts); got == target {
 				return "#" + strings.Join(parts, "#"), true, true
@@ -163,7 +162,7 @@ func RenameHeading(ctx context.Context, path string, text []byte, section, to st
 	return r, r.collect(ctx, path, sources, read, resolve, keepTexts, rename)
 }
 
-// RenameBlock plans to give a block another id, as [RenameHeading] does.
+// RenameBlock plans to change the id of a block, as [RenameHeading] does.
 func RenameBlock(ctx context.Context, path string, text []byte, id, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
 	to = strings.TrimPrefix(strings.TrimSpace(to), "^")
 	for i := range len(to) {
@@ -194,8 +193,8 @@ func RenameBlock(ctx context.Context, path string, text []byte, id, to string, s
 	return r, r.collect(ctx, path, sources, read, resolve, false, rename)
 }
 
-// collect finds the links to rewrite. rename returns the new subpath, whether it
-// differs from the old one, and whether a link can name it at all.
+// collect finds the links to rewrite. rename returns the new subpath, whether it differs
+// from the old one, and whether a link can name it at all.
 func (r *Relink) collect(ctx context.Context, path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), keepTexts bool, rename func(string) (string, bool, bool)) error {
 	for _, source := range sources {
 		text, err := read(source)
@@ -237,7 +236,7 @@ func (r *Relink) collect(ctx context.Context, path string, sources []string, rea
 			e.Splices = append(e.Splices, splices...)
 			e.Links++
 		}
-		e.Texts = len(e.Splices) - e.Links // a second splice of a link is that of its text
+		e.Texts = len(e.Splices) - e.Links // a second splice of a link changes its text
 		if source == path {
 			e.Splices = append(e.Splices, r.Own)
 			r.dropInside(&e)
@@ -254,8 +253,7 @@ func (r *Relink) collect(ctx context.Context, path string, sources []string, rea
 	return nil
 }
 
-// dropInside removes links in the heading's own text, since that text is
-// replaced.
+// dropInside removes links in the heading's own text, since that text is replaced.
 func (r *Relink) dropInside(e *FileEdit) {
 	kept := e.Splices[:0]
 	for _, s := range e.Splices {
@@ -268,8 +266,8 @@ func (r *Relink) dropInside(e *FileEdit) {
 	e.Splices = kept
 }
 
-// subpathSplices writes another subpath into a link. A shown text that is the
-// old subpath, as Obsidian writes it ("note > heading"), changes with it.
+// subpathSplices writes another subpath into a link. A displayed text that is the old
+// subpath, as Obsidian writes it ("note > heading"), changes with it.
 func (l *Link) subpathSplices(text []byte, to string) ([]Splice, bool) {
 	raw := to
 	switch l.Kind {

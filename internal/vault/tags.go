@@ -12,10 +12,10 @@ import (
 	"quarry/internal/value"
 )
 
-// ErrTag is for a name that can't be a tag.
+// ErrTag is returned for an invalid tag name.
 var ErrTag = fault.New(fault.InvalidArgument, "invalid tag", "use letters, digits, _, - and / for nesting, and not digits alone")
 
-// CleanTag returns a tag's name without "#", and an error if it can't be one.
+// CleanTag returns a tag's name without "#", or an error if it is invalid.
 func CleanTag(name string) (string, error) {
 	name = strings.TrimPrefix(strings.TrimSpace(name), "#")
 	numeric := true
@@ -32,14 +32,13 @@ func CleanTag(name string) (string, error) {
 	return name, nil
 }
 
-// HasTag reports whether a tag is another, or nested in it, in any case.
+// HasTag reports whether a tag equals another or is nested in it, ignoring case.
 func HasTag(tag, of string) bool {
 	tag, of = fold(tag), fold(of)
 	return tag == of || strings.HasPrefix(tag, of+"/")
 }
 
-// AllTags returns the tags of a note, those of its properties first, each as
-// often as it occurs.
+// AllTags returns the tags of a note, property tags first, with repetitions.
 func (n *Note) AllTags(head *Head) []string {
 	out := head.Tags()
 	for _, t := range n.Tags {
@@ -48,8 +47,8 @@ func (n *Note) AllTags(head *Head) []string {
 	return out
 }
 
-// AddTag returns the splices that give a note a tag in its front matter; none if it
-// has the tag there already. An item of the list that is empty becomes the tag.
+// AddTag returns the splices that add a tag to the front matter of a note; none if it has
+// the tag there already. An empty item of the list becomes the tag.
 func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 	head := ReadHead(ctx, text)
 	if slices.ContainsFunc(head.Tags(), func(t string) bool { return fold(t) == fold(tag) }) {
@@ -80,9 +79,8 @@ func AddTag(ctx context.Context, text []byte, tag string) ([]Splice, error) {
 	return AddToProperty(text, key, tag, false)
 }
 
-// RenameTag returns the splices that rename a tag, and those nested in it, in
-// the text of a note and in its properties; none where the note has no such
-// tag. Tags count in any case.
+// RenameTag returns the splices that rename a tag, and those nested in it, in the text of
+// a note and in its properties; none if the note has no such tag. Case is ignored.
 func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	from, err := CleanTag(from)
 	if err != nil {
@@ -111,7 +109,7 @@ func RenameTag(ctx context.Context, text []byte, from, to string) ([]Splice, err
 	return append(props, out...), nil
 }
 
-// renamedTag replaces as much of a tag as the old name covers.
+// renamedTag replaces the part of a tag that the old name covers.
 func renamedTag(at Span, name, from, to string) Splice {
 	end, runes := at.Start, utf8.RuneCountInString(from)
 	for range runes {
@@ -121,8 +119,7 @@ func renamedTag(at Span, name, from, to string) Splice {
 	return Splice{Span: Span{Start: at.Start, End: end}, New: to}
 }
 
-// renamePropertyTags renames the tags of the properties, where they stand on one
-// line each.
+// renamePropertyTags renames the tags of the properties that are on one line each.
 func renamePropertyTags(ctx context.Context, text []byte, from, to string) ([]Splice, error) {
 	d, err := value.Parse(value.Header, text)
 	if err != nil {

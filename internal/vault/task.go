@@ -13,7 +13,7 @@ type Task struct {
 	Text string // of its first line
 	Done bool   // the mark is x
 	Open bool   // the mark is neither x nor -, which cancels a task
-	// Dates are those of TaskDates, 2024-12-31 or "": 📅 2024-12-31, or the inline
+	// Dates has the dates of TaskDates, 2024-12-31 or "": 📅 2024-12-31, or the inline
 	// field due:: 2024-12-31.
 	Dates [len(TaskDates)]string
 }
@@ -25,8 +25,8 @@ var TaskDates = [...]string{"due", "scheduled", "start", "done"}
 // brackets within a line.
 type Field struct{ Key, Value string }
 
-// The expressions are compiled when they are used: a start of the program has no time
-// for them.
+// The expressions are compiled on first use, because compiling them would slow down the
+// start of the program.
 var (
 	taskLine  = compiled(`^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\r\n])\][ \t]+([^\r\n]*)`)
 	taskDate  = compiled(`(?:(📅|📆|🗓|due::)|(⏳|⌛|scheduled::)|(🛫|start::)|(✅|completion::|done::))\x{FE0F}?[ \t]*(\d{4}-\d{2}-\d{2})`)

@@ -1,20 +1,19 @@
 // Package vault has the rules of an Obsidian vault: its settings, front matter, headings, tags, links, how a link finds its note,
-// and what has to be rewritten when notes move.
+// and the rewrites that moving notes requires.
 //
-// It is pure: bytes, strings and a list of paths come in, decisions come out.
-// It never opens a file; its caller reads through the sandbox and passes text by
-// [Files].
+// It is pure: it takes bytes, strings and a list of paths, and returns decisions. It
+// never opens a file; its caller reads through the sandbox and passes text by [Files].
 //
-// Invariant: a [Plan] consists of byte splices, so bytes outside the spans it
-// names never change, and after it is carried out every link that resolved to
-// a file before still resolves to that same file at its new place. A link that can't
-// follow is counted in Plan.Broken, never guessed.
+// Invariant: a [Plan] consists of byte splices, so bytes outside the spans it names never
+// change, and after it is carried out every link that resolved to a file before still
+// resolves to that file at its new path. A link that can't follow is counted in
+// Plan.Broken, never guessed.
 //
-// Paths are relative to the vault, with "/" separators, as on disk. Text is
-// UTF-8; a leading byte order mark is allowed and counted in the offsets. For a
-// file in another encoding the caller decodes first, plans on the decoded text
-// and maps the spans back (or decodes, splices, encodes): spans always refer to
-// exactly the bytes that were handed in. Bytes that are not UTF-8 do no harm.
+// Paths are relative to the vault, with "/" separators, as on disk. Text is UTF-8; a
+// leading byte order mark is allowed and counted in the offsets. For a file in another
+// encoding the caller decodes first, plans on the decoded text and maps the spans back (or
+// decodes, splices, encodes): spans are always offsets in the bytes passed in. Bytes that
+// are not UTF-8 do no harm.
 package vault
 
 import (
@@ -23,7 +22,7 @@ import (
 	"quarry/internal/splice"
 )
 
-// Files is what a [Graph] needs to see of a vault.
+// Files gives a [Graph] access to a vault.
 type Files interface {
 	// Paths lists every file of the vault, notes and attachments.
 	Paths() []string
@@ -37,7 +36,7 @@ type (
 	Splice = splice.Splice
 )
 
-// ApplySplices returns text with the splices made.
+// ApplySplices returns text with the splices applied.
 func ApplySplices(text []byte, splices []Splice) ([]byte, error) { return splice.Apply(text, splices) }
 
 const bom = "\xef\xbb\xbf"
@@ -48,16 +47,15 @@ func isNote(path string) bool { return hasSuffixFold(path, ".md") }
 // isCanvas reports whether path names a canvas.
 func isCanvas(path string) bool { return hasSuffixFold(path, ".canvas") }
 
-// HasLinks reports whether a file of this name is one whose links are kept: a
-// note or a canvas.
+// HasLinks reports whether files of this name have links: notes and canvases.
 func HasLinks(path string) bool { return isNote(path) || isCanvas(path) }
 
-// hasSuffixFold compares an ASCII suffix in any case.
+// hasSuffixFold reports whether s ends in an ASCII suffix, ignoring case.
 func hasSuffixFold(s, suffix string) bool {
 	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
 }
 
-// dir is the folder of a path, "" at the top.
+// dir returns the folder of a path, "" at the top.
 func dir(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
 		return path[:i]
@@ -65,7 +63,7 @@ func dir(path string) string {
 	return ""
 }
 
-// base is the last element of a path.
+// base returns the last element of a path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // join puts a folder, possibly "", before a path.

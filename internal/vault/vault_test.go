@@ -31,7 +31,7 @@ func linksOf(path string, text []byte) []Link {
 	return links
 }
 
-// builder makes a vault whose notes link to each other in every way there is.
+// builder makes a vault whose notes link to each other in every possible way.
 type builder struct {
 	rng   *rand.Rand
 	paths []string
@@ -182,8 +182,8 @@ func (w *world) links(ix *Index, path string) ([]int, string) {
 	return ids, skel.String()
 }
 
-// violations counts links that resolved at the start and now don't, or to
-// another file, and files whose bytes outside links changed.
+// violations counts links that resolved at the start and now don't, or to another file,
+// and files whose bytes outside links changed.
 func (w *world) violations() (links, bytes int) {
 	ix := NewIndex(w.files.Paths())
 	for p, i := range w.id {
@@ -224,14 +224,14 @@ func (w *world) carryOut(t *testing.T, p *Plan) {
 	}
 }
 
-// Every note of a vault of 5,000 is moved once, at random, with folder moves in
-// between. No link that found its file may lose it.
+// Every note of a vault of 5,000 is moved once, at random, with folder moves in between.
+// No link that found its file may lose it.
 func TestMoveEveryNote(t *testing.T) {
 	for seed, format := range []LinkFormat{Shortest, Relative, Absolute} {
 		t.Run(string(format), func(t *testing.T) {
 			notes := stress.N(5000)
 			if format != Shortest {
-				notes = stress.N(500) // the seed and the form of new links are all that differ
+				notes = stress.N(500) // only the seed and the form of new links vary
 			}
 			b := &builder{rng: rand.New(rand.NewPCG(7, uint64(seed)))}
 			taken := map[string]bool{}
@@ -259,7 +259,7 @@ func TestMoveEveryNote(t *testing.T) {
 			var planning, longest time.Duration
 			updated, folders := 0, 0
 			do := func(mv Move) {
-				start := stress.CPU() // others may have the processor meanwhile
+				start := stress.CPU() // processor time, because other processes may run meanwhile
 				plan, err := g.Plan(ctx, m, []Move{mv}, PlanOptions{Update: true, Format: format})
 				if err != nil {
 					t.Fatalf("%v: %v", mv, err)
@@ -339,8 +339,8 @@ func TestBacklinks(t *testing.T) {
 	}
 }
 
-// Names that fight with every syntax a link may stand in. A link may become
-// impossible to write (a property naming "C#"); then it is counted.
+// Names with special characters of every link syntax. A link may become impossible to
+// write (a property naming "C#"); then it is counted.
 func TestMoveToNastyNames(t *testing.T) {
 	names := []string{"C#", "a|b", "x`y", "a%20b", "[z]", "it's", `"q"`, "ab:c", "&amp;", "$x$", "%%c%%", `back\`, "(open", "close)", "^up", "<t>", "é É",
 		"x.md", "p.png", "~", "a: b", "b #c", "!bang", "a,b", "{c}", "- d", "*e*", "_f_", "https://h", "n", "A", "100%", "?", "a  b", "\u00a0", "日本", "'", "#"}

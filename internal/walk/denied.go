@@ -7,8 +7,8 @@ import (
 	"quarry/internal/policy"
 )
 
-// deny counts an entry that the policy denies, if the walk would list it
-// otherwise. There are few such entries.
+// deny counts an entry that the policy denies, if the walk would list it otherwise. There
+// are few such entries.
 func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool, v policy.Verdict) {
 	path := join(shown, name)
 	if t.ignored {
@@ -33,6 +33,6 @@ func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, i
 	}
 }
 
-// maxSecrets is how many secrets a worker names: of more, those that come first in
-// path order may not be among them.
+// maxSecrets bounds the secrets that a worker names: if there are more, the first in path
+// order may be missing.
 const maxSecrets = 1000

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// lateContext has ended for whoever asks, while those that wait for its end have
-// not been told yet, as it is for a moment when a deadline passes.
+// lateContext has ended according to Err, but its Done channel is still open, as happens
+// for a moment when a deadline passes.
 type lateContext struct {
 	context.Context
 	ended atomic.Bool
@@ -27,8 +27,8 @@ func (c *lateContext) Err() error {
 	return nil
 }
 
-// A visitor that leaves out files because the context has ended must not make the
-// walk look complete.
+// A visitor that omits files because the context has ended must not make the walk look
+// complete.
 func TestEndOfContextIsReported(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
@@ -41,7 +41,7 @@ func TestEndOfContextIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	// Its Done never closes: nobody is told before the walk is over.
+	// Its Done never closes: no waiter learns of the end before the walk is over.
 	parent, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ctx := &lateContext{Context: parent}

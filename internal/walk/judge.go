@@ -9,15 +9,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Judge tells, one at a time, which folders a walk would enter and which files it would list.
-// It decides by the same rules, read from the same files; It remembers them until Forget is
-// called, so a caller that changes a rule file, or learns of a change, must call Forget. It
-// is safe for concurrent use.
+// Judge reports, one at a time, which folders a walk would enter and which files it would
+// list. It decides by the same rules, read from the same files, and caches them until
+// Forget: a caller that changes a rule file, or learns of a change, must call Forget. It is
+// safe for concurrent use.
 type Judge struct {
 	mu     sync.Mutex
 	w      worker
 	frames map[string]*ignore.Frame // by folder, "" for the root
-	enters map[string]bool          // whether a walk gets into a folder
+	enters map[string]bool          // whether a walk reaches the folder
 }
 
 // NewJudge returns a Judge for walks of the whole root with these options;
@@ -36,8 +36,7 @@ func NewOpenJudge(root *rootfs.Root, opts *Options) *Judge {
 	return j
 }
 
-// Enters reports whether a walk that has entered dir enters the folder called
-// name in it.
+// Enters reports whether a walk that has entered dir enters its subfolder called name.
 func (j *Judge) Enters(dir rootfs.Path, name string) bool {
 	if name == "" || j.w.policy.Entry(dir.String(), name, true) != policy.Allowed {
 		return false
@@ -47,8 +46,7 @@ func (j *Judge) Enters(dir rootfs.Path, name string) bool {
 	return j.shows(plainPath(dir), name, true)
 }
 
-// Lists reports whether a walk lists the file at a path, provided that there is
-// one.
+// Lists reports whether a walk lists the file at a path, provided that it exists.
 func (j *Judge) Lists(path string) bool {
 	dir, name := split(path)
 	j.mu.Lock()
@@ -56,8 +54,7 @@ func (j *Judge) Lists(path string) bool {
 	return name != "" && j.reaches(dir) && j.allowed(dir, name, false) && j.shows(dir, name, false)
 }
 
-// Visits reports whether a walk enters the folder at a path, provided that there is
-// one.
+// Visits reports whether a walk enters the folder at a path, provided that it exists.
 func (j *Judge) Visits(dir string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -110,8 +107,8 @@ func (j *Judge) shows(dir, name string, isDir bool) bool {
 	return name[0] != '.' || j.w.opts.Hidden || answer == ignore.Keep && !j.w.opts.StrictHidden
 }
 
-// Learn takes the rules of a folder from its listing, which saves the Judge
-// five system calls if there are none.
+// Learn takes the rules of a folder from its listing, which saves the Judge five system
+// calls if there are none.
 func (j *Judge) Learn(dir *rootfs.Dir, entries []rootfs.Entry) {
 	shown := plainPath(dir.Path())
 	j.mu.Lock()
@@ -130,7 +127,7 @@ func (j *Judge) Forget() {
 	clear(j.enters)
 }
 
-// frame gives the rules in force in a folder. j.mu is held.
+// frame returns the rules in force in a folder. j.mu is held.
 func (j *Judge) frame(shown string) *ignore.Frame {
 	if f, ok := j.frames[shown]; ok {
 		return f

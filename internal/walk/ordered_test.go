@@ -100,7 +100,7 @@ func randomTree(t testing.TB, rng *rand.Rand, dir string, repos bool) {
 	fill(dir, 0)
 }
 
-// TestSameAnswer: workers, batches, and order change nothing but the order.
+// TestSameAnswer checks that workers, batches and order change only the order.
 func TestSameAnswer(t *testing.T) {
 	stress.SkipShort(t)
 	stress.NeedsCase(t)
@@ -141,10 +141,10 @@ func rgFiles(t testing.TB, rg, dir string, args ...string) []string {
 	return files
 }
 
-// rgLists counts the lists of ripgrep, and those that have a file.
+// rgLists counts the lists of ripgrep, and the non-empty ones.
 type rgLists struct{ all, some int }
 
-// sameAsRg compares what is listed. Most of the lists must not be empty.
+// sameAsRg compares the listings. Most of the lists must not be empty.
 func (c *rgLists) sameAsRg(t *testing.T, rg, dir string, opts Options, args ...string) {
 	t.Helper()
 	// rg knows no protected names, so neither do we here.
@@ -169,9 +169,9 @@ func (c *rgLists) sameAsRg(t *testing.T, rg, dir string, opts Options, args ...s
 	}
 }
 
-// copyTree copies files but not .git. What vanishes meanwhile is left out: the
-// repository may be in use. Don't call it for the top of a checkout: what builds
-// leave there may be large, and may have the names of files that the test adds.
+// copyTree copies files but not .git. It omits files that vanish meanwhile: the repository
+// may be in use. Don't call it for the top of a checkout: build output there may be large,
+// and may have the names of files that the test adds.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
 	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -221,8 +221,8 @@ func TestAgainstRipgrep(t *testing.T) {
 			dir := t.TempDir()
 			randomTree(t, rand.New(rand.NewPCG(seed, 2)), dir, seed%2 == 0)
 			if seed%2 == 1 {
-				// Without a repository around, rg needs --no-require-git, and then
-				// takes no notice of repositories inside.
+				// Outside a repository, rg needs --no-require-git, and then ignores nested
+				// repositories.
 				c.sameAsRg(t, rg, dir, Options{}, "--no-require-git")
 				c.sameAsRg(t, rg, dir, Options{Hidden: true}, "--no-require-git", "--hidden")
 				continue
@@ -270,7 +270,7 @@ func TestAgainstRipgrep(t *testing.T) {
 	})
 }
 
-// TestEach: results come in path order, also from a folder several workers share.
+// TestEach checks that results come in path order, also from a folder several workers share.
 func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 300 {
@@ -302,8 +302,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachLosesParts: a large folder that goes away while it is worked on costs
-// its remaining parts and nothing else.
+// TestEachLosesParts checks that a large folder that vanishes while it is worked on loses
+// only its remaining parts.
 func TestEachLosesParts(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 50 {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A slow disk: opening a folder, reading it (twice, the second read finds the end)
-// and opening a rule file take callTime each. Waiting is all that takes time in a
-// synctest bubble, so the clock there shows how much of it the workers share,
-// whatever the machine and its load.
+// A slow disk: opening a folder, reading it (twice, the second read finds the end) and
+// opening a rule file take callTime each. In a synctest bubble only waiting takes time, so
+// its clock shows how much of the waiting the workers share, on any machine and under any
+// load.
 const callTime = time.Millisecond
 
 // slowDisk delays the folders of a walk; slow ones take a second more.
@@ -34,8 +34,8 @@ func slowDisk(dir string, slow ...string) func(shown string) {
 	}
 }
 
-// plainWalk lists a tree without rules or order: folders in one stack, taken by
-// workers under one lock.
+// plainWalk lists a tree without rules or order: workers take folders from one stack under
+// one lock.
 func plainWalk(dir string, workers int, delay func(string)) (files int) {
 	var mu sync.Mutex
 	changed := sync.NewCond(&mu)
@@ -104,8 +104,8 @@ func inBubble(t *testing.T, f func()) (took time.Duration) {
 	return took
 }
 
-// Folders and rule files are waited for at the same time: the more workers, the
-// shorter a walk, ordered or not, and no longer than one that does nothing else.
+// Workers wait for folders and rule files concurrently: more workers make a walk shorter,
+// ordered or not, and no longer than plainWalk.
 func TestWorkersShareTheWaiting(t *testing.T) {
 	dir := wideTree(t)
 	r := openRoot(t, dir, nil)
@@ -135,8 +135,8 @@ func TestWorkersShareTheWaiting(t *testing.T) {
 	}
 }
 
-// What comes first in path order is read first, by all workers: a part of the output
-// takes that part of the time.
+// All workers read the first folders in path order first: a part of the output takes a
+// proportional part of the time.
 func TestOrderedOutputIsEven(t *testing.T) {
 	dir := wideTree(t)
 	r := openRoot(t, dir, nil)
@@ -160,8 +160,8 @@ func TestOrderedOutputIsEven(t *testing.T) {
 	}
 }
 
-// All that comes before a slow folder is passed on while it is read, and all after
-// it at once when it is there: other workers have gone on.
+// Items before a slow folder are delivered while it is read, and those after it at once
+// when it is read: other workers have continued.
 func TestSlowFolderDelaysOnlyWhatFollows(t *testing.T) {
 	dir := wideTree(t)
 	r := openRoot(t, dir, nil)

@@ -11,23 +11,22 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A task is a folder to visit, or with files set a part of one.
+// A task is a folder to visit, or a part of one if files is set.
 type task struct {
 	from    *handle     // the folder that contains it and counts it as a user; nil if path is used
 	name    string      // its name there
 	path    rootfs.Path // if from is nil
 	ignored bool        // the rules exclude it
-	linked  bool        // lies below a followed symlink: shown differs from the path
+	linked  bool        // is below a followed symlink: shown differs from the path
 	shown   string      // only if linked, or in an ordered walk
 	frame   *ignore.Frame
 	files   []rootfs.Entry // a part of a large folder; owned by the task
-	parts   int            // how many there are
+	parts   int            // the number of parts
 	chain   *ancestor      // with FollowLinks
 	depth   int            // below Start
 }
 
-// An ancestor is a folder between Start and this one. It is for recognising
-// loops.
+// An ancestor is a folder between Start and the task's. It serves to detect loops.
 type ancestor struct {
 	up       *ancestor
 	dev, ino uint64
@@ -39,7 +38,7 @@ func (t *task) where() rootfs.Path {
 		return t.path
 	}
 	p, err := t.from.dir.Path().Child(t.name)
-	if err != nil { // the name came from a listing, so it is one
+	if err != nil { // unreachable: the name comes from a listing
 		return t.from.dir.Path()
 	}
 	return p
@@ -61,7 +60,7 @@ func (t *task) label() string {
 	return plainPath(t.where())
 }
 
-// plainPath is p without the "." for the root.
+// plainPath returns p, with "" for the root.
 func plainPath(p rootfs.Path) string {
 	if p.IsRoot() {
 		return ""
@@ -83,10 +82,9 @@ func (w *walker) release(h *handle) {
 	}
 }
 
-// A worker has its own stack of tasks, unless the walk is ordered. It takes the newest task, so a subtree
-// is finished before the next is begun, and few folders wait. If it has no
-// task, it takes the oldest ones of another worker, which are probably the
-// largest subtrees.
+// A worker has its own stack of tasks, unless the walk is ordered. It takes the newest
+// task, so it finishes a subtree before the next, and few folders wait. Without a task, it
+// takes the oldest ones of another worker, which are probably the largest subtrees.
 type worker struct {
 	*walker
 	id int
@@ -96,11 +94,11 @@ type worker struct {
 
 	// the worker's own, without a lock
 	entries []rootfs.Entry // a listing
-	files   []rootfs.Entry // what of it is to be visited
-	dirs    []rootfs.Entry // what of it is to be entered
+	files   []rootfs.Entry // the files of the listing to visit
+	dirs    []rootfs.Entry // the folders of the listing to enter
 	subs    []task
 	path    []byte // of the entry being judged
-	ignored bool   // the folder in hand is
+	ignored bool   // the current folder is ignored
 	visited Visit
 	nFiles  int
 	nDirs   int
@@ -138,7 +136,7 @@ func (w *worker) push(ts []task, shown string) {
 	w.startOthers()
 	if idle := int(w.idle.Load()); idle > 0 {
 		w.wake.L.Lock()
-		for range min(idle, len(ts)) { // to wake more than can work would make them contend
+		for range min(idle, len(ts)) { // waking more than can work would make them contend
 			w.wake.Signal()
 		}
 		w.wake.L.Unlock()
@@ -156,8 +154,8 @@ func (w *worker) next() (task, bool) {
 		if t, ok := w.steal(); ok {
 			return t, true
 		}
-		// Announce idleness before the last look: a worker that pushes a task
-		// after it sees us idle.
+		// Announce idleness before the last check: a worker that pushes a task after the check
+		// sees us idle.
 		w.wake.L.Lock()
 		w.idle.Add(1)
 		t, ok := w.steal()
@@ -190,15 +188,15 @@ func popLast(ts *[]task) (t task, ok bool) {
 	return t, ok
 }
 
-// A front is the tasks of an ordered walk, for all workers, the last one first in path
-// order. All workers are near the reader: with stacks of their own one of them would walk
-// the first folder of the root alone while the results of the others wait.
+// A front holds the tasks of an ordered walk, for all workers, the last in path order first.
+// So all workers are near the reader: with stacks of their own, one of them would walk the
+// first folder of the root alone while the results of the others wait.
 type front struct {
 	mu    sync.Mutex
 	tasks []task // guarded by mu
 }
 
-// push adds the tasks of one folder, sorted as the front is. No others lie between them.
+// push adds the tasks of one folder, sorted like the front. No others are between them.
 func (f *front) push(ts []task, shown string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -206,7 +204,7 @@ func (f *front) push(ts []task, shown string) {
 	f.tasks = slices.Insert(f.tasks, at, ts...)
 }
 
-// precedes reports whether folder a comes before b, and before what lies in b. "" is the root.
+// precedes reports whether folder a comes before b and the entries of b. "" is the root.
 func precedes(a, b string) bool {
 	n := min(len(a), len(b))
 	switch c := strings.Compare(a[:n], b[:n]); {
@@ -252,7 +250,7 @@ func (w *worker) steal() (task, bool) {
 	return task{}, false
 }
 
-// discard closes what a stopped walk left in the queue.
+// discard closes the handles of tasks that a stopped walk left in the queue.
 func (w *walker) discard(ts []task) {
 	for i := range ts {
 		w.release(ts[i].from)

@@ -15,7 +15,7 @@ import (
 // maxRules bounds an ignore file. The largest in use have some 100 KB.
 const maxRules = 8 << 20
 
-// pushRules adds the ignore files a listing shows to the rules from above.
+// pushRules adds the ignore files in a listing to the rules from above.
 func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, entries []rootfs.Entry) *ignore.Frame {
 	if w.opts.NoIgnore {
 		return frame
@@ -47,7 +47,7 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 
 const fdIgnore = ".fdignore"
 
-// fileKind is ignore.FileKind, or what fd takes for it.
+// fileKind is ignore.FileKind, or fd's variant of it.
 func (w *walker) fileKind(name string) (ignore.Kind, bool) {
 	kind, ok := ignore.FileKind(name)
 	if !w.opts.Fd {
@@ -77,9 +77,9 @@ func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, s
 	return append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(join(shown, name), data)})
 }
 
-// addExclude reads the info/exclude of the repository whose top is dir. Most
-// repositories have none, or only comments in it. A worktree uses the file of
-// its repository, if that is in the root.
+// addExclude reads the info/exclude of the repository whose top is dir. In most
+// repositories it is missing or has only comments. A worktree uses the file of its
+// repository, if that is in the root.
 func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []ignore.Set {
 	const name = excludeName
 	data, err := w.root.ReadSystem(dir, name)
@@ -96,8 +96,8 @@ func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []
 	return append(sets, ignore.Set{Kind: ignore.Exclude, Rules: ignore.Parse(join(shown, name), data)})
 }
 
-// addCommon reads the exclude file that a worktree at dir shares with its
-// repository, if that lies in the root: the file .git there says "gitdir:
+// addCommon reads the exclude file that a worktree at dir shares with its repository, if
+// that is in the root: the worktree's file .git contains "gitdir:
 // <repository>/.git/worktrees/<name>".
 func (w *worker) addCommon(sets []ignore.Set, dir rootfs.Path) []ignore.Set {
 	text, err := w.root.ReadSystem(dir, ".git")
@@ -119,7 +119,7 @@ func (w *worker) addCommon(sets []ignore.Set, dir rootfs.Path) []ignore.Set {
 	parts := strings.Split(filepath.ToSlash(to), "/")
 	n := len(parts)
 	if n < 3 || parts[n-3] != ".git" || parts[n-2] != "worktrees" {
-		return sets // as a submodule, whose rules are its own
+		return sets // a submodule, for example, which has its own rules
 	}
 	repo := rootfs.Path{}
 	if n > 3 {
@@ -146,7 +146,7 @@ func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
 	if size > maxRules {
 		return nil, fmt.Errorf("ignore file of %d bytes is too large", size)
 	}
-	buf := make([]byte, size+1) // one more, to meet the end in the first read
+	buf := make([]byte, size+1) // one more byte, to find the end in the first read
 	n := 0
 	for {
 		k, err := f.Read(buf[n:])
@@ -166,7 +166,7 @@ func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
 	}
 }
 
-// framesAbove gathers the rules that hold in Start from the folders above it.
+// framesAbove collects the rules in force in Start from the folders above it.
 func (w *worker) framesAbove() *ignore.Frame {
 	var frame *ignore.Frame
 	if w.opts.NoIgnore {
@@ -207,12 +207,12 @@ func (w *worker) openAbove(path string) (*rootfs.Dir, error) {
 	return w.root.OpenDir(p)
 }
 
-// pushNamed is pushRules for a folder that is not listed: it tries the names.
+// pushNamed is pushRules for a folder that is not listed: it tries the file names.
 func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *ignore.Frame {
 	var sets []ignore.Set
 	repo := false
 	if !w.opts.NoVCS {
-		// A protected entry that exists is refused, one that doesn't isn't found.
+		// A protected entry gives a policy error if it exists, else not found.
 		info, err := dir.Stat(".git")
 		if repo = err == nil || rootfs.KindOf(err) == fault.ProtectedPath; repo && !w.opts.NoExclude && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
 			sets = w.addExclude(sets, dir.Path(), shown)

@@ -11,22 +11,21 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// sequence puts what parallel workers find into path order. Every folder that
-// will be entered is announced by its parent, so the reader knows which folder
-// to wait for next.
+// sequence puts the results of parallel workers into path order. A parent announces every
+// folder that will be entered, so the reader knows which folder to wait for next.
 type sequence[T any] struct {
 	work    func(v *Visit, e *rootfs.Entry) (T, bool)
 	waiting func(bool)
 
 	mu      sync.Mutex
-	folders map[string]*folder[T] // announced and not yet passed on, by shown path
+	folders map[string]*folder[T] // announced and not yet delivered, by shown path
 }
 
 // folder is a folder whose entries are or will be known.
 type folder[T any] struct {
 	ready chan struct{} // closed when the fields below are final
 	path  rootfs.Path
-	items []outcome[T] // files with a result and folders; none if it couldn't be read
+	items []outcome[T] // files with a result and folders; none if the folder was unreadable
 	order []int        // the items by path, each name once
 
 	mu   sync.Mutex
@@ -38,12 +37,11 @@ type outcome[T any] struct {
 	result T
 }
 
-// errStopped says that the walk ended early; its own error tells why. If it has
-// none, a folder that was announced was never delivered, and the answer is
-// incomplete.
+// errStopped means that the walk ended early; its own error tells why. If it has none, an
+// announced folder was never delivered, and the answer is incomplete.
 var errStopped = errors.New("walk stopped before every folder was visited")
 
-// run walks and passes on what is found, in order, on the calling goroutine.
+// run walks and delivers the results, in order, on the calling goroutine.
 func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	pass func(path string, dir rootfs.Path, o *outcome[T]) error) (Report, error) {
 	inner, cancel := context.WithCancel(ctx)
@@ -67,7 +65,7 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	if err != nil {
 		cancel()
 	}
-	if s.waiting != nil { // nothing is taken any more, so nobody waits for room
+	if s.waiting != nil { // nothing is delivered any more, so no worker waits for room
 		s.waiting(true)
 		defer s.waiting(false)
 	}
@@ -76,8 +74,8 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 		err = walkErr
 	}
 	if err == nil {
-		// A callback that checks ctx itself may have seen its end before inner
-		// did, and skipped files.
+		// A callback that checks ctx itself may have seen its end before inner did, and skipped
+		// files.
 		err = ctx.Err()
 	}
 	return report, err
@@ -128,7 +126,7 @@ func (s *sequence[T]) visit(v *Visit) error {
 	return nil
 }
 
-// add takes one part of the folder. The folder is ready after the last part.
+// add adds one part of the folder. The folder is ready after the last part.
 func (f *folder[T]) add(parts int, items []outcome[T]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,8 +137,8 @@ func (f *folder[T]) add(parts int, items []outcome[T]) {
 	}
 }
 
-// byPath gives the order of n entries by path, without duplicate names. It
-// sorts indexes: sorting the outcomes would take 17 KB of program for each T.
+// byPath returns the order of n entries by path, without duplicate names. It sorts
+// indexes: sorting the outcomes would add 17 KB of code for each T.
 func byPath(n int, entry func(i int) *rootfs.Entry) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -150,8 +148,8 @@ func byPath(n int, entry func(i int) *rootfs.Entry) []int {
 	return slices.CompactFunc(order, func(a, b int) bool { return entry(a).Name == entry(b).Name && entry(a).Type == entry(b).Type })
 }
 
-// read passes on what is below f, depth first. It keeps its own stack: a tree
-// may be deeper than a goroutine's.
+// read delivers the results below f, depth first. It keeps its own stack: a tree may be
+// deeper than a goroutine's stack.
 func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T], pass func(string, rootfs.Path, *outcome[T]) error) error {
 	type level struct {
 		shown string
@@ -210,8 +208,8 @@ func (s *sequence[T]) await(finished, ready <-chan struct{}) bool {
 	}
 }
 
-// compareEntries orders entries by their full paths: a folder counts as if its
-// name ended in a slash.
+// compareEntries orders entries by their full paths: a folder counts as if its name ended
+// in a slash.
 func compareEntries(a, b rootfs.Entry) int {
 	x, y := a.Name, b.Name
 	n := min(len(x), len(y))
@@ -225,7 +223,7 @@ func compareDirs(a, b string) int {
 	return compareEntries(rootfs.Entry{Name: a, Type: rootfs.TypeDir}, rootfs.Entry{Name: b, Type: rootfs.TypeDir})
 }
 
-// after is the byte of an entry's path at position n, or -1 after its end.
+// after returns the byte of an entry's path at position n, or -1 after its end.
 func after(name string, n int, t rootfs.Type) int {
 	switch {
 	case n < len(name):

@@ -12,12 +12,11 @@ import (
 	"quarry/internal/stress"
 )
 
-// A folder that becomes a symlink between its listing and its turn is gone for
+// A folder that is replaced by a symlink between its listing and its visit is missing in
 // this walk; the folders around it are not, and nothing is listed twice.
 func TestFolderBecomesLink(t *testing.T) {
 	for _, target := range []string{"a", "b/deep", "z", "."} {
-		// Who opens the folder, and before or after, is a matter of luck with
-		// several workers.
+		// With several workers it is random which of them opens the folder, and when.
 		for _, workers := range append([]int{1}, slices.Repeat([]int{4}, stress.N(40))...) {
 			dir := tree(t, "0", "a/x", "b/deep/y", "m/gone", "z/last")
 			r := openRoot(t, dir, nil)
@@ -26,8 +25,8 @@ func TestFolderBecomesLink(t *testing.T) {
 			// The top's files are worked on before any folder is opened.
 			report, err := Each(context.Background(), r, opts, func(v *Visit, e *rootfs.Entry) (string, bool) {
 				if e.Name == "0" {
-					// The folder is taken away, not renamed: overlayfs without
-					// redirect_dir answers that with EXDEV.
+					// The folder is removed, not renamed: overlayfs without redirect_dir fails renames with
+					// EXDEV.
 					must(t, os.RemoveAll(filepath.Join(dir, "m")))
 					must(t, os.Symlink(target, filepath.Join(dir, "m")))
 				}
@@ -49,8 +48,8 @@ func TestFolderBecomesLink(t *testing.T) {
 	}
 }
 
-// A listing that names an entry twice, as some file systems do while names are
-// exchanged, gives it once.
+// If a listing names an entry twice, as in some file systems while names are exchanged, it
+// is delivered once.
 func TestListedTwice(t *testing.T) {
 	w := &worker{walker: &walker{ordered: true}}
 	w.dirs = []rootfs.Entry{{Name: "b", Type: rootfs.TypeDir}, {Name: "a", Type: rootfs.TypeDir}, {Name: "b", Type: rootfs.TypeDir}}

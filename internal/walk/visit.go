@@ -29,8 +29,8 @@ func (w *worker) work(t *task) {
 	shown := t.shown
 	if !t.linked {
 		if !t.at(dir.Path()) {
-			// Its name is a symlink now, and rootfs followed it. The folder
-			// there is visited under its own name.
+			// Its name is a symlink now, and rootfs followed it. The target folder is visited
+			// under its own name.
 			dir.Close()
 			w.lose(t, &fault.PathError{Op: "open", Path: t.label(), Kind: fault.NotFolder})
 			return
@@ -49,11 +49,11 @@ func (w *worker) work(t *task) {
 		return
 	}
 	w.entries, err = dir.Read(w.entries[:0])
-	if err != nil { // what came before the error is still good
+	if err != nil { // the entries before the error are still good
 		w.skip(shown, Unreadable, err)
 	}
 	frame := t.frame
-	if !t.ignored { // no rule in it counts
+	if !t.ignored { // no rule in it matters
 		frame = w.pushRules(frame, dir, shown, w.entries)
 	}
 	w.judge(t, h, shown, frame)
@@ -72,8 +72,8 @@ func (w *worker) work(t *task) {
 	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
 }
 
-// once sorts the subfolders for the stack and drops those that the listing has
-// twice: a folder is announced once and visited once.
+// once sorts the subfolders for the stack and drops duplicates of the listing: a folder is
+// announced once and visited once.
 func (w *worker) once() {
 	slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
 	same := false
@@ -96,10 +96,9 @@ func (w *worker) once() {
 	w.dirs = slices.CompactFunc(w.dirs, func(a, b rootfs.Entry) bool { return a.Name == b.Name })
 }
 
-// split makes tasks of the files beyond the first batch, which any worker may
-// take, and returns the number of parts. They are above the subfolders in the
-// stack, so they are done first, and the folder is finished before its
-// subfolders.
+// split makes tasks of the files after the first batch, which any worker may take, and
+// returns the number of parts. They are above the subfolders in the stack, so the folder is
+// finished before its subfolders.
 func (w *worker) split(t *task, path rootfs.Path, shown string) int {
 	parts := max(1, (len(w.files)+w.opts.Batch-1)/w.opts.Batch)
 	if parts == 1 {
@@ -139,7 +138,7 @@ func (w *worker) otherDevice(dir *rootfs.Dir, shown string) bool {
 	return true
 }
 
-// enter reports whether the folder is none it lies in.
+// enter reports whether the folder is not one of its own ancestors.
 func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	info, err := dir.Info()
 	if err != nil {
@@ -157,9 +156,9 @@ func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	return true
 }
 
-// maxFolder is the longest path of a folder that is entered, twice what the system
-// takes in one piece. The paths of 30,000 folders in each other are 900 MB, and each is
-// kept several times until the folder is done.
+// maxFolder is the longest path of a folder that is entered, twice the limit of the system
+// for one call. The paths of 30,000 nested folders are 900 MB, and each is kept several
+// times until the folder is done.
 const maxFolder = 8 << 10
 
 var errTooDeep = fault.New(fault.TooLarge, "the path is longer than 8,192 bytes", "")
@@ -205,9 +204,8 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		w.path = append(w.path[:base], e.Name...)
-		// The slice of the buffer is valid until the next entry, and nothing
-		// below keeps it. Making a string for each entry would take a third of
-		// the walk's time.
+		// path shares the buffer, is valid until the next entry, and is not retained below.
+		// Making a string for each entry would take a third of the walk's time.
 		path := unsafe.String(unsafe.SliceData(w.path), len(w.path))
 		answer := ignore.Ignore
 		if !t.ignored {
@@ -258,13 +256,12 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 	}
 }
 
-// marks reports whether ignored entries are listed. They are, as long as there
-// were few.
+// marks reports whether ignored entries are listed: as long as there were few.
 func (w *walker) marks() bool {
 	return w.opts.MaxIgnored > 0 && w.marked.Load() <= int64(w.opts.MaxIgnored)
 }
 
-// follow says what a symlink leads to. An unknown type was counted already.
+// follow resolves a symlink. It counts targets of an unknown type.
 func (w *worker) follow(dir rootfs.Path, shown, name string) (rootfs.Type, rootfs.Path) {
 	link, err := dir.Child(name)
 	var target rootfs.Path
@@ -297,7 +294,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// lose reports a folder that was listed and can't be entered.
+// lose reports a listed folder that can't be entered.
 func (w *worker) lose(t *task, err error) {
 	shown := t.label()
 	switch rootfs.KindOf(err) {
@@ -317,9 +314,8 @@ func (w *worker) miss(shown string, parts int) {
 	}
 }
 
-// skip counts and records an entry that was omitted although nobody asked for
-// that.
-// A closed root ends the walk: nothing more of it can be seen.
+// skip counts and records an entry that was omitted against the caller's options. A closed
+// root ends the walk, since no more of it can be read.
 func (w *worker) skip(shown string, why Reason, err error) {
 	if errors.Is(err, rootfs.ErrClosed) {
 		w.fail(err)
@@ -329,8 +325,7 @@ func (w *worker) skip(shown string, why Reason, err error) {
 	shown = cmp.Or(shown, ".")
 	w.walker.mu.Lock()
 	defer w.walker.mu.Unlock()
-	// Keep all until the end, up to a limit: only then it is known which are
-	// the first in path order.
+	// Keep up to this many until the end: only then are the first in path order known.
 	if len(w.skipped) < 16*w.opts.MaxSkips {
 		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err, w.ignored})
 	}

@@ -19,8 +19,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// tree makes files from "path: content" or "path" lines; a trailing slash makes
-// a folder, "a -> b" a symlink.
+// tree makes files from "path: content" or "path" lines; a trailing slash makes a folder,
+// "a -> b" a symlink.
 func tree(t testing.TB, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,7 +150,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestRepositories: rules from outside a repository don't count inside, but the
+// TestRepositories checks that rules from outside a repository don't apply inside, but the
 // caller's info/exclude for its top does, as when .git is a worktree's file.
 func TestRepositories(t *testing.T) {
 	rules := func(k ignore.Kind, above, text string) ignore.Set {
@@ -250,7 +250,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// openFiles counts this process's descriptors, where the system tells.
+// openFiles counts this process's descriptors, if the system reports them.
 func openFiles() int {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -259,8 +259,8 @@ func openFiles() int {
 	return len(fds)
 }
 
-// TestChangesUnderneath: folders that go away or turn into symlinks between
-// listing and entering are reported, and everything else is there.
+// TestChangesUnderneath checks that folders that vanish or turn into symlinks between
+// listing and entering are reported, and that everything else is there.
 func TestChangesUnderneath(t *testing.T) {
 	outside := tree(t, "secret")
 	dir := tree(t, "a/x", "gone/x", "swapped/x", "z/x", "top")
@@ -301,7 +301,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnusableRules: an ignore file that is none is reported, not fatal.
+// TestUnusableRules checks that an unusable ignore file is reported, not fatal.
 func TestUnusableRules(t *testing.T) {
 	stress.NeedsUnix(t, "symlinks")
 	got, report := list(t, openRoot(t, tree(t, ".gitignore/", "a", "sub/.ignore -> nowhere", "sub/b"), nil), nil)
@@ -348,7 +348,7 @@ func TestFollowLinks(t *testing.T) {
 	}
 }
 
-// TestLargeFolder: no visit holds more than a batch, and none is lost or doubled.
+// TestLargeFolder checks that no visit exceeds a batch, and that no file is lost or doubled.
 func TestLargeFolder(t *testing.T) {
 	stress.SkipTiny(t)
 	dir := t.TempDir()
@@ -387,7 +387,7 @@ func TestLargeFolder(t *testing.T) {
 	}
 }
 
-// TestDeepTree goes deeper than handles are kept open.
+// TestDeepTree walks deeper than handles are kept open.
 func TestDeepTree(t *testing.T) {
 	stress.NeedsUnix(t, "deeper than a path can say")
 	dir := t.TempDir()
@@ -428,8 +428,8 @@ func TestDeepTree(t *testing.T) {
 	}
 }
 
-// A folder with too long a path is not entered, which is reported: its paths would cost
-// the square of its depth.
+// A folder with too long a path is reported and not entered: its paths would cost the
+// square of its depth.
 func TestTooDeep(t *testing.T) {
 	stress.NeedsUnix(t, "deeper than a path can say")
 	at, err := os.OpenRoot(t.TempDir())

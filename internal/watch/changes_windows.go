@@ -17,15 +17,14 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// One handle watches the whole tree. The file system puts a change into the
-// handle's queue inside the call that makes it, so a barrier empties the queue:
-// it cancels the read that waits there. If that had got something, the
-// cancellation comes too late and it is read; if not, the queue was empty. What
-// happens between two reads is kept by the system, so nothing is lost by
-// cancelling. No file is made for it, and no timer is involved.
+// One handle watches the whole tree. The file system puts a change into the handle's queue
+// inside the call that makes it, so a barrier empties the queue: it cancels the waiting
+// read. If the read already has a result, the cancellation comes too late and the result is
+// used; if not, the queue was empty. The system keeps events between two reads, so
+// cancelling loses nothing. No file is made for it, and no timer is involved.
 //
 // Writes to a file that stays open are reported when the program flushes or closes it: until then the folder
-// doesn't know of them either.
+// has no record of them either.
 type system struct {
 	folders
 
@@ -38,8 +37,8 @@ type system struct {
 
 	done      sync.WaitGroup
 	listening bool  // background runs
-	failed    error // why nothing is watched
-	moved     bool  // a folder got another name: see rearm
+	failed    error // why no folder is watched
+	moved     bool  // a folder was renamed: see rearm
 	events    uint64
 	lost      uint64
 }
@@ -72,8 +71,7 @@ func (w *Watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// listen starts to read between barriers, unless that is done already. w.mu is
-// held.
+// listen starts to read between barriers, unless that is already done. w.mu is held.
 func (w *Watcher) listen() {
 	if s := &w.system; !w.opts.idle && !s.listening {
 		s.listening = true
@@ -154,7 +152,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 			return err
 		}
 		if s.reading {
-			windows.CancelIoEx(s.handle, s.read) // fails if it has ended: fine
+			windows.CancelIoEx(s.handle, s.read) // fails if the read has ended, which is fine
 		}
 		none, err := w.take1(ctx, true)
 		if err != nil {
@@ -167,7 +165,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 	return nil
 }
 
-// take1 takes the result of one read and starts the next.
+// take1 handles the result of one read and starts the next.
 func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) {
 	s := &w.system
 	if !s.reading {
@@ -349,7 +347,7 @@ func (w *Watcher) unmark() {}
 func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
 
-// swept removes the report of the root, because the sweep includes everything reported about it meanwhile.
+// swept removes the report of the root, because the sweep includes all events until then.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {

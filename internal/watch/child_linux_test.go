@@ -18,9 +18,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changer makes random changes in dir/root, with dir/out as the world outside.
-// Each change returns the places it touched, relative to the root; only their
-// trees need to be looked at.
+// changer makes random changes in dir/root, with dir/out outside. Each change returns the
+// places it touched, relative to the root; only their trees need to be compared.
 type changer struct {
 	dir string
 	rnd *rand.Rand
@@ -28,8 +27,8 @@ type changer struct {
 	fd  *os.File // a file kept open across changes
 	in  uint64   // the folder in which it was opened
 
-	// watched says that every folder is: then a write is told even if its name
-	// is not there any more. See the package comment for where that ends.
+	// watched is set if every folder is: then a write is reported even if its name is gone.
+	// See the package comment for the limits of that.
 	watched bool
 }
 
@@ -83,7 +82,7 @@ func (c *changer) text() []byte {
 	return fmt.Appendf(nil, "%d %s", c.n, strings.Repeat("x", c.rnd.IntN(300)))
 }
 
-// folder is one of 40 in three levels, which may or may not exist; folders move
+// folder returns one of 40 folders in three levels, which may or may not exist; folders move
 // among these names all the time.
 func (c *changer) folder() string {
 	p := "d" + strconv.Itoa(c.rnd.IntN(4))
@@ -106,8 +105,8 @@ func (c *changer) existing() string {
 
 func (c *changer) name() string { return "f" + strconv.Itoa(c.rnd.IntN(8)) }
 
-// file returns a regular file that exists, and the topmost folder in which it
-// may have been made on the way.
+// file returns an existing regular file, and the topmost folder in which it may have been
+// made on the way.
 func (c *changer) file() string {
 	p := c.existing() + "/" + c.name()
 	if st, err := os.Lstat(c.root(p)); err != nil || !st.Mode().IsRegular() {
@@ -117,8 +116,8 @@ func (c *changer) file() string {
 	return p
 }
 
-// tops are the first names of paths: where existing and file may have changed
-// things besides the change itself.
+// tops returns the first names of paths: where existing and file may have changed things
+// besides the change itself.
 func tops(paths ...string) []string {
 	for i, p := range paths {
 		paths[i], _, _ = strings.Cut(p, "/")
@@ -274,8 +273,8 @@ func (c *changer) allocate() []string {
 	return tops(p)
 }
 
-// keptHandle writes through a handle opened some changes ago: its file or a
-// folder above it may have moved, or be gone.
+// keptHandle writes through a handle opened some changes ago: its file or a folder above it
+// may have moved or been deleted.
 func (c *changer) keptHandle() []string {
 	all := []string{"d0", "d1", "d2", "d3"} // it may be anywhere
 	if c.fd != nil {
@@ -293,9 +292,9 @@ func (c *changer) keptHandle() []string {
 	return all
 }
 
-// untold says that no event can tell which file a write through the kept handle
-// changes: it has another name, and the one it was opened by is another file's,
-// or went together with its folder.
+// untold reports whether no event can identify the file changed by a write through the kept
+// handle: it has another name, and the one it was opened by belongs to another file, or was
+// deleted together with its folder.
 func (c *changer) untold() bool {
 	var st syscall.Stat_t
 	if syscall.Fstat(int(c.fd.Fd()), &st) != nil || st.Nlink == 0 {
@@ -317,8 +316,8 @@ func inodeOf(path string) uint64 {
 	return st.Ino
 }
 
-// passingLink writes through a second name and takes it away again, in a folder
-// that was there before.
+// passingLink writes through a second name and removes it again, in a folder that already
+// existed.
 func (c *changer) passingLink() []string {
 	folder := c.folder()
 	if st, err := os.Lstat(c.root(folder)); err != nil || !st.IsDir() || !c.watched {
@@ -346,7 +345,7 @@ func (c *changer) fileOut() []string {
 	return tops(p)
 }
 
-// deep makes folders and files faster than anyone can add watches.
+// deep makes folders and files faster than watches can be added.
 func (c *changer) deep() []string {
 	p := c.existing()
 	q := p
@@ -390,7 +389,7 @@ func (c *changer) dirOut() []string {
 	dst := c.out("o" + strconv.Itoa(c.rnd.IntN(3)))
 	os.RemoveAll(dst)
 	os.Rename(c.root(p), dst)
-	if c.rnd.IntN(2) == 0 { // and write to what is out there
+	if c.rnd.IntN(2) == 0 { // and write outside
 		os.WriteFile(dst+"/f1", c.text(), 0o644)
 	}
 	return tops(p)
@@ -449,8 +448,8 @@ func (c *changer) checkout() []string {
 	return []string{"d0", "d1", "d2", "d3"}
 }
 
-// threads makes changes of many kinds at the same time, but no links: a second
-// name could come and go in a folder that was just made.
+// threads makes changes of many kinds concurrently, but no links: a second name could come
+// and go in a new folder.
 func (c *changer) threads() []string {
 	var wg sync.WaitGroup
 	for i := range 6 {

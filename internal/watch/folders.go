@@ -9,18 +9,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// folders is for systems that watch a whole tree and tell of changes by path:
-// they don't say whether a name that is gone was a folder, so the folders that
-// exist are known here, as on Linux through their watches. It is compiled on all
-// systems, so that its tests run on all of them.
+// folders is for systems that watch a whole tree and report changes by path: they don't say
+// whether a deleted name was a folder, so the existing folders are recorded here, as on
+// Linux through their watches. It is compiled on all systems, so that its tests run on all of
+// them.
 type folders struct {
-	w     *Watcher        // whose pending set gets what is found out
-	known map[string]bool // by path; false: not admitted, and nothing below it is known
-	asked []string        // folders that rescan let in
+	w     *Watcher        // the results are added to its pending set
+	known map[string]bool // by path; false: not admitted, and the folders below are unknown
+	asked []string        // folders newly admitted by rescan
 }
 
-// learn lists the folders below dir. A folder that can't be listed counts as
-// known: its own events tell more.
+// learn lists the folders below dir. An unreadable folder counts as known: its own events
+// report changes.
 func (f *folders) learn(ctx context.Context, dir string) error {
 	todo := []string{dir}
 	for len(todo) > 0 {
@@ -61,7 +61,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// admits decides about one folder.
+// admits decides whether a folder is watched.
 func (f *folders) admits(dir, name string) bool {
 	var prefix []byte
 	if dir != "" {
@@ -75,8 +75,8 @@ func (f *folders) admits(dir, name string) bool {
 	return f.w.opts.Admit == nil || f.w.opts.Admit(p, name)
 }
 
-// inside reports whether all folders above path are admitted. A folder that is
-// not known yet will be reported as a tree.
+// inside reports whether all folders above path are admitted. An unknown folder will be
+// reported as a tree.
 func (f *folders) inside(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if path[i] != '/' {
@@ -89,14 +89,14 @@ func (f *folders) inside(path string) bool {
 	return true
 }
 
-// steering reports whether path is the file in a protected folder that says which
-// files belong to a search.
+// steering reports whether path is the file in a protected folder that decides which files
+// belong to a search.
 func steering(path string) bool {
 	return path == ".git/info/exclude" || strings.HasSuffix(path, "/.git/info/exclude")
 }
 
-// happened takes one event. It looks up whether the name is a folder now. If
-// that has changed since the event, another event follows.
+// happened handles one event. It looks up whether the name is a folder now. If that has
+// changed since the event, another event follows.
 func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if steering(path) {
 		f.noteFile(path, op)
@@ -106,7 +106,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 		return
 	}
 	if up := parent(path); !f.known[up] {
-		// It was gone before we could list it, or it was moved.
+		// The folder was deleted before it could be listed, or it was moved.
 		for up != "" && !f.known[up] {
 			up = parent(up)
 		}
@@ -117,7 +117,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if op&(Created|Removed) != 0 {
 		info, err := f.w.root.Stat(f.w.path(path))
 		if rootfs.KindOf(err) == fault.ProtectedPath {
-			// The folder itself is reported as it comes and goes, but not its contents.
+			// The folder itself is reported when it comes and goes, but not its contents.
 			f.w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
 			f.known[path] = false
 			f.noteFile(path, op)
@@ -203,7 +203,7 @@ func (f *folders) rescan(dir rootfs.Path) {
 	}
 }
 
-// settle lists the folders that rescan let in.
+// settle lists the folders newly admitted by rescan.
 func (f *folders) settle(ctx context.Context) error {
 	for _, d := range f.asked {
 		if !f.inside(d) {

@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// stamp is all the visible state of a file. ctime shows that a change of any kind was reported: since Linux
-// 6.13 it differs after each look.
+// stamp is the visible state of a file. ctime shows that a change of any kind was reported:
+// since Linux 6.13 it differs after each look.
 type stamp struct {
 	mode  uint32
 	size  int64
@@ -54,8 +54,8 @@ type stamp struct {
 	nlink uint64
 }
 
-// mirror is the view of a user of the package: it looks at the disk only where it is told to, so it goes
-// stale when it is not told.
+// mirror acts like a user of the package: it reads the disk only where a report says so, and goes stale if a
+// change is not reported.
 type mirror struct {
 	t       *testing.T
 	dir     string // of the root
@@ -64,7 +64,7 @@ type mirror struct {
 	w       *Watcher
 	known   map[string]stamp
 	inos    map[uint64]map[string]bool // paths by inode
-	several map[string]bool            // files that had several names when last looked at
+	several map[string]bool            // files that had several names at the last look
 	untold  map[uint64]bool            // files that were found changed without an event
 }
 
@@ -105,7 +105,7 @@ func (m *mirror) stampOf(rel string) (stamp, bool) {
 	return stamp{mode: st.Mode, size: st.Size, mtime: st.Mtim, ctime: st.Ctim, ino: st.Ino, nlink: uint64(st.Nlink)}, true
 }
 
-// look brings one path up to date, with the other names of its file.
+// look updates one path and the other names of its file.
 func (m *mirror) look(rel string) {
 	old, had := m.known[rel]
 	now, is := m.stampOf(rel)
@@ -144,7 +144,7 @@ func (m *mirror) lookOthers(ino uint64) {
 	}
 }
 
-// restamp looks at all that is known, and remembers what differs.
+// restamp compares all known files, and records those that differ.
 func (m *mirror) restamp() {
 	for rel, was := range maps.Clone(m.known) {
 		if now, is := m.stampOf(rel); is && now != was && now.ino != 0 && now.ino == was.ino {
@@ -154,7 +154,7 @@ func (m *mirror) restamp() {
 	}
 }
 
-// sweep brings everything at and below rel up to date; "." is the root.
+// sweep updates everything at and below rel; "." is the root.
 func (m *mirror) sweep(rel string) {
 	for p := range m.known {
 		if within(p, rel) {
@@ -216,7 +216,7 @@ func (m *mirror) barrier() Changes {
 	return all
 }
 
-// stale lists where the mirror differs from the disk at and below rel.
+// stale lists the differences between the mirror and the disk at and below rel.
 func (m *mirror) stale(rel string) []string {
 	var bad []string
 	seen := map[string]bool{}
@@ -239,7 +239,7 @@ func (m *mirror) stale(rel string) []string {
 	return bad
 }
 
-// child is another process that makes changes when asked.
+// child is another process that makes changes on request.
 type child struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -247,7 +247,7 @@ type child struct {
 	out *bufio.Reader
 }
 
-// startChild starts one; watched says that all folders are.
+// startChild starts a child; watched says that all folders are watched.
 func startChild(t *testing.T, dir string, seed uint64, watched bool) *child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -273,7 +273,7 @@ func startChild(t *testing.T, dir string, seed uint64, watched bool) *child {
 	return &child{t, cmd, in, bufio.NewReader(out)}
 }
 
-// change returns when the child has made a change: its kind and the places.
+// change waits until the child has made a change, and returns its kind and the places.
 func (c *child) change() (kind string, places []string) {
 	c.t.Helper()
 	io.WriteString(c.in, "\n")
@@ -309,12 +309,12 @@ func workspaceIn(t *testing.T, dir string) (string, string) {
 	return dir, root
 }
 
-// Another process makes a change and says so; then a barrier must report it.
+// A barrier reports every change that another process has acknowledged before.
 func TestAcknowledgedChangesAreReported(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		opts    Options
-		share   int // of the changes, in tenths
+		share   int // in tenths of all changes
 		folders int // made before
 	}{
 		{"drained in the background", Options{}, 5, 0},

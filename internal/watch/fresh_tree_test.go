@@ -41,7 +41,7 @@ func serveChanges(dir string) {
 	}
 }
 
-// change makes one random change below dir, which may fail or be none.
+// change makes one random change below dir, which may fail or have no effect.
 func change(dir string, rnd *rand.Rand, n int) (what string, err error) {
 	name := func(letter string, of int) string { return fmt.Sprintf("%s%d", letter, rnd.IntN(of)) }
 	folder := func() string {
@@ -129,7 +129,7 @@ func watched(t *testing.T, dir string, opts *Options) *Watcher {
 	return w
 }
 
-// Changes by another process: each is known after the barrier that follows it.
+// Every change by another process is reported by the next barrier.
 func TestFresh(t *testing.T) {
 	run := stress.Start(t, "fresh, one watch for the tree", 2000, 10000)
 	dir := t.TempDir()
@@ -183,13 +183,13 @@ func TestFresh(t *testing.T) {
 	t.Logf("%d changes, %d of them moved folders; %d stale, %d events, %d times lost", done, folders, stale, st.Events, st.Lost)
 }
 
-// Events that don't fit make everything suspect, and are counted.
+// If events don't fit, everything counts as changed, and the loss is counted.
 func TestOverflow(t *testing.T) {
 	dir := t.TempDir()
 	w := watched(t, dir, nil)
 	m := replica{dir: dir, files: map[string]string{}}
 	w.Barrier(t.Context(), m.apply)
-	w.mu.Lock() // nobody reads meanwhile
+	w.mu.Lock() // no reader meanwhile
 	for i := range 3000 {
 		name := filepath.Join(dir, strings.Repeat("long", 20)+fmt.Sprint(i%300))
 		if err := os.WriteFile(name, []byte(fmt.Sprint(i)), 0o644); err != nil {
@@ -206,7 +206,7 @@ func TestOverflow(t *testing.T) {
 	t.Logf("%+v", w.Status())
 }
 
-// A folder that is not admitted makes no news, until it is admitted.
+// A folder that is not admitted makes no reports until it is admitted.
 func TestAdmit(t *testing.T) {
 	dir := t.TempDir()
 	for _, d := range []string{"in", "out/deep"} {
@@ -264,7 +264,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// A folder that took the root's place is watched instead of the old one.
+// A folder that replaced the root is watched instead of the old one.
 func TestRestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ws")
 	put := func(name string) {

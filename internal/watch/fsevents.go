@@ -15,9 +15,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// This file turns the events of macOS into marks. Only the calls of the system
-// are elsewhere (fsevents_darwin.go), so that its tests run on every system,
-// with a stream that behaves like the one of macOS.
+// This file turns the events of macOS into changes. Only the system calls are in
+// fsevents_darwin.go, so that its tests run on every system, with a stream that behaves like
+// the one of macOS.
 //
 // One stream watches the root and, beside it, a folder of our own. The kernel has one queue for all volumes,
 // which a daemon empties in order. It collects events of a stream for some milliseconds, and within these the
@@ -29,10 +29,10 @@ type fsevents struct {
 	folders
 	sys  fsSystem
 	in   *arrivals
-	live fsStream // nil: nothing is watched
+	live fsStream // nil: no folder is watched
 
 	failed error
-	late   bool          // the last marker did not come
+	late   bool          // the last marker did not arrive
 	wait   time.Duration // for a marker's event
 	prefix string        // of the paths of the root's events
 	own    string        // of the paths in our own folder
@@ -46,7 +46,7 @@ type fsSystem interface {
 	// open begins a stream for the root and our own folder. It returns the paths
 	// of both as events spell them. It fails if events can't be trusted here.
 	open(in *arrivals) (s fsStream, root, own string, err error)
-	// touch makes a file in our own folder and returns what removes it.
+	// touch makes a file in our own folder and returns a function that removes it.
 	touch(name string) (remove func(), err error)
 	// mounted lists the volumes below the root, and whether that changed.
 	mounted() (at []rootfs.Path, changed bool)
@@ -70,7 +70,7 @@ const (
 	fsUserDropped   uint32 = 0x2  // events were lost in the daemon
 	fsKernelDropped uint32 = 0x4  // or in the kernel
 	fsIDsWrapped    uint32 = 0x8  // numbers of events began anew
-	fsHistoryDone   uint32 = 0x10 // no change: the past has been told
+	fsHistoryDone   uint32 = 0x10 // not a change: past events were delivered
 	fsRootChanged   uint32 = 0x20 // a folder on the way to a watched one, or itself
 	fsMount         uint32 = 0x40
 	fsUnmount       uint32 = 0x80
@@ -103,19 +103,19 @@ var (
 	errUnordered = errors.New("FSEvents told of a file of our own before it told of earlier ones")
 )
 
-// arrivals is where the system's thread leaves events.
+// arrivals receives events from the system's thread.
 type arrivals struct {
 	signal func()
 
 	mu     sync.Mutex
 	own    string // of the paths in our own folder
 	events []fsEvent
-	lost   bool                     // there were more than fit
+	lost   bool                     // more events than fit
 	marks  map[string]chan struct{} // by name: closed when its event comes
 }
 
-// deliver takes events. The strings must be copies: the system's own memory is
-// valid during its call only.
+// deliver records events. The strings must be copies: the system's own memory is valid
+// only during its call.
 func (a *arrivals) deliver(events []fsEvent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,8 +135,7 @@ func (a *arrivals) deliver(events []fsEvent) {
 	a.signal()
 }
 
-// expect returns a channel that is closed when the event of a file of our own
-// arrives.
+// expect returns a channel that is closed when the event of one of our own files arrives.
 func (a *arrivals) expect(name string) <-chan struct{} {
 	came := make(chan struct{})
 	a.mu.Lock()
@@ -208,13 +207,13 @@ func (s *fsevents) restart(ctx context.Context) error {
 	return nil
 }
 
-// markers counts the files of our own, over all watchers of this process.
+// markers counts our own files, over all watchers of this process.
 var markers atomic.Uint64
 
 func markerName() string { return fmt.Sprintf("%s%d-%d", markerPrefix, os.Getpid(), markers.Add(1)) }
 
 // sync makes a file of our own and waits for its event, then for events that are held back. late is true if
-// the event didn't come in time.
+// the event is not in time.
 func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	name := markerName()
 	came := s.in.expect(name)
@@ -237,8 +236,8 @@ func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	return false, nil
 }
 
-// prove makes files of our own and then a barrier, after which their events
-// must have arrived. It also waits until the stream has started.
+// prove makes files of our own and then a barrier, after which their events must have
+// arrived. It also waits until the stream has started.
 func (s *fsevents) prove(ctx context.Context) error {
 	if err := s.inTime(ctx); err != nil {
 		return err
@@ -276,7 +275,7 @@ func (s *fsevents) inTime(ctx context.Context) error {
 	return err
 }
 
-// drain is the barrier. What came is taken even if the marker is late.
+// drain is the barrier. Arrived events are handled even if the marker is late.
 func (s *fsevents) drain(ctx context.Context) error {
 	if s.live == nil {
 		return nil
@@ -300,14 +299,14 @@ func (s *fsevents) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	// Their order means nothing. A new folder must be handled before its
-	// entries, or the folder above would be compared as a whole.
+	// Their order has no meaning. A new folder must be handled before its entries, or the
+	// folder above would be compared as a whole.
 	slices.SortStableFunc(events, func(a, b fsEvent) int { return strings.Compare(a.path, b.path) })
 	for i, e := range events {
 		again, err := s.one(ctx, e)
 		if err != nil || again {
 			s.events += uint64(i + 1)
-			s.w.pending.all() // what is left of events is not told again
+			s.w.pending.all() // the remaining events are not delivered again
 			if err == nil && s.failed == nil {
 				return s.restart(ctx)
 			}
@@ -318,7 +317,7 @@ func (s *fsevents) drain(ctx context.Context) error {
 	return nil
 }
 
-// one takes an event. again says that the stream has to be opened anew.
+// one handles an event. again means that the stream has to be opened again.
 func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 	if e.flags&fsRootChanged != 0 {
 		return true, nil
@@ -357,7 +356,7 @@ func (s *fsevents) ours(path string) bool {
 	return ok && strings.HasPrefix(name, markerPrefix) && !strings.Contains(name, "/")
 }
 
-// compare reports a folder with all that is in it.
+// compare reports a folder with all its contents.
 func (s *fsevents) compare(ctx context.Context, path string) {
 	if path == "" {
 		s.w.pending.all()
@@ -379,8 +378,8 @@ func (s *fsevents) compare(ctx context.Context, path string) {
 	}
 }
 
-// steeringBelow lists the files in a protected folder that decide which files belong to a search: there are
-// no events for them if the folder is reported as a whole.
+// steeringBelow lists the files in a protected folder that decide which files belong to a search: they have
+// no events if the folder is reported as a whole.
 func steeringBelow(path string) []string {
 	switch {
 	case base(path) == ".git":
@@ -391,7 +390,7 @@ func steeringBelow(path string) []string {
 	return nil
 }
 
-// changed takes the events of a path. Flags are combined; only looking at the file tells which event was the
+// changed handles the events of a path. Flags are combined; only looking at the file tells which event was the
 // last.
 func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	if path == "" {

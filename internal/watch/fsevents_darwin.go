@@ -16,8 +16,8 @@ import (
 	"quarry/internal/rootfs/mounts"
 )
 
-// The watcher of macOS: fsevents.go over the system's framework, which is loaded
-// at run time and without cgo. If it can't be, answers rest on sweeps.
+// The watcher of macOS: fsevents.go over the system's framework, which is loaded at run time
+// and without cgo. If loading fails, answers depend on sweeps.
 type system struct{ fsevents }
 
 func (w *Watcher) start(ctx context.Context) error {
@@ -44,7 +44,7 @@ func (w *Watcher) status() Status                      { return w.system.status(
 func (w *Watcher) landed()                             {}
 func (w *Watcher) unmark()                             {}
 
-// swept removes the report of the root, because the sweep includes everything reported about it meanwhile.
+// swept removes the report of the root, because the sweep includes all events until then.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 // mac is the system itself.
@@ -67,11 +67,11 @@ func (m *mac) mounted() (at []rootfs.Path, changed bool) {
 const (
 	sinceNow      = ^uint64(0)
 	createNoDefer = 0x2  // the first event of a burst comes at once
-	createRoot    = 0x4  // tell of changes on the way to the folders
-	createFiles   = 0x10 // tell of files, not of their folders only
+	createRoot    = 0x4  // report changes on the way to the folders
+	createFiles   = 0x10 // report files, not only their folders
 	encodingUTF8  = 0x08000100
-	// streamLatency, in seconds, is how long events of a burst are collected. A
-	// barrier takes up to twice as long.
+	// streamLatency, in seconds, is how long events of a burst are collected. A barrier takes
+	// up to twice as long.
 	streamLatency = 0.005
 )
 
@@ -94,7 +94,7 @@ func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
 	if err != nil {
 		return nil, "", "", err
 	}
-	// The stream works by path, which must lead to the folder that is open.
+	// The stream works by path, which must lead to the open folder.
 	if err := errors.Join(m.root.InPlace(), m.marks.InPlace()); err != nil {
 		s.close()
 		return nil, "", "", err
@@ -131,7 +131,7 @@ type streamContext struct {
 
 var frameworks = sync.OnceValues(func() (l *library, err error) {
 	defer func() {
-		if p := recover(); p != nil { // purego's way to say that a symbol is missing
+		if p := recover(); p != nil { // purego panics if a symbol is missing
 			l, err = nil, fmt.Errorf("FSEvents: %v", p)
 		}
 	}()
@@ -175,15 +175,15 @@ var frameworks = sync.OnceValues(func() (l *library, err error) {
 	return l, nil
 })
 
-// Streams by number: the callback gets a number, never a pointer of ours. A call
-// that is under way when a stream ends finds nothing.
+// Streams by number: the callback gets a number, never a pointer of ours. A call in progress
+// when a stream ends finds nothing.
 var (
 	streams    sync.Map // of *arrivals
 	lastStream atomic.Uintptr
 )
 
-// arrived is FSEventStreamCallback. The system calls it on a thread of the
-// stream's queue; paths, flags and ids are its own, for the time of the call.
+// arrived is FSEventStreamCallback. The system calls it on a thread of the stream's queue;
+// paths, flags and ids are valid only during the call.
 func arrived(_, info uintptr, n int, paths **byte, flags *uint32, _ *uint64) {
 	v, ok := streams.Load(info)
 	if !ok || n <= 0 {
@@ -246,8 +246,9 @@ func openStream(in *arrivals, folders ...string) (*stream, error) {
 	return s, nil
 }
 
-// flush waits for the callback, which runs on another thread and takes no lock
-// that a caller holds. It is called after the first event only: before that the
+// flush waits for the callback, which runs on another thread and takes no lock that a caller
+// holds. It must be called only after the first event: before that the system complains on
+// standard error.
 // system complains on standard error.
 func (s *stream) flush() { s.l.streamFlush(s.ref) }
 

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// daemon behaves like the service behind FSEvents: it holds events back, adds up the flags of a path, and
+// daemon behaves like the service behind FSEvents: it holds events back, combines the flags of a path, and
 // delivers the held events in any order.
 type daemon struct {
 	root, own string // where the folders are
@@ -29,9 +29,9 @@ type daemon struct {
 
 	opened, closed int
 	refuses        error
-	silent         bool   // tells nothing
-	alone          bool   // tells a marker before all else
-	keeps          []bool // for each marker: it is never told
+	silent         bool   // delivers nothing
+	alone          bool   // delivers a marker before all else
+	keeps          []bool // for each marker: it is never delivered
 }
 
 // Event paths have slashes on the only system that has FSEvents.
@@ -60,7 +60,7 @@ func (d *daemon) touch(name string) (func(), error) {
 		keep, d.keeps = d.keeps[0], d.keeps[1:]
 	}
 	if !d.silent && !keep {
-		// The timer of the burst ends somewhere, and the marker is told.
+		// The timer of the burst ends at some point, and the marker is delivered.
 		paths := d.shuffled()
 		paths = slices.DeleteFunc(paths, func(p string) bool { return p == marker })
 		if d.alone {
@@ -101,10 +101,10 @@ func (d *daemon) tell(paths []string) {
 	d.in.deliver(events)
 }
 
-// note is an event of the kernel.
+// note adds an event of the kernel.
 func (d *daemon) note(path string, flags uint32) { d.held[path] |= flags }
 
-// at notes an event by a path below the root.
+// at adds an event by a path below the root.
 func (d *daemon) at(rel string, flags uint32) { d.note(d.rootPath()+"/"+rel, flags) }
 
 // streamed is a watcher over a daemon.
@@ -136,7 +136,7 @@ func newStreamed(t *testing.T, own string, admit func(rootfs.Path, string) bool)
 	return &streamed{&fsevents{folders: folders{w: w}, sys: d, wait: 20 * time.Second}, d, dir}
 }
 
-// barrier is what Watcher.Barrier does.
+// barrier works like Watcher.Barrier.
 func (s *streamed) barrier(t *testing.T) (Changes, []rootfs.Path) {
 	t.Helper()
 	if err := errors.Join(s.remounted(t.Context()), s.drain(t.Context())); err != nil {
@@ -170,7 +170,7 @@ func told(c Changes) string {
 	return strings.Join(out, " ")
 }
 
-// Each kind of event, after a barrier that found all in order.
+// Each kind of event, after a barrier without problems.
 func TestStreamEvents(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -358,7 +358,7 @@ func TestStreamDoubts(t *testing.T) {
 	})
 }
 
-// A folder that is admitted later is reported, and later events in it too.
+// A folder admitted later is reported, and so are later events in it.
 func TestStreamRescan(t *testing.T) {
 	open := false
 	s := newStreamed(t, "", func(_ rootfs.Path, name string) bool { return name != "out" || open })
@@ -385,9 +385,9 @@ func TestStreamRescan(t *testing.T) {
 	}
 }
 
-// Random changes, told as macOS tells them: late, in any order, added up, and
-// now and then only as a folder to compare or as a loss. Whoever looks only where
-// he is told to is never stale.
+// Random changes, delivered as macOS does: late, in any order, combined, and now and then
+// only as a folder to compare or as a loss. A client that looks only at reported paths is
+// never stale.
 func TestStreamFresh(t *testing.T) {
 	run := stress.Start(t, "fresh, events of macOS", 300, 20000)
 	s := newStreamed(t, "", nil)
@@ -490,7 +490,7 @@ func (s *streamed) change(rnd *rand.Rand) string {
 			s.daemon.at(at, fsCreated|fsModified|fsIsFile)
 		}
 		return "mkdir " + dir
-	case 6: // of a moved folder only the folder is told
+	case 6: // for a moved folder only the folder is reported
 		from, to := join(folder(), name("d", 3)), join(folder(), name("d", 3))
 		if from != to && os.Rename(disk(from), disk(to)) == nil {
 			s.daemon.at(from, fsRenamed|fsIsDir)

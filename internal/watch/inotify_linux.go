@@ -53,7 +53,7 @@ type system struct {
 
 	unheard int   // names that clear has looked up
 	opening bool  // Options.Passed hears of folders
-	news    *node // came under watch last meanwhile
+	news    *node // the last newly watched folder meanwhile
 
 	check map[place]bool // to be compared with the disk because of events; true: with everything below
 	stack []task         // to be verified, from listings
@@ -114,8 +114,8 @@ func (w *Watcher) listen() error {
 	return nil
 }
 
-// passed reports the folder that was put under watch last, after the files that
-// steer it are watched too.
+// passed reports the last newly watched folder, after the files that steer it are watched
+// too.
 func (w *Watcher) passed() {
 	s := &w.system
 	if n := s.news; n != nil {
@@ -125,8 +125,8 @@ func (w *Watcher) passed() {
 	}
 }
 
-// swept removes the report of the root and reports the watched folders that were
-// not swept. No event was read before.
+// swept removes the report of the root and reports the watched folders that were not swept.
+// No event was read before.
 func (w *Watcher) swept(was func(dir string) bool) error {
 	s := &w.system
 	if s.file == nil {
@@ -159,9 +159,8 @@ func (w *Watcher) stop() error {
 	return err
 }
 
-// background empties the kernel's queue, which holds 16,384 events by default,
-// whenever something is in it. It returns false to be called again at the next
-// event.
+// background empties the kernel's queue, which holds 16,384 events by default, whenever it
+// has events. It returns false to be called again at the next event.
 func (w *Watcher) background(uintptr) bool {
 	for {
 		w.mu.Lock()
@@ -188,7 +187,7 @@ func (w *Watcher) signal() {
 	}
 }
 
-// length is the number of bytes in the kernel's queue.
+// length returns the number of bytes in the kernel's queue.
 func (s *system) length() int {
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), unix.TIOCINQ, uintptr(unsafe.Pointer(&s.queued)))
 	if e != 0 {
@@ -197,8 +196,8 @@ func (s *system) length() int {
 	return int(s.queued)
 }
 
-// drain reads the events that are in the queue now and brings the tree of
-// watches up to date. Events that are queued meanwhile are later than the call.
+// drain reads the events that are in the queue now and updates the tree of watches. Events
+// that are queued meanwhile are later than the call.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	if s.file == nil {
@@ -211,7 +210,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 		}
 		if err != nil || n <= 0 {
 			if err != unix.EAGAIN {
-				w.overflow() // never seen; whatever it is, trust nothing
+				w.overflow() // never seen; distrust everything
 			}
 			break
 		}
@@ -225,12 +224,12 @@ func (w *Watcher) drain(ctx context.Context) error {
 	return w.settle(ctx)
 }
 
-// maxSuspects bounds the names that clear looks at.
+// maxSuspects bounds the names that clear looks up.
 const maxSuspects = 64
 
-// clear finds the new names that are the only names of their files. What happens
-// to such files later doesn't affect other files. Most temporary files of
-// programs live long enough for that.
+// clear finds the new names that are the only names of their files. Later events on such
+// files don't affect other files. Most temporary files of programs live long enough for
+// that.
 func (w *Watcher) clear() {
 	p := &w.pending
 	if len(p.suspects) == 0 || len(p.suspects) > maxSuspects {
@@ -254,15 +253,15 @@ func (w *Watcher) clear() {
 		}
 		_, _ = w.root.Stat(w.path(name))
 	}
-	// If nothing has happened since, that was the file we meant.
+	// If nothing has happened since, it was the same file.
 	if w.system.length() == 0 {
 		p.single(only)
 	}
 }
 
-// landed is called by a barrier, when both events of every relevant rename are
-// read. A file without the second event has left the tree. drain alone may have
-// read only the first event.
+// landed is called by a barrier, when both events of every relevant rename are read. A file
+// without the second event has left the tree. After drain alone, possibly only the first
+// event was read.
 func (w *Watcher) landed() {
 	if s := &w.system; len(s.flown) > 0 {
 		clear(s.flown)
@@ -300,7 +299,7 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 	n := s.wds[wd]
 	switch {
-	case n == nil: // we gave the watch up
+	case n == nil: // its watch was given up
 	case mask&unix.IN_IGNORED != 0:
 		w.ignored(n)
 	case len(name) == 0:
@@ -318,8 +317,7 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 }
 
-// overflow means that anything may have happened: watch everything again, and
-// report the root.
+// overflow handles lost events: watch everything again, and report the root.
 func (w *Watcher) overflow() {
 	w.system.lost++
 	w.pending.lost = true
@@ -344,8 +342,8 @@ func (w *Watcher) ignored(n *node) {
 	}
 }
 
-// folderEvent handles any event about a folder: made, deleted, moved, or its permissions changed. Its current
-// state is looked up when the queue is read.
+// folderEvent handles any event on a folder: made, deleted, moved, or its permissions changed. Its current state
+// is looked up when the queue is read.
 func (w *Watcher) folderEvent(n *node, name []byte) {
 	s := &w.system
 	if kid := n.kids[string(name)]; kid != nil && kid.system == ordinary {
@@ -370,7 +368,7 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 	}
 }
 
-// note records an event about something that is not a folder.
+// note records an event on an entry that is not a folder.
 func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	s := &w.system
 	op := opOf(mask)
@@ -434,14 +432,13 @@ func (w *Watcher) status() Status {
 	st := Status{Watches: len(s.wds), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
 	for _, err := range s.aside {
 		if st.Reason = err; err == ErrLimit {
-			break // what somebody can do something about
+			break // a problem that the user can solve
 		}
 	}
 	return st
 }
 
-// single removes the taint from names that turned out to be the only ones of
-// their files.
+// single removes the taint from names that proved to be the only ones of their files.
 func (p *pending) single(paths []string) {
 	for _, path := range paths {
 		p.files[path] &^= tainted

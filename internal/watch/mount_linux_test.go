@@ -19,8 +19,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// TestInNamespace runs what needs mounts and the system's own limits in a child
-// with namespaces of its own, where both may be changed without privileges.
+// TestInNamespace runs the tests that need mounts and system limits in a child with its own
+// namespaces, where both may be changed without privileges.
 func TestInNamespace(t *testing.T) {
 	for _, job := range []string{"limit", "mounts", "remounts"} {
 		t.Run(job, func(t *testing.T) {
@@ -80,7 +80,7 @@ func (n *namespace) expect(when, want, wantUnwatched string) error {
 	for _, p := range unwatched {
 		trees = append(trees, p.String())
 	}
-	// Which of two places is watched is up to the order of a listing.
+	// Which of two places is watched depends on the order of a listing.
 	among := func(all, s string) bool { return slices.Contains(strings.Split(all, "|"), s) }
 	if s := strings.Join(got, ", "); !among(want, s) || !among(wantUnwatched, strings.Join(trees, " ")) {
 		return fmt.Errorf("%s: changes %q, want %q; unwatched %q, want %q (%+v)", when, s, want, trees, wantUnwatched, n.w.Status())
@@ -88,7 +88,7 @@ func (n *namespace) expect(when, want, wantUnwatched string) error {
 	return nil
 }
 
-// limit: the system has 3 watches left for us.
+// limit leaves us 3 watches of the system's limit.
 func (n *namespace) limit() (err error) {
 	if err := os.WriteFile("/proc/sys/user/max_inotify_watches", []byte("3"), 0); err != nil {
 		return fmt.Errorf("skip: %w", err)
@@ -131,7 +131,7 @@ func (n *namespace) names() []string {
 	return s
 }
 
-// mounts: other file systems and the same folder in two places.
+// mounts tests other file systems and the same folder in two places.
 func (n *namespace) mounts() (err error) {
 	in := func(p string) string { return filepath.Join(n.dir, p) }
 	for _, d := range []string{"proc", "mem", "one/sub", "two", "self"} {
@@ -183,8 +183,8 @@ func (n *namespace) mounts() (err error) {
 	if err := unix.Unmount(in("mem"), 0); err != nil {
 		return err
 	}
-	// All places are looked at anew, and of the folder in two places the last one
-	// wins: both are reported, and one of them is watched.
+	// All places are compared, and of the folder in two places the last one wins: both are
+	// reported, and one of them is watched.
 	if err := n.expect("unmounted", "mem/ one/ two/", aside); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (w *Watcher) remounted(ctx context.Context) error {
 		w.noteMounted()
 		w.rescan(rootfs.Path{})
 		if err := w.settle(ctx); err != nil {
-			w.pending.all() // they are not told again
+			w.pending.all() // they are not reported again
 			return err
 		}
 	}
@@ -39,7 +39,7 @@ func (w *Watcher) remounted(ctx context.Context) error {
 	return nil
 }
 
-// noteMounted finds the files that something is mounted on.
+// noteMounted finds the files with a mount on them.
 func (w *Watcher) noteMounted() {
 	s := &w.system
 	s.mounted = nil

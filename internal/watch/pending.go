@@ -11,17 +11,16 @@ import (
 // does.
 const maxTrees = 1024
 
-// pending collects changed paths until a barrier takes them. Its memory is
-// bounded: names fold into their folders, folders into the root. Paths are
-// strings here, "" for the root, built by the caller in scratch space: a path
-// that is already in costs no allocation.
+// pending collects changed paths until a barrier takes them. Its memory is bounded: names
+// fold into their folders, folders into the root. Paths are strings here, "" for the root,
+// built by the caller in scratch space: adding a path again costs no allocation.
 type pending struct {
 	max          int
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
-	// suspects are the names that were tainted. If its folder moves, such a name
-	// has another path, and any name that is removed there may be that one.
+	// suspects are the tainted names. If the folder of such a name moves, the name has another
+	// path, and any name removed there may be that one.
 	suspects []string
 }
 
@@ -33,9 +32,9 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// Private bits of an Op: the name was given to another file in one step; it was
-// removed; it appeared since the last barrier; it was written to after that.
-// The last three are reset when the name appears or is removed.
+// Private bits of an Op: the name was given to another file in one step; it was removed; it
+// appeared since the last barrier; it was written to after that. The last three are reset
+// when the name appears or is removed.
 const (
 	over Op = 1 << (8 + iota)
 	gone
@@ -76,11 +75,11 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	return passed, true
 }
 
-// unlisted is file for a name that can't be kept. Whatever happens to it,
-// except that it appears, may have happened to another file.
+// unlisted is file for a name that can't be kept. Any event on it, except its appearance,
+// may concern another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
-// tree adds a folder with everything in it.
+// tree adds a folder with all its contents.
 func (p *pending) tree(path []byte) {
 	if _, ok := p.trees[string(path)]; ok {
 		return
@@ -99,7 +98,7 @@ func (p *pending) all() {
 	p.trees[""] = struct{}{}
 }
 
-// take empties the set. make turns strings into paths.
+// take empties the set. make converts strings to paths.
 func (p *pending) take(make func(string) rootfs.Path) Changes {
 	c := Changes{Lost: p.lost, Passed: p.passed}
 	for s := range p.trees {
@@ -125,9 +124,8 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	return c
 }
 
-// covered reports whether s lies in one of the trees. The path of a tree itself
-// is not covered, since a folder may have been replaced by a file and vice
-// versa.
+// covered reports whether s is in one of the trees. The path of a tree itself is not covered,
+// since a folder may have been replaced by a file and vice versa.
 func (p *pending) covered(s string) bool {
 	if len(p.trees) == 0 {
 		return false

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// replica knows the files of a folder and looks only where it is told to, so it
-// is stale when it is not told.
+// replica holds the files of a folder and looks only at reported paths, so it is stale if a
+// change is not reported.
 type replica struct {
 	dir   string
 	files map[string]string // content by path

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Without events the whole root is to be swept, every time.
+// Without events the whole root has to be swept every time.
 func TestSweepOnly(t *testing.T) {
 	root, err := rootfs.Open(t.TempDir(), nil)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// The policy closes .git to everybody, but info/exclude in it steers which files
-// belong to a search. The two folders are watched for this file only; nothing
-// else in them is ever reported.
+// The policy always closes .git, but info/exclude in it steers which files belong to a
+// search. The two folders are watched for this file only; other entries in them are never
+// reported.
 type systemKind uint8
 
 const (
@@ -24,7 +24,7 @@ func (k systemKind) file() string {
 	return [...]string{"", "info/exclude", "exclude"}[k]
 }
 
-// mask of .git asks for names only: git writes there all the time.
+// mask requests only events on names for .git: git writes there all the time.
 func (k systemKind) mask() uint32 {
 	if k == gitFolder {
 		return unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
@@ -32,9 +32,9 @@ func (k systemKind) mask() uint32 {
 	return dirMask
 }
 
-// systemFolder says whether a place is in a protected folder, or is one, and
-// which: ordinary means that it is of no interest. A root without policy has no
-// protected folders, but a repository's rules count there too.
+// systemFolder reports whether a place is a protected folder or in one, and which: ordinary
+// means none. A root without policy has no protected folders, but a repository's rules
+// apply there too.
 func systemFolder(at place) (systemKind, bool) {
 	if at.parent == nil {
 		return ordinary, false
@@ -63,7 +63,7 @@ func (w *Watcher) openSystem(at place, kind systemKind) (*rootfs.Dir, error) {
 	return w.root.OpenSystem(p, rel)
 }
 
-// systemEvent looks for news of the steering file.
+// systemEvent handles events on the steering file.
 func (w *Watcher) systemEvent(n *node, mask uint32, name []byte) {
 	s := &w.system
 	if n.system == gitFolder {

@@ -22,7 +22,7 @@ type node struct {
 	kids   map[string]*node
 	dev    uint64
 	wd     int32
-	marked bool // reported as a tree, so what happens below needs no report
+	marked bool // reported as a tree, so events below need no report
 	system systemKind
 }
 
@@ -38,8 +38,8 @@ type place struct {
 type task struct {
 	place
 	deep bool // and everything below it
-	// again is set for a place whose folder was found at another one: usually
-	// it was moved, and nothing is here any more.
+	// again is set for a place whose folder was found at another one: usually it was moved,
+	// and this place is empty.
 	again bool
 }
 
@@ -68,8 +68,8 @@ func (s *system) attached(n *node) bool {
 	return n == s.top
 }
 
-// reported says that a barrier will report a tree that contains n, or that n is
-// out of the tree and will be reported when it comes back.
+// reported reports whether a barrier will report a tree that contains n, or n is out of the
+// tree and will be reported when it comes back.
 func (s *system) reported(n *node) bool {
 	for ; n.parent != nil; n = n.parent {
 		if n.marked {
@@ -79,7 +79,7 @@ func (s *system) reported(n *node) bool {
 	return n != s.top || n.marked
 }
 
-// mark reports n with all that is in it.
+// mark reports n with all its contents.
 func (w *Watcher) mark(n *node) {
 	s := &w.system
 	if s.reported(n) {
@@ -119,7 +119,7 @@ func (w *Watcher) rescan(dir rootfs.Path) {
 		n := s.top
 		for name := range strings.SplitSeq(dir.String(), "/") {
 			if n == nil {
-				break // what contains it isn't known either; look there
+				break // its parent isn't known either; look there
 			}
 			at = place{n, name}
 			n = n.kids[name]
@@ -128,7 +128,7 @@ func (w *Watcher) rescan(dir rootfs.Path) {
 	s.later(at, true)
 }
 
-// restarted compares everything: the watches of folders that are gone end.
+// restarted compares everything: the watches of deleted folders end.
 func (w *Watcher) restarted(ctx context.Context) error {
 	w.rescan(rootfs.Path{})
 	return w.settle(ctx)
@@ -136,10 +136,9 @@ func (w *Watcher) restarted(ctx context.Context) error {
 
 // settle compares the places in question with the disk until none is left.
 //
-// Events only say where to look, so the order in which places are looked at
-// doesn't matter: a folder is recognised by its watch descriptor wherever it
-// turns up, and a folder that comes to a new place is listed with all below it,
-// after it is watched. Whatever changes after that is another event.
+// Events only say where to look, so the order of the places doesn't matter: a folder is
+// recognised by its watch descriptor wherever it appears, and a folder at a new place is
+// listed with everything below it, after it is watched. Later changes make other events.
 func (w *Watcher) settle(ctx context.Context) error {
 	s := &w.system
 	for round := 0; ; round++ {
@@ -185,7 +184,7 @@ func (w *Watcher) release() {
 	}
 }
 
-// admit says whether a folder at a place is watched, by name only.
+// admit reports whether a folder at a place is watched, by name only.
 func (w *Watcher) admit(at place) bool {
 	if at.parent == nil {
 		return true
@@ -200,7 +199,7 @@ func (w *Watcher) admit(at place) bool {
 	return w.opts.Admit == nil || w.opts.Admit(dir, at.name)
 }
 
-// verify makes the tree right at one place.
+// verify updates the tree at one place.
 func (w *Watcher) verify(t task) {
 	s := &w.system
 	if t.parent != nil && !s.attached(t.parent) {
@@ -267,10 +266,9 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	return d, err
 }
 
-// absent handles a folder that can't be opened. If it is gone, or may not be
-// read, there is nothing to watch, and an event will report when that changes.
-// Otherwise, for example without free handles, it exists and its changes are
-// not seen.
+// absent handles a folder that can't be opened. If it is gone, or unreadable, there is
+// nothing to watch, and an event will report when that changes. Otherwise, for example
+// without free handles, it exists and its changes are not seen.
 func (w *Watcher) absent(at place, err error) {
 	if rootfs.KindOf(err) == fault.IOError || at.parent == nil {
 		w.forgo(at, err)
@@ -279,8 +277,8 @@ func (w *Watcher) absent(at place, err error) {
 	w.detach(w.system.at(at))
 }
 
-// watch puts the open folder under watch and its node in place. fresh says that
-// the node was not there before.
+// watch watches the open folder and puts its node in place. fresh reports that the node is
+// new.
 func (w *Watcher) watch(t task, d *rootfs.Dir) (n *node, fresh bool, err error) {
 	s := &w.system
 	kind, _ := systemFolder(t.place)
@@ -329,7 +327,7 @@ func (w *Watcher) full() bool {
 	return w.opts.MaxWatches > 0 && len(s.wds) >= w.opts.MaxWatches
 }
 
-// contains reports whether m is n or lies in it.
+// contains reports whether m is n or inside it.
 func contains(n, m *node) bool {
 	for ; m != nil; m = m.parent {
 		if m == n {
@@ -354,8 +352,8 @@ func (w *Watcher) attach(n *node, at place) {
 	s.roots = nil
 }
 
-// detach takes a node out of the tree. It keeps its watches until the queue is
-// read, because a rename shows as a removal and an appearance.
+// detach takes a node out of the tree. It keeps its watches until the queue is read, because
+// a rename is reported as a removal and an appearance.
 func (w *Watcher) detach(n *node) {
 	s := &w.system
 	if n == nil || n.parent == nil {
@@ -368,7 +366,7 @@ func (w *Watcher) detach(n *node) {
 	s.roots = nil
 }
 
-// drop gives up the watches of a detached node and of all in it, and returns the
+// drop gives up the watches of a detached node and of all nodes in it, and returns the
 // number of nodes.
 func (w *Watcher) drop(n *node) int {
 	count := 1
@@ -402,7 +400,7 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	var err error
 	s.entries, err = d.Read(s.entries[:0])
 	if err != nil {
-		w.setAside(n, err) // there may be folders nobody knows of
+		w.setAside(n, err) // there may be unknown folders
 	} else if w.opts.Listed != nil {
 		w.opts.Listed(d, s.entries)
 	}
@@ -441,8 +439,8 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	}
 }
 
-// inOrder sorts entries so that a stack gives them back in path order, after .git,
-// which steers its folder.
+// inOrder sorts entries so that a stack returns them in path order, after .git, which steers
+// its folder.
 func inOrder(entries []rootfs.Entry) {
 	slices.SortFunc(entries, func(a, b rootfs.Entry) int {
 		if x, y := a.Name == ".git", b.Name == ".git"; x != y {
@@ -464,8 +462,7 @@ func comparePathNames(a, b string) int {
 	return strings.Compare(a[n:]+"/", b[n:]+"/")
 }
 
-// forgo puts a leaf at a place whose changes will not be seen. The caller must
-// sweep it.
+// forgo puts a leaf at a place whose changes will not be reported. The caller must sweep it.
 func (w *Watcher) forgo(at place, why error) {
 	s := &w.system
 	n := s.at(at)

@@ -1,4 +1,4 @@
-// Package watch tells which paths below a root may have changed.
+// Package watch reports which paths below a root may have changed.
 //
 // The invariant: on a local Linux file system, every create, write, truncate, rename, delete and attribute
 // change below the root whose system call returned before [Watcher.Barrier] was called has been handed to an
@@ -6,25 +6,23 @@
 // returns. A change is handed over as a path, as a tree around it, or by Barrier's result naming a part of
 // the root that is not watched. Reports may cover more than the actual changes, never less.
 //
-// It works because inotify queues an event inside the system call that makes
-// the change: reading the queue up to its length at the time of the call is a
-// complete barrier, and no timer is involved. Folders are told apart by watch
-// descriptor, that is by inode, never by name, so a folder keeps its watch when
-// it or one above it is renamed.
+// It works because inotify queues an event inside the system call that makes the change:
+// reading the queue up to its length at the time of the call is a complete barrier, and no
+// timer is involved. Folders are identified by watch descriptor, that is by inode, never by
+// name, so a folder keeps its watch when it or one above it is renamed.
 //
 // Mounting makes no event, but the kernel reports a changed mount table on request.
 // Every barrier asks, and reports the folders below the root where
 // something was mounted or unmounted. A file that is mounted over is reported by
 // every barrier, since writes through its other name make events elsewhere.
 //
-// No event exists, and nothing is reported, for stores through a shared memory
-// map until its file is closed and unmapped. A file with several names is reported by
-// the name that was used, so callers compare such files before each answer. A name may also be gone
-// by then, or have been another file's when a handle was opened through it;
-// [Changes].Passed tells of such writes as far as there are events for them: not
-// of a name in a folder that is not watched or was just made, nor of a store
-// through a memory map of a name that is gone, nor of a write through a handle
-// whose name is another file's by now.
+// There is no event, and no report, for stores through a shared memory map until its file is
+// closed and unmapped. A file with several names is reported by the name that was used, so
+// callers compare such files before each answer. A name may also be gone by then, or have
+// belonged to another file when a handle was opened through it. [Changes].Passed reports
+// such writes if they have events. These have none: writes by a name in a folder that is not
+// watched or is new, stores through a memory map of a deleted name, and writes through a
+// handle whose name belongs to another file by now.
 package watch
 
 import (
@@ -48,34 +46,33 @@ type Options struct {
 	// Listed, if set, is called with the listing of each watched folder before
 	// Admit is asked about its entries, with the watcher's lock held.
 	Listed func(dir *rootfs.Dir, entries []rootfs.Entry)
-	// Passed, if set, is called during Open with each folder that was put under
-	// watch, "" for the root, in path order, with the watcher's lock held. It is
-	// for a caller who sweeps folders while others are still put under watch: each
-	// after it was told of it, or after Open. The caller then calls Swept before
-	// the first barrier.
+	// Passed, if set, is called during Open with each folder that is now watched, "" for the
+	// root, in path order, with the watcher's lock held. It is for a caller that sweeps
+	// folders while others are not watched yet: each folder after this call, or after Open.
+	// The caller then calls Swept before the first barrier.
 	Passed func(dir string)
 	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
 	// system's own limit. Folders beyond either are reported as unwatched.
 	MaxWatches int
-	// Marks is a trusted folder of our own. Where events come late (macOS), a
-	// file is made in it, and its event tells that those before it have come.
+	// Marks is a trusted folder of our own. Where events are delayed (macOS), a file is made
+	// in it, and its event proves that earlier ones have arrived.
 	Marks *rootfs.Root
 	// MaxPending bounds the number of changed paths kept between two barriers;
 	// 0 is 16,384. Beyond it whole folders are reported.
 	MaxPending int
 
-	idle bool // tests: nobody drains between barriers
+	idle bool // for tests: no draining between barriers
 }
 
-// Op is a set of things that happened to a path.
+// Op is a set of events on a path.
 type Op uint16
 
 const (
-	Created Op = 1 << iota // the name appeared, or took the place of another
+	Created Op = 1 << iota // the name appeared, or replaced another
 	Written                // content or size
 	Closed                 // closed by a writer, who may have changed it through a memory map
 	Changed                // permissions, owner, times, extended attributes, number of links
-	Removed                // the name is gone, or was for a moment
+	Removed                // the name is gone, or was gone for a moment
 )
 
 // File is a path whose file may have changed, appeared or gone. Symlinks and special files count as files
@@ -85,32 +82,31 @@ type File struct {
 	Op   Op
 }
 
-// Changes are the events since the last time, each path once, in path order.
+// Changes are the events since the last report, each path once, in path order.
 type Changes struct {
 	Files []File
-	// Trees are folders that appeared, went, or may differ in any way below:
-	// list them again and compare. None lies in another, and no file in them is
-	// in Files; one at a tree's own path is, since a file may have taken a
-	// folder's place. The first Changes of a Watcher name the root.
+	// Trees are folders that appeared, disappeared, or may differ in any way below: list them
+	// again and compare. None is inside another, and no file in them is in Files; one at a
+	// tree's own path is, since a file may have replaced a folder. The first Changes of a
+	// Watcher name the root.
 	Trees []rootfs.Path
-	// Lost says that events were lost and Trees therefore names the root.
+	// Lost reports that events were lost and Trees therefore names the root.
 	Lost bool
-	// Passed says that a file was written but can no longer be identified: its
-	// name appeared, was written to and was removed between two barriers, or
-	// the name of the handle that was used is gone. Usually it was a temporary
-	// file, possibly one that has another name below the root. A caller who
-	// cares about such files compares the stamps of all, before it looks at
-	// Trees, and from then on looks at those that differ before each answer:
-	// the next write through such a handle may go untold.
+	// Passed reports that a file was written but can no longer be identified: its name
+	// appeared, was written to and was removed between two barriers, or the name of the
+	// handle used is gone. Usually it was a temporary file, possibly one with another name
+	// below the root. A caller that needs such files compares the stamps of all, before it
+	// looks at Trees, and from then on looks at those that differ before each answer: the
+	// next write through such a handle may not be reported.
 	Passed bool
 
-	inTrees []File // what happened in Trees
+	inTrees []File // the files that changed in Trees
 	rescan  []rootfs.Path
 }
 
-// Rescan asks, from within an apply function, that Admit be asked again about
-// every folder below dir before the barrier returns: newly admitted folders are
-// watched and reported to a further call of apply.
+// Rescan requests, from within an apply function, that Admit be called again for every
+// folder below dir before the barrier returns: newly admitted folders are watched and
+// reported to a further call of apply.
 func (c *Changes) Rescan(dir rootfs.Path) { c.rescan = append(c.rescan, dir) }
 
 // Status describes a Watcher for people and receipts.
@@ -119,7 +115,7 @@ type Status struct {
 	Unwatched int    // trees to be swept before each answer
 	Events    uint64 // read so far
 	Lost      uint64 // how many times the kernel's queue overflowed
-	// Reason says why something is unwatched, nil if nothing is.
+	// Reason is why a tree is unwatched, nil if none is.
 	Reason error
 }
 
@@ -147,9 +143,9 @@ type Watcher struct {
 	system   system
 }
 
-// Open starts to watch the folders below root. It returns when all that exist
-// are watched or known to be unwatched; it fails only if ctx ends. The caller
-// keeps root open until after Close.
+// Open starts to watch the folders below root. It returns when all existing ones are watched
+// or known to be unwatched; it fails only if ctx ends. The caller keeps root open until after
+// Close.
 func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, error) {
 	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, closedTo: map[string]bool{}}
 	if opts != nil {
@@ -201,8 +197,8 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 	return w.unwatched(), nil
 }
 
-// hand gives the pending changes to apply. If apply panics, everything counts
-// as pending, so that nothing is forgotten.
+// hand passes the pending changes to apply. If apply panics, everything counts as pending,
+// so that no change is lost.
 func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	c := w.take()
 	c.Passed = w.nameless(&c) || c.Passed
@@ -220,10 +216,10 @@ func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	return w.settle(ctx)
 }
 
-// nameless reports whether a file was written to through a name that is not there, and wasn't there at that
-// time. A name is reported once, until it is back: a deleted log that its program keeps writing must not make
-// every answer slow. News that comes together with trees is an exception, since a comparison of trees can't
-// tell which file had no event of its own.
+// nameless reports whether a file was written to through a name that does not exist, and didn't at that time. A
+// name is reported once, until it exists again: a deleted log that its program keeps writing must not slow down
+// every answer. Changes reported together with trees are an exception, since a comparison of trees can't tell
+// which file had no event of its own.
 func (w *Watcher) nameless(c *Changes) (found bool) {
 	for _, files := range [...][]File{c.Files, c.inTrees} {
 		for _, f := range files {
@@ -247,7 +243,7 @@ func (w *Watcher) nameless(c *Changes) (found bool) {
 	return found
 }
 
-// maxTold bounds the names that are told once.
+// maxTold bounds the names that are reported once.
 const maxTold = 1024
 
 // take empties the pending set.
@@ -268,9 +264,8 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	return w.settle(ctx)
 }
 
-// Swept is for a caller with Options.Passed: it says which folders were swept. All
-// that are watched and were not are reported by the next barrier, instead of the
-// root.
+// Swept is for a caller with Options.Passed: it says which folders were swept. The next
+// barrier reports all watched folders that were not, instead of the root.
 func (w *Watcher) Swept(swept func(dir string) bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -292,12 +287,12 @@ func (w *Watcher) Restart(ctx context.Context) error {
 	return w.restarted(ctx)
 }
 
-// maxProtected bounds what Protected remembers.
+// maxProtected bounds the list of Protected.
 const maxProtected = 4096
 
-// Protected lists folders in watched folders that the root's policy closes: who
-// sees more than the policy allows may have to look there. Some may be gone. all is
-// false if there were too many to remember.
+// Protected lists folders in watched folders that the root's policy closes: a client that
+// sees more than the policy allows may have to look there. Some may be gone. all is false if
+// there were too many to record.
 func (w *Watcher) Protected() (dirs []string, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -307,8 +302,7 @@ func (w *Watcher) Protected() (dirs []string, all bool) {
 	return dirs, len(w.closedTo) < maxProtected
 }
 
-// noteProtected remembers a folder that the policy closes, by its path. w.mu is
-// held.
+// noteProtected records a folder that the policy closes, by its path. w.mu is held.
 func (w *Watcher) noteProtected(dir []byte, name string) {
 	if v := w.root.Policy().Name(name); v != policy.Protected && v != policy.Unlisted || len(w.closedTo) >= maxProtected {
 		return
@@ -323,7 +317,7 @@ func (w *Watcher) noteProtected(dir []byte, name string) {
 // that work ahead. It is a hint: only a barrier tells which files changed.
 func (w *Watcher) Pending() <-chan struct{} { return w.wake }
 
-// wakeUp tells Pending's reader.
+// wakeUp notifies Pending's reader.
 func (w *Watcher) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
@@ -364,7 +358,7 @@ func (w *Watcher) path(s string) rootfs.Path {
 	for name := range strings.SplitSeq(s, "/") {
 		next, err := p.Child(name)
 		if err != nil {
-			return p // not a name a folder can hold: report the folder
+			return p // not a valid name: report the folder
 		}
 		p = next
 	}
@@ -391,7 +385,7 @@ func comparePaths(a, b rootfs.Path) int {
 	return len(x) - len(y)
 }
 
-// outermost sorts trees and drops those that lie in another.
+// outermost sorts trees and drops those inside another.
 func outermost(trees []rootfs.Path) []rootfs.Path {
 	slices.SortFunc(trees, comparePaths)
 	kept := trees[:0]

@@ -21,8 +21,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// make builds entries: "d/" is a folder, "a -> b" a symlink, anything else a
-// file.
+// makeEntries makes entries: "d/" is a folder, "a -> b" a symlink, anything else a file.
 func makeEntries(t *testing.T, dir string, entries ...string) {
 	t.Helper()
 	for _, e := range entries {
@@ -166,9 +165,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// A name that came, was written to and went may have been another file's second
-// name, and so may one that is not there when something is written through a
-// handle.
+// A name that was created, written to and removed may have been another file's second name,
+// and so may one that does not exist during a write through a handle.
 func TestPassedNames(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -263,7 +261,7 @@ func TestPassedNames(t *testing.T) {
 	}
 }
 
-// A new file that was seen to be one comes and goes as it likes.
+// The events of a temporary file that is known to be new need no comparison.
 func TestTemporaryFilesPass(t *testing.T) {
 	_, root := workspace(t)
 	makeEntries(t, root, "a")
@@ -300,7 +298,7 @@ func TestTemporaryFilesPass(t *testing.T) {
 	}
 }
 
-// A log that was deleted and is written to all the same is told once.
+// A write to a deleted log that is still open is reported once.
 func TestNamelessIsToldOnce(t *testing.T) {
 	_, root := workspace(t)
 	makeEntries(t, root, "log")
@@ -329,8 +327,8 @@ func TestNamelessIsToldOnce(t *testing.T) {
 	}
 }
 
-// Whoever keeps a file open can write to it after the name is gone. If the file
-// has another name, that is where the change is.
+// A program that keeps a file open can write to it after the name is gone. If the file has
+// another name, the change is there.
 func TestHandleOutlivesItsName(t *testing.T) {
 	_, root := workspace(t)
 	makeEntries(t, root, "d/a")
@@ -358,8 +356,7 @@ func TestHandleOutlivesItsName(t *testing.T) {
 	}
 }
 
-// A symlink that takes a folder's place leads to another folder, which keeps its
-// own watch.
+// A symlink that replaces a folder leads to another folder, which keeps its own watch.
 func TestSymlinkTakesPlace(t *testing.T) {
 	_, root := workspace(t)
 	makeEntries(t, root, "d/a", "e/a")
@@ -430,8 +427,8 @@ func maxQueued(t *testing.T) int {
 	return n
 }
 
-// More events than the kernel's queue holds: the loss is told, folders made and
-// moved meanwhile are watched afterwards, and nothing is stale.
+// More events than the kernel's queue holds: the loss is reported, folders made and moved
+// meanwhile are watched afterwards, and nothing is stale.
 func TestOverflow(t *testing.T) {
 	size := maxQueued(t)
 	_, root := workspace(t)
@@ -450,7 +447,7 @@ func TestOverflow(t *testing.T) {
 		run := runs
 		runs++
 		fill()
-		os.Rename(in("e"), in("t")) // none of these is told
+		os.Rename(in("e"), in("t")) // none of these is reported
 		os.Rename(in("g"), in("e"))
 		os.Rename(in("t"), in("g"))
 		makeEntries(t, root, fmt.Sprintf("new%d/x/a", run))
@@ -536,8 +533,8 @@ func TestMaxWatches(t *testing.T) {
 	}
 }
 
-// Callers at the same time: whoever returns from a barrier finds his change
-// applied, whoever it was handed to.
+// When a barrier returns, the caller's change is applied, whichever concurrent caller it was
+// handed to.
 func TestConcurrentBarriers(t *testing.T) {
 	_, root := workspace(t)
 	const workers, rounds = 8, 300
@@ -659,7 +656,7 @@ func TestNoLeaks(t *testing.T) {
 	w.Close()
 	r.Close()
 	for i := 0; i < 1e6 && runtime.NumGoroutine() > goroutines; i++ {
-		runtime.Gosched() // a goroutine ends a moment after it said so
+		runtime.Gosched() // a goroutine ends a moment after its last signal
 	}
 	after, watches := openHandles(t)
 	if after != before || watches != 0 || runtime.NumGoroutine() > goroutines {
@@ -697,7 +694,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A barrier that was cancelled forgets nothing, nor does a panic in apply.
+// Neither a cancelled barrier nor a panic in apply loses changes.
 func TestInterrupted(t *testing.T) {
 	_, root := workspace(t)
 	m := newMirror(t, root, &Options{idle: true})
@@ -763,7 +760,7 @@ func TestDeepTree(t *testing.T) {
 	}
 }
 
-// Without a file system that can be trusted, everything is to be swept.
+// On an untrusted file system, everything has to be swept.
 func TestForeignRoot(t *testing.T) {
 	root, err := rootfs.Open("/proc/self/fdinfo", nil)
 	if err != nil {
@@ -786,7 +783,7 @@ func TestForeignRoot(t *testing.T) {
 	}
 }
 
-// Whatever the bytes are, parsing them ends.
+// Parsing ends for any bytes.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 'a', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
@@ -809,8 +806,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A repository's exclude file counts for everybody, also for a root without a
-// policy; nothing else in .git is told.
+// A repository's exclude file applies to every root, also to one without a policy; other
+// entries in .git are never reported.
 func TestExcludesWithoutPolicy(t *testing.T) {
 	_, dir := workspace(t)
 	makeEntries(t, dir, ".git/info/exclude", ".git/index", "sub/.git/HEAD")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// againstCommands change nothing, so that they can be repeated.
+// againstCommands change nothing, so they can be repeated.
 var againstCommands = [][]string{
 	{"--help"},
 	{"find"},
@@ -36,8 +36,8 @@ var againstCalls = [][2]string{
 	{"read_file", `{"path":"Makefile"}`},
 }
 
-// against compares an older build with this one, and this one with itself: what the
-// second comparison shows is noise. Processes are measured by their processor time,
+// against compares an older build with this one, and this one with itself to show the
+// noise. Processes are measured by their processor time,
 // calls over MCP by the time to the answer's last byte.
 func (b *bench) against() error {
 	exe, cache, err := b.cached("against")

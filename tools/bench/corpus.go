@@ -50,10 +50,10 @@ func allowEverything(name string) error {
 	return os.WriteFile(name, []byte(strings.Replace("\n"+string(data), "\n/*\n", "\n", 1)), 0o644)
 }
 
-// textSize is how much source text the matching table uses.
+// textSize is the amount of source text used by the matching table.
 const textSize = 300 << 20
 
-// text returns a file of that much source text, in path order.
+// text returns a file with textSize bytes of source text, in path order.
 func (b *bench) text() (string, error) {
 	name := filepath.Join(b.work, "text")
 	if info, err := os.Stat(name); err == nil && info.Size() >= textSize-(8<<20) {
@@ -87,7 +87,7 @@ func (b *bench) text() (string, error) {
 	return name, err
 }
 
-// pieces returns a tree of so many files of at most 4 KiB, cut from the corpus.
+// pieces returns a tree with the given number of files of at most 4 KiB, cut from the corpus.
 func (b *bench) pieces(files int) (string, error) {
 	dir := filepath.Join(b.work, "pieces")
 	done := filepath.Join(b.work, "pieces.done")

@@ -21,17 +21,17 @@ func (b *bench) build() (string, error) {
 	return name, cmd.Run()
 }
 
-// cost is that of one process.
+// cost is the cost of one process.
 type cost struct {
 	wall, cpu time.Duration
 	memory    int64 // peak, KB
 }
 
-// maxRow is how long a row takes, if two rounds take less.
+// maxRow limits the duration of a row, if two rounds take less.
 const maxRow = 4 * time.Second
 
-// compare runs two commands in the tree and gives their best wall time, least
-// processor time and largest memory. They alternate, so that a noisy moment hits
+// compare runs two commands in the tree and returns their best wall time, least
+// processor time and largest memory. They alternate, so that other load affects
 // both.
 func (b *bench) compare(ours, theirs []string) (q, r cost, err error) {
 	q.wall, r.wall = 1<<62, 1<<62

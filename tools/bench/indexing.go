@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// indexCases are the questions of the index table. Ours must be that many times
-// faster than ripgrep counting all matching lines.
+// indexCases are the questions of the index table. Ours must be faster than ripgrep counting
+// all matching lines by the given factor.
 var indexCases = []struct {
 	name    string
 	pattern string
@@ -38,8 +38,8 @@ var indexCases = []struct {
 	{`^\s*static\s+(inline\s+)?int\s+\w+\(, count`, `^\s*static\s+(inline\s+)?int\s+\w+\(`, false, 0, 1},
 }
 
-// indexing measures the targets of the index: its making, a restart, and
-// answers in the process that keeps it and through its socket.
+// indexing measures the targets of the index: building it, a restart, and
+// answers in the owner and through its socket.
 func (b *bench) indexing() error {
 	exe, cache, err := b.cached("cache")
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *bench) indexing() error {
 	return b.manyFiles()
 }
 
-// cached builds the program and gives it a cache of its own, by b.env.
+// cached builds the program and gives it a separate cache through b.env.
 func (b *bench) cached(name string) (exe, cache string, err error) {
 	if exe, err = b.build(); err != nil {
 		return "", "", err
@@ -82,8 +82,8 @@ func indexesBelow(cache string) ([]string, error) {
 	return filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
 }
 
-// opening measures a search that comes while a stored index is being opened, in the
-// process that opens it and from a command that no process serves, beside ripgrep.
+// opening measures a search made while a stored index is being opened, in the process that
+// opens it and from a command without an owner, next to ripgrep.
 func (b *bench) opening(exe, cache string) error {
 	best := time.Duration(1 << 62)
 	for range b.rounds {
@@ -115,7 +115,7 @@ func (b *bench) opening(exe, cache string) error {
 	return nil
 }
 
-// manyFiles measures the making and opening of an index of 300,000 small files.
+// manyFiles measures building and opening an index of 300,000 small files.
 func (b *bench) manyFiles() error {
 	big := *b
 	if big.tree = b.many; b.many == "" {
@@ -142,8 +142,8 @@ func (b *bench) manyFiles() error {
 	return big.opening(exe, cache)
 }
 
-// indexBuild runs quarry index build in a process of its own. seconds and share, a
-// percentage of the text, are the limits that the table shows; 0 shows none.
+// indexBuild runs quarry index build in a separate process. seconds and share, a
+// percentage of the text, are the limits shown in the table; 0 shows none.
 func (b *bench) indexBuild(title, exe, cache string, seconds, share int) error {
 	fmt.Printf("\nindex: %s\n", title)
 	c, err := b.once([]string{exe, "index", "build", "--quiet"})
@@ -185,8 +185,8 @@ func treeSize(dir string) (size int64, err error) {
 	return size, err
 }
 
-// open opens the tree with the index below cache: to keep it, or to ask the
-// process that does.
+// open opens the tree with the index below cache, as the owner or as a client of the
+// owner.
 func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
 	dirs, err := indexesBelow(cache)
 	if err != nil || len(dirs) != 1 {
@@ -199,7 +199,7 @@ func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
 	return quarry.Open(b.tree, &quarry.Options{Trusted: true, Index: index})
 }
 
-// restart measures from opening a workspace to an answer by its index.
+// restart measures the time from opening a workspace to an answer by its index.
 func (b *bench) restart(cache string) (time.Duration, error) {
 	best := time.Duration(1 << 62)
 	for range b.rounds {
@@ -227,9 +227,9 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 
 func ignoreFile(*search.FileMatch) error { return nil }
 
-// answers compares what is asked of a warm index with ripgrep: in the process
-// that keeps it, through the socket of one that does, and from a process
-// started for the question.
+// answers compares queries of a warm index with ripgrep: in the owner, through the owner's
+// socket, and from a process
+// started for the query.
 func (b *bench) answers(exe, cache string) error {
 	type times struct{ library, socket, process, rg time.Duration }
 	measured := make([]times, len(indexCases))
@@ -286,7 +286,7 @@ func (b *bench) answers(exe, cache string) error {
 	return b.pathSearch(ws)
 }
 
-// serving runs quarry serve and f with a workspace that asks it.
+// serving runs quarry serve, and f with a client's workspace.
 func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) error {
 	cmd := exec.Command(exe, "serve", "--quiet")
 	cmd.Dir, cmd.Env, cmd.Stderr = b.tree, b.env, os.Stderr
@@ -311,8 +311,8 @@ func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) erro
 	return errors.New("quarry serve doesn't get ready")
 }
 
-// asked is the best time of a query in this process. Many rounds take little:
-// what is measured is a few milliseconds, and the machine is noisy.
+// asked returns the best time of a query in this process. It makes many rounds, because
+// a query takes only a few milliseconds and the machine is noisy.
 func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int) (time.Duration, error) {
 	q := search.Query{Pattern: pattern, Detail: search.Counts}
 	if fold {
@@ -336,7 +336,7 @@ func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int
 	return best, nil
 }
 
-// pathSearch measures a listing by glob, and the memory of serving.
+// pathSearch measures a listing by glob, and the memory of the server.
 func (b *bench) pathSearch(ws *quarry.Workspace) error {
 	best := time.Duration(1 << 62)
 	for range 10 * b.rounds {

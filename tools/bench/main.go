@@ -7,8 +7,8 @@
 //	scripts/tool bench -against OLDER       this program against an older build of it
 //
 // The corpus is the Linux 6.1 source tree of Debian's linux-source-6.1 package,
-// taken from -tree, or unpacked from /usr/src when the package is installed.
-// Without it bench says what to install. Times are the best of -rounds, wall
+// taken from -tree, or unpacked from /usr/src if the package is installed.
+// Otherwise bench says what to install. Times are the best of -rounds, wall
 // clock, warm page cache.
 package main
 
@@ -30,7 +30,7 @@ type bench struct {
 	env    []string // of processes; nil is ours
 
 	write bool            // the tables into docs/FIGURES.md
-	table strings.Builder // the one in hand, as the document shows it
+	table strings.Builder // the current one, as the document shows it
 }
 
 func main() {
@@ -66,12 +66,12 @@ func (b *bench) run(only string) error {
 	tables := []struct {
 		name string
 		run  func() error
-		// Processes first: their peak memory would count the text that the
+		// Processes first: their peak memory would include the text that the
 		// matching table keeps in ours.
 	}{{"find", b.finding}, {"search", b.searching}, {"index", b.indexing}, {"many", b.manyFiles}, {"mcp", b.overMCP}, {"texts", b.texts}, {"match", b.matching}}
 	known := false
 	for _, t := range tables {
-		if only == "" && t.name != "many" || only == t.name { // index has many in it
+		if only == "" && t.name != "many" || only == t.name { // the table index includes many
 			known = true
 			b.table.Reset()
 			if err := t.run(); err != nil {
@@ -88,7 +88,7 @@ func (b *bench) run(only string) error {
 	return nil
 }
 
-// document puts a table into its place in a document, if it has one there.
+// document replaces a table in a document, if the document has it.
 func (b *bench) document(name, table string) error {
 	if !b.write || b.table.Len() == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"quarry/match"
 )
 
-// matchCases are the patterns of the matching table. free marks those where
-// no literal helps and we ask for twice ripgrep's speed.
+// matchCases are the patterns of the matching table. free marks patterns without a
+// helpful literal, which must reach twice ripgrep's speed.
 var matchCases = []struct {
 	name, expr string
 	fold, free bool
@@ -33,8 +33,8 @@ var matchCases = []struct {
 }
 
 // matching compares the speed of one thread on one text: ours in memory,
-// ripgrep's from the page cache, mapped or read, whichever is faster, start-up
-// included.
+// ripgrep's from the page cache, mapped or read, whichever is faster, including
+// start-up.
 func (b *bench) matching() error {
 	name, err := b.text()
 	if err != nil {

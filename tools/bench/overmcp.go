@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// mcpCases are questions an agent asks: a tool's call and what rg is given for the
-// same. Ours must be that many times faster than ripgrep counting all matching
-// lines, or take at most that many milliseconds.
+// mcpCases are questions an agent asks: a tool's call and equivalent arguments of rg. Ours
+// must be faster than ripgrep counting all matching lines by the given factor, or take at
+// most the given milliseconds.
 var mcpCases = []struct {
 	name, args, pattern string
 	target, millis      float64
@@ -33,7 +33,7 @@ var mcpCases = []struct {
 }
 
 // overMCP measures calls of search_files in a server that owns an index, from the
-// request's first byte to the answer's last, beside ripgrep.
+// request's first byte to the answer's last, next to ripgrep.
 func (b *bench) overMCP() error {
 	exe, cache, err := b.cached("cache")
 	if err != nil {
@@ -77,8 +77,8 @@ func (b *bench) overMCP() error {
 	return b.fourServers(exe, server)
 }
 
-// pathsOverMCP measures search_by_path with what is remembered of a path: the call
-// looks for exactly that first, then ranks all paths.
+// pathsOverMCP measures search_by_path with an approximate path: the call
+// looks for exactly that path first, then ranks all paths.
 func (b *bench) pathsOverMCP(server *mcpServer) error {
 	for _, words := range []string{"tcp_input", "ipv4/tcp_inptu", "drivers net intel", "s"} {
 		best := time.Duration(1 << 62)
@@ -101,8 +101,8 @@ func asks(times, millis float64) string {
 	return fmt.Sprintf("  (asked: %.0f ms)", millis)
 }
 
-// fourServers compares the rate of calls of one server with that of four at once,
-// one of which owns the index.
+// fourServers compares the rate of calls of one server with the rate of four at once,
+// including the owner of the index.
 func (b *bench) fourServers(exe string, first *mcpServer) error {
 	servers := []*mcpServer{first}
 	for range 3 {
@@ -133,7 +133,7 @@ func (b *bench) fourServers(exe string, first *mcpServer) error {
 	return nil
 }
 
-// callsASecond calls each of some servers over and over for a while.
+// callsASecond calls each of some servers repeatedly for a while.
 func callsASecond(servers []*mcpServer, args string) (float64, error) {
 	const while = 300 * time.Millisecond
 	counts, errs := make([]int, len(servers)), make([]error, len(servers))

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// peakKB is the most memory a process had.
+// peakKB returns the peak memory of a process.
 func peakKB(p *os.ProcessState) int64 {
 	ru, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

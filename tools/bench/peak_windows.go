@@ -2,5 +2,5 @@ package main
 
 import "os"
 
-// peakKB is not known here.
+// peakKB is unknown on Windows.
 func peakKB(*os.ProcessState) int64 { return 0 }

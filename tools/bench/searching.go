@@ -8,8 +8,8 @@ import (
 	"os/exec"
 )
 
-// searchCases are the patterns of the search table, with the ratio to
-// ripgrep's wall time we ask for.
+// searchCases are the patterns of the search table, with the required ratio to
+// ripgrep's wall time.
 var searchCases = []struct {
 	args   []string
 	target float64
@@ -52,8 +52,8 @@ func (b *bench) searching() error {
 	return nil
 }
 
-// sameLines reports whether both print the same lines, in any order. They are
-// summed, not kept: the memory of this process would count as that of the next.
+// sameLines reports whether both print the same lines, in any order. The lines are summed,
+// not kept: this process's memory would count as the next child's.
 func (b *bench) sameLines(ours, theirs []string) (bool, error) {
 	seed := maphash.MakeSeed()
 	var sum [2]uint64

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// textCases are searches of one large file, where the engine and reading are all
-// there is. Both map the file.
+// textCases are searches of one large file, where only the engine and reading
+// count. Both map the file.
 var textCases = []struct {
 	name, file string // "" is the tree
 	args       []string
@@ -77,7 +77,7 @@ func (b *bench) texts() error {
 	return nil
 }
 
-// Common words of both languages, and what is searched for.
+// Common words of both languages, and the texts searched for.
 const (
 	russian = "и в не на я быть он с что а по это она этот к но они мы весь который из у то за свой что весь год от так о для ты же все тот мочь вы человек такой " +
 		"его сказать только или ещё бы себя один как уже до время если сам когда другой вот говорить наш мой знать стать при чтобы дело жизнь кто первый очень " +
@@ -92,9 +92,9 @@ const (
 // proseSize is the size of a text.
 const proseSize = 64 << 20
 
-// prose writes a text of a kind, the same each time: words of a language in lines of 3
-// to 14, with a name in one of 200 and an = in one of 1,000; a log; a log in lines of
-// 4 MB; records of fields.
+// prose writes a text of a kind, the same each time. A language has words in lines of 3 to
+// 14, with a name in one of 200 lines and an = in one of 1,000; the other kinds are a log, a
+// log in lines of 4 MB, and records of fields.
 func (b *bench) prose(language string) (string, error) {
 	name, err := filepath.Abs(filepath.Join(b.work, language+".txt"))
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *bench) prose(language string) (string, error) {
 	return name, w.Flush()
 }
 
-// lines gives the lines of a text one after the other.
+// lines returns a function that yields the lines of a text.
 func lines(kind string) func() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words, names := strings.Fields(english), strings.Split(englishNames, "|")

@@ -20,18 +20,18 @@ import (
 	"quarry/internal/stress"
 )
 
-// A run takes seconds; most of it is the client's own start.
+// A run takes seconds, mostly for the client's own start.
 const runTime = 3 * time.Minute
 
-// client is one of the programs, as npm has it.
+// client is one of the programs, as installed from npm.
 type client struct {
 	name, program string
-	// args of a run without a person; careful is without its own leave to do all.
+	// args of an unattended run; careful is without the client's option to allow everything.
 	args  func(prompt string) []string
 	setUp func(r *room)
-	// shared is the file of a project that others get too; "" if the user's is used.
+	// shared is a project's settings file that others get too; "" if the user's is used.
 	shared string
-	// mayNot is what the model reads of a call without approval.
+	// mayNot is the answer that the model reads for a call without approval.
 	mayNot string
 }
 
@@ -57,8 +57,8 @@ var all = []*client{
 	},
 }
 
-// room is a user with a home, Quarry, one client, and a model. Nothing outside of this
-// machine can be reached.
+// room is a user with a home, Quarry, one client and a model. Only this machine can be
+// reached.
 type room struct {
 	t *testing.T
 	*client
@@ -86,7 +86,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// eachClient runs a test with each client that is here.
+// eachClient runs a test with each installed client.
 func eachClient(t *testing.T, names []string, test func(r *room)) {
 	for _, c := range all {
 		if names != nil && !slices.Contains(names, c.name) {
@@ -151,7 +151,7 @@ const (
 	changed = "def add(a, b):\n    return b + a\n"
 )
 
-// project makes a repository with a file and one that is too long for an answer.
+// project makes a repository with a short file and one that is too long for an answer.
 func (r *room) project(name string) string {
 	r.t.Helper()
 	dir := filepath.Join(r.top, name)
@@ -188,7 +188,7 @@ func (r *room) install(dir string, args ...string) string {
 	return r.do(dir, r.quarry, append([]string{"mcp", "install", "--client", r.name, "--write"}, args...)...)
 }
 
-// run has the client do what a script says, and returns what its model read.
+// run makes the client execute a script, and returns the model's record of it.
 func (r *room) run(dir string, more []string, calls ...Call) *Talk {
 	r.t.Helper()
 	talk, prompt := r.model.Script(calls...)
@@ -206,7 +206,7 @@ func (r *room) run(dir string, more []string, calls ...Call) *Talk {
 func (r *room) want(got, pattern string) {
 	r.t.Helper()
 	if !regexp.MustCompile("(?s)" + pattern).MatchString(got) {
-		r.t.Errorf("want %q in what the model read:\n%.600s", pattern, got)
+		r.t.Errorf("want %q in the answer for the model:\n%.600s", pattern, got)
 	}
 }
 
@@ -222,8 +222,8 @@ var (
 	edit   = Call{Tool: "edit_file", Args: map[string]any{"path": "calc.py", "old_text": "a + b", "new_text": "b + a"}}
 )
 
-// Install writes the same entry from wherever it is called, and leaves the project before
-// alone.
+// Install writes the same entry from any folder, and leaves the previous project
+// unchanged.
 func TestInstallFolders(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		one, two := r.project("one"), r.project("two")
@@ -248,8 +248,8 @@ func TestInstallFolders(t *testing.T) {
 	})
 }
 
-// In a linked worktree, with the settings that the main checkout has committed: answers
-// arrive, whole or cut where they say so; the worktree's file changes, and no other.
+// In a linked worktree with the settings committed in the main checkout, answers are whole,
+// or cut where they say so; only the worktree's file changes.
 func TestWorktree(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		main, tree := r.project("main"), filepath.Join(r.top, "tree")
@@ -268,8 +268,8 @@ func TestWorktree(t *testing.T) {
 			edit,
 		}
 		var more []string
-		if r.name == "claude-code" { // the others don't start a server that has ended
-			more = []string{"--allowedTools", "mcp__quarry"} // what --allow adds is for one's own checkout
+		if r.name == "claude-code" { // the others don't restart a server that has ended
+			more = []string{"--allowedTools", "mcp__quarry"} // the entry added by --allow is for the user's own checkout
 			again := search
 			again.Before = func() { r.endServer(tree) }
 			calls = append(calls, again, search)
@@ -319,8 +319,8 @@ func (r *room) endServer(dir string) {
 	r.t.Errorf("no server in %s", dir)
 }
 
-// Without a person nothing can be asked: what the lines of --allow read and --allow all
-// promise is what the client then does.
+// Without a person no question can be asked: the client must follow --allow read and
+// --allow all as documented.
 func TestApproval(t *testing.T) {
 	eachClient(t, nil, func(r *room) {
 		one, two := r.project("one"), r.project("two")
@@ -339,8 +339,8 @@ func TestApproval(t *testing.T) {
 	})
 }
 
-// A change waits, its call too; the reason of a refusal reaches the model. A client that is
-// stopped meanwhile leaves the file as it was, and a proposal that is said to be abandoned.
+// A change waits together with its call, and the reason of a refusal reaches the model. If
+// the client is stopped meanwhile, the file is unchanged and the proposal is abandoned.
 func TestReview(t *testing.T) {
 	eachClient(t, []string{"claude-code"}, func(r *room) {
 		dir := r.project("one")
@@ -363,11 +363,11 @@ func TestReview(t *testing.T) {
 		_ = cmd.Wait()
 		left := ""
 		if !stress.Becomes(func() bool { left = r.do(dir, r.quarry, "review"); return strings.Contains(left, "abandoned") }) {
-			r.t.Errorf("nobody was said to have gone:\n%s", left)
+			r.t.Errorf("no proposal was said to be abandoned:\n%s", left)
 		}
 		r.wantFile(filepath.Join(dir, "calc.py"), calc)
 
-		// Whoever decides on it now tells no other session.
+		// A later decision doesn't reach another session.
 		r.do(dir, r.quarry, "review", "refuse", waiting.FindString(left), "-m", "too late")
 		if got := r.run(dir, nil, search).Results()[0]; strings.Contains(got, "too late") {
 			r.t.Errorf("the next session was told:\n%s", got)
@@ -377,7 +377,7 @@ func TestReview(t *testing.T) {
 
 var waiting = regexp.MustCompile(`\bp-\d+\b`)
 
-// whenWaiting does something with the first proposal that waits.
+// whenWaiting calls do with the first pending proposal.
 func (r *room) whenWaiting(dir string, do func(id string) string) string {
 	id := ""
 	stress.Becomes(func() bool {
@@ -388,8 +388,8 @@ func (r *room) whenWaiting(dir string, do func(id string) string) string {
 	return do(id)
 }
 
-// The client's own tools: an edit that breaks a file is told to the model, and the log says
-// whose it was.
+// With the client's own tools, the model is told about an edit that breaks a file, and the
+// log names the client.
 func TestHooks(t *testing.T) {
 	eachClient(t, []string{"claude-code", "gemini"}, func(r *room) {
 		dir := r.project("one")

@@ -1,6 +1,6 @@
-// Package clients runs coding agents as their users do, against a model that only does as
-// it is told: it listens on this machine, speaks the agents' three protocols, and calls one
-// tool after the other. What a tool answers comes back as the model would read it.
+// Package clients runs coding agents as their users do, against a scripted model. The model
+// listens on this machine, speaks the agents' three protocols, and makes the scripted tool
+// calls in order. It records the answers as a model would read them.
 package clients
 
 import (
@@ -13,15 +13,15 @@ import (
 	"sync"
 )
 
-// Call is one call of a tool that the model makes. Tool is the name that Quarry has for it,
-// or else the client.
+// Call is a tool call of the model. Tool is Quarry's name of the tool, or else the
+// client's.
 type Call struct {
 	Tool   string
 	Args   map[string]any
 	Before func() // if set, runs once before the model answers with the call
 }
 
-// Talk is what one prompt led to.
+// Talk records the conversation started by one prompt.
 type Talk struct {
 	calls []Call
 
@@ -32,20 +32,20 @@ type Talk struct {
 	last    string
 }
 
-// Tools are the names that the model was shown at the last call, Results what the calls
-// answered, and Last is the text of its last request.
+// Tools returns the tool names shown to the model at the last call, Results the answers to
+// the calls, and Last the text of the last request.
 func (t *Talk) Tools() []string   { t.mu.Lock(); defer t.mu.Unlock(); return t.tools }
 func (t *Talk) Results() []string { t.mu.Lock(); defer t.mu.Unlock(); return t.results }
 func (t *Talk) Last() string      { t.mu.Lock(); defer t.mu.Unlock(); return t.last }
 
-// Model serves all talks. It keeps no state of a talk but for what tests ask: which call
-// comes next is counted by the results in the request.
+// Model serves all talks. It stores only the data that tests read: the number of results in
+// a request determines the next call.
 type Model struct {
 	mu    sync.Mutex
 	talks map[string]*Talk
 }
 
-// Script makes a talk, and the prompt that starts it.
+// Script makes a talk and the prompt that starts it.
 func (m *Model) Script(calls ...Call) (*Talk, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +59,7 @@ func (m *Model) Script(calls ...Call) (*Talk, string) {
 
 var scriptName = regexp.MustCompile(`quarry-script=(talk\d+)`)
 
-// offered is a tool of the client. A space is what Codex calls the tools of a server by.
+// offered is a tool of the client. A space is Codex's name for the tools of a server.
 type offered struct{ name, space string }
 
 // dialect is one of the protocols.
@@ -110,7 +110,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		t = m.talks[string(names[len(names)-1][1])]
 		m.mu.Unlock()
 	}
-	if t == nil || len(tools) == 0 { // a title, a topic
+	if t == nil || len(tools) == 0 { // requests for a title or a topic
 		d.answer(w, r, b, "ok", nil)
 		return
 	}
@@ -118,7 +118,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.answer(w, r, b, text, call)
 }
 
-// next is the answer to a request with these results.
+// next returns the answer to a request with these results.
 func (t *Talk) next(raw string, tools []offered, results []string) (string, *called) {
 	n := len(results)
 	t.mu.Lock()
@@ -162,7 +162,7 @@ func respond(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// stream writes events; each names its type, but for Gemini's.
+// stream writes events; each has its type as a name, except Gemini's.
 func stream(w http.ResponseWriter, events ...map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, e := range events {
@@ -181,7 +181,7 @@ func object(v any) map[string]any { o, _ := v.(map[string]any); return o }
 
 func word(v any) string { s, _ := v.(string); return s }
 
-// textOf is what a model reads of a value.
+// textOf returns the text of a value that a model reads.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -205,7 +205,7 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// anthropic is the Messages API, of Claude Code.
+// anthropic is the Messages API of Claude Code.
 var anthropic = dialect{
 	tools: func(b map[string]any) (tools []offered) {
 		for _, t := range list(b["tools"]) {
@@ -252,7 +252,7 @@ var anthropic = dialect{
 	},
 }
 
-// openAI is the Responses API, of Codex.
+// openAI is the Responses API of Codex.
 var openAI = dialect{
 	tools: func(b map[string]any) []offered { return codexTools(list(b["tools"]), "") },
 	results: func(b map[string]any) (results []string) {

@@ -1,6 +1,6 @@
-// Package packaging_test keeps what is shipped in step with the program: the
-// manifests, the image and the release describe tools, flags and builds that
-// exist.
+// Package packaging_test keeps the shipped files in step with the program: the
+// manifests, the image and the release name existing tools, flags and
+// builds.
 package packaging_test
 
 import (
@@ -33,7 +33,7 @@ type toolEntry struct {
 	Description string `json:"description"`
 }
 
-// tools are those of the default profile, as the program lists them.
+// tools returns the default profile's tools, as the program lists them.
 func tools(t *testing.T) []toolEntry {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -122,7 +122,7 @@ func TestManifest(t *testing.T) {
 	for _, o := range m.Server.Config.Overrides {
 		commands = append(commands, o.Command)
 	}
-	// The names under which packaging/bundle puts the programs.
+	// The program names used by packaging/bundle.
 	slices.Sort(commands)
 	if diff := cmp.Diff([]string{"${__dirname}/server/quarry-darwin", "${__dirname}/server/quarry-linux", "${__dirname}/server/quarry.exe"}, commands); diff != "" {
 		t.Errorf("commands:\n%s", diff)
@@ -149,8 +149,8 @@ func TestManifest(t *testing.T) {
 var userConfig = regexp.MustCompile(`\$\{user_config\.(\w+)\}`)
 
 // The arguments that a desktop client passes on start a server with the tools
-// the manifest promises: with one folder and with several, whatever they are
-// called.
+// in the manifest: with one folder and with several, whatever their
+// names.
 func TestManifestStarts(t *testing.T) {
 	m, _ := readManifest(t)
 	var all []string
@@ -199,14 +199,14 @@ func TestManifestStarts(t *testing.T) {
 	}
 }
 
-// hello is what a client says first, and the question for the tools.
+// hello initializes a session and requests the tools.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 `
 
-// listTools starts the server with arguments and asks for its tools; they come
-// in the order of their names.
+// listTools starts the server with arguments and returns the names of its tools,
+// sorted.
 func listTools(t *testing.T, args []string) []string {
 	t.Helper()
 	home := t.TempDir()
@@ -294,8 +294,8 @@ func TestServerJSON(t *testing.T) {
 		if p.Transport.Type != "stdio" || p.Identifier == "" {
 			t.Errorf("package %+v", p)
 		}
-		// VS Code passes a named argument as two words, others as name=value. A
-		// flag without a value would be followed by a word that is taken for a
+		// VS Code passes a named argument as two words, others as name=value. After a
+		// flag without a value, the second word would be mistaken for a
 		// folder.
 		for _, words := range []bool{false, true} {
 			dir := t.TempDir()
@@ -322,8 +322,8 @@ func TestServerJSON(t *testing.T) {
 	}
 }
 
-// The image runs as nobody in particular, and its server changes nothing. The
-// one made of a release's programs ends as the one made of the source does.
+// The image runs as an arbitrary user, and its server changes nothing. The image with a
+// release's programs has the same final stage as the image built from source.
 func TestDockerfile(t *testing.T) {
 	last := lastStage(t, "../../Dockerfile")
 	ofRelease := lastStage(t, "image/Dockerfile")
@@ -357,7 +357,7 @@ func lastStage(t *testing.T, file string) string {
 	return stages[len(stages)-1]
 }
 
-// release is what .goreleaser.yaml says that concerns us.
+// release has the relevant parts of .goreleaser.yaml.
 type release struct {
 	Version int
 	Builds  []struct {
@@ -401,7 +401,7 @@ func TestRelease(t *testing.T) {
 	if !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) || b.ModTimestamp != "{{ .CommitTimestamp }}" || r.Checksum.NameTemplate == "" || len(r.Sboms) == 0 {
 		t.Error("the release lacks CGO_ENABLED=0, a fixed time, checksums or an SBOM")
 	}
-	// Three places compile releases, with the same flags.
+	// Releases are compiled in three places, with the same flags.
 	for file, version := range map[string]string{"../../Dockerfile": "$VERSION", "bundle/main.go": `" + version`} {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -418,7 +418,7 @@ func TestRelease(t *testing.T) {
 			}
 		}
 	}
-	// Whatever the archives take from the tree has to be there; the rest is made
+	// The files that the archives take from the tree must exist; the others are made
 	// by the hooks.
 	for _, f := range r.Archives[0].Files {
 		if strings.HasPrefix(f.Src, "bin/release/") {
@@ -439,17 +439,16 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// maxBinary is what a stripped program may have, in bytes. It was 15 MB before
-// the page and its syntax colours, symbols, change sets and notes: 21.3 MB. The
-// language of scripts, PCRE2's syntax and quarry fd made it 22.6 MB; values by path,
-// structures, renames, rules and activity of the page, without a new dependency, 24.1 MB.
-// The type checker of Go's standard library, with which a rename is sure, added 1.4 MB:
-// 25.9 MB.
+// maxBinary limits a stripped program, in bytes. It was 15 MB before the page and its syntax
+// colours, symbols, change sets and notes: 21.3 MB. The language of scripts, PCRE2's syntax
+// and quarry fd made it 22.6 MB. Values by path, structures, renames, and the rules and
+// activity of the page, without a new dependency, made it 24.1 MB. The type checker of Go's
+// standard library, which makes renames reliable, added 1.4 MB: 25.9 MB.
 const maxBinary = 26_200_000
 
 // The documented flags give the same bytes in any folder and stamp the version;
-// without them the version comes from git. Only a release is built with them, so
-// that every package is compiled for this test alone: scripts/release-check.sh
+// without them the version comes from git. Only releases use these flags, so every
+// package would be compiled for this test alone: scripts/release-check.sh
 // runs it, and TestRelease checks the flags themselves.
 func TestReproducible(t *testing.T) {
 	if !stress.Thorough() {
@@ -489,7 +488,7 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// copySource copies what the program is compiled from.
+// copySource copies the files from which the program is compiled.
 func copySource(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)

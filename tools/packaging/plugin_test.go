@@ -13,7 +13,7 @@ import (
 	"quarry/internal/cli"
 )
 
-// The plugin names tools that exist, its skill is what quarry agents-md prints, its
+// The plugin names existing tools, its skill is the output of quarry agents-md, its
 // manifests agree, and its entries start a server.
 func TestPlugin(t *testing.T) {
 	skill := string(read(t, "plugin/skills/quarry/SKILL.md"))
@@ -39,7 +39,7 @@ func TestPlugin(t *testing.T) {
 		case slices.Contains(names, m[1]):
 			named++
 		case m[1] != "quarry" && !strings.Contains(definitions.String(), `"`+m[1]+`":`):
-			t.Errorf("the skill names %s, which is no tool and no parameter", m[1])
+			t.Errorf("the skill names %s, which is neither a tool nor a parameter", m[1])
 		}
 	}
 	if named < 7 {
@@ -47,8 +47,8 @@ func TestPlugin(t *testing.T) {
 	}
 
 	m, _ := readManifest(t)
-	// Clients take a plugin from the repository: what is committed is the version that
-	// they compare with theirs, and it is that of the newest release.
+	// Clients install a plugin from the repository. They compare the committed version with
+	// their own, so it must be the newest release's.
 	release := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(read(t, "../../CHANGELOG.md"))
 	if release == nil {
 		t.Fatal("CHANGELOG.md has no release")

@@ -23,7 +23,7 @@ func readme(t *testing.T) string {
 	return string(read(t, "../../README.md"))
 }
 
-// block is the code block below a heading.
+// block returns the code block below a heading.
 func block(t *testing.T, heading, language string) string {
 	t.Helper()
 	_, text, found := strings.Cut(readme(t), "\n## "+heading+"\n")
@@ -38,8 +38,8 @@ func block(t *testing.T, heading, language string) string {
 	return text
 }
 
-// The section names the tools of the profiles that install chooses, and none that isn't
-// there; docs/PROFILES.md has all.
+// The section names the tools of the profiles that install chooses, and only existing ones;
+// docs/PROFILES.md has all.
 func TestReadmeTools(t *testing.T) {
 	_, text, _ := strings.Cut(readme(t), "\n## Tools\n")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -84,10 +84,10 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// The two commands that connect an agent, with nothing on the path but Go, in an
-// empty folder. The program is compiled from the checkout as it stands: in a copy
-// every package would be compiled again, for 40 s of processor time. What they
-// connect answers. scripts/bare-room.sh runs the first two commands in a clone.
+// The two commands that connect an agent work in an empty folder with only Go on the path,
+// and the connected server answers. The program is compiled from the checkout: in a copy
+// every package would be compiled again, for 40 s of processor time.
+// scripts/bare-room.sh runs the first two commands in a clone.
 func TestReadmeConnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program: run without -short")

@@ -7,9 +7,9 @@
 //	scripts/tool picture -page -all DIR  every view of it in both themes and widths
 //
 // For the terminal it builds the program, makes a small project, runs the commands of the session
-// on a pseudo-terminal and draws what comes out. An escape sequence it doesn't
-// know is an error, so nothing is drawn that a terminal would show otherwise. The
-// tests fail when the program says something else than the picture.
+// on a pseudo-terminal and draws the output. An unknown escape sequence is an error, so the
+// picture never differs from a terminal. The tests fail if the program's output
+// differs from the picture.
 package main
 
 import (
@@ -66,7 +66,7 @@ func writeProject(dir string, files map[string]string) error {
 	return err
 }
 
-// session is what is typed. Each word is an argument.
+// session lists the typed commands. Each word is an argument.
 var session = [][]string{
 	{"search", "retries"},
 	{"search", "-t", "md", "how often"},
@@ -75,7 +75,7 @@ var session = [][]string{
 	{"undo"},
 }
 
-// project is what the session is about.
+// project holds the files used in the session.
 var project = map[string]string{
 	".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
 	"notes/Index.md":     "# Index\n\n- [[Limits]] of the client\n- why: [limits](Limits.md)\n",
@@ -97,7 +97,7 @@ func (c *Client) Do(r *Request) (*Response, error) {
 `,
 }
 
-// record runs the session below dir and returns what the screen shows.
+// record runs the session below dir and returns the contents of the screen.
 func record(ctx context.Context, program, dir string) ([]line, error) {
 	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "project")
 	if err := errors.Join(os.Mkdir(home, 0o700), writeProject(work, project)); err != nil {

@@ -21,8 +21,8 @@ import (
 // shot is one picture.
 type shot struct {
 	name, path string
-	wait       string // a selector that has to be there
-	press      string // keys pressed once it is; G scrolls to the end
+	wait       string // a selector that must be present
+	press      string // keys pressed after that; G scrolls to the end
 }
 
 var shots = []shot{
@@ -110,7 +110,7 @@ func photographAll(ctx context.Context, base, dir string) error {
 	return nil
 }
 
-// deep finds the address of the first change or proposal.
+// deep returns the address of the first change or proposal.
 func deep(ctx context.Context, base, name string) string {
 	view := map[string]string{"change": "/changes", "proposal": "/review"}[name]
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -177,7 +177,7 @@ func serve(ctx context.Context, program, dir, root string) (string, func(), erro
 	return strings.TrimSpace(line), stop, nil
 }
 
-// environment keeps the run away from the user's own state.
+// environment isolates the run from the user's own state.
 func environment(dir string) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TZ=UTC"}
 	for _, name := range []string{"CONFIG", "STATE", "CACHE", "DATA"} {

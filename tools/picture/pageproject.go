@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// proposed is what an agent would make of internal/payment/client.go: three
-// changes, one of which nobody should accept.
+// proposed is an agent's version of internal/payment/client.go, with three
+// changes, one of which should be refused.
 const proposed = `package payment
 
 import (
@@ -243,7 +243,7 @@ func reject(w http.ResponseWriter, retryAfter time.Duration) {
 `,
 }
 
-// agent is what one did before the picture was taken.
+// agent lists the actions of an agent before the picture is taken.
 type agent struct {
 	client, version string
 	review          bool
@@ -292,8 +292,8 @@ func makeProject(ctx context.Context, program, dir, root string) error {
 	return nil
 }
 
-// writeOrders adds, for the pictures of every view, more lines than one answer of
-// the page has.
+// writeOrders adds more lines than one answer of the page holds, for the pictures of every
+// view.
 func writeOrders(root, all string) error {
 	if all == "" {
 		return nil
@@ -354,7 +354,7 @@ func (s *agent) run(ctx context.Context, program, dir, root string) error {
 		}
 	}
 	if s.review && err == nil {
-		return nil // it is still there when the picture is taken, and ends with this program
+		return nil // it keeps running for the picture, and ends with this program
 	}
 	return errors.Join(err, in.Close(), cmd.Wait())
 }

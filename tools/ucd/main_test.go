@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTablesAreCurrent generates anew and compares with what is committed.
+// TestTablesAreCurrent compares newly generated tables with the committed ones.
 func TestTablesAreCurrent(t *testing.T) {
 	dir := os.Getenv("UCD_NPM")
 	if dir == "" {
@@ -27,7 +27,7 @@ func TestTablesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s isn't what the command writes", name)
+			t.Errorf("%s differs from the command's output", name)
 		}
 	}
 }

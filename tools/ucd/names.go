@@ -1,8 +1,8 @@
 package main
 
-// The names of properties and values, as PropertyAliases.txt and
-// PropertyValueAliases.txt of Unicode 17.0 have them: short, long, others.
-// The npm package only knows the long ones.
+// The names of properties and values in PropertyAliases.txt and
+// PropertyValueAliases.txt of Unicode 17.0: short, long, others.
+// The npm package has only the long names.
 
 // A flag after the names says which syntax lacks them: !r for Rust's, !j for
 // ECMAScript's.

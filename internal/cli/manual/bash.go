@@ -7,10 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashWords stands in for what cobra's script takes from the package
-// bash-completion, which many machines don't have: there a Tab printed "command not
-// found". Bash has split the line at = and : too, and no blank stands before what
-// belongs to the word before it.
+// bashWords replaces the part of the package bash-completion that cobra's script uses. Many
+// machines lack it; there a Tab printed "command not found". Bash has split the line at =
+// and : too, and there is no blank before a part that belongs to the previous word.
 const bashWords = `
 __quarry_words()
 {
@@ -52,7 +51,7 @@ __quarry_filedir()
 }
 `
 
-// writeBash writes cobra's script, which needs nothing but bash.
+// writeBash writes cobra's script, which needs only bash.
 func writeBash(root *cobra.Command, w io.Writer) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {

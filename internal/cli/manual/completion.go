@@ -34,8 +34,8 @@ func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	return fmt.Errorf("there are completions for %s, not for %q", strings.Join(shells, ", "), shell)
 }
 
-// WriteCompletionOf writes the completions of a shell for an alias of a command, as rg
-// of quarry rg. They ask the program itself.
+// WriteCompletionOf writes the completions of a shell for an alias of a command, such as rg
+// for quarry rg. They call the program itself.
 func WriteCompletionOf(root *cobra.Command, alias, shell string, w io.Writer) error {
 	program := root.Use
 	root.Use = alias
@@ -61,7 +61,7 @@ func words(list func() []string) Completer {
 
 func fixed(list ...string) Completer { return words(func() []string { return list }) }
 
-// FirstArg completes the first argument only.
+// FirstArg completes only the first argument.
 func FirstArg(c Completer) Completer {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -145,7 +145,7 @@ func topicWords() []string {
 	return list
 }
 
-// completeTools offers the tools of the profile chosen.
+// completeTools offers the tools of the selected profile.
 func completeTools(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	of := ""
 	if fl := cmd.Flags().Lookup("profile"); fl != nil {

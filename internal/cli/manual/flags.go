@@ -21,7 +21,7 @@ const (
 	Widest    = 120
 )
 
-// helpWidth is how wide help is for a writer; 80 when it is not a terminal.
+// helpWidth returns the width of help on a writer; 80 if it is not a terminal.
 func helpWidth(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
@@ -31,8 +31,8 @@ func helpWidth(out io.Writer) int {
 	return printing.Width
 }
 
-// Show gives all commands their help texts: what it does, then how it is used.
-// lost hears of an error while writing them.
+// Show gives all commands their help texts: purpose, then usage. lost is called with an
+// error of writing them.
 func Show(root *cobra.Command, lost func(error)) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
@@ -79,7 +79,7 @@ func FlagHelp(flags *pflag.FlagSet, width int) string {
 	return b.String()
 }
 
-// flagName is "  -A, --after-context n".
+// flagName returns "  -A, --after-context n".
 func flagName(fl *pflag.Flag) string {
 	name := "      --" + fl.Name
 	if fl.Shorthand != "" {
@@ -92,8 +92,8 @@ func flagName(fl *pflag.Flag) string {
 	return name + " " + value
 }
 
-// flagText is what a flag does, with its default where it has one and the text
-// doesn't name it.
+// flagText returns the description of a flag, with its default if it has one and the text
+// doesn't mention it.
 func flagText(fl *pflag.Flag) string {
 	_, text := pflag.UnquoteUsage(fl)
 	switch fl.DefValue {
@@ -106,8 +106,7 @@ func flagText(fl *pflag.Flag) string {
 	return text + " (default " + fl.DefValue + ")"
 }
 
-// reflow wraps the paragraphs of a text to a width. Lists and tables stay as they
-// are.
+// reflow wraps the paragraphs of a text to a width. Lists and tables remain unchanged.
 func reflow(text string, width int) string {
 	var b strings.Builder
 	for i, p := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/config"
 )
 
-// SectionTexts say what a section is about.
+// SectionTexts describe the sections.
 var SectionTexts = map[string]string{
 	"search":  "quarry search",
 	"find":    "quarry find",
@@ -25,8 +25,7 @@ var SectionTexts = map[string]string{
 	"record":  "what other programs change",
 }
 
-// ConfigExample is the file that quarry config init writes: valid, and nothing
-// in it set.
+// ConfigExample returns the file that quarry config init writes: valid, with no key set.
 func ConfigExample(top *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(`# Configuration of Quarry. Every key stands here with an example; take the # in
@@ -53,7 +52,7 @@ func ConfigExample(top *cobra.Command) string {
 	return b.String()
 }
 
-// keyFlag is the flag a key sets; nil when no command has one.
+// keyFlag returns the flag that a key sets; nil if no command has it.
 func keyFlag(top *cobra.Command, k *config.Key) *pflag.Flag {
 	for _, name := range k.Commands {
 		cmd, _, err := top.Find(strings.Fields(name))
@@ -69,7 +68,7 @@ func keyFlag(top *cobra.Command, k *config.Key) *pflag.Flag {
 	return nil
 }
 
-// KeyDefault is the value if nothing sets a key.
+// KeyDefault returns the value of a key that is not set.
 func KeyDefault(top *cobra.Command, k *config.Key) string {
 	if fl := keyFlag(top, k); fl != nil {
 		return fl.DefValue
@@ -77,7 +76,7 @@ func KeyDefault(top *cobra.Command, k *config.Key) string {
 	return k.Default
 }
 
-// KeyText says what a key means: its flag's words.
+// KeyText returns the description of a key: its flag's text.
 func KeyText(top *cobra.Command, k *config.Key) string {
 	fl := keyFlag(top, k)
 	if fl == nil {
@@ -87,5 +86,5 @@ func KeyText(top *cobra.Command, k *config.Key) string {
 	return strings.Join(strings.Fields(usage), " ")
 }
 
-// KeyExample is a value one might set.
+// KeyExample returns an example value.
 func KeyExample(top *cobra.Command, k *config.Key) string { return k.Sample(KeyDefault(top, k)) }

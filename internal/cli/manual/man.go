@@ -40,8 +40,8 @@ func manPages(root *cobra.Command) map[string]string {
 	return pages
 }
 
-// WritePage writes the page of one command, by its path without "quarry", or of a
-// topic. It reports whether there is one.
+// WritePage writes the page of one command, given by its path without "quarry", or of a
+// topic. It reports whether the page exists.
 func WritePage(root *cobra.Command, name string, w io.Writer) (bool, error) {
 	pages := manPages(root)
 	for _, section := range []string{".1", ".5", ".7"} {
@@ -134,7 +134,7 @@ func (m *roff) String() string { return m.b.String() }
 
 func (m *roff) section(title string) { m.line(".SH " + title) }
 
-// line writes a line that is roff already.
+// line writes a line that is already roff.
 func (m *roff) line(s string) { m.b.WriteString(s + "\n") }
 
 func (m *roff) item(head, text string) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Structure is an example of a search by structure: code with a match, and what a
-// replacement makes of it.
+// Structure is an example of a search by structure: code with a match, and the result of a
+// replacement.
 type Structure struct {
 	File, Find, Replace string
 	Before, After       string

@@ -14,13 +14,13 @@ import (
 	"quarry/internal/profile"
 )
 
-// Topic is a help text that belongs to no single command.
+// Topic is a help text that is not about a single command.
 type Topic struct {
 	Name, short string
 	Text        func(top *cobra.Command) string
 }
 
-// Topics are the help texts that quarry help lists after the commands.
+// Topics returns the help texts that quarry help lists after the commands.
 func Topics() []Topic {
 	return []Topic{
 		{"syntax", "Patterns: Rust's, JavaScript's and plain text", func(*cobra.Command) string { return syntaxHelp() }},
@@ -31,7 +31,7 @@ func Topics() []Topic {
 	}
 }
 
-// Sample is a pattern with a text it matches and one it doesn't.
+// Sample is a pattern with a matching and a non-matching text.
 type Sample struct{ Pattern, Yes, No, about string }
 
 // Syntaxes are the languages of patterns; the test runs every sample.
@@ -96,7 +96,7 @@ Tools for agents: the parameter regex is Rust's, pattern is JavaScript's.
 	return trimLines(b.String())
 }
 
-// trimLines drops the spaces that columns leave at the ends of lines.
+// trimLines removes the spaces that columns leave at the ends of lines.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
@@ -192,7 +192,7 @@ explains a key.
 	return b.String()
 }
 
-// toolNames are the tools of a profile; none if it is unknown.
+// toolNames returns the tools of a profile; none if it is unknown.
 func toolNames(of string) []string {
 	r, err := profile.New(nil, &profile.Options{Profile: of})
 	if err != nil {
@@ -212,7 +212,7 @@ func NewHelp(s env.Streams) *cobra.Command {
 		func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				for _, t := range Topics() {
-					// config is a command too: its own help is with --help.
+					// config is also a command: its own help is with --help.
 					if t.Name == args[0] {
 						_, err := io.WriteString(s.Out, t.Text(cmd.Root()))
 						return err

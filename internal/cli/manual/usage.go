@@ -18,8 +18,8 @@ import (
 	"quarry/internal/config"
 )
 
-// chapters are the commands in the order a person meets them. A command that
-// is missing here is listed at the end.
+// chapters are the commands in the order in which a person needs them. A command that is
+// missing here is listed at the end.
 var chapters = []struct {
 	title    string
 	commands []string
@@ -32,8 +32,8 @@ var chapters = []struct {
 	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }
 
-// writeUsage is the part of help below the description. groups are the
-// command's flags with titles, nil shows them as one.
+// writeUsage writes the part of help below the description. groups are the command's flags
+// with titles; nil shows them as one group.
 func writeUsage(c *cobra.Command, groups []command.Group) error {
 	width := helpWidth(c.OutOrStdout())
 	var b strings.Builder
@@ -110,12 +110,12 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 	b.WriteString("\nquarry help COMMAND shows examples and flags.\n")
 }
 
-// KeysOf are the keys of quarry.toml that set a flag of the command.
+// KeysOf returns the keys of quarry.toml that set a flag of the command.
 func KeysOf(c *cobra.Command) []config.Key {
 	return slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return !slices.Contains(k.Commands, command.Name(c)) })
 }
 
-// writeKeys says which flags quarry.toml can set.
+// writeKeys lists the flags that quarry.toml can set.
 func writeKeys(b *strings.Builder, c *cobra.Command, width int) {
 	for keys := KeysOf(c); len(keys) > 0; {
 		section, names := keys[0].Section, []string{}

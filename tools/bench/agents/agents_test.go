@@ -95,7 +95,7 @@ func TestParseCalls(t *testing.T) {
 	}
 }
 
-// A judge of changes sees each way in which a tree can be wrong.
+// A judge of changes detects each way in which a tree can be wrong.
 func TestChanged(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("needs git")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// call is what an agent of the quarry arm types: RUN TASK TOOL with arguments on
+// call runs the command of an agent of the quarry arm: RUN TASK TOOL with arguments on
 // standard input, or RUN TASK with several calls.
 func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	r, err := t.open(args[0])
@@ -32,7 +32,7 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	e := entry{Start: time.Now(), Task: args[1]}
 	calls, bad := parseCalls(args[2:], text)
 	switch {
-	case bad != nil: // what a client tells its model about a call it can't send
+	case bad != nil: // a client's message to its model about a call it can't send
 		e.Calls = []logged{{Tool: "invalid", Arguments: string(text), Sent: len(text), Text: bad.Error(), Received: len(bad.Error()), Failed: true}}
 	default:
 		answers, err := t.ask(r, request{Task: args[1], Calls: calls})
@@ -57,8 +57,8 @@ func (t trial) call(args []string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// escapeControls writes tabs and line ends inside of JSON strings as JSON wants them: a
-// client does that for its model, which here types the JSON itself.
+// escapeControls escapes tabs and line ends in JSON strings. A client does so for its model,
+// but here the model types the JSON itself.
 func escapeControls(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	inString := false
@@ -119,10 +119,10 @@ func parseCalls(tool []string, text []byte) ([]toolCall, error) {
 	}
 }
 
-// Clients cut the output of their shell here (Claude Code's Bash: 30,000).
+// shellCut is where clients cut the output of their shell (Claude Code's Bash: 30,000).
 const shellCut = 30_000
 
-// shell is what an agent of the shell arm types.
+// shell runs the command of an agent of the shell arm.
 func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
 	r, err := t.open(run)
 	if err != nil {
@@ -158,7 +158,7 @@ func runShell(tree, text string) (answer string, failed bool) {
 		answer = answer[:shellCut] + fmt.Sprintf("\n[cut: %d of %d characters]", shellCut, len(answer))
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return answer, exit.ExitCode() > 1 // 1 is also how rg says that there is nothing
+		return answer, exit.ExitCode() > 1 // rg also uses 1 for no matches
 	}
 	if err != nil {
 		return err.Error(), true
@@ -175,7 +175,7 @@ func (r *runRecord) has(task string) error {
 	return err
 }
 
-// answer keeps what the agent answers or says. It is not a turn.
+// answer stores an answer or remark of the agent. It is not a turn.
 func (t trial) answer(run, task string, in io.Reader, out io.Writer) error {
 	r, err := t.open(run)
 	if err != nil {

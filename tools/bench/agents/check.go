@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// check tries the judges themselves: on the untouched tree each must say "not
-// solved", and with the known solution "solved".
+// check tests the judges themselves: each must decide "not solved" on the untouched tree,
+// and "solved" with the known solution.
 func (t trial) check(kinds []string, out io.Writer) error {
 	if len(kinds) == 0 {
 		kinds = strings.Split(kindNames(), ", ")

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detach lets a process outlive the command that started it, and what ends that
-// command's process group.
+// detach lets a process outlive the command that started it, even if that command's
+// process group is killed.
 func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -18,7 +18,7 @@ import (
 type verdict struct {
 	Task   string   `json:"task"`
 	Solved bool     `json:"solved"`
-	Why    []string `json:"why,omitempty"` // what did not hold
+	Why    []string `json:"why,omitempty"` // the conditions that failed
 }
 
 // judge runs the judges of a run's kind on its trees.
@@ -62,7 +62,7 @@ func (v verdict) print(out io.Writer, run string) {
 	fmt.Fprintf(out, "%s %s %s\n", run, v.Task, word)
 }
 
-// decide judges one tree. It works on a copy where files are put into it.
+// decide judges one tree. If it has to add files, it works on a copy.
 func (t trial) decide(k *kind, task task, j judge, tree, answers string) (verdict, error) {
 	v := verdict{Task: task.ID}
 	fail := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
@@ -109,7 +109,7 @@ func (t trial) decide(k *kind, task task, j judge, tree, answers string) (verdic
 	return v, nil
 }
 
-// take puts files of the known solution into a tree.
+// take copies files of the known solution into a tree.
 func (t trial) take(k *kind, j judge, dir string) error {
 	for _, name := range j.Take {
 		data, err := showFile(t.places[k.Source.Name], j.From, name)
@@ -288,7 +288,7 @@ func firstCommit(tree string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// newLines counts lines of text that old has not, or not so often.
+// newLines counts lines of text that are missing or less frequent in old.
 func newLines(old, text []byte) int {
 	count := map[string]int{}
 	for line := range bytes.Lines(old) {

@@ -21,7 +21,7 @@ type entry struct {
 	Calls []logged  `json:"calls"`
 }
 
-// logged is one call with its answer. Sent and Received are the bytes that the
+// logged is one call with its answer. Sent and Received count the bytes that the
 // model writes and reads: the tool's name and the arguments, and the text.
 type logged struct {
 	Tool      string `json:"tool"` // or sh
@@ -43,7 +43,7 @@ func (r *runRecord) append(e entry) error {
 		return err
 	}
 	defer f.Close()
-	_, err = f.Write(append(data, '\n')) // one write: entries of commands at the same time don't mix
+	_, err = f.Write(append(data, '\n')) // a single write keeps entries of simultaneous commands apart
 	return err
 }
 
@@ -71,12 +71,12 @@ func (r *runRecord) log() ([]entry, error) {
 	}
 }
 
-// turns counts how often the agent waited: commands that run at the same time
-// were sent together and are one turn.
+// turns counts how often the agent waited: commands that ran at the same time
+// were sent together and count as one turn.
 func turns(log []entry) int {
 	n := 0
 	var until time.Time
-	for _, e := range log { // written when they end, so e.End never goes back
+	for _, e := range log { // entries are written at the end of commands, so e.End never decreases
 		if n == 0 || !e.Start.Before(until) {
 			n++
 		}
@@ -85,5 +85,5 @@ func turns(log []entry) int {
 	return n
 }
 
-// 4 bytes a token, as docs/PROFILES.md counts definitions.
+// tokens estimates 4 bytes a token, as docs/PROFILES.md does for definitions.
 func tokens(bytes int) int { return (bytes + 3) / 4 }

@@ -1,10 +1,10 @@
-// Command agents runs trials with real agents: the same tasks, done with
-// Quarry's tools alone or with a shell alone, over a connection that is kept
-// open, with every message logged, and judged afterwards by judges that the
-// agent never sees. README.md says how to run one.
+// Command agents runs trials with real agents. They do the same tasks with only Quarry's
+// tools or only a shell, over a connection that is kept open, with every message logged.
+// Judges that the agents never see decide afterwards. README.md says how to run a
+// trial.
 //
 //	agents prepare -run q1 -arm quarry -profile code -kind fixes   trees, and the agent's brief
-//	agents call RUN TASK TOOL < arguments.json                     what the agent calls
+//	agents call RUN TASK TOOL < arguments.json                     the agent's command
 //	agents sh RUN TASK < command                                   the same in the shell arm
 //	agents judge RUN...                                            was it solved?
 //	agents sum                                                     the table
@@ -103,7 +103,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 			return fmt.Errorf("answer takes RUN TASK")
 		}
 		return t.answer(rest[0], rest[1], in, out)
-	case "serve": // started by call, not by hand
+	case "serve": // started by call, not manually
 		return t.eachRun(rest, t.serve)
 	case "stop":
 		return t.eachRun(rest, t.stop)

@@ -13,8 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// replay runs the logged calls on fresh trees and compares these with the trees
-// that were judged: what a log says is what happened.
+// replay runs the logged calls on fresh trees and compares the results with the judged
+// trees, to verify the log.
 func (t trial) replay(r *runRecord, out io.Writer) error {
 	if err := t.stop(r); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (t trial) replay(r *runRecord, out io.Writer) error {
 
 var changeID = regexp.MustCompile(`\[change ([a-z0-9]{6,16})|^([a-z0-9]{6,16})  \d{4}-`)
 
-// again replays the calls of one task. Ids of changes are new in every run: what
-// the first run was told is translated to what this one was told.
+// again replays the calls of one task. Ids of changes are new in every run, so the ids of
+// the first run are translated to those of this run.
 func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error) {
 	var s *mcp.ClientSession
 	renamed := strings.NewReplacer(r.tree(task), fresh.tree(task), r.dir, fresh.dir)
@@ -104,7 +104,7 @@ func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error)
 	return n, nil
 }
 
-// treesDiffer names a file that two trees don't have alike.
+// treesDiffer names a file that differs between two trees.
 func treesDiffer(a, b string) (string, error) {
 	texts := map[string][]byte{}
 	if err := files(a, func(path string, text []byte) error { texts[path] = text; return nil }); err != nil {

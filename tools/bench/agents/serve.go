@@ -17,8 +17,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// request is what the command call sends to the daemon of its run, and reply the
-// answer. The daemon keeps an MCP connection a tree, so that there is an index
+// request is sent by the command call to its run's daemon, which returns a reply.
+// The daemon keeps an MCP connection for each tree, so that there is an index
 // and a session, as in a client.
 type request struct {
 	Task  string     `json:"task"`
@@ -42,7 +42,7 @@ type result struct {
 	Millis int64  `json:"ms"`
 }
 
-// A daemon without calls for this long ends, and its servers with it.
+// idle is the time without calls after which a daemon and its servers end.
 const idle = 4 * time.Hour
 
 // serve is the daemon of a run.
@@ -169,8 +169,8 @@ func callTool(s *mcp.ClientSession, c toolCall) result {
 	return out
 }
 
-// connect starts the program on the tree of a task and says hello. Every message
-// is written to log, if there is one.
+// connect starts the program on the tree of a task and initializes the session. If log is
+// set, every message is written to it.
 func (t trial) connect(ctx context.Context, r *runRecord, task string, log io.Writer) (*mcp.ClientSession, error) {
 	tree, err := filepath.EvalSymlinks(r.tree(task))
 	if err != nil {
@@ -246,7 +246,7 @@ func (t trial) start(r *runRecord) (net.Conn, error) {
 		}
 		fresh, err := t.open(r.Name)
 		if err != nil || fresh.Socket == "" || fresh.Socket == old {
-			continue // run.json is being written, or not yet
+			continue // run.json does not exist yet or is being written
 		}
 		if conn, err := net.Dial("unix", fresh.Socket); err == nil {
 			return conn, nil

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// sourcePlaces says where sources are on this machine. A trial remembers them.
+// sourcePlaces maps sources to their places on this machine. A trial stores them.
 type sourcePlaces map[string]string
 
 func (s sourcePlaces) String() string { return "" }
@@ -33,7 +33,7 @@ func (s sourcePlaces) Set(v string) error {
 	return nil
 }
 
-// known joins what is given now with sources.json, what was given before.
+// known merges the given places with those in sources.json, given earlier.
 func (t *trial) known(given sourcePlaces) error {
 	file := filepath.Join(t.dir, "sources.json")
 	t.places = sourcePlaces{}
@@ -101,8 +101,8 @@ func moduleDir(module string) (string, error) {
 }
 
 // exportCommit writes the files of a commit. Files whose contents the clone lacks
-// (a clone may omit large ones) are left out; so git archive, which stops at the
-// first, does not do.
+// (a clone may omit large ones) are omitted; git archive would stop at the
+// first one.
 func exportCommit(gitDir, commit, to string) error {
 	list, err := exec.Command("git", "-C", gitDir, "ls-tree", "-r", "-z", commit).Output()
 	if err != nil {
@@ -165,7 +165,7 @@ func exportCommit(gitDir, commit, to string) error {
 	return nil
 }
 
-// showFile is one file of a commit.
+// showFile returns one file of a commit.
 func showFile(gitDir, commit, name string) ([]byte, error) {
 	data, err := exec.Command("git", "-C", gitDir, "cat-file", "blob", commit+":"+name).Output()
 	if err != nil {
@@ -181,8 +181,8 @@ func stderrOf(err error) string {
 	return ""
 }
 
-// copyTree copies a tree without its .git; copies can be written to (those of
-// the module cache can't).
+// copyTree copies a tree without its .git. The copy is writable, unlike the module
+// cache.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {

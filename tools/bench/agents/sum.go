@@ -21,11 +21,11 @@ type row struct {
 	tools                    map[string]int
 }
 
-// tokens is what the model wrote and read, with the definitions once.
+// tokens counts the model's input and output, with the definitions once.
 func (r row) tokens() int { return tokens(r.sent + r.received + r.run.Definitions) }
 
 // tokensEach counts the definitions again in every further turn, with a weight:
-// they are part of every request, at the price of cached input.
+// every request contains them at the price of cached input.
 func (r row) tokensEach(weight float64) int {
 	return r.tokens() + int(weight*float64(max(0, r.turns-1))*float64(tokens(r.run.Definitions)))
 }
@@ -123,7 +123,7 @@ func (r *runRecord) armName() string {
 	return r.Profile
 }
 
-// summed is the row of a run, and then those of its tasks.
+// summed returns the row of a run, followed by the rows of its tasks.
 func summed(r *runRecord) ([]row, error) {
 	log, err := r.log()
 	if err != nil {

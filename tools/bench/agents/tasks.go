@@ -15,8 +15,8 @@ var texts embed.FS
 // and one of judges/, which they never see.
 type kind struct {
 	Name    string   `json:"-"`
-	Use     string   `json:"use"`     // tuning, or measured: looked at only when a version is measured
-	Source  source   `json:"source"`  // of tasks that name none
+	Use     string   `json:"use"`     // tuning, or measured: only used to measure a version
+	Source  source   `json:"source"`  // of tasks without their own
 	Intro   string   `json:"intro"`   // of the brief
 	Tasks   []task   `json:"tasks"`   //
 	Compile bool     `json:"compile"` // the judges compile: agents are told that they can't
@@ -26,7 +26,7 @@ type kind struct {
 type task struct {
 	ID     string `json:"id"`
 	Commit string `json:"commit"` // of the source's git repository
-	Shared bool   `json:"shared"` // nothing is to be changed: all runs read the same tree
+	Shared bool   `json:"shared"` // the tree is read-only, and all runs share it
 	Text   string `json:"text"`
 }
 
@@ -40,7 +40,7 @@ type source struct {
 	Add     map[string]string `json:"add"`     // files that we add to the tree
 }
 
-// judge says when a task is solved. Every part that is given must hold.
+// judge says when a task is solved. All given parts must hold.
 type judge struct {
 	From    string    `json:"from"`    // commit of the known solution
 	Take    []string  `json:"take"`    // files of From that are put into the tree first: upstream's tests
@@ -51,10 +51,10 @@ type judge struct {
 	Exists  []string  `json:"exists"`  // paths
 	Gone    []string  `json:"gone"`
 	Answers []answer  `json:"answers"`
-	Solve   solution  `json:"solve"` // where From does not name a commit
+	Solve   solution  `json:"solve"` // if From does not name a commit
 }
 
-// solution is a known one, by which check tries the judge.
+// solution is a known solution, with which check tests the judge.
 type solution struct {
 	Script  string `json:"script"` // bash, in the tree
 	Answers string `json:"answers"`
@@ -73,9 +73,9 @@ type finding struct {
 	Count  int      `json:"count"`  // of present: exactly so many matches, 0 any number
 }
 
-// changed compares with the untouched tree: the files whose old text matches Had
-// (and does not match HadNot) must have changed and each must match Now; no other
-// file may have changed, but for Also.
+// changed compares with the untouched tree. The files whose old text matches Had
+// (and does not match HadNot) must have changed and each must match Now. No other
+// file may have changed, except those in Also.
 type changed struct {
 	Files  string   `json:"files"` // regular expression of paths that are looked at
 	Had    string   `json:"had"`

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// trial is a folder with a folder a run, DIR/RUN: run.json, log.jsonl (every
+// trial is a folder with a subfolder for each run, DIR/RUN: run.json, log.jsonl (every
 // call), rpc-TASK.jsonl (every message of the MCP connection), tree/TASK,
 // definitions.json, answers/TASK.txt, judged.json, and home, where the program
 // keeps its index and journal.
@@ -22,7 +22,7 @@ type trial struct {
 	places sourcePlaces
 }
 
-// runRecord is run.json: what a run was prepared with.
+// runRecord is run.json, the settings with which a run was prepared.
 type runRecord struct {
 	Name        string    `json:"name"`
 	Arm         string    `json:"arm"`
@@ -84,8 +84,8 @@ func (r *runRecord) save() error { return writeJSON(filepath.Join(r.dir, "run.js
 
 func (r *runRecord) tree(task string) string { return filepath.Join(r.dir, "tree", task) }
 
-// environment of what runs in the name of the agent: its own home, so that a run
-// finds neither the index nor the settings of another.
+// environment returns the environment of programs run for the agent: a separate home, so
+// that a run finds neither the index nor the settings of another.
 func (r *runRecord) environment() []string {
 	home := filepath.Join(r.dir, "home")
 	env := []string{"HOME=" + home, "USERPROFILE=" + home, "LOCALAPPDATA=" + filepath.Join(home, "local"), "APPDATA=" + filepath.Join(home, "roaming")}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// judges are parsers of other programs. A script reads the names of files and answers
+// judges are other programs' parsers. A script reads the names of files and answers
 // each with "ok" or "bad".
 type judges struct {
 	npm     string
@@ -25,7 +25,7 @@ type judge struct {
 	out *bufio.Reader
 }
 
-// scripts are the programs by language: a command, and what it runs.
+// scripts lists the programs by language: a command and its script.
 var scripts = map[string]struct {
 	command []string
 	file    string

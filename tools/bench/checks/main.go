@@ -2,13 +2,13 @@
 //
 //	scripts/tool bench/checks [-npm node_modules] [-break 300] [-seed 1] DIR...
 //
-// Each DIR holds versions of one package, a folder each. Every file that two successive
-// versions have with different contents is a pair: an alarm for it is confirmed or refuted by
-// the language's own parser. Each single file is checked as well: a finding in a file that
-// its parser accepts is false. With -break so many files of each language lose a
-// bracket, a quote, a colon or an indentation, and of those that their parser refuses
-// the share is counted that the check finds. A language without a parser on this
-// machine is marked "-": its released files are taken for valid.
+// Each DIR holds versions of one package, a folder each. Every file whose contents differ
+// between two successive versions is a pair: the language's own parser confirms or refutes
+// an alarm for it. Each single file is checked as well: a finding in a file that its parser
+// accepts is false. With -break the given number of files of each language lose a bracket,
+// a quote, a colon or an indentation; of those that their parser then rejects, the share
+// found by the check is counted. A language without a parser on this machine is marked "-":
+// its released files are assumed valid.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	"quarry/internal/value"
 )
 
-// tally is what became of the files of one language.
+// tally counts the results for the files of one language.
 type tally struct {
 	files, pairs, alarms, refuted, findings, untrue int
 	broken, found                                   int
@@ -40,7 +40,7 @@ type program struct {
 	judges  *judges
 	tallies map[string]*tally
 	show    bool
-	samples map[string][]string // files that are to be broken
+	samples map[string][]string // files to be broken
 }
 
 func main() {

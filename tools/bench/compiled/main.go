@@ -4,12 +4,12 @@
 //	scripts/tool bench/compiled -suite ripgrep -from DIR/ripgrep
 //	scripts/tool bench/compiled -suite fd -from DIR/fd -program /usr/bin/fdfind
 //
-// It needs cargo and the crates that the tests use, in a folder that cargo takes as a
+// It needs cargo and the crates that the tests use, in a folder that cargo uses as a
 // source: Debian has them as librust-bstr-dev, librust-serde-derive-dev,
 // librust-serde-json-dev, librust-walkdir-dev, librust-diff-dev, librust-tempfile-dev,
 // librust-filetime-dev, librust-test-case-dev, librust-nix-dev and
-// librust-normpath-dev in /usr/share/cargo/registry. jiff, of which fd's tests use one
-// function, is not among them and is written here.
+// librust-normpath-dev in /usr/share/cargo/registry. jiff is not among them; the only
+// function that fd's tests use of it is written here.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// names are the commands that stand for the programs.
+// names maps the programs to the commands that replace them.
 var names = map[string]string{"ripgrep": "rg", "fd": "fd"}
 
 func run(suite, from, program, registry string) error {
@@ -75,7 +75,7 @@ var (
 	result = regexp.MustCompile(`(?m)^test result: \w+\. (\d+) passed; (\d+) failed`)
 )
 
-// documented are the tests that fail by choice; docs/SEARCH.md has the reasons.
+// documented lists the tests that fail by choice; docs/SEARCH.md has the reasons.
 var documented = map[string][]string{
 	"ripgrep": {
 		"feature::f1404_nothing_searched_warning", "misc::symlink_follow", "regression::r1446_respect_excludes_in_worktree", "regression::r2236",
@@ -117,7 +117,7 @@ func standIn(dir, command string) (string, error) {
 	return script, os.WriteFile(script, []byte("#!/bin/sh\nexec '"+quarry+"' "+command+" \"$@\"\n"), 0o755)
 }
 
-// build compiles the tests and returns the program they are.
+// build compiles the tests and returns the test program.
 func build(dir, suite, tests, registry string) (string, error) {
 	files := map[string]string{
 		".cargo/config.toml": fmt.Sprintf("[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = %q\n", registry),

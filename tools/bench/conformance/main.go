@@ -1,15 +1,15 @@
-// Command conformance runs the tests that other projects wrote against Quarry
-// and writes docs/CONFORMANCE.md from what they gave.
+// Command conformance runs other projects' tests against Quarry and writes
+// docs/CONFORMANCE.md from the results.
 //
 //	scripts/tool bench/conformance -suites DIR            print the table
 //	scripts/tool bench/conformance -suites DIR -write     and put it into the document,
 //	                                                  where rows not run are kept
 //	scripts/tool bench/conformance -suites DIR -fetch     install what npm has first
 //
-// DIR has a checkout of each repository under the name the table uses; what isn't
-// there is reported as not run. Nothing of it becomes part of the project. Go's
+// DIR has a checkout of each repository under the name in the table; missing
+// ones are reported as not run. Nothing of it becomes part of the project. Go's
 // own tests of RE2 come with Go. A revision is read from the checkout's git or
-// from a file REVISION in it.
+// from its file REVISION.
 package main
 
 import (
@@ -90,7 +90,7 @@ func (r *run) main(only string, fetch, write bool) error {
 	return nil
 }
 
-// fetch installs what npm has, with the node that the suites run in.
+// fetch installs the npm packages, with the node that runs the suites.
 func (r *run) fetch() error {
 	folder := filepath.Dir(r.npm)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -178,7 +178,7 @@ func lastLine(out []byte) string {
 	return strings.ReplaceAll(lines[len(lines)-1], "|", "/")
 }
 
-// revision is which version of a suite is there.
+// revision returns the version of a suite's checkout.
 func (r *run) revision(s *suite) (revision, why string) {
 	if s.from == "go" {
 		return runtime.Version(), ""
@@ -210,7 +210,7 @@ func short(revision string) string {
 	return revision[:min(10, len(revision))]
 }
 
-// speed is rebar's table, when the runner of Rust's engine is named.
+// speed returns rebar's table, if the runner of Rust's engine is given.
 func (r *run) speed() string {
 	if r.rust == "" {
 		return ""
@@ -227,7 +227,7 @@ func (r *run) speed() string {
 	return string(out)
 }
 
-// document replaces what lies between the marks of docs/CONFORMANCE.md.
+// document replaces the text between the marks of docs/CONFORMANCE.md.
 func document(table, speed string) error {
 	const name = "docs/CONFORMANCE.md"
 	data, err := os.ReadFile(name)
@@ -241,7 +241,7 @@ func document(table, speed string) error {
 	return os.WriteFile(name, []byte(text), 0o644)
 }
 
-// merge keeps the rows of suites that were not run this time: some take long.
+// merge keeps the rows of suites that were not run this time: some are slow.
 func merge(old, table string) string {
 	name := func(row string) string {
 		cells := strings.SplitN(row, "|", 3)

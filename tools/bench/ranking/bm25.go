@@ -11,16 +11,16 @@ import (
 	"unicode"
 )
 
-// bm25 is the peer: plain BM25 over stretches of texts, whose words are letters,
-// digits and underscores in lower case, and nothing else is known of them.
+// bm25 is the peer: plain BM25 over passages of text, whose words are letters,
+// digits and underscores in lower case. It uses no other information.
 type bm25 struct {
-	texts []stretch
-	with  map[string]int // stretches that have a word
-	mean  float64        // words in a stretch
+	texts []passage
+	with  map[string]int // passages that have a word
+	mean  float64        // words in a passage
 	cut   func(text string) []string
 }
 
-type stretch struct {
+type passage struct {
 	path        string
 	first, last int // lines
 	words       map[string]int
@@ -36,8 +36,8 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// readTexts takes the texts of the files in a folder that are wanted, in stretches of
-// so many lines; 0 is whole files. cut gives their words.
+// readTexts reads the wanted files in a folder as passages of the given number of lines;
+// 0 means whole files. cut splits a text into words.
 func readTexts(dir string, lines int, wanted func(path string) bool, cut func(text string) []string) (*bm25, error) {
 	out := &bm25{with: map[string]int{}, cut: cut}
 	total := 0
@@ -62,7 +62,7 @@ func readTexts(dir string, lines int, wanted func(path string) bool, cut func(te
 			if lines > 0 {
 				n = min(n, lines)
 			}
-			s := stretch{path: rel, first: at + 1, last: at + n, words: map[string]int{}}
+			s := passage{path: rel, first: at + 1, last: at + n, words: map[string]int{}}
 			for _, w := range cut(strings.Join(all[at:at+n], "")) {
 				s.words[w]++
 				s.length++
@@ -80,8 +80,8 @@ func readTexts(dir string, lines int, wanted func(path string) bool, cut func(te
 	return out, err
 }
 
-// best returns the best stretches for a query.
-func (p *bm25) best(query string, limit int) []stretch {
+// best returns the best passages for a query.
+func (p *bm25) best(query string, limit int) []passage {
 	words := p.cut(query)
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -106,7 +106,7 @@ func (p *bm25) best(query string, limit int) []stretch {
 		}
 		return 0
 	})
-	var out []stretch
+	var out []passage
 	for _, i := range order[:min(limit, len(order))] {
 		if scores[i] > 0 {
 			out = append(out, p.texts[i])

@@ -20,9 +20,9 @@ const (
 )
 
 // checkout copies 25,000 C sources of a tree, builds their index, changes 20,000 of them
-// as a checkout does, and asks for names at once: one that every changed file has since,
-// one that they had before and have no more, and three that other files define, too. It
-// fails if an answer is not that of a scan.
+// like a checkout, and immediately searches names: one that was added to every changed
+// file, one that was removed from them, and three that other files define, too. It fails if
+// an answer differs from a scan's.
 func checkout(tree string) error {
 	dir, err := os.MkdirTemp("", "checkout")
 	if err != nil {
@@ -95,7 +95,7 @@ func checkout(tree string) error {
 	return nil
 }
 
-// marked is the definition that a file ends with; both have the same length.
+// marked returns the definition at the end of a file; both versions have the same length.
 func marked(when string) []byte { return fmt.Appendf(nil, "\nint checkout_%-6s = 1;\n", when) }
 
 // copySources copies C sources of a tree, each with a definition at its end.

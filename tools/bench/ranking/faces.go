@@ -20,9 +20,9 @@ import (
 	"quarry/toolset"
 )
 
-// faces measures parameters of the search tools by what an agent reads for an
-// answer: uses with the function they are in, files that have two names, a name in
-// the files that changed, and two texts at once.
+// faces measures parameters of the search tools by the tokens an agent reads for an
+// answer: uses with their enclosing function, files that have two names, a name in
+// the changed files, and two texts at once.
 type faces struct {
 	rows  map[string]*faceRow
 	order []string
@@ -45,7 +45,7 @@ func (f *faces) add(what string, asked, answered int, text ...string) {
 	}
 }
 
-// measureFaces asks about the names that the benchmark asks about.
+// measureFaces asks about the names in the benchmark's questions.
 func measureFaces(trees, annotations string) error {
 	repos, err := readRepos(annotations)
 	if err != nil {
@@ -79,7 +79,7 @@ func measureFaces(trees, annotations string) error {
 	return nil
 }
 
-// caller opens a folder and gives what calls its tools, by profile.
+// caller opens a folder and returns a function that calls its tools, by profile.
 func caller(root string) (ws *quarry.Workspace, call func(profile, tool string, args map[string]any) (string, error), err error) {
 	ws, err = quarry.Open(root, nil)
 	if err != nil {
@@ -136,8 +136,8 @@ func (f *faces) uses(root, name string) error {
 
 var blockLine = regexp.MustCompile(`^ *(\d+) \| `)
 
-// visible counts the uses in an answer, and those whose function is named there:
-// in the same block, or above it.
+// visible counts the uses in an answer, and the uses whose function is named in the same
+// block or above it.
 func visible(text string, around map[string]string) (uses, named int) {
 	path, above := "", ""
 	var block []string
@@ -216,7 +216,7 @@ func (f *faces) pair(root, a, b string) error {
 	return err
 }
 
-// changed asks for a name in the files that changed: five that have it.
+// changed asks for a name that occurs in five of the changed files.
 func (f *faces) changed(root, name string) error {
 	ws, _, err := caller(root)
 	if err != nil {
@@ -305,7 +305,7 @@ func commit(from, to string) error {
 	return err
 }
 
-// readRepos reads which repositories the benchmark asks about.
+// readRepos reads the list of the benchmark's repositories.
 func readRepos(annotations string) (map[string]repository, error) {
 	data, err := os.ReadFile(filepath.Join(annotations, "repos.json"))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 
 // goLibrary asks for the definitions of 300 exported names of a Go source tree, as
 // Go's own parser finds them, and prints how often the first answer is the right
-// one. Names are drawn evenly from the sorted list of those that one file defines,
-// so that there is a right answer; tests and what they use count as files to be
-// wrong about.
+// one. Names are drawn evenly from the sorted list of names that one file defines,
+// so that there is one right answer; tests and their dependencies remain as possible
+// wrong answers.
 func goLibrary(dir string) error {
 	places, err := exported(dir)
 	if err != nil {

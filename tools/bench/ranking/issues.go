@@ -20,14 +20,14 @@ import (
 	"quarry/search"
 )
 
-// issue is a report of a bug with the commit before its fix and the files that the
-// fix changed.
+// issue is a bug report with the commit before its fix and the files changed by the
+// fix.
 type issue struct {
 	ID, Repo, Commit, Title, Text string
 	Files                         []string
 }
 
-// found counts at which rank the first changed file came.
+// found counts the ranks of the first changed file.
 type found struct{ first, five, ten, n int }
 
 func (f *found) add(files, want []string) {
@@ -52,10 +52,10 @@ func (f *found) String() string {
 	return fmt.Sprintf("%.2f / %.2f / %.2f", part(f.first), part(f.five), part(f.ten))
 }
 
-// issues asks which files an issue is about, by its title and by its text, and prints
-// how often a file that was changed is first, in five and in ten; beside it plain BM25
-// over the Python files that are no tests. repos has a git repository of each project,
-// named as it is.
+// issues searches the files of an issue by its title and by its text, and prints how often
+// a changed file is first, in the first five and in the first ten, next to plain BM25 over
+// the Python files except tests. repos has a git repository for each project, under the
+// project's name.
 func issues(file, repos string, misses bool) error {
 	data, err := os.Open(file)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"quarry/search"
 )
 
-// Ways to answer a question of the mixture.
+// The ways to answer a question of the mixture.
 const (
 	ours = iota
 	sourceBM25
@@ -28,15 +28,15 @@ const (
 var wayNames = [numWays]string{"Quarry", "BM25 over source", "the same, names split", "BM25 over all files"}
 
 // judged is a question with the rank of the first right file in each way, -1 if it is
-// not among ten.
+// not in the first ten.
 type judged struct {
 	asked
 	at [numWays]int
 }
 
-// judgeKinds answers the questions of a file in each way, and prints by kind how often a
-// right file is first, in five and in ten, and what Quarry is ahead by, with the interval
-// that has 95 % of 2,000 samples of the repositories. trees has a checkout of each.
+// judgeKinds answers the questions of a file in each way. By kind, it prints how often a
+// right file is first, in the first five and in the first ten, and Quarry's lead with its 95 %
+// interval over 2,000 samples of the repositories. trees has a checkout of each.
 func judgeKinds(file, trees, split, kind string, misses bool) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -140,8 +140,8 @@ func answer(tree string, list []*judged, misses bool) error {
 	return failed
 }
 
-// rank is where the first right file comes among ten. A heading is in its document, so
-// for questions made of headings prose takes no rank, in no way of answering.
+// rank returns the rank of the first right file among ten. Questions made of headings skip
+// prose in every way, because a heading occurs in its own document.
 func (j *judged) rank(files []string) int {
 	if j.Kind == "document" {
 		files = slices.DeleteFunc(slices.Clone(files), isProse)
@@ -149,7 +149,7 @@ func (j *judged) rank(files []string) int {
 	return slices.IndexFunc(files[:min(10, len(files))], func(p string) bool { return slices.Contains(j.Files, p) })
 }
 
-// splitWords are the words of a text, and the parts of those that have several.
+// splitWords returns the words of a text, and the parts of compound words.
 func splitWords(text string) []string {
 	var out []string
 	start := 0
@@ -216,8 +216,8 @@ func printKinds(all []*judged) {
 	}
 }
 
-// interval is where the lead over another way is in 95 % of samples of the repositories,
-// with replacement.
+// interval returns the range of the lead over another way in 95 % of samples of the
+// repositories, with replacement.
 func interval(list []*judged, way, limit int) (lo, hi float64) {
 	type lead struct{ sum, n float64 }
 	byRepo := map[string]*lead{}

@@ -24,13 +24,13 @@ import (
 	"quarry/search"
 )
 
-// questionsAsked is how many sentences and names the latency is measured with.
+// questionsAsked is the number of sentences and names used to measure the latency.
 const questionsAsked = 300
 
-// latency measures ranked searches and look-ups of names in one tree by its index:
-// the first sentences of comments that document functions, and those names.
-// dir is where the index is kept; "" is a temporary folder. only is what to measure:
-// "sentences", "names", "outline"; "" is all.
+// latency measures ranked searches and look-ups of names in one tree with its index:
+// the first sentences of comments that document functions, and the functions' names.
+// dir is the folder of the index; "" means a temporary folder. only selects
+// "sentences", "names" or "outline"; "" means all.
 func latency(tree, dir, only string, misses bool) error {
 	functions, err := documented(tree)
 	if err != nil {
@@ -87,7 +87,7 @@ func latency(tree, dir, only string, misses bool) error {
 	return nil
 }
 
-// sentences asks what functions do, in the words that document them, and for their names.
+// sentences searches functions by the words of their documentation and by their names.
 func sentences(ctx context.Context, ws *quarry.Workspace, functions []function) error {
 	var found, first, ten int
 	if err := measure("sentences", functions, func(f function) string { return f.sentence }, func(s string, f function) error {
@@ -159,15 +159,15 @@ func spellings(ctx context.Context, ws *quarry.Workspace, tree string, misses bo
 	return nil
 }
 
-// spelling is how a name is typed.
+// spelling is a way to type a name.
 type spelling struct {
 	name  string
 	fuzzy bool
 	typed func(string) string
 }
 
-// ways300 are exact names, and names misspelt at a random place. A name that has no
-// separator is typed as it is where those are left out.
+// ways300 returns exact names, and names misspelt at a random place. A name without
+// separators is unchanged in the spelling that omits them.
 func ways300() []spelling {
 	r := rand.New(rand.NewPCG(3, 9))
 	at := func(s string, from int) int { return from + r.IntN(len(s)-from) }
@@ -193,8 +193,8 @@ func ways300() []spelling {
 	}
 }
 
-// outline times the outline of the folder that has nearest to 1,000 files, by the index
-// and by reading them.
+// outline times the outline of the folder whose size is nearest to 1,000 files, with the
+// index and by reading the files.
 func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
 	folders := map[string]int{}
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
@@ -245,9 +245,9 @@ func outline(ctx context.Context, ws *quarry.Workspace, tree string) error {
 	return nil
 }
 
-// frequencies are identifiers of the tree from the most frequent one to those that
-// occur once: each is as much rarer than the one before as the others are. What only looks
-// like the name of a function, and is not defined, is none.
+// frequencies returns identifiers of the tree, from the most frequent one to those that
+// occur once, with equal ratios of frequency. Identifiers that only resemble function names
+// and are not defined are dropped.
 func frequencies(tree string, defined func(name string) (bool, error)) ([]string, error) {
 	counts, files := map[string]int{}, 0
 	err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
@@ -294,7 +294,7 @@ var (
 	identifier      = regexp.MustCompile(`[A-Za-z_]\w{3,}`)
 )
 
-// measure asks questions about some of a list and prints what they take.
+// measure asks questions about some elements of a list and prints the times.
 func measure[T any](what string, list []T, question func(T) string, ask func(string, T) error) error {
 	var times, used []time.Duration
 	slowest, which := time.Duration(0), ""
@@ -322,11 +322,11 @@ func measure[T any](what string, list []T, question func(T) string, ask func(str
 
 var documentedFunction = regexp.MustCompile(`^ \* (\w+)\(\) - (.+)$`)
 
-// function is one with the first sentence of its comment.
+// function is a function with the first sentence of its comment.
 type function struct{ path, name, sentence string }
 
-// documented lists the functions with comments like "name() - what it does", as the
-// Linux kernel has them.
+// documented lists the functions with comments in the Linux kernel's form "name() -
+// description".
 func documented(tree string) (out []function, err error) {
 	err = filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || filepath.Ext(p) != ".c" {

@@ -1,6 +1,6 @@
 // Ranking measures ranked search on an outside benchmark: questions about 32
 // public repositories with the files that answer them. It prints NDCG@10 by
-// category and repository, with plain BM25 over stretches of 50 lines beside it.
+// category and repository, next to plain BM25 over passages of 50 lines.
 //
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	scripts/tool bench/ranking -trees DIR [-annotations DIR] -tokens
@@ -263,8 +263,8 @@ func ndcg(targets []target, results []search.Chunk, root string) float64 {
 	return got / ideal
 }
 
-// shows reports whether lines of a file are what a target means: paths are
-// equal or one ends with the other, and lines overlap where the target has some.
+// shows reports whether lines of a file show a target: the paths are
+// equal or one ends with the other, and the lines overlap if the target has some.
 func shows(t target, file string, first, last int) bool {
 	if file != t.Path && !strings.HasSuffix(file, "/"+t.Path) && !strings.HasSuffix(t.Path, "/"+file) {
 		return false
@@ -284,7 +284,7 @@ func category(q *question) string {
 	return "semantic"
 }
 
-// named reports whether the query has the name of a target's file, in any
+// named reports whether the query contains the name of a target's file, in any
 // style: rate limiter names rate_limiter.py.
 func named(query string, targets []target) bool {
 	plain := func(s string) string {

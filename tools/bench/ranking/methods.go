@@ -16,12 +16,12 @@ import (
 	"quarry/search"
 )
 
-// methodsAsked is how many methods of a tree are asked for.
+// methodsAsked is the number of methods queried in each tree.
 const methodsAsked = 100
 
-// methods asks for methods as Type.method, whose name methods of other types have, too,
-// in each of the trees, and prints how often one of that very type is first. It fails if
-// one is not.
+// methods queries methods as Type.method in each of the trees, if methods of other types
+// have the same name, and prints how often a method of the right type is first. It fails if
+// any is not.
 func methods(trees []string) error {
 	wrong := 0
 	for _, tree := range trees {

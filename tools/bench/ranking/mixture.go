@@ -34,15 +34,15 @@ type fixed struct {
 	Split string `json:"split"`
 }
 
-// mostAsked is how many questions of a kind are taken from one repository at most.
+// mostAsked limits the questions of a kind taken from one repository.
 var mostAsked = map[string]int{"commit": 40, "document": 60, "note": 150, "test": 100}
 
-// mostCommits is how much of a history is looked at.
+// mostCommits limits the commits read from a history.
 const mostCommits = 8000
 
-// mixture writes questions about the repositories of a list, made from their histories,
+// mixture writes questions about the listed repositories, made from their histories,
 // documents and tests, to a file of JSON lines. mirrors has a git repository for each;
-// trees gets their checkouts. The same commits give the same questions.
+// trees receives their checkouts. The same commits give the same questions.
 func mixture(list, mirrors, trees, file string) error {
 	var repos map[string]fixed
 	data, err := os.ReadFile(list)
@@ -148,7 +148,7 @@ func isProse(p string) bool {
 	return false
 }
 
-// isSource reports files of a programming language that are no tests.
+// isSource reports whether a file is in a programming language and is not a test.
 func isSource(p string) bool {
 	return !isProse(p) && !strings.HasSuffix(p, ".pyi") && !strings.HasSuffix(p, ".d.ts") && symbols.Language(p, nil) != "" && symbols.Language(p, nil) != "Markdown" && !testFile(p)
 }
@@ -157,10 +157,10 @@ var testName = regexp.MustCompile(`(?i)(^|[._-])(test|tests|spec|specs)([._-]|\d
 
 var testDir = regexp.MustCompile(`(?i)(^|/)(t|tests?|specs?|testing|testdata|__tests__|fixtures?|mocks?|e2e|xtest|[a-z]+[._-]tests?|tests?[._-][a-z]+|\w+Test|unittests?)/`)
 
-// testFile is the peer's own rule for tests, apart from that of internal/rank.
+// testFile is the peer's own rule for tests, separate from the one in internal/rank.
 func testFile(p string) bool { return testName.MatchString(path.Base(p)) || testDir.MatchString(p) }
 
-// touched is a commit of the history: its subject and the files it touched, by how.
+// touched is a commit of the history: its subject and the files it touched, by kind of change.
 type touched struct {
 	id, subject string
 	files       []string
@@ -198,7 +198,7 @@ var (
 )
 
 // fromHistory makes questions from the subjects of commits that touched one source file,
-// and from the notes for users that came with changes of at most three.
+// and from the notes for users in changes of at most three source files.
 func (m *maker) fromHistory() error {
 	list, err := m.commits()
 	if err != nil {
@@ -239,8 +239,8 @@ func (m *maker) fromHistory() error {
 	return nil
 }
 
-// subject is the subject of a commit without numbers and prefixes, if it says something and
-// does not give the file away.
+// subject returns the subject of a commit without numbers and prefixes, if it is meaningful
+// and does not reveal the file.
 func subject(s, file string) string {
 	for old := ""; old != s; {
 		old = s
@@ -258,7 +258,7 @@ var (
 	space  = regexp.MustCompile(`\s+`)
 )
 
-// note is the text of a note for users in plain words.
+// note returns a note for users as plain text.
 func note(s string) string {
 	s = strings.TrimSpace(space.ReplaceAllString(markup.ReplaceAllString(s, " "), " "))
 	s = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(s, "* "), ": "))
@@ -277,8 +277,9 @@ var (
 	plainish = regexp.MustCompile(`^[A-Za-z][A-Za-z' ,/-]+\??$`)
 )
 
-// fromDocuments asks headings of documents as questions. The answer is the source file
-// that defines most of the names quoted beneath one, if it defines half of them and two.
+// fromDocuments makes questions of headings in documents. The answer is the source file
+// that defines most of the names quoted below the heading, if it defines at least half of
+// them and two.
 func (m *maker) fromDocuments() {
 	defines := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(m.texts)) {
@@ -333,7 +334,7 @@ func (m *maker) fromDocuments() {
 	m.take("document", list)
 }
 
-// asQuestion puts a heading as a question.
+// asQuestion words a heading as a question.
 func asQuestion(title string) string {
 	if first, _, _ := strings.Cut(strings.ToLower(title), " "); strings.HasSuffix(first, "ing") {
 		return "how does " + strings.ToLower(title) + " work"
@@ -344,7 +345,7 @@ func asQuestion(title string) string {
 	return "where is " + strings.ToLower(title[:1]) + title[1:] + " handled"
 }
 
-// fromTests pastes the names of tests, each of which one file has.
+// fromTests makes questions of the names of tests that occur in only one file.
 func (m *maker) fromTests() {
 	files := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(m.texts)) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime is how much this process has used.
+// processorTime returns the processor time used by this process.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {

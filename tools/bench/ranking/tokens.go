@@ -21,11 +21,11 @@ import (
 	"quarry/toolset"
 )
 
-// agentQuestions is how many questions the table of tokens has: one of each
+// agentQuestions is the number of questions in the table of tokens: one of each
 // repository, then a second one.
 const agentQuestions = 30
 
-// way is how an agent may look for a definition, given the name.
+// way is a way in which an agent may look for a definition by its name.
 type way struct {
 	name string
 	ask  func(dir string, call func(tool string, args map[string]any) string, name string) string
@@ -59,9 +59,9 @@ var ways = []way{
 	}},
 }
 
-// tokens asks for the definitions of 30 names, as the benchmark's questions have
-// them, in every way, and prints how many tokens (of 4 bytes) an agent reads for
-// each definition it sees. One is seen if the answer names its file and has its
+// tokens asks for the definitions of 30 names from the benchmark's questions in every way,
+// and prints how many tokens (of 4 bytes) an agent reads for
+// each definition it sees. A definition is seen if the answer names its file and has its
 // line.
 func tokens(trees, annotations string) error {
 	repos, err := readRepos(annotations)
@@ -94,11 +94,11 @@ func tokens(trees, annotations string) error {
 	return measureFaces(trees, annotations)
 }
 
-// definition is what a question is about.
+// definition is the subject of a question.
 type definition struct{ name, file, line string }
 
-// definitions are those of a repository's questions for a name whose target
-// defines it.
+// definitions returns the definitions that answer a repository's questions for a
+// name.
 func definitions(annotation, root, below string) ([]definition, error) {
 	data, err := os.ReadFile(annotation)
 	if err != nil {

@@ -6,5 +6,5 @@ import "time"
 
 var begin = time.Now()
 
-// processorTime is the clock where processor time isn't known.
+// processorTime falls back to wall time, since processor time is unknown.
 func processorTime() time.Duration { return time.Since(begin) }

@@ -26,7 +26,7 @@ type definition struct {
 	group string
 }
 
-// full is the name rebar prints.
+// full returns rebar's name for the benchmark.
 func (d *definition) full() string { return d.group + "/" + d.Name }
 
 // load reads the definitions of a folder below benchmarks/definitions.
@@ -57,7 +57,7 @@ func load(rebar, folder string) ([]definition, error) {
 	return all, nil
 }
 
-// count is what an engine has to count.
+// count returns the count expected from an engine.
 func (d *definition) count(engine string) int64 {
 	switch c := d.Count.(type) {
 	case int64:
@@ -83,7 +83,7 @@ func countFor(e map[string]any, engine string) (int64, bool) {
 	return e["count"].(int64), ok
 }
 
-// patterns are the definition's expressions.
+// patterns returns the definition's expressions.
 func (d *definition) patterns(rebar string) ([]string, error) {
 	switch r := d.Regex.(type) {
 	case string:
@@ -133,7 +133,7 @@ func patternFile(rebar string, r map[string]any) ([]string, error) {
 	return lines, nil
 }
 
-// haystack is the definition's text.
+// haystack returns the definition's text.
 func (d *definition) haystack(rebar string) ([]byte, error) {
 	h, ok := d.Haystack.(map[string]any)
 	if !ok {

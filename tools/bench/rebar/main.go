@@ -7,10 +7,10 @@
 //
 // DIR is a checkout of rebar. PROGRAM is rebar's runner for rust/regex, or any
 // that speaks its protocol (KLV.md). The engines alternate, one process each
-// time; a figure is the median sample of the best round. An engine that counts
-// something else than the definition asks for gets no figure. A checkout without
-// a large haystack may have another text in its place: then the counts of the
-// engines are compared with each other, and the row says so.
+// time; a figure is the median sample of the best round. An engine whose count differs
+// from the definition gets no figure. A checkout without a large haystack
+// may have another text in its place: then the engines' counts
+// are compared with each other, and the row says so.
 package main
 
 import (
@@ -96,7 +96,7 @@ func (t *table) main(run, only string) error {
 	return nil
 }
 
-// counts runs every benchmark once and compares what it counts.
+// counts runs every benchmark once and compares the counts.
 func (t *table) counts(defs []definition, re *regexp.Regexp) error {
 	for i := range defs {
 		d := &defs[i]
@@ -199,7 +199,7 @@ func (t *table) row(d *definition) error {
 	return nil
 }
 
-// cell is what one engine did.
+// cell is the result of one engine.
 type cell struct {
 	time  time.Duration
 	count int64
@@ -278,7 +278,7 @@ func (t *table) print(d *definition, hay []byte, engines []engine, cells []cell)
 	fmt.Printf("  %s  %s\n", ratio, note)
 }
 
-// figure is throughput, or for compiling the time.
+// figure formats the throughput, or for compiling the time.
 func figure(model string, took time.Duration, size int) string {
 	if model == "compile" {
 		return took.Round(10 * time.Nanosecond).String()

@@ -120,8 +120,8 @@ func (j *job) run(engine string) error {
 	return nil
 }
 
-// timed is the time f takes: of the clock or of the processor, whichever is
-// less. The machine may have other things to do, and asking for processor time
+// timed returns the duration of f, in wall or processor time, whichever is
+// less. The machine may be busy, and reading the processor time
 // takes longer than a short search.
 func timed(f func() int) (time.Duration, int) {
 	used := processorTime()
@@ -131,7 +131,7 @@ func timed(f func() int) (time.Duration, int) {
 	return min(wall, processorTime()-used), n
 }
 
-// once is one iteration of the model.
+// once returns a function that runs one iteration of the model.
 func (j *job) once(engine string) (func() (time.Duration, int), error) {
 	e, err := newEngine(engine, j)
 	if err != nil {
@@ -164,7 +164,7 @@ func (j *job) once(engine string) (func() (time.Duration, int), error) {
 	}, nil
 }
 
-// eachLine sums what f gives for every line, without its ending.
+// eachLine sums the results of f for every line, without its ending.
 func eachLine(hay []byte, f func(line []byte) int) int {
 	n := 0
 	for len(hay) > 0 {
@@ -179,7 +179,7 @@ func eachLine(hay []byte, f func(line []byte) int) int {
 type searcher interface {
 	each(text []byte, value func(start, end int) int) int
 	has(line []byte) bool
-	captures(text []byte) int // groups that took part, over all matches
+	captures(text []byte) int // matched groups, over all matches
 }
 
 func newEngine(name string, j *job) (searcher, error) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// complaints are what Go says against a tree, tests included, in which places have a
+// complaints returns Go's errors about a tree, including tests, in which places have a
 // new name; "" if it builds. The tree itself is not changed.
 func complaints(ctx context.Context, dir string, places map[place]bool, old, fresh string, windows bool) (string, error) {
 	tmp, err := os.MkdirTemp("", "renames")
@@ -57,7 +57,7 @@ func complaints(ctx context.Context, dir string, places map[place]bool, old, fre
 	return "", err
 }
 
-// unseen are the Go files of a tree that are not built here, tests included.
+// unseen returns the Go files of a tree that are not built on this system, including tests.
 func unseen(ctx context.Context, dir string) (map[string]bool, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-e", "-f", `{{$d := .Dir}}{{range .IgnoredGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}`, "./...")
 	cmd.Dir = dir

@@ -21,8 +21,8 @@ import (
 )
 
 // checked renames n definitions in a copy of a tree, one at a time, and runs a command
-// after each: a compiler, or tests. A rename with a doubtful place is refused, as the
-// program does. Each is undone before the next.
+// after each: a compiler, or tests. Like the program, it refuses a rename with a doubtful
+// place. Each rename is undone before the next.
 func checked(ctx context.Context, dir, command string, n int, kinds []string, globs []string, doubtful, show bool) (err error) {
 	tmp, err := os.MkdirTemp("", "renames")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 )
 
-// server is a gopls that has one tree open. It speaks the language server protocol,
-// one call at a time.
+// server is a gopls process with one open tree. It handles one call at a time over the
+// language server protocol.
 type server struct {
 	dir    string
 	cmd    *exec.Cmd
@@ -80,7 +80,7 @@ func (s *server) send(m map[string]any) error {
 	return err
 }
 
-// message is what gopls sends: an answer, a question or a notice.
+// message is a message from gopls: an answer, a request or a notification.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -114,12 +114,12 @@ func (s *server) read() (*message, error) {
 	return m, json.Unmarshal(body, m)
 }
 
-// refusal is gopls's answer that it doesn't make a rename.
+// refusal is gopls's answer that it can't make a rename.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
 
-// call asks and waits for the answer; questions of gopls get an empty one.
+// call sends a request and waits for the answer; gopls's own requests get an empty one.
 func (s *server) call(method string, params any) (json.RawMessage, error) {
 	s.called++
 	id := strconv.Itoa(s.called)
@@ -150,8 +150,8 @@ func (s *server) call(method string, params any) (json.RawMessage, error) {
 	}
 }
 
-// rename is where gopls puts a new name for what is at an offset of a file: places
-// of code, those in comments are left out.
+// rename returns where gopls puts a new name for the name at an offset of a file. Places
+// in comments are omitted.
 func (s *server) rename(file string, at int, fresh string) (map[place]bool, error) {
 	line, column, err := position(filepath.Join(s.dir, file), at)
 	if err != nil {
@@ -210,7 +210,7 @@ func (s *server) rename(file string, at int, fresh string) (map[place]bool, erro
 	return found, nil
 }
 
-// identifiers are the offsets of the names of a file, by Go's own scanner.
+// identifiers returns the offsets of the names in a file, by Go's own scanner.
 func identifiers(file string) (map[int]bool, []byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -232,7 +232,7 @@ func identifiers(file string) (map[int]bool, []byte, error) {
 	}
 }
 
-// position is an offset as the protocol says it: a line, and a column in UTF-16.
+// position converts an offset for the protocol: a line, and a column in UTF-16.
 func position(file string, at int) (line, column int, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -248,7 +248,7 @@ func position(file string, at int) (line, column int, err error) {
 	return bytes.Count(text[:at], []byte{'\n'}), column, nil
 }
 
-// offset is the other way of position.
+// offset is the inverse of position.
 func offset(text []byte, line, column int) int {
 	at := 0
 	for range line {

@@ -6,12 +6,12 @@
 //
 // With gopls:
 //
-// It takes definitions of each tree at even distances, asks both for a new name and
-// compares the places in code. A place that is sure and that gopls does not rename
-// is wrong, and fails the comparison; so does a share of sure places below 80 %.
+// It takes definitions of each tree at even distances, asks both programs for a new name and
+// compares the places in code. A place that is sure but not renamed by gopls
+// is wrong and fails the comparison; so does a share of sure places below 80 %.
 // Then it puts the new name at the sure places and at the doubtful ones that gopls
-// renames: the tree must build, with its tests, and for Windows if a place is in a
-// file that is not built here.
+// renames: the tree must build, with its tests, and also for Windows if a place is in a
+// file that is not built on this system.
 package main
 
 import (
@@ -110,14 +110,14 @@ func (t *tally) print(name string) {
 		name, t.renames, t.refused, t.whole, t.theirs, t.sure, 100*float64(t.sure)/float64(max(t.theirs, 1)), t.doubtful, t.missed, t.wrong, t.unseen, t.built, t.broken)
 }
 
-// place is a name in a file.
+// place is an occurrence of a name in a file.
 type place struct {
 	file string
 	at   int
 }
 
-// tree compares n renames in a tree. The definitions are parted into n groups of one
-// size, and the first of each group that gopls renames is taken.
+// tree compares n renames in a tree. The definitions are divided into n groups of equal
+// size, and the first definition of each group that gopls renames is used.
 func (c *comparison) tree(ctx context.Context, program, dir string) (t tally, err error) {
 	if c.dir, err = filepath.Abs(dir); err != nil {
 		return t, err
@@ -196,7 +196,7 @@ func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Sy
 	if !c.build {
 		return true, nil
 	}
-	// Nobody can accept a doubtful place in a file that gopls does not read.
+	// A doubtful place in a file that gopls does not read can't be confirmed.
 	open := slices.ContainsFunc(plan.Doubtful, func(p rename.Place) bool { return c.unseen[p.Path] })
 	said, err := complaints(ctx, c.dir, accepted, s.Name, fresh, t.unseen > unseen && !open)
 	if err != nil {
@@ -211,7 +211,7 @@ func (c *comparison) one(ctx context.Context, ws *quarry.Workspace, s *search.Sy
 	return true, nil
 }
 
-// compare counts places, and gives those that are sure, or doubtful and of gopls.
+// compare counts places, and returns those that are sure, or doubtful but in gopls's result.
 func (c *comparison) compare(old string, theirs map[place]bool, plan *rename.Plan, t *tally) map[place]bool {
 	accepted, before := map[place]bool{}, t.sure
 	for _, p := range plan.Sure {
@@ -259,7 +259,7 @@ func (c *comparison) compare(old string, theirs map[place]bool, plan *rename.Pla
 	return accepted
 }
 
-// nameAt is the offset of a definition's name, which is in its line.
+// nameAt returns the offset of a definition's name, which is in its line.
 func (c *comparison) nameAt(s *search.Symbol) (int, error) {
 	names, text, err := identifiers(filepath.Join(c.dir, s.Path))
 	if err != nil {
@@ -278,7 +278,7 @@ func isWord(text []byte, at int) bool {
 	return at < len(text) && (text[at] == '_' || text[at] >= 0x80 || text[at] >= '0' && text[at] <= '9' || text[at]|0x20 >= 'a' && text[at]|0x20 <= 'z')
 }
 
-// replaced is a text with a new name at places.
+// replaced returns a text with a new name at the given offsets.
 func replaced(text []byte, at []int, old, fresh string) []byte {
 	slices.Sort(at)
 	var out []byte

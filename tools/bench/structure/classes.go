@@ -11,8 +11,8 @@ import (
 	"quarry/internal/symbols"
 )
 
-// A difference that follows from what the two tools are has a class; docs/STRUCTURE.md
-// explains each. What has none counts against the agreement.
+// A difference that follows from the design of the two tools has a class; docs/STRUCTURE.md
+// explains each. Other differences count against the agreement.
 const (
 	classElse    = "statement goes on"     // theirs: if without else matches one with else
 	classList    = "list"                  // theirs: a hole takes a whole list, return nil matches return nil, err
@@ -55,7 +55,7 @@ func (c *comparing) open(dir, name string) *file {
 	return f
 }
 
-// trimmed is a place without the ; and white space at its end.
+// trimmed returns a place without the ; and white space at its end.
 func (c *comparing) trimmed(dir string, p place) place {
 	text := c.open(dir, p.file).text
 	for p.end > p.start && p.end <= len(text) && bytes.IndexByte([]byte("; \t\r\n"), text[p.end-1]) >= 0 {
@@ -91,7 +91,7 @@ func (c *comparing) classTheirs(dir, pattern string, p place, starts map[place]b
 	return ""
 }
 
-// inLiteral reports that an offset is in a string or comment.
+// inLiteral reports whether an offset is in a string or comment.
 func (f *file) inLiteral(at int) bool {
 	for _, t := range f.code.Tokens {
 		if t.Kind == symbols.Text && t.Start < at && at < t.End {
@@ -106,7 +106,7 @@ func (f *file) inLiteral(at int) bool {
 	return false
 }
 
-// listed reports a comma in a place that is in none of its brackets.
+// listed reports whether a place has a comma outside all of its brackets.
 func (f *file) listed(p place) bool {
 	depth := 0
 	for _, t := range f.code.Tokens {
@@ -173,7 +173,7 @@ func (c *comparing) classOurs(dir string, l *language, pattern string, p place, 
 	return ""
 }
 
-// around is the bracket around an offset, as the index of its token, or -1.
+// around returns the bracket around an offset, as the index of its token, or -1.
 func (f *file) around(at int) int {
 	in := -1
 	for i, t := range f.code.Tokens {
@@ -192,7 +192,7 @@ func (f *file) inParens(at int) bool {
 	return i >= 0 && f.text[f.code.Tokens[i].Start] == '('
 }
 
-// inMacro reports that an offset is in the brackets of name!(…) or macro_rules.
+// inMacro reports whether an offset is in the brackets of name!(…) or macro_rules.
 func (f *file) inMacro(at int) bool {
 	for i, t := range f.code.Tokens {
 		if t.Start >= at {
@@ -209,24 +209,24 @@ func (f *file) inMacro(at int) bool {
 	return false
 }
 
-// tokenAt reports that a token begins at an offset.
+// tokenAt reports whether a token begins at an offset.
 func (f *file) tokenAt(at int) bool {
 	_, ok := slices.BinarySearchFunc(f.code.Tokens, at, func(t symbols.Token, at int) int { return t.Start - at })
 	return ok
 }
 
-// commented reports a comment inside a place.
+// commented reports whether a place contains a comment.
 func (f *file) commented(p place) bool {
 	return slices.ContainsFunc(f.code.Comments, func(c [2]int) bool { return p.start < c[0] && c[1] < p.end })
 }
 
-// inClass reports that an offset is directly in the body of a class.
+// inClass reports whether an offset is directly in the body of a class.
 func (f *file) inClass(at int) bool { return f.bodyOf(at, "class") }
 
-// inEnum reports that an offset is directly in the body of an enum.
+// inEnum reports whether an offset is directly in the body of an enum.
 func (f *file) inEnum(at int) bool { return f.bodyOf(at, "enum") }
 
-// bodyOf reports that the brace around an offset follows a word, with less than a
+// bodyOf reports whether the brace around an offset follows a word, with less than a
 // line between them.
 func (f *file) bodyOf(at int, word string) bool {
 	i := f.around(at)

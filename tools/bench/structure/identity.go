@@ -14,9 +14,9 @@ import (
 	"quarry/internal/symbols"
 )
 
-// identity replaces the matches of every pattern by the pattern itself: the tokens and
-// comments of a file must stay, but for a comma before a bracket. The same text with
-// CRLF must become the same with CRLF.
+// identity replaces the matches of every pattern by the pattern itself. The tokens and
+// comments of a file must stay, except for a comma before a bracket. The same text with
+// CRLF must give the same result with CRLF.
 func identity(trees, only, find string, show int, planted bool) error {
 	made, differ, endings := 0, 0, 0
 	for _, l := range languages {
@@ -122,7 +122,7 @@ func rewriteText(path string, text []byte, pattern string) (after []byte, count,
 	return applied(text, edits), count, len(no), nil
 }
 
-// applied is a text with edits, which are in order.
+// applied returns a text after edits, which are in order.
 func applied(text []byte, edits []structure.Edit) (after []byte) {
 	at := 0
 	for _, e := range edits {
@@ -132,7 +132,7 @@ func applied(text []byte, edits []structure.Edit) (after []byte) {
 	return append(after, text[at:]...)
 }
 
-// pieces are the tokens and comments of a text, in two rows.
+// pieces returns the tokens and comments of a text, in that order.
 func pieces(path string, text []byte) (list []string) {
 	code := symbols.Lex(nil, path, text)
 	if code == nil {

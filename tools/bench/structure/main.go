@@ -6,9 +6,9 @@
 //	scripts/tool bench/structure -speed TREE -lang c -astgrep PROGRAM -quarry PROGRAM
 //
 // DIR has a folder for each language (go, ts, python, rust, java, c, and js for
-// rewrites), which has a folder for each tree. The patterns are fixed in patterns.go,
-// in ast-grep's spelling, which both read. A match is a file with the offsets of its
-// first and last byte; what tokens call doubtful is counted apart.
+// rewrites), with a folder for each tree in it. The patterns are fixed in patterns.go, in
+// ast-grep's spelling, which both programs read. A match is a file with the offsets of its
+// first and last byte; matches that we mark as doubtful are counted separately.
 package main
 
 import (
@@ -110,12 +110,12 @@ func (t *tally) add(o tally) {
 	t.pairs, t.same, t.onlyOurs, t.onlyTheirs, t.doubtful = t.pairs+o.pairs, t.same+o.same, t.onlyOurs+o.onlyOurs, t.onlyTheirs+o.onlyTheirs, t.doubtful+o.doubtful
 }
 
-// agreement is the share of matches that both have.
+// agreement returns the share of matches found by both.
 func (t *tally) agreement() float64 {
 	return 100 * float64(t.same) / float64(max(t.same+t.onlyOurs+t.onlyTheirs, 1))
 }
 
-// wanted is the least agreement of a language.
+// wanted is the minimum agreement of a language.
 const wanted = 95
 
 func (c *comparing) all(ctx context.Context, trees, only string) error {
@@ -237,7 +237,7 @@ func (c *comparing) pair(ctx context.Context, dir string, l *language, pattern s
 	return t, nil
 }
 
-// tell shows a difference.
+// tell prints a difference.
 func (c *comparing) tell(dir, pattern, which string, p place, shown *int) {
 	if *shown++; *shown > c.show {
 		return
@@ -254,7 +254,7 @@ func (c *comparing) tell(dir, pattern, which string, p place, shown *int) {
 	fmt.Printf("%s | %s | %s:%d | %q ⟦%s⟧ %q\n", pattern, which, filepath.Base(dir)+"/"+p.file, 1+bytes.Count(text[:p.start], []byte("\n")), text[from:p.start], strings.ReplaceAll(clip, "\n", "⏎"), text[p.end:to])
 }
 
-// find is our search.
+// find runs our search.
 func find(ctx context.Context, dir string, l *language, pattern string) (found map[place]bool, doubt map[place]bool, err error) {
 	ws, err := quarry.Open(dir, &quarry.Options{Trusted: true})
 	if err != nil {
@@ -279,7 +279,7 @@ func find(ctx context.Context, dir string, l *language, pattern string) (found m
 	return found, doubt, err
 }
 
-// astGrep is the search of ast-grep.
+// astGrep runs ast-grep's search.
 func (c *comparing) astGrep(ctx context.Context, dir string, l *language, pattern string) (map[place]bool, error) {
 	args := []string{"run", "--pattern", pattern, "--lang", l.name, "--json=stream"}
 	for _, g := range l.globs {

@@ -1,7 +1,7 @@
 package main
 
 // language is a language of the comparison: its name for ast-grep, the files, and
-// patterns that both can say, fixed before either was run.
+// patterns that both programs can express, fixed before the first run.
 type language struct {
 	name     string
 	globs    []string

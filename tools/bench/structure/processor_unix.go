@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processor is the processor time that this process has taken, or the programs it
-// has run.
+// processor returns the processor time used by this process, or by its ended
+// children.
 func processor(children bool) time.Duration {
 	who := syscall.RUSAGE_SELF
 	if children {

@@ -22,7 +22,7 @@ import (
 	"quarry/internal/replacer"
 )
 
-// parse says what the parser of a language has against files, by their paths.
+// parse returns the complaints of a language's parser, by path.
 func parse(ext string, paths []string) (map[string]string, error) {
 	bad := map[string]string{}
 	if ext == ".go" { // as gofmt does
@@ -62,7 +62,7 @@ console.log(JSON.stringify(bad))`)
 	return bad, json.Unmarshal(out, &bad)
 }
 
-// rewritings counts what became of rewrites.
+// rewritings counts the results of rewrites.
 type rewritings struct {
 	made, empty, places, files int
 	unparsed, undone           int
@@ -71,8 +71,8 @@ type rewritings struct {
 	known                      map[string]map[string]string // files that did not parse before, by tree
 }
 
-// rewrites makes every rewrite in a copy of every tree of its language: files that
-// parsed before must parse after it, and undo must give the bytes of before.
+// rewrites makes every rewrite in a copy of every tree of its language: files that parsed
+// before must still parse, and undo must restore the original bytes.
 func rewrites(ctx context.Context, trees, only, find string, planted bool) error {
 	all := rewritings{refused: map[string]int{}, planted: planted, known: map[string]map[string]string{}}
 	for _, l := range rewritten {
@@ -192,7 +192,7 @@ func (r *rewritings) rewrite(ctx context.Context, ws *quarry.Workspace, tree, ex
 	return nil
 }
 
-// once makes a rewrite, lets the parser of the language read the files, and undoes it.
+// once makes a rewrite, runs the language's parser on the files, and undoes the rewrite.
 func (r *rewritings) once(ctx context.Context, ws *quarry.Workspace, tree, ext string, found *replacer.Found) (bad map[string]string, same bool, err error) {
 	before := map[string][]byte{}
 	for _, op := range found.Ops {
@@ -235,7 +235,7 @@ func (r *rewritings) once(ctx context.Context, ws *quarry.Workspace, tree, ext s
 
 var lineNumber = regexp.MustCompile(`(?::|line )(\d+)`)
 
-// shown is a complaint of a parser with the line that it names.
+// shown formats a parser's complaint with the line that it names.
 func shown(path, complaint string) string {
 	at := lineNumber.FindStringSubmatch(complaint)
 	text, err := os.ReadFile(path)

@@ -3,8 +3,8 @@ package main
 // rewrite is a replacement whose result must still be code.
 type rewrite struct{ find, new string }
 
-// rewritten are 200 replacements, fixed before they were made, by the language whose
-// parser reads the result. Their templates mean nothing; they move holes next to
+// rewritten lists 200 replacements, fixed before the first run, by the language whose
+// parser reads the result. Their templates have no meaning; they move holes next to
 // operators, dots and brackets, out of brackets and into them.
 var rewritten = []struct {
 	name, ext string

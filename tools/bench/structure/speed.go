@@ -11,8 +11,8 @@ import (
 )
 
 // speed runs both programs over a tree with every nth pattern of a language,
-// or the one to find, and compares the processor time of the best of some runs.
-// Neither has an index, and neither follows ignore rules: those of Debian's kernel
+// or only with find, and compares the best processor times of several runs.
+// Neither uses an index or ignore rules: the ignore rules of Debian's kernel
 // hide every file.
 func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every, runs int) error {
 	var ours, theirs time.Duration
@@ -25,7 +25,7 @@ func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every,
 			p := l.patterns[i]
 			if find != "" {
 				if p, i = find, len(l.patterns); !slices.Contains(l.patterns, p) {
-					return fmt.Errorf("%s is no pattern of %s", p, name)
+					return fmt.Errorf("unknown pattern %s of %s", p, name)
 				}
 			}
 			mine := []string{"search", "--structure", "--no-index", "--no-ignore", "--json", p}
@@ -55,8 +55,8 @@ func speed(ctx context.Context, tree, name, find, astgrep, quarry string, every,
 	return nil
 }
 
-// best is the least processor time of some runs, and the lines of the answer. Files that
-// were not searched (exit status 2 with an answer) are named: the kernel has one of 24 MB.
+// best returns the least processor time of some runs, and the number of lines printed. Files
+// not searched (exit status 2 with an answer) are named: the kernel has one of 24 MB.
 func best(ctx context.Context, tree, program string, args []string, runs int) (time.Duration, int, error) {
 	least, lines := time.Duration(0), 0
 	for range runs {

@@ -7,7 +7,7 @@ import (
 	"quarry/internal/symbols"
 )
 
-// kinds are those of ctags, by language, that stand for functions, types and
+// kinds lists, by language, the kinds of ctags for functions, types and
 // methods.
 var kinds = map[string]string{
 	"C": "function struct union enum typedef", "C++": "function struct union enum typedef class",
@@ -35,8 +35,8 @@ func compared(lang string, s *symbols.Symbol) bool {
 	return false
 }
 
-// difference is a case where we are right not to agree with ctags: it is wrong about
-// the language, or means something else by the kind. docs/FIGURES.md has samples.
+// difference is a case in which we rightly differ from ctags: ctags is wrong about
+// the language, or defines the kind differently. docs/FIGURES.md has samples.
 type difference struct {
 	lang, reason string
 	extra        bool           // ours has it
@@ -103,7 +103,7 @@ var differences = []difference{
 
 const noClass = "an object literal is not a class"
 
-// spot is a file in which two differ about a line.
+// spot is a file and its data for judging a difference in a line.
 type spot struct {
 	lang, path string
 	lines      []string
@@ -127,8 +127,8 @@ func (s *spot) inFunction(line int) bool {
 	return false
 }
 
-// inMacro reports whether a line is in the braces of a macro's call: a line above
-// with less indentation, and less than all between, begins one.
+// inMacro reports whether a line is in the braces of a macro's call, which begins in a line
+// above with less indentation than all lines between.
 func (s *spot) inMacro(line int) bool {
 	least := indentation(s.text(line))
 	for n := line - 1; n > 0; n-- {
@@ -151,7 +151,7 @@ var macroCall = regexp.MustCompile(`^\s*[\w:]+!\s*(?:\w+\s*)?[({\[]`)
 func indentation(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
 // listed returns why a difference is not our mistake, or "" if it may be one. kind
-// is the kind that ctags gives; it is empty for a definition that only we found.
+// is ctags's kind, or "" for a definition that only we found.
 func (s *spot) listed(line int, kind string) string {
 	for i := range differences {
 		d := &differences[i]

@@ -1,16 +1,16 @@
-// Symbols compares definitions with those that universal-ctags finds: functions,
+// Symbols compares definitions with those found by universal-ctags: functions,
 // types and methods, by name and line. It prints precision and recall for each
-// language and tree, with all differences and without those that are no mistakes of
-// ours (differences.go).
+// language and tree, with all differences and without those that are not our mistakes
+// (differences.go).
 //
 //	scripts/tool bench/symbols -trees DIR [-units DIR] [-lang NAME] [-report DIR]
 //
-// It fails where less than 90 % agree without those, in a row of at least 50
+// It fails if less than 90 % agree without those, in a row of at least 50
 // definitions: every row of docs/FIGURES.md has 91 or more. -planted drops every
-// seventh definition, which has to fail.
+// seventh definition, which must make it fail.
 //
-// Of -trees, every folder is a tree; a language is judged by the three trees that
-// have most of it. -units is the folder Units of the repository of ctags.
+// Every folder in -trees is a tree; a language is judged by the three trees that
+// have most of it. -units is the folder Units of ctags's repository.
 package main
 
 import (
@@ -58,12 +58,12 @@ func main() {
 	}
 }
 
-// count is what one tree gave for one language.
+// count is the result of one tree for one language.
 type count struct {
 	tree            string
 	want, got, both int
 	missed, extra   []string
-	// Of these, differences that are listed.
+	// Of these, listed differences.
 	listedMissed, listedExtra int
 	reasons                   map[string]int
 	drop                      int // every drop-th definition of ours; 0 for none
@@ -105,7 +105,7 @@ func (c *comparison) run(trees, units string) error {
 	return nil
 }
 
-// maxSource is the largest file that is compared: larger ones are made by programs.
+// maxSource is the size of the largest compared file: larger ones are generated.
 const maxSource = 1 << 20
 
 // source is a file to compare.
@@ -183,14 +183,14 @@ func (c *comparison) sources(dir string, units bool) (files []source, err error)
 	return files, err
 }
 
-// tag is what ctags says of a name and line.
+// tag is ctags's entry for a name and line.
 type tag struct {
 	kind string
 	line int
 }
 
-// ctags runs it once for all files: by file, "name:line" to what is there, and the
-// languages. Version 5.9 dies of some files: then it runs for each half, so that
+// ctags runs ctags once for all files. It returns the tags by file and "name:line", and the
+// languages. Version 5.9 crashes on some files: then it runs for each half, so that
 // only such a file is lost.
 func ctags(files []source) (tags map[string]map[string]tag, langs map[string]string, err error) {
 	var list bytes.Buffer
@@ -235,7 +235,7 @@ func parseTags(out []byte) (tags map[string]map[string]tag, langs map[string]str
 			Name, Path, Language, Kind string
 			Line                       int
 		}
-		if json.Unmarshal(in.Bytes(), &t) != nil { // a name that is no UTF-8
+		if json.Unmarshal(in.Bytes(), &t) != nil { // a name that is not UTF-8
 			continue
 		}
 		langs[t.Path] = t.Language
@@ -298,8 +298,8 @@ func shown(line string) string {
 	return strings.ToValidUTF8(line[:min(len(line), 160)], "")
 }
 
-// place is what is compared: a name and its line. ctags lists every clause of a
-// Haskell function, we list the first; so there names are compared alone.
+// place returns the compared key: a name and its line. ctags lists every clause of a
+// Haskell function, we list the first, so for Haskell only names are compared.
 func place(lang, name string, line int) string {
 	if lang == "Haskell" {
 		return shortName(lang, name)
@@ -307,7 +307,7 @@ func place(lang, name string, line int) string {
 	return shortName(lang, name) + ":" + strconv.Itoa(line)
 }
 
-// shortName takes qualifiers and blanks off, which the two write differently.
+// shortName removes qualifiers and blanks, which the two programs write differently.
 func shortName(lang, name string) string {
 	switch lang {
 	case "Markdown":
@@ -320,7 +320,7 @@ func shortName(lang, name string) string {
 	return strings.ReplaceAll(name, " ", "")
 }
 
-// print writes a table: the cases of ctags, and the three trees that have most of
+// print writes a table: ctags's own cases, and the three trees that have most of
 // the language, alone and together.
 func (c *comparison) print() error {
 	fmt.Println("| language | tree | ctags finds | precision | recall | without the listed differences |")
@@ -369,7 +369,7 @@ const (
 	leastNames = 50 // fewer say little
 )
 
-// row prints one line and gives what agrees without the listed differences.
+// row prints one line and returns the agreement without the listed differences.
 func row(lang string, k *count) (precision, recall float64) {
 	share := func(all, listed int) float64 { return 100 * float64(k.both) / float64(max(all-listed, 1)) }
 	precision, recall = share(k.got, k.listedExtra), share(k.want, k.listedMissed)
@@ -377,7 +377,7 @@ func row(lang string, k *count) (precision, recall float64) {
 	return precision, recall
 }
 
-// write lists what differs, a file for each language.
+// write lists the differences, in a file for each language.
 func (c *comparison) write(dir string) error {
 	for lang, list := range c.langs {
 		var missed, extra []string

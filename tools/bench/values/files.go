@@ -20,7 +20,7 @@ type file struct {
 	text   []byte
 }
 
-// kindOf groups files, so that no kind crowds out the others.
+// kindOf groups files, so that no kind dominates.
 func kindOf(name string, f value.Format) string {
 	base := path.Base(name)
 	switch {
@@ -36,7 +36,7 @@ func kindOf(name string, f value.Format) string {
 	return f.String()
 }
 
-// collect draws files of all kinds in turn until there are enough.
+// collect draws files of all kinds in turn until there are n.
 func collect(repos []string, n int, seed uint64) ([]file, error) {
 	byKind := map[string][][2]string{} // repository and path
 	for _, repo := range repos {

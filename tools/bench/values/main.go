@@ -1,16 +1,16 @@
-// Values changes values of real configuration files by path and asks readers that
-// aren't ours what became of them: jq for JSON, npm's jsonc-parser where that has
-// comments, npm's yaml and smol-toml, and Python's configparser; and a second time
+// Values changes values of real configuration files by path and checks the results with
+// other programs' readers: jq for JSON, npm's jsonc-parser if it has comments, npm's yaml
+// and smol-toml, and Python's configparser; and a second time
 // Python's json, tomllib and PyYAML, which has the scalars of YAML 1.1.
 //
 //	scripts/tool bench/values -repos A:B:C [-n 2000] [-seed 1] [-npm node_modules] [-show]
 //
 // A repository may be a bare one. Each file gets five changes: a value of the same
-// kind, a text that needs quotes, a deletion, an addition, another key. The value
-// must be right for the outside reader and all others as they were, and the bytes
-// around the value the same; made in a workspace it gives the same bytes, and its undo
-// the old ones. Results that were damaged on purpose must be noticed, or
-// nothing is reported. A line of figures comes after every 200 files.
+// kind, a text that needs quotes, a deletion, an addition, another key. The outside reader
+// must see the right value and no other difference, and the bytes around the value must be
+// unchanged. The same change in a workspace must give the same bytes, and its undo the
+// original ones. Results damaged on purpose must be noticed, or
+// nothing is reported. A line of figures is printed after every 200 files.
 package main
 
 import (
@@ -38,10 +38,10 @@ func main() {
 	}
 }
 
-// tally is what became of the changes of one format.
+// tally counts the results of one format's changes.
 type tally struct {
 	files, changes, made int
-	empty                int // changes that left the text as it was
+	empty                int // changes that left the text unchanged
 	refused              map[value.Reason]int
 	wrong, outside       int
 	second               int // judged by the second reader too
@@ -102,7 +102,7 @@ func run(repos []string, npm string, n int, seed uint64, show bool) error {
 	return report(tallies, skipped)
 }
 
-// no is how many changes were refused, share their percentage.
+// no returns the number of refused changes, share their percentage.
 func (t *tally) no() (n int) {
 	for _, k := range t.refused {
 		n += k

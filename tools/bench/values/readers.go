@@ -27,14 +27,14 @@ type reader struct {
 	out *bufio.Reader
 }
 
-// goneError says that a reader has ended. That is no verdict about a text: a run that
-// took it for one skipped 282 files.
+// goneError reports that a reader has ended. It is not a verdict about a text: a run that
+// treated it as one skipped 282 files.
 type goneError struct{ err error }
 
 func (e *goneError) Error() string { return "a reader has ended: " + e.err.Error() }
 
-// nodeScript reads {"format", "text"} and prints {"value"} or {"error"}. What JSON
-// can't say, as a date, becomes a text that says so.
+// nodeScript reads {"format", "text"} and prints {"value"} or {"error"}. Values outside
+// JSON, such as dates, become a text that names them.
 const nodeScript = `
 const { createRequire } = require('module');
 const need = createRequire(process.argv[2] + '/');
@@ -117,7 +117,7 @@ for line in sys.stdin:
     except Exception as e: print(json.dumps({'error': str(e)}), flush=True)
 `
 
-// One process for all texts: one each takes longer than all else together.
+// One process serves all texts: a process for each takes longer than all other work.
 const jqScript = `try {value: (.text | fromjson)} catch {error: .}`
 
 func startReaders(npm string) (*readers, error) {
@@ -183,7 +183,7 @@ func (r *readers) close() {
 	os.RemoveAll(r.dir)
 }
 
-// second asks the other reader of a format: of YAML, the one with the scalars of 1.1.
+// second asks the other reader of a format; for YAML, the one with the scalars of 1.1.
 func (r *readers) second(format value.Format, text []byte) (any, error) {
 	line, err := json.Marshal(map[string]string{"format": format.String(), "text": string(text)})
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *readers) read(format value.Format, text []byte) (any, error) {
 		return nil, err
 	}
 	switch format {
-	case value.JSON: // what has comments is for npm's reader
+	case value.JSON: // npm's reader handles comments
 		if v, err := r.jq.ask(line); err == nil || isGone(err) {
 			return v, err
 		}
@@ -214,7 +214,7 @@ func isGone(err error) bool {
 	return gone
 }
 
-// ask gives a reader a text on a line and takes its answer.
+// ask sends a reader a text on a line and returns its answer.
 func (r *reader) ask(line []byte) (any, error) {
 	if _, err := r.in.Write(append(line[:len(line):len(line)], '\n')); err != nil {
 		return nil, &goneError{err}

@@ -15,8 +15,8 @@ import (
 	"quarry/internal/value"
 )
 
-// noticesDamage makes a change, damages the result, and demands that the comparison
-// sees it: values that are wrong, and a comment or an ending that is gone.
+// noticesDamage makes a change, damages the result, and requires that the comparison
+// notices wrong values, a missing comment and a missing line ending.
 func noticesDamage(o *readers) error {
 	f := file{name: "planted.yml", format: value.YAML, text: []byte("a: 1 # d\nb: x # c\n")}
 	before, err := o.read(f.format, f.text)
@@ -61,7 +61,7 @@ func noticesDamage(o *readers) error {
 	return nil
 }
 
-// trial is the five changes of one file.
+// trial makes the five changes of one file.
 type trial struct {
 	o      *readers
 	f      file
@@ -154,7 +154,7 @@ func (t *trial) set(at value.Path, text string) value.Edit {
 	return value.Edit{At: at, Value: v}
 }
 
-// alike is another value of the same kind.
+// alike returns another value of the same kind.
 func alike(n *value.Node) string {
 	switch n.Kind {
 	case value.Bool:
@@ -168,7 +168,7 @@ func alike(n *value.Node) string {
 	return `"quarry-test"`
 }
 
-// addition is what a map or list gets: of a list, something like what it has.
+// addition returns a new entry for a map or list; for a list, similar to an existing one.
 func (t *trial) addition(n *value.Node) string {
 	if n.Kind == value.List && len(n.Items) > 0 && n.Items[0].Kind == value.Map {
 		return `{"quarry_name": "x", "quarry_list": [1, "b"]}`
@@ -264,7 +264,7 @@ func (t *trial) judge(p place, e value.Edit, out []splice.Splice, after []byte) 
 // equal compares the document of a reader with the wanted one.
 func (t *trial) equal(e value.Edit, got, want any) bool {
 	if m, ok := got.(map[string]any); ok && len(m) == 0 && want == nil && e.Delete {
-		return true // {} is left of { a: 1 }, and nothing of front matter
+		return true // {} remains of { a: 1 }, and nothing of front matter
 	}
 	if reflect.DeepEqual(got, want) {
 		return true
@@ -272,7 +272,7 @@ func (t *trial) equal(e value.Edit, got, want any) bool {
 	return e.Delete && t.f.format == value.TOML && reflect.DeepEqual(pruned(got, e.At[:len(e.At)-1]), pruned(want, e.At[:len(e.At)-1]))
 }
 
-// judgeSecond asks the second reader, which has YAML 1.1 and its own way with the rest.
+// judgeSecond checks with the second reader, which has YAML 1.1 and its own formats.
 func (t *trial) judgeSecond(e value.Edit, after []byte) bool {
 	if t.other == nil {
 		return true
@@ -310,9 +310,9 @@ func short(v any) string {
 	return string(b[:min(len(b), 1500)])
 }
 
-// outside checks which bytes went away. Around a value that is replaced it is white
-// space alone, for what is added too, and of a key that is renamed the key; what is
-// deleted takes commas, its dash and the comments after it along.
+// outside checks which bytes were removed. Around a replaced value or an addition only white
+// space may go, and for a renamed key the key. A deletion also removes commas, its dash
+// and the comments after it.
 func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 	d, err := value.Parse(f.format, f.text)
 	if err != nil {
@@ -364,18 +364,18 @@ func outside(f file, p place, e value.Edit, out []splice.Splice) string {
 	return ""
 }
 
-// lines are some lines of a text.
+// lines returns some lines of a text.
 func lines(text []byte, first, last int) string {
 	list := strings.SplitAfter(string(text), "\n")
 	return strings.Join(list[first-1:max(last, first-1)], "")
 }
 
-// tableOf reports a table of TOML, which has no span of its own.
+// tableOf reports whether a place is a table of TOML, which has no span of its own.
 func tableOf(f file, p place) bool {
 	return f.format == value.TOML && (p.node.Kind == value.Map || p.node.Kind == value.List)
 }
 
-// wanted is the document of the outside reader after a change.
+// wanted returns the document that the outside reader should see after a change.
 func wanted(v any, e value.Edit, format value.Format) (any, error) {
 	return rebuilt(v, e.At, e, format)
 }
@@ -440,8 +440,8 @@ func rebuilt(v any, at value.Path, e value.Edit, format value.Format) (any, erro
 	return nil, fmt.Errorf("%v is a %T", at, v)
 }
 
-// pruned is a document without the maps and lists on a path that are empty: tables
-// of TOML that no heading names go with the last of what is in them.
+// pruned removes empty maps and lists along a path from a document: tables of TOML without
+// a heading disappear with their last entry.
 func pruned(v any, at value.Path) any {
 	if len(at) == 0 {
 		return v
@@ -468,7 +468,7 @@ func pruned(v any, at value.Path) any {
 	return v
 }
 
-// asRead is a new value as the outside reader gives it.
+// asRead returns a new value in the outside reader's form.
 func asRead(n *value.Node, format value.Format) any {
 	switch n.Kind {
 	case value.List:

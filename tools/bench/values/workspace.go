@@ -64,7 +64,7 @@ func (w *workspace) there(f file, e value.Edit, after []byte) error {
 		return fmt.Errorf("another result in a workspace: %v", err)
 	}
 	if c.ID == "" {
-		return nil // nothing had to be changed
+		return nil // no change was needed
 	}
 	if _, err := w.Undo(context.Background(), c.ID, nil); err != nil {
 		return fmt.Errorf("can't be undone: %w", err)

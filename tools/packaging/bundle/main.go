@@ -47,7 +47,7 @@ func main() {
 
 type options struct{ version, out, root, npm string }
 
-// semver is what both manifests take for a version.
+// semver matches the versions that both manifests accept.
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 
 func run(ctx context.Context, o options) error {
@@ -124,8 +124,8 @@ func bundle(o options, programs map[string][]byte, arch string) ([]byte, error) 
 	})
 }
 
-// ldflags are those of every release; .goreleaser.yaml and the Dockerfile have
-// the same, and a test compares them.
+// ldflags returns the linker flags of every release; .goreleaser.yaml and the Dockerfile
+// repeat them, and a test compares them.
 func ldflags(version string) string {
 	return "-s -w -buildid= -X quarry/internal/cli/env.stamped=v" + version
 }

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// npmName is a name that the npm registry takes.
+// npmName matches the names that the npm registry accepts.
 var npmName = regexp.MustCompile(`^(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*$`)
 
-// npmPlatform is how npm calls a target.
+// npmPlatform returns npm's names for a target.
 func npmPlatform(target string) (system, processor string) {
 	goos, goarch, _ := strings.Cut(target, "/")
 	system, processor = goos, goarch
@@ -27,7 +27,7 @@ func npmPlatform(target string) (system, processor string) {
 	return system, processor
 }
 
-// npmPackage is a package.json. The order of its members is that of npm's
+// npmPackage is a package.json. Its members have the order of npm's
 // documents.
 type npmPackage struct {
 	Name         string            `json:"name"`
@@ -42,12 +42,12 @@ type npmPackage struct {
 	CPU          []string          `json:"cpu,omitempty"`
 	Engines      map[string]string `json:"engines,omitempty"`
 	Optional     map[string]string `json:"optionalDependencies,omitempty"`
-	MCPName      string            `json:"mcpName,omitempty"` // what the MCP registry compares
+	MCPName      string            `json:"mcpName,omitempty"` // compared by the MCP registry
 	PreferUnplug bool              `json:"preferUnplugged,omitempty"`
 }
 
-// npmPackages writes one folder for each package: NAME, which has the launcher, and
-// NAME-linux-x64 and the like, of which npm installs the one that fits. No package
+// npmPackages writes one folder for each package: NAME with the launcher, and a
+// NAME-linux-x64 for each platform, from which npm installs the matching one. No package
 // has a script, so nothing runs at installation.
 func npmPackages(o options, programs map[string][]byte) error {
 	var manifest struct {
@@ -113,8 +113,8 @@ type packageFile struct {
 	mode os.FileMode
 }
 
-// writePackage makes the folder of a package anew: what an earlier version left
-// there would be published.
+// writePackage recreates the folder of a package: files left there by an earlier version
+// would be published.
 func writePackage(o options, p *npmPackage, files []packageFile) error {
 	dir := filepath.Join(o.out, "npm", strings.ReplaceAll(strings.TrimPrefix(p.Name, "@"), "/", "-"))
 	if err := os.RemoveAll(dir); err != nil {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// sixPrograms stand for those of all platforms.
+// sixPrograms returns stand-ins for the programs of all platforms.
 func sixPrograms(host []byte) map[string][]byte {
 	programs := map[string][]byte{}
 	for _, system := range []string{"linux", "darwin", "windows"} {
@@ -154,14 +154,14 @@ func installed(t *testing.T) (dir, program string, env []string) {
 	return dir, program, env
 }
 
-// The packages, as somebody has them who installed them.
+// The packages as a user has them after installation.
 func TestNPMInstalled(t *testing.T) {
 	dir, program, env := installed(t)
 	t.Run("client", func(t *testing.T) { client(t, dir, program, env) })
 	t.Run("launcher", func(t *testing.T) { launcher(t, dir, program, env) })
 }
 
-// What the launcher gets reaches the program, and what the program gives comes back.
+// The launcher passes its arguments and input to the program, and the program's output back.
 func launcher(t *testing.T, dir, program string, env []string) {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func launcher(t *testing.T, dir, program string, env []string) {
 
 	killed(t, command(installed, "mcp", "--root", dir))
 
-	// A platform whose package is missing is told what to do.
+	// If a platform's package is missing, the error says what to do.
 	system, processor := npmPlatform(runtime.GOOS + "/" + runtime.GOARCH)
 	if err := os.RemoveAll(filepath.Join(dir, "node_modules", "@acme", "quarry-"+system+"-"+processor)); err != nil {
 		t.Fatal(err)
@@ -248,8 +248,8 @@ func launcher(t *testing.T, dir, program string, env []string) {
 	}
 }
 
-// A client that kills the launcher and closes its pipes leaves no server: what the
-// program writes to ends only when nobody can write to it.
+// A client that kills the launcher and closes its pipes leaves no server running: the
+// program's output ends once all writers are closed.
 func killed(t *testing.T, cmd *exec.Cmd) {
 	in, inErr := cmd.StdinPipe()
 	read, write, pipeErr := os.Pipe()
@@ -279,7 +279,7 @@ func killed(t *testing.T, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// The official TypeScript client lists tools, searches, edits, undoes and ends a
+// The official TypeScript client lists tools, searches, edits, undoes and stops a
 // server that was installed from tarballs: by its command, and by npx.
 func client(t *testing.T, dir, program string, env []string) {
 	sdk := filepath.Join(os.Getenv("QUARRY_NPM"), "@modelcontextprotocol", "sdk")

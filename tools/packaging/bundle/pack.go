@@ -19,7 +19,7 @@ type entry struct {
 	mode fs.FileMode
 }
 
-// pack makes a zip file that depends on nothing but its entries: no times, no
+// pack makes a zip file that depends only on its entries: no times, no
 // owners.
 func pack(entries []entry) ([]byte, error) {
 	var b bytes.Buffer
@@ -69,7 +69,7 @@ func universal(amd64, arm64 []byte) []byte {
 	return b
 }
 
-// unreleased is the version that the committed manifests have.
+// unreleased is the version in the committed manifests.
 const unreleased = "0.0.0"
 
 // setVersion puts the version into the manifest of the bundle.
@@ -81,8 +81,8 @@ func setVersion(manifest []byte, version string) ([]byte, error) {
 	return bytes.Replace(manifest, []byte(field), []byte(`"version": "`+version+`"`), 1), nil
 }
 
-// serverJSON fills the template: the version, and the sums by which clients
-// know the bundles, by the bundle's name.
+// serverJSON fills the template with the version and the checksums by which clients
+// verify the bundles, by the bundle's name.
 func serverJSON(template []byte, version string, sums map[string]string) ([]byte, error) {
 	text := strings.ReplaceAll(string(template), unreleased, version)
 	var server map[string]any

@@ -1,6 +1,6 @@
-// Command publish gives the project the place it is published at. The committed
-// source has the module path "quarry" and the word OWNER where a publisher's
-// account belongs, so nobody can fetch it and no release can be made of it.
+// Command publish sets the place at which the project is published. The committed
+// source has the module path "quarry" and the word OWNER instead of a publisher's
+// account, so it can be neither fetched nor released.
 //
 //	scripts/tool packaging/publish -module github.com/acme/quarry
 //	scripts/tool packaging/publish -check

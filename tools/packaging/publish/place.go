@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A place is where the project is published, and what follows from it.
+// A place is where the project is published, with the names derived from it.
 type place struct {
 	module   string // github.com/acme/quarry
 	host     string // github.com
@@ -16,7 +16,7 @@ type place struct {
 	registry string // io.github.acme/quarry, the name in the MCP registry
 }
 
-// unpublished are the values that the committed files have.
+// unpublished has the values of the committed files.
 var unpublished = place{
 	module: "quarry", host: "github.com", owner: "OWNER",
 	image: "ghcr.io/OWNER/quarry", registry: "io.github.OWNER/quarry",
@@ -27,8 +27,8 @@ var (
 	element  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 )
 
-// parsePlace reads a module path. The last element has to be quarry: it is the
-// name of the package that programs import, of the program and of its files.
+// parsePlace reads a module path. The last element has to be quarry, because it is the
+// name of the imported package, of the program and of its files.
 func parsePlace(module, image string) (place, error) {
 	parts := strings.Split(module, "/")
 	fail := func(why string) (place, error) {
@@ -66,10 +66,10 @@ func parsePlace(module, image string) (place, error) {
 	return to, nil
 }
 
-// repository is the address of the source for people.
+// repository returns the address of the source for people.
 func (p place) repository() string { return "https://" + p.host + "/" + p.owner + "/quarry" }
 
-// source is what the registry calls the host.
+// source returns the registry's name for the host.
 func (p place) source() string {
 	name, _, _ := strings.Cut(p.host, ".")
 	return name

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// copyOfSource is the project without what git and builds keep beside it.
+// copyOfSource copies the project without the files that git and builds keep in it.
 func copyOfSource(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,9 +59,9 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 	return out.String()
 }
 
-// A copy of the whole source gets a place: no release can be made before, every
-// import resolves after, nothing keeps an old name, and a second place replaces
-// the first. scripts/release-check.sh also compiles and tests such a copy.
+// In a copy of the whole source, no release can be made before it gets a place. Afterwards
+// every import resolves, no old name remains, and a second place replaces the first.
+// scripts/release-check.sh also compiles and tests such a copy.
 func TestPublish(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
@@ -119,7 +119,7 @@ func TestPublish(t *testing.T) {
 			}
 		}
 	}
-	// One look at the end: a name that the first place left would still be there.
+	// Check once at the end: names of the first place would still be found.
 	ours := 0
 	for name, file := range imports(t, dir) {
 		for _, old := range append(before, unpublished.module) {
@@ -149,9 +149,9 @@ func within(name, module string) bool {
 	return name == module || strings.HasPrefix(name, module+"/")
 }
 
-// imports are the packages that the source in dir imports, each with one file
-// that does. They are read from the files: "go list -deps" would also ask for
-// modules that only other systems need, which an empty module cache lacks.
+// imports maps the packages that the source in dir imports to one importing file each. They
+// are read from the files: "go list -deps" would also request modules that only other
+// systems need, which an empty module cache lacks.
 func imports(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

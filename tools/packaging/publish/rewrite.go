@@ -22,7 +22,7 @@ import (
 // source is published, so another run knows what to replace.
 const registryFile = "tools/packaging/server.json"
 
-// current reads where the source says it is published.
+// current reads the place at which the source says it is published.
 func current(root string) (place, error) {
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil {
@@ -58,9 +58,9 @@ func current(root string) (place, error) {
 	return at, nil
 }
 
-// rewrite changes every file that names the place and returns how many. All new
+// rewrite changes every file that names the place and returns the number of files. All new
 // texts are made before the first is written, so a file that can't be parsed
-// leaves the source as it was.
+// leaves the source unchanged.
 func rewrite(root string, to place) (int, error) {
 	from, err := current(root)
 	if err != nil {
@@ -86,7 +86,7 @@ func rewrite(root string, to place) (int, error) {
 	return len(changed), nil
 }
 
-// words knows what stands for what in the files of one source.
+// words holds the old and new spellings for the files of one source.
 type words struct {
 	from, to place
 	imports  *regexp.Regexp // an import in a document's program
@@ -109,7 +109,7 @@ func newWords(from, to place) *words {
 	}
 }
 
-// notYet is the sentence of the README that says how a program imports the
+// notYet returns the README's sentence on importing the
 // module.
 func notYet(p place) string {
 	if p.module == unpublished.module {
@@ -118,7 +118,7 @@ func notYet(p place) string {
 	return "A program\nimports it after `go get " + p.module + "`."
 }
 
-// install is the sentence of the README that says how the program comes onto the
+// install returns the README's sentence on installing the program on the
 // path.
 func install(p place) string {
 	if p.module == unpublished.module {
@@ -127,8 +127,8 @@ func install(p place) string {
 	return "put `quarry` on your path first (`go install " + p.module + "/cmd/quarry@latest`)"
 }
 
-// namesPlace are the files that carry the names of the publisher; in all others
-// OWNER is a word like any other.
+// namesPlace lists the files that contain the publisher's names; in all others
+// OWNER is an ordinary word.
 var namesPlace = []string{registryFile, "tools/packaging/image/Dockerfile", "Dockerfile", ".goreleaser.yaml"}
 
 func (w *words) apply(name string, data []byte) ([]byte, error) {
@@ -155,7 +155,7 @@ func (w *words) apply(name string, data []byte) ([]byte, error) {
 }
 
 // goFile rewrites the imports of a Go file, found by its syntax: a string that
-// only looks like one stays.
+// only resembles one is kept.
 func (w *words) goFile(name string, data []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, data, parser.ImportsOnly)
@@ -191,8 +191,8 @@ func (w *words) linker(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("go doc "+w.from.module), []byte("go doc "+w.to.module))
 }
 
-// eachFile calls do with every file of the source, by its path with slashes.
-// Test data and what a build leaves behind do not belong to it.
+// eachFile calls do with every file of the source, by its slash-separated path. Test data
+// and build output are excluded.
 func eachFile(root string, do func(name string, data []byte) error) error {
 	return filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {

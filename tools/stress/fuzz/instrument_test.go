@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// Counters are set in our packages, in the forms that the go command compiles for tests.
+// Our packages get counters in all forms in which the go command compiles tests.
 func TestOurs(t *testing.T) {
 	for pkg, want := range map[string]bool{
 		"quarry": true, "quarry_test": true, "quarry/internal/owner": true, "quarry/internal/owner_test": true, "main": true,

@@ -1,7 +1,7 @@
-// Command fuzz runs every native fuzz target for the same time and prints how many
-// executions each made in a second, and in a second of processor time, which other
-// programs take no part in. It fails when a target fails, or makes fewer than -rate
-// by either: one that is slower than that hardly tries anything.
+// Command fuzz runs every native fuzz target for the same time and prints the executions
+// per second and per second of processor time, which is independent of other programs. It
+// fails if a target fails, or if both rates are below -rate: a slower target tries
+// too few inputs.
 //
 //	scripts/tool stress/fuzz -time 20s              what make fuzz runs
 //	scripts/tool stress/fuzz -only 'backref|symbols' -time 10m
@@ -27,13 +27,13 @@ import (
 	"time"
 )
 
-// target is a fuzz target and what became of it.
+// target is a fuzz target with its result.
 type target struct {
 	pkg, name string
 	dir       string // of the package
 	execs     int
 	known     int           // of them, before new inputs were tried
-	before    time.Duration // processor time until then; 0 where it can't be told
+	before    time.Duration // processor time until then; 0 if unknown
 	rate      float64       // executions a second, once the known inputs were tried
 	work      float64       // executions in a second of processor time, of all workers together, once the known inputs were tried
 	err       error
@@ -117,8 +117,8 @@ const packageFormat = `{{.ImportPath}}{{"\t"}}{{.Dir}}{{range .TestGoFiles}}{{"\
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(f \*testing\.F\)`)
 
-// targetsOf looks for fuzz targets in the test files of packages. go test -list would
-// build all of them first, which takes minutes.
+// targetsOf finds fuzz targets in the test files of packages. go test -list would
+// first build all of them, which takes minutes.
 func targetsOf(list string) (out []*target, err error) {
 	for line := range strings.Lines(list) {
 		fields := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
@@ -138,7 +138,7 @@ func targetsOf(list string) (out []*target, err error) {
 	return out, nil
 }
 
-// builder builds the test program of each package once, with what fuzzing needs.
+// builder builds the test program of each package once, with fuzzing enabled.
 type builder struct {
 	dir      string
 	programs map[string]string // by package
@@ -162,10 +162,10 @@ func (b *builder) program(ctx context.Context, pkg string) (string, error) {
 	return p, nil
 }
 
-// minimize turns off that inputs which reach new code are made smaller. Go takes up to
-// a minute for each, and counts none of the executions: a target that finds much looked
-// as if it made ten a second. An input that fails is kept as it is; go test -fuzz, which
-// reads it first, makes it smaller.
+// minimize disables the minimization of inputs that reach new code. Go takes up to
+// a minute for each and doesn't count the executions, so a target that finds many inputs
+// seemed to make ten a second. A failing input is kept unchanged; go test -fuzz, which
+// reads it first, minimizes it.
 const minimize = "0x"
 
 func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
@@ -196,12 +196,12 @@ func (t *target) run(ctx context.Context, each time.Duration, built *builder) {
 	if t.err = cmd.Wait(); t.err != nil {
 		fmt.Println(strings.Join(tail, "\n"))
 	}
-	if p := cmd.ProcessState; p != nil { // with the workers, which it waited for
+	if p := cmd.ProcessState; p != nil { // including the workers, which it waited for
 		t.work = float64(t.execs-t.known) / (p.UserTime() + p.SystemTime() - t.before).Seconds()
 	}
 }
 
-// Lines that go test prints: once the known inputs were tried, and every three seconds.
+// Lines that go test prints: after the known inputs, and every three seconds.
 var (
 	begins   = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), gathering baseline coverage: (\d+)/\d+ completed, now fuzzing`)
 	progress = regexp.MustCompile(`^fuzz: elapsed: ([^,]+), execs: (\d+)`)
@@ -245,16 +245,16 @@ func (t *target) read(out io.Reader, used func() time.Duration) (tail []string) 
 	return tail
 }
 
-// used is the processor time of a process and its children so far; 0 where there is no
-// /proc that tells.
+// used returns the processor time of a process and its children so far; 0 without
+// /proc.
 func used(pid int) (sum time.Duration) {
-	const tick = time.Second / 100 // whatever the kernel counts by
+	const tick = time.Second / 100 // the kernel's unit
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name in brackets may have spaces; utime, stime and those of children that
-	// ended are the fields 14 to 17.
+	// The name in brackets may have spaces. Fields 14 to 17 are utime, stime and the times of
+	// ended children.
 	if f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])); len(f) > 14 {
 		for _, ticks := range f[11:15] {
 			if n, err := strconv.Atoi(ticks); err == nil {

@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// The processor time of this process is known while it runs, where there is /proc.
+// The processor time of this process is known while it runs, if there is /proc.
 func TestUsed(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		t.Skip("no /proc here: run it on Linux")

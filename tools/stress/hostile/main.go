@@ -1,6 +1,6 @@
 // Command hostile runs the built program on calls that are meant to exhaust it,
-// one process each, and prints what each took: peak memory, processor time, exit
-// code. It fails when one takes more than its limit.
+// one process each, and prints the peak memory, processor time and exit
+// code of each. It fails if one exceeds its limit.
 //
 //	scripts/tool stress/hostile          what make hostile runs
 //	scripts/tool stress/hostile -write   and puts the table into docs/FIGURES.md
@@ -20,14 +20,14 @@ import (
 	"time"
 )
 
-// A trial is one call and what it may take.
+// A trial is one call and its limits.
 type trial struct {
 	name   string
 	args   []string
 	in     func() string // standard input; nil is none
 	memory int           // MB, at most
 	cpu    time.Duration // at most
-	want   string        // in what it answers, on either stream
+	want   string        // part of the output, on either stream
 }
 
 func main() {
@@ -62,8 +62,8 @@ func run(write bool, only string) error {
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/quarry").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, out)
 	}
-	// In a process of its own: Linux counts the most that a parent ever had as its
-	// children's too.
+	// Run it in a separate process: Linux counts a parent's peak memory as its
+	// children's, too.
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func run(write bool, only string) error {
 	return nil
 }
 
-// input is the file with the standard input of the i-th trial.
+// input returns the path of the standard input of the i-th trial.
 func input(dir string, i int) string { return filepath.Join(dir, fmt.Sprintf("stdin-%d", i)) }
 
 type taken struct {
@@ -112,7 +112,7 @@ type taken struct {
 	said   string
 }
 
-// patience ends a call that hangs.
+// patience is the time after which a hanging call is killed.
 const patience = 10 * time.Minute
 
 func (t *trial) measure(program, home, ws, in string) (taken, error) {
@@ -145,8 +145,8 @@ func (t *trial) measure(program, home, ws, in string) (taken, error) {
 	}, nil
 }
 
-// head keeps the first 64 KB of what is written. It is no bytes.Buffer: that would
-// take all of it at once.
+// head keeps the first 64 KB written to it. A bytes.Buffer would keep
+// everything.
 type head struct{ kept []byte }
 
 func (h *head) String() string { return string(h.kept) }

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peakMemory is not known here.
+// peakMemory is unknown on these systems.
 func peakMemory(*os.ProcessState) int { return 0 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// peakMemory is the most a process had resident, in MB.
+// peakMemory returns the peak resident memory of a process, in MB.
 func peakMemory(p *os.ProcessState) int {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

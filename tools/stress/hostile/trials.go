@@ -19,7 +19,7 @@ const (
 	matches  = 5e6      // lines of matches.txt
 )
 
-// fill makes the workspace that the trials are about, and what they read.
+// fill makes the workspace of the trials and their input files.
 func fill(dir string) error {
 	ws := filepath.Join(dir, "ws")
 	for i, t := range trials(ws) {
@@ -71,7 +71,7 @@ func fill(dir string) error {
 	return nil
 }
 
-// pack is repeat, as gzip.
+// pack writes a repeated piece as gzip.
 func pack(file, piece string, size int) error {
 	f, err := os.Create(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func repeat(file, piece string, size int) error {
 	return f.Close()
 }
 
-// arguments are those of a tool, as JSON.
+// arguments returns the arguments of a tool as JSON.
 func arguments(m func() map[string]any) func() string {
 	return func() string {
 		b, err := json.Marshal(m())
@@ -121,7 +121,7 @@ func arguments(m func() map[string]any) func() string {
 }
 
 func trials(ws string) []trial {
-	const idle = 40 // MB that the program takes anyway
+	const idle = 40 // MB that an idle program uses
 	edit := func(path, text string, n int, dry bool) func() string {
 		return arguments(func() map[string]any {
 			return map[string]any{"path": path, "old_text": "a", "new_text": strings.Repeat(text, n), "replace_all": true, "dry_run": dry}
@@ -201,7 +201,7 @@ func trials(ws string) []trial {
 // hello begins a session.
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"hostile","version":"1"}}}` + "\n"
 
-// crowd is n calls of a tool at once.
+// crowd returns n simultaneous calls of a tool.
 func crowd(tool, args string, n int) string {
 	var b strings.Builder
 	b.WriteString(hello)
@@ -211,7 +211,7 @@ func crowd(tool, args string, n int) string {
 	return b.String()
 }
 
-// manyKeys is a note with that many properties.
+// manyKeys returns a note with n properties.
 func manyKeys(n int) string {
 	var b strings.Builder
 	b.WriteString("---\n")

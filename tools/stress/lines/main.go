@@ -1,5 +1,5 @@
-// Command lines draws random comments, messages and help lines from the source,
-// to be read one by one: none should need a second reading.
+// Command lines draws random comments, messages and help lines from the source for
+// review: none should need a second reading.
 //
 //	scripts/tool stress/lines -seed 1 -n 40
 package main
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// collect gives the comments and texts of all files that are not tests, in
+// collect returns the comments and texts of all files except tests, in
 // path order, each with its place.
 func collect(root string) ([]string, error) {
 	var lines []string

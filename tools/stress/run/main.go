@@ -9,7 +9,7 @@
 // -write replaces the rows of the regimes that were run and leaves the others,
 // so that a table of long forms can be put together over several days.
 //
-// It only starts go test; every regime can be had with the line it prints.
+// It only starts go test; it prints the command line of every regime.
 package main
 
 import (
@@ -77,6 +77,8 @@ var regimes = []regime{
 	{name: "lost update: workspace", pkg: "./internal/changer", test: "TestLostUpdate"},
 	{name: "sets of several processes", pkg: "./internal/changer", test: "TestSetsTakeTurns"},
 	{name: "changes of other programs", pkg: "./internal/recorder", test: "TestReference"},
+	{name: "going back by author", pkg: "./internal/recorder", test: "TestBackByAuthor"},
+	{name: "secrets are not recorded", pkg: "./internal/recorder", test: "TestSecretsAreNotKept"},
 	{name: "own files while names swap", pkg: "./internal/rootfs", test: "TestOwnFilesWhileNamesSwap"},
 	{name: "offsets of lines", pkg: ".", test: "TestOffsetsOfLines"},
 	{name: "filters of notes", pkg: "./internal/notebook", test: "TestFiltersSelectWhatModelsSay|TestFiltersSelectInRealNotes"},
@@ -143,7 +145,7 @@ var regimes = []regime{
 	{name: "soak", pkg: "./internal/stress", test: "TestSoak"},
 }
 
-// result is what one report of a regime says.
+// result is one report of a regime.
 type result struct {
 	regime, what           string
 	tried, violated, seeds string
@@ -218,7 +220,7 @@ func quoted(args []string) string {
 	return strings.Join(out, " ")
 }
 
-// args are those of the go command.
+// args returns the arguments of the go command.
 func (r *regime) args(form string) []string {
 	limit := "30m"
 	if d, err := time.ParseDuration(form); err == nil {
@@ -246,7 +248,7 @@ var (
 	fuzzLine   = regexp.MustCompile(`fuzz: elapsed: .*execs: (\d+)`)
 )
 
-// carryOut runs the command, shows the reports and what fails, and collects.
+// carryOut runs the command, prints reports and failures, and returns the results.
 func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -276,7 +278,7 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 		results = append(results, result{what: what, tried: execs, violated: violated, took: took})
 	}
 	if err != nil && !slices.ContainsFunc(results, func(r result) bool { return r.violated != "0" }) {
-		// It ended before it could report, as by a panic or a deadline.
+		// It ended before it could report, for example by a panic or a deadline.
 		results = append(results, result{what: "did not end", tried: "?", violated: violated, took: took})
 	}
 	for i := range results {
@@ -285,7 +287,7 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 	return results, err
 }
 
-// read gives the reports, the last count of a fuzz target, and the last lines.
+// read returns the reports, the last count of a fuzz target, and the last lines.
 func (r *regime) read(out io.Reader) (results []result, execs string, tail []string) {
 	execs = "0"
 	lines := bufio.NewScanner(out)
@@ -310,8 +312,8 @@ func (r *regime) read(out io.Reader) (results []result, execs string, tail []str
 
 const tableHead = "| regime | tried | violated | day |\n|---|---:|---:|---|\n"
 
-// rowsOf makes a row for each regime. The counts of its parts are joined, in the
-// order in which they were reported.
+// rowsOf makes a row for each regime. The counts of its parts are joined in the order of
+// the reports.
 func rowsOf(results []result, now time.Time) []string {
 	var rows []string
 	for len(results) > 0 {
@@ -330,9 +332,9 @@ func rowsOf(results []result, now time.Time) []string {
 	return rows
 }
 
-// merged are the rows of an earlier table with the regimes of the new rows
-// replaced, in the order of the list above; rows of regimes that are no longer
-// in it go.
+// merged replaces regimes in the rows of an earlier table by the new rows, in the
+// order of the list above; rows of regimes no longer in the list are
+// dropped.
 func merged(earlier, rows []string) []string {
 	of := func(row string) string { // "| regime | ..."
 		cells := strings.SplitN(row, "|", 3)
@@ -355,7 +357,7 @@ func merged(earlier, rows []string) []string {
 	return all
 }
 
-// intoDocs merges the rows into the table that stands between the two marks.
+// intoDocs merges the rows into the table between the two marks.
 func intoDocs(file string, rows []string) error {
 	const begin, end = "<!-- figures: begin -->\n", "<!-- figures: end -->"
 	data, err := os.ReadFile(file)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Every regime names tests that exist: a renamed one would run nothing and
-// look well.
+// Every regime names existing tests: a renamed one would run nothing and
+// pass.
 func TestRegimesExist(t *testing.T) {
 	for _, r := range regimes {
 		files, err := filepath.Glob(filepath.Join("../../..", r.pkg, "*_test.go"))
@@ -39,7 +39,7 @@ func TestRegimesExist(t *testing.T) {
 	}
 }
 
-// A test that tries less in go test is run in full by make stress.
+// A test that go test runs with fewer tries is run in full by make stress.
 func TestShortenedTestsAreRegimes(t *testing.T) {
 	tried := map[string]bool{}
 	for _, r := range regimes {
@@ -67,7 +67,7 @@ func TestShortenedTestsAreRegimes(t *testing.T) {
 				continue
 			}
 			found++
-			// A regime names tests by how they begin.
+			// A regime names tests by their prefixes.
 			if !slices.ContainsFunc(slices.Collect(maps.Keys(tried)), func(known string) bool { return strings.HasPrefix(filepath.ToSlash(pkg)+"."+name, known) }) {
 				t.Errorf("no regime runs %s of %s in full: add it to the table in main.go", name, pkg)
 			}
@@ -95,7 +95,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A regime that ends before all of it has reported does not look well.
+// A regime that ends before all its tests have reported does not pass.
 func TestFailureIsReported(t *testing.T) {
 	r := &regime{name: "x"}
 	results, err := r.carryOut(t.Context(), []string{"run", "./no/such/package"})

@@ -2,18 +2,18 @@ package main
 
 import "regexp"
 
-// kind is a kind of reasons for which tests are skipped.
+// kind groups reasons for which tests are skipped.
 type kind struct {
 	name  string
 	texts *regexp.Regexp // of Skip
 }
 
-// inside is for tests that another test starts in a process of its own, and that skip
+// inside is for tests that another test starts in a separate process, and that skip
 // in an ordinary run. They are not counted as skipped, since the other test runs them.
 var inside = kind{"runs in a process that another test starts", regexp.MustCompile(`^runs as a `)}
 
-// kinds are all kinds; the first that fits counts. TestSkipsHaveAKind reads the
-// texts of all tests.
+// kinds lists all kinds; the first match counts. TestSkipsHaveAKind reads the
+// skip messages of all tests.
 var kinds = []kind{
 	inside,
 	{"only in a longer run (without -short; make stress; make bench)", regexp.MustCompile(
@@ -37,7 +37,7 @@ var kinds = []kind{
 		`an automaton|no two changes|not in the repository|needs a git checkout|leave out every file|too few to tell`)},
 }
 
-// kindOf is the kind of a reason, or nil.
+// kindOf returns the kind of a reason, or nil.
 func kindOf(why string) *kind {
 	for i := range kinds {
 		if kinds[i].texts.MatchString(why) {

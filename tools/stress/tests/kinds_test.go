@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// skipCall is a call of Skip or Skipf with its argument as far as the line has it.
+// skipCall matches a call of Skip or Skipf and its argument up to the end of the line.
 var skipCall = regexp.MustCompile(`\.Skipf?\((.*)`)
 
-// A test that is skipped says in words what is missing: an error alone names a path,
-// and not what to install or to set. Each of these texts has a kind, of which there
-// are at most ten, so that a run says in a few lines what it left out.
+// A skipped test says in words what is missing: an error alone names a path, but not what
+// to install or to set. Each of these messages belongs to one of at most ten
+// kinds, so that a run can report its omissions in a few lines.
 func TestSkipsHaveAKind(t *testing.T) {
 	const most = 10
 	if n := len(kinds) - 1; n > most { // without inside

@@ -5,9 +5,9 @@
 //	scripts/tool stress/tests -short ./...
 //	scripts/tool stress/tests -skipped < LOG   only what was skipped in a run; flags of go test may follow
 //
-// Its arguments are those of go test; -C DIR has to be the first. LOG is what "go test -v ./..." printed, for
-// example on a machine without the programs that tests compare with. The exit code
-// is that of go test.
+// Its arguments are passed to go test; -C DIR has to be the first. LOG is the output of "go test -v ./...", for
+// example from a machine without the programs that tests compare with. The exit code
+// is go test's.
 package main
 
 import (
@@ -72,8 +72,8 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// summary collects events and passes on what go test itself would print: the
-// verdict on each package, and what a failed test wrote.
+// summary collects events and prints the same as go test: the
+// verdict on each package, and the output of failed tests.
 type summary struct {
 	out             io.Writer
 	passed, failed  int
@@ -93,7 +93,7 @@ func (s *summary) read(r io.Reader) error {
 		if len(line) > 0 {
 			var e event
 			if json.Unmarshal(line, &e) != nil || e.Action == "" {
-				s.out.Write(line) // the go command's own words
+				s.out.Write(line) // the go command's own output
 			} else {
 				s.add(&e)
 			}
@@ -139,7 +139,7 @@ func (s *summary) add(e *event) {
 	}
 }
 
-// reason is what a test gave to Skip: the text of its last log line before the
+// reason returns the argument of Skip: the text of the last log line before the
 // verdict.
 func reason(output []string) string {
 	why := ""

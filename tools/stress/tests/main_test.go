@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Events as go test -json writes them.
+// Events as written by go test -json.
 const events = `{"Action":"start","Package":"quarry/a"}
 {"Action":"run","Package":"quarry/a","Test":"TestFine"}
 {"Action":"output","Package":"quarry/a","Test":"TestFine","Output":"    a_test.go:3: not to be shown\n"}
@@ -50,7 +50,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// What go test -v prints of three packages, one without a skipped test.
+// Output of go test -v for three packages, one without a skipped test.
 const verbose = `=== RUN   TestFine
 --- PASS: TestFine (0.00s)
 === RUN   TestOracle

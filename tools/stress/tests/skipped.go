@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// skippedIn returns the arguments of a go test that runs the tests which a log of
-// go test -v says were skipped.
+// skippedIn returns the arguments for a go test of the tests that a log of
+// go test -v reports as skipped.
 func skippedIn(log io.Reader) ([]string, error) {
 	packages, names, err := skips(log)
 	if err != nil {
@@ -26,14 +26,14 @@ func skippedIn(log io.Reader) ([]string, error) {
 }
 
 var (
-	// The verdict on a test, or on a part of it, which is indented.
+	// The verdict on a test, or an indented verdict on a subtest.
 	skipLine = regexp.MustCompile(`^ *--- SKIP: ([A-Za-z0-9_]+)`)
 	// The verdict on a package comes after all its tests.
 	packageLine = regexp.MustCompile(`^(?:ok  |FAIL)\t(\S+)\t`)
 )
 
-// skips reads the packages that have skipped tests, and the tests. A test counts if
-// a part of it was skipped. A name that two packages share is run in both.
+// skips returns the packages that have skipped tests, and the tests. A test counts if
+// a subtest was skipped. A name that two packages share is run in both.
 func skips(r io.Reader) (packages, names []string, err error) {
 	all := map[string]bool{}
 	var here []string
