@@ -30,8 +30,8 @@ const (
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
-	// Outside is a recorded change of another program: Count files, of which Files are
-	// new and Broken deleted; Path is the first. Text says when it was made.
+	// Outside is a recorded change of another program: Count files, including Files new
+	// and Broken deleted ones; Path is the first. Text says when it was made.
 	Outside Verb = "outside"
 	// WentBack undid Count changes to Files files, all after the point Text.
 	WentBack Verb = "go back"

@@ -22,8 +22,7 @@ type Change struct {
 	// Rule is the owner's rule that accepted it without review by a person.
 	Rule string `json:"rule,omitempty"`
 	// Outside says that another program made the change, and that it was recorded. Client
-	// and Tool are those of the tool that ran, if a hook reported one; else Tool is
-	// "outside".
+	// and Tool describe the tool that ran, if a hook reported one; else Tool is "outside".
 	Outside bool `json:"outside,omitempty"`
 	// Paths are the affected files and folders, the requested one first; a move has the
 	// old and the new one.
@@ -64,7 +63,7 @@ type Change struct {
 	// Undoes is the change that this one undid, UndoneBy the change that undid this one.
 	Undoes   string `json:"undoes,omitempty"`
 	UndoneBy string `json:"undone_by,omitempty"`
-	// PartOf is the change of which this one undid a part; PartlyBy are the changes that
+	// PartOf is the change that this one undid in part; PartlyBy are the changes that
 	// undid parts of this one.
 	PartOf   string   `json:"undoes_part_of,omitempty"`
 	PartlyBy []string `json:"undone_in_part_by,omitempty"`

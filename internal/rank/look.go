@@ -120,7 +120,7 @@ func (q *Query) Defines(ctx context.Context, path string, text []byte) bool {
 	})
 }
 
-// Defining reports whether definitions of a kind are what a query by name asks for.
+// Defining reports whether definitions of a kind answer a query by name.
 func Defining(k symbols.Kind) bool {
 	switch k {
 	case symbols.Field, symbols.Member, symbols.Prototype, symbols.Impl, symbols.Test, symbols.Heading:
