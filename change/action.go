@@ -25,20 +25,20 @@ const (
 	Deleted    Verb = "remove"
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
-	UndidPart  Verb = "undo part" // all files except those that changed since
-	RolledBack Verb = "roll back" // a change that was half applied
+	UndidPart  Verb = "undo part" // undid all files except those changed since
+	RolledBack Verb = "roll back" // rolled back a half-applied change
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
-	// Outside is a change of another program, which was recorded: Count files, Files of
-	// them new and Broken deleted; Path is the first. Text says when it was made.
+	// Outside is a recorded change of another program: Count files, including Files new
+	// and Broken deleted ones; Path is the first. Text says when it was made.
 	Outside Verb = "outside"
 	// WentBack undid Count changes of Files files, all after the point Text. Updated of
 	// the files were changed back and Broken removed; the others were brought back.
 	WentBack Verb = "go back"
 )
 
-// Action describes a change: a verb and its operands. String words it.
+// Action describes a change: a verb and its operands. String makes a sentence of it.
 type Action struct {
 	Verb Verb   `json:"verb"`
 	Path string `json:"path,omitempty"`
@@ -62,7 +62,7 @@ type Action struct {
 	Text string `json:"text,omitempty"`
 }
 
-// String is the action in one line.
+// String returns the action in one line.
 func (a Action) String() string {
 	name := fault.Printable(a.Path)
 	switch a.Verb {

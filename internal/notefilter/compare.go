@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Test compares the values of a property, as they are shown, with the value of a
-// Term. A list passes if one of its values does, and != if none is equal.
+// Test compares the values of a property, as shown, with the value of a Term. A list
+// passes if one of its values does; != passes if none is equal.
 //
 // Numbers are compared with numbers and dates with dates. A date of a day or a month
 // is a period: = means a time in it, > a time after it. Other texts are equal in any
@@ -24,7 +24,7 @@ type Test struct {
 	isDate   bool
 }
 
-// Comparison makes the Test of a term; now is what today is counted from.
+// Comparison returns the Test of a term; relative dates count from now.
 func (t *Term) Comparison(now time.Time) Test {
 	c := Test{op: t.Op, text: strings.ToLower(t.Value)}
 	c.number, c.isNumber = ReadNumber(c.text)
@@ -35,8 +35,8 @@ func (t *Term) Comparison(now time.Time) Test {
 	return c
 }
 
-// Time makes the Test of a date with the times of files, in which 2024 is a year and
-// 7d the last seven days.
+// Time returns the Test of a date for the times of files, where 2024 is a year and 7d the
+// last seven days.
 func (t *Term) Time(now time.Time) (Test, error) {
 	c := Test{op: t.Op}
 	text := strings.ToLower(t.Value)
@@ -127,8 +127,8 @@ func (c Test) orders(outcome int) bool {
 	return outcome >= 0
 }
 
-// ReadNumber reads a decimal number. Most texts that begin like one are dates: they are told
-// apart before strconv makes an error of them.
+// ReadNumber reads a decimal number. It excludes dates, which often begin like numbers,
+// before strconv makes an error of them.
 func ReadNumber(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -174,7 +174,7 @@ func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 	}
 	for _, d := range dates {
 		if d.length != time.Second && len(s) != len(d.layout) {
-			continue // errors cost more than the dates
+			continue // errors cost more than parsing dates
 		}
 		t, err := time.ParseInLocation(d.layout, strings.ToUpper(s), time.Local)
 		if err == nil {
