@@ -9,9 +9,8 @@ import (
 var (
 	ctx = context.Background()
 
-	putFile    = quarrytest.PutFile
-	snapshot   = quarrytest.Snapshot
-	mustSearch = quarrytest.Search
+	putFile  = quarrytest.PutFile
+	snapshot = quarrytest.Snapshot
 )
 
 func second[T any](_ T, err error) error { return err }

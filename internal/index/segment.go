@@ -183,12 +183,6 @@ func (s *segment) release() {
 	}
 }
 
-// list returns the blocks with a gram.
-func (s *segment) list(g trigram.Gram) trigram.List {
-	e := s.grams.find(g)
-	return s.listOf(&e)
-}
-
 // listOf returns the list of an entry, whose bytes it has checked. It panics if they are
 // damaged; guard turns that into an error.
 func (s *segment) listOf(e *gramEntry) trigram.List {

@@ -29,12 +29,14 @@ func ClientFolders(ctx context.Context) []string {
 // ask only in its answers, so the call then proceeds without them.
 func withFolders(ctx context.Context, session *mcp.ServerSession) context.Context {
 	p := session.InitializeParams()
+	//lint:ignore SA1019 clients of older protocols declare roots, and only these are asked
 	if p == nil || p.ProtocolVersion >= firstStateless || p.Capabilities == nil || p.Capabilities.RootsV2 == nil {
 		return ctx
 	}
 	return context.WithValue(ctx, foldersKey{}, func() (dirs []string) {
 		ctx, cancel := context.WithTimeout(ctx, foldersTime)
 		defer cancel()
+		//lint:ignore SA1019 as above
 		res, err := session.ListRoots(ctx, nil)
 		if err != nil {
 			return nil

@@ -135,7 +135,7 @@ func (r *Rule) take(w word) error {
 
 func setOnce(into *string, value, what string) error {
 	if value == "" || *into != "" {
-		return fmt.Errorf("exactly one name must follow %s:", what)
+		return fmt.Errorf("%s: must have exactly one name after it", what)
 	}
 	*into = value
 	return nil
