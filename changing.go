@@ -111,7 +111,10 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *change.Delete
 // Move moves or renames a file, a symlink, or a folder with everything in it. It never
 // overwrites a file, and it makes missing folders. The new name may differ from the old one
 // only in case. In a vault, links that would break are rewritten in the same change, or
-// counted.
+// counted, as its settings or MoveOptions.Links say. In another folder change.LinksUpdate
+// and change.LinksKeepTexts rewrite them, and otherwise they are neither rewritten nor
+// counted. Outside any vault, Markdown links and images are paths from the file's folder, or
+// with a leading "/" from the workspace's top, as for GitHub; wikilinks mean names anywhere.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.MoveOptions{})
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)

@@ -97,7 +97,8 @@ const (
 	TrashNone    TrashKind = "none"   // permanently; the journal can still restore it
 )
 
-// LinkUpdate tells how a move treats links in other files.
+// LinkUpdate tells how a move treats links: LinksDefault, LinksUpdate, LinksLeave or
+// LinksKeepTexts.
 type LinkUpdate uint8
 
 const (

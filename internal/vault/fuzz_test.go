@@ -98,7 +98,7 @@ func FuzzMove(f *testing.F) {
 		if _, ok := m[to]; ok {
 			return
 		}
-		g, err := NewGraph(ctx, m)
+		g, err := NewGraph(ctx, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

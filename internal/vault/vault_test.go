@@ -243,7 +243,7 @@ func TestMoveEveryNote(t *testing.T) {
 				m[p] = b.text(p)
 			}
 			w := newWorld(m)
-			g, err := NewGraph(ctx, m)
+			g, err := NewGraph(ctx, m, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestApplySplices(t *testing.T) {
 
 func TestBacklinks(t *testing.T) {
 	m := vaultOf("a.md", "[[b]] [[b]]", "b.md", "[[a]]", "A/c.md", "[[../b]]")
-	g, _ := NewGraph(ctx, m)
+	g, _ := NewGraph(ctx, m, nil)
 	if got := g.Backlinks("b.md"); !slices.Equal(got, []string{"A/c.md", "a.md"}) {
 		t.Errorf("backlinks %q", got)
 	}
@@ -378,7 +378,7 @@ func TestMoveToNastyNames(t *testing.T) {
 			}
 			m[p] = s.String()
 		}
-		g, err := NewGraph(ctx, m)
+		g, err := NewGraph(ctx, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
