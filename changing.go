@@ -63,10 +63,19 @@ type ReplaceOptions struct {
 
 // Replace replaces all matches of a query by a text, in all files of its scope, as one
 // change. For Query.Structure the text is code with the same holes. The detail, order and
-// limits of the query are ignored. Skipped files are an error, because then some matches
-// would not be replaced. Replace fails with fault.NotFound if nothing matches. With DryRun
-// the change is only planned: Diff shows it, and Apply with its Digest makes it. Warnings
-// name matches of a structure that can't be replaced safely.
+// limits of the query are ignored.
+//
+// If a file can't be read, or the search ends early, Replace fails and changes nothing,
+// because some matches would stay. Binary files and files that the policy closes are skipped
+// as by Search, whose Summary counts them. Naming only binary files in Query.Paths fails
+// with fault.NotText, naming a closed one with fault.ProtectedPath. If nothing matches,
+// Replace fails with fault.NotFound.
+//
+// With DryRun the change is only planned: Change.Diff shows it, and Apply with its Digest
+// makes it. Change.Summary, unless Options.Summary words it, has the number of matches and
+// files; Search with Query.CountMatches has it as Summary.Matches, and
+// ReplaceOptions.Expected refuses any other. Change.Warnings name matches of a structure that
+// can't be replaced safely.
 func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, opts *ReplaceOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &ReplaceOptions{})
 	found, err := replacer.Find(ctx, w, replacer.Query{Query: q, Replacement: text, Literal: opts.Literal, Expected: opts.Expected})

@@ -27,7 +27,8 @@ type Set struct {
 	Again func(context.Context) (Set, error) `json:"-"`
 }
 
-// OpVerb is the kind of an Op.
+// OpVerb is the kind of an Op: EditFile, WriteFile, CreateFile, DeletePath, MovePath or
+// MakeFolder.
 type OpVerb uint8
 
 const (
@@ -85,7 +86,7 @@ func (c Client) String() string {
 	return c.Name + " " + c.Version
 }
 
-// TrashKind is what deleting means.
+// TrashKind says what deleting does: TrashDefault, TrashSystem, TrashLocal or TrashNone.
 type TrashKind string
 
 const (

@@ -14,6 +14,10 @@ type Result struct {
 
 // FileMatch is a file with matches. With Detail Counts and Files it has no
 // lines.
+//
+// It has no version of the file. To edit at its offsets only if the file has not changed in
+// between, call Workspace.Read before the search, and give Text.Version to the change, as
+// change.Options.ExpectedVersion or change.Op.Version.
 type FileMatch struct {
 	Path    string
 	Lines   []Line
@@ -44,7 +48,8 @@ type Hole struct {
 //
 // All offsets count bytes of the file's text, decoded to UTF-8 and without a byte
 // order mark, as Workspace.Read gives it. A change.Edit takes them as they are: the
-// first match of a line is from Offset+CutBefore+Spans[0].Start on. A file that is
+// first match of a line is from Offset+CutBefore+Spans[0].Start on. FileMatch says how
+// to refuse that if the file has changed since. A file that is
 // neither UTF-8 nor marked as UTF-16 is decoded from Windows-1252. With
 // Query.RawLines, Query.Raw or Query.Text, and in SearchText, its lines are the bytes
 // that were searched, and offsets count those.
@@ -155,7 +160,8 @@ func (s *Summary) AddSecrets(paths ...string) {
 	s.Secrets = s.Secrets[:min(len(s.Secrets), maxSecrets)]
 }
 
-// Stop is the limit that ended an answer.
+// Stop is the limit that ended an answer: StopFiles, StopLines, StopBlocks, StopBytes,
+// StopTime, StopReads or StopBudget.
 type Stop string
 
 const (
@@ -168,7 +174,8 @@ const (
 	StopBudget Stop = "budget" // a backtracking pattern took too many steps
 )
 
-// Reason says why something was not searched.
+// Reason says why something was not searched: Binary, Unreadable, TooLarge, Protected,
+// Ignored, Hidden, Filtered, NotRegular, Loop, Symlink or Outside.
 type Reason string
 
 const (
@@ -192,7 +199,8 @@ type Skip struct {
 	Detail string // what the system said; may be ""
 }
 
-// PlanKind is how the files that could match were found.
+// PlanKind is how the files that could match were found: PlanScan, PlanIndex, PlanWords,
+// PlanSymbols or PlanFields.
 type PlanKind string
 
 const (

@@ -143,7 +143,7 @@ type RuleFiles struct {
 	Fd bool
 }
 
-// Dialect is a dialect of globs.
+// Dialect is a dialect of globs: Gitignore, Plain or Minimatch.
 type Dialect uint8
 
 const (
@@ -152,7 +152,7 @@ const (
 	Minimatch                // as npm's minimatch with dot files, from the root
 )
 
-// Detail says how much of the answer is wanted; less is faster.
+// Detail says how much of the answer is wanted: Lines, Counts or Files. Less is faster.
 type Detail uint8
 
 const (
@@ -161,7 +161,8 @@ const (
 	Files                // which files have one
 )
 
-// NULRule is the meaning of a NUL in a file.
+// NULRule is the meaning of a NUL in a file: SkipBinary, StopAtNUL, MentionNUL,
+// StopAtNULMapped or MentionNULMapped.
 type NULRule uint8
 
 const (
@@ -180,7 +181,7 @@ const (
 	MentionNULMapped
 )
 
-// Order is the order of the answer.
+// Order is the order of the answer: ByPath, ByRelevance, ByModTime, BySize or ByMatches.
 type Order uint8
 
 const (
