@@ -102,7 +102,7 @@ func FuzzMove(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(m)
+		w := newWorld(m, nil)
 		plan, err := g.Plan(ctx, m, []Move{{"x.md", to}}, PlanOptions{Update: true})
 		if err != nil {
 			t.Fatal(err)
