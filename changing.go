@@ -63,7 +63,8 @@ type ReplaceOptions struct {
 
 // Replace replaces all matches of a query by a text, in all files of its scope, as one
 // change. For Query.Structure the text is code with the same holes. The detail, order and
-// limits of the query are ignored.
+// limits of the query are ignored. A pattern that ends with \n matches up to the end of its
+// line and takes the line's ending.
 //
 // If a file can't be read, or the search ends early, Replace fails and changes nothing,
 // because some matches would stay. Binary files and files that the policy closes are skipped

@@ -27,19 +27,20 @@ const (
 	Deleted    Verb = "remove"
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
-	UndidPart  Verb = "undo part" // all files except those that changed since
-	RolledBack Verb = "roll back" // a change that was half applied
+	UndidPart  Verb = "undo part" // undid all files except those changed since
+	RolledBack Verb = "roll back" // rolled back a half-applied change
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
-	// Outside is a change of another program, which was recorded: Count files, Files of
-	// them new and Broken deleted; Path is the first. Text says when it was made.
+	// Outside is a recorded change of another program: Count files, including Files new
+	// and Broken deleted ones; Path is the first. Text says when it was made.
 	Outside Verb = "outside"
-	// WentBack undid Count changes of Files files, all after the point Text.
+	// WentBack undid Count changes of Files files, all after the point Text. Updated of
+	// the files were changed back and Broken removed; the others were brought back.
 	WentBack Verb = "go back"
 )
 
-// Action describes a change: a verb and its operands. String words it.
+// Action describes a change: a verb and its operands. String makes a sentence of it.
 type Action struct {
 	Verb Verb   `json:"verb"`
 	Path string `json:"path,omitempty"`
@@ -54,14 +55,16 @@ type Action struct {
 	Files   int  `json:"files,omitempty"`
 	Broken  int  `json:"broken,omitempty"`
 	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
-	// For Undid and UndidPart: ID is the change that was undone, and Of its action.
+	// For Undid and UndidPart: ID is the change that was undone, and Of its action. If
+	// that was one of several files, Count of them were changed back, brought back
+	// (Files) or removed (Broken); Path is the first.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
 	// Text is the text of Noted, and the new mode of SetMode.
 	Text string `json:"text,omitempty"`
 }
 
-// String is the action in one line.
+// String returns the action in one line.
 func (a Action) String() string {
 	name := fault.Printable(a.Path)
 	switch a.Verb {
@@ -99,6 +102,9 @@ func (a Action) String() string {
 		if a.Verb == UndidPart {
 			s = "undo a part of " + a.ID
 		}
+		if back := a.Back(false); back != "" {
+			return s + ": " + back
+		}
 		if a.Of == nil {
 			return s
 		}
@@ -117,6 +123,32 @@ func (a Action) String() string {
 		return a.outside(name)
 	}
 	return a.Text
+}
+
+// Back says what an undo of several files did to them, or would do; "" if that is not
+// known.
+func (a Action) Back(planned bool) string {
+	all, changed := a.Count, a.Count-a.Files-a.Broken
+	if a.Verb == WentBack {
+		all, changed = a.Files, a.Updated
+	}
+	verbs := [...]string{"brought back", "changed back", "removed"}
+	if planned {
+		verbs = [...]string{"brings back", "changes back", "removes"}
+	}
+	s := ""
+	for i, n := range [...]int{all - changed - a.Broken, changed, a.Broken} {
+		switch {
+		case n == 0:
+		case s != "":
+			s += fmt.Sprintf(", %s %d", verbs[i], n)
+		case n == 1 && all == 1 && a.Path != "":
+			s = verbs[i] + " " + fault.Printable(a.Path)
+		default:
+			s = verbs[i] + " " + fault.Count(n, "file")
+		}
+	}
+	return s
 }
 
 func (a Action) outside(name string) string {

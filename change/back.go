@@ -4,13 +4,13 @@ import "time"
 
 // Back is a point to go back to: undo undoes every change after it, as one change.
 type Back struct {
-	// After is the id of the last change that stays. If it is "", those made up to
-	// Since stay.
+	// After is the id of the last change to keep. If it is "", changes made up to Since
+	// are kept.
 	After string
 	Since time.Time
-	// By narrows it to the changes of one author, as Author names them.
+	// By restricts the undo to the changes of one author, as returned by Change.Author.
 	By string
-	// Name is how messages call the point.
+	// Name is the point's name in messages.
 	Name string
 }
 
@@ -30,14 +30,14 @@ const (
 	Yourself       = "you" // changes at a shell or on the page, without a client
 )
 
-// Point is a moment that has a name.
+// Point is a named moment.
 type Point struct {
 	Name  string    `json:"name"`
-	After string    `json:"after,omitempty"` // the last change then
+	After string    `json:"after,omitempty"` // the last change at that time
 	Time  time.Time `json:"time"`
 }
 
-// Author names who made a change, as Back.By takes it: a client, AnotherProgram or
+// Author names the author of a change in the form of Back.By: a client, AnotherProgram or
 // Yourself.
 func (c *Change) Author() string {
 	switch {

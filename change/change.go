@@ -11,48 +11,53 @@ import (
 // Change is the effect of one call or, in a dry run, its planned effect. All of it is one entry of the
 // journal and is undone as one.
 type Change struct {
-	// ID names the change for Undo and Diff. It is "" in a dry run and when
-	// there was nothing to change.
+	// ID names the change for Undo and Diff. It is "" in a dry run and if nothing
+	// changed.
 	ID     string    `json:"id,omitempty"`
 	Time   time.Time `json:"time,omitzero"`
 	Tool   string    `json:"tool"`
 	Client Client    `json:"client,omitzero"`
-	// Proposal is the id of the proposal it was made of, if a person has reviewed it.
+	// Proposal is the id of the accepted proposal, if a person reviewed the change.
 	Proposal string `json:"proposal,omitempty"`
-	// Rule is the owner's rule that accepted it, if no person looked at it.
+	// Rule is the owner's rule that accepted it without review by a person.
 	Rule string `json:"rule,omitempty"`
-	// Outside says that another program made it, and that it was recorded. Client and Tool belong to the tool
-	// that ran, if a hook reported one; else Tool is "outside".
+	// Outside says that another program made the change, and that it was recorded. Client
+	// and Tool describe the tool that ran, if a hook reported one; else Tool is "outside".
 	Outside bool `json:"outside,omitempty"`
-	// Paths are the files and folders it concerns, the one asked for first; a
-	// move has the old and the new one.
+	// Paths are the affected files and folders, the requested one first; a move has the
+	// old and the new one.
 	Paths []string `json:"paths"`
 	// Did is the action, and Summary the same in one line.
 	Did     Action `json:"-"`
 	Summary string `json:"summary"`
 
-	// Diff is a unified diff, cut after a few hundred lines; Workspace.Diff shows
-	// more. Diffs are its parts, one for each path.
+	// Diff is a unified diff, cut after a few hundred lines; Workspace.Diff shows more.
+	// Diffs are its parts, one for each path.
 	Diff  string     `json:"diff,omitempty"`
 	Diffs []PathDiff `json:"-"`
 	// Version and Size describe the file after the change; Version is "" if the change is not about one file.
 	Version string `json:"version,omitempty"`
 	Size    int64  `json:"size,omitempty"`
-	// Kept is what text that overwrote a file took from it: "CRLF", or an
-	// encoding.
+	// Kept is the property that new text took over from the file: "CRLF", or an encoding.
 	Kept string `json:"kept,omitempty"`
+
+	// MoreDiffs counts the files that the diff leaves out.
+	MoreDiffs int `json:"more_diffs,omitempty"`
+	// Exact says of an undo that everything the change did is undone, and no later change
+	// is in the same files.
+	Exact bool `json:"-"`
 
 	// Authors made the undone changes, if it went back to a point.
 	Authors []Author `json:"authors,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
-	Unchanged bool `json:"unchanged,omitempty"` // everything was so already
-	// Digest identifies a plan. A Set with this digest is applied only if the
-	// result is the same.
+	Unchanged bool `json:"unchanged,omitempty"` // nothing had to change
+	// Digest identifies a plan. A Set with this digest is applied only if the result is
+	// the same.
 	Digest string `json:"digest,omitempty"`
 
-	// Created says that the file or folder is new. Folders lists the folders that
-	// were made for it.
+	// Created says that the file or folder is new. Folders lists the folders created for
+	// it.
 	Created bool     `json:"created,omitempty"`
 	Folders []string `json:"folders,omitempty"`
 
@@ -61,37 +66,35 @@ type Change struct {
 	Links *LinkReport  `json:"links,omitempty"` // of a move that files link to
 	Trash *TrashReport `json:"trash,omitempty"` // of a deletion
 
-	// Undoes is the change this one undid, UndoneBy the one that undid this one.
+	// Undoes is the change that this one undid, UndoneBy the change that undid this one.
 	Undoes   string `json:"undoes,omitempty"`
 	UndoneBy string `json:"undone_by,omitempty"`
-	// PartOf is the change this one undid a part of, PartlyBy those that undid parts
-	// of this one.
+	// PartOf is the change that this one undid in part; PartlyBy are the changes that
+	// undid parts of this one.
 	PartOf   string   `json:"undoes_part_of,omitempty"`
 	PartlyBy []string `json:"undone_in_part_by,omitempty"`
-	// Pending says that the change is in progress, or was interrupted and could
-	// not be settled.
+	// Pending says that the change is in progress, or was interrupted and is unresolved.
 	Pending bool `json:"pending,omitempty"`
 	// Partly describes the part on disk of a change that failed half-way and could not be rolled back; nil if
 	// it was made as a whole or is in progress. Undo with its ID rolls it back.
 	Partly *Partly `json:"partly,omitempty"`
-	// Reviewed is set if a person accepted the change in part, or after its files were
-	// changed elsewhere. Everything else here is then about what was made.
+	// Reviewed is set if a person accepted the change in part, or after its files had
+	// changed. All other fields then describe the changes made.
 	Reviewed *Reviewed `json:"reviewed,omitempty"`
-	// NoUndo says why the change can't be undone; "" when it can.
+	// NoUndo says why the change can't be undone; "" if it can.
 	NoUndo string `json:"no_undo,omitempty"`
-	// NoPlan says why the digest of a dry run can't be given instead of the
-	// changes; "" when it can.
+	// NoPlan says why the digest of a dry run can't replace the changes; "" if it can.
 	NoPlan string `json:"no_plan,omitempty"`
 	// Broken lists the files that parsed before the change and do not after it.
 	Broken []Broken `json:"broken,omitempty"`
-	// Warnings are remarks for the caller although the change succeeded.
+	// Warnings are remarks about a change that succeeded.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
 // File is the effect of a set on one file.
 type File struct {
 	Path    string `json:"path"`
-	To      string `json:"to,omitempty"` // where a move put it
+	To      string `json:"to,omitempty"` // the destination of a move
 	Did     Verb   `json:"did"`          // Edited, Created, Overwrote, Deleted, Moved or SetMode
 	Hunks   int    `json:"hunks,omitempty"`
 	Added   int    `json:"added,omitempty"`   // lines
@@ -100,8 +103,7 @@ type File struct {
 	Kept    string `json:"kept,omitempty"`    // see Change
 	// Executable is the new state if the change changed the file's mode.
 	Executable *bool `json:"executable,omitempty"`
-	// Ops are the operations of the set that are about this file, by their
-	// place in it.
+	// Ops are the operations of the set on this file, by their index.
 	Ops []int `json:"-"`
 }
 
@@ -116,7 +118,7 @@ func (b Broken) String() string {
 	return fmt.Sprintf("%s no longer parses: line %d: %s", fault.Printable(b.Path), b.Line, b.Problem)
 }
 
-// LinkReport tells how a move changed links.
+// LinkReport describes how a move changed links.
 type LinkReport struct {
 	Updated  int      `json:"updated"`
 	Texts    int      `json:"texts,omitempty"`    // of these, links whose displayed text was the old name and changed with it
@@ -126,18 +128,18 @@ type LinkReport struct {
 	BrokenIn []string `json:"broken_in,omitempty"` // by their old path
 }
 
-// TrashReport tells where deleted things are.
+// TrashReport says where deleted entries are.
 type TrashReport struct {
 	Kind TrashKind `json:"kind"`
 	// Where is the name in the trash; "" if it was deleted permanently.
 	Where string `json:"where,omitempty"`
 }
 
-// Trashed is something in a trash.
+// Trashed is an entry of a trash.
 type Trashed struct {
-	ID      string    `json:"id"` // restores it
+	ID      string    `json:"id"` // for restoring it
 	Kind    TrashKind `json:"kind"`
-	Path    string    `json:"path"` // where it was, relative to the workspace
+	Path    string    `json:"path"` // the original path, relative to the workspace
 	Folder  bool      `json:"folder,omitempty"`
 	Size    int64     `json:"size"`
 	Deleted time.Time `json:"deleted,omitzero"`
@@ -152,8 +154,8 @@ type Log struct {
 	DroppedTo time.Time `json:"dropped_to,omitzero"`
 	// Damaged counts records that can't be read.
 	Damaged int `json:"damaged,omitempty"`
-	// Lost counts changes that are missing although they were not dropped: files
-	// of the journal were truncated or deleted.
+	// Lost counts missing changes that were not dropped: files of the journal were
+	// truncated or deleted.
 	Lost int `json:"lost,omitempty"`
 	// Points are the named points, the newest first.
 	Points []Point `json:"points,omitempty"`
@@ -162,11 +164,11 @@ type Log struct {
 	Unrecorded string `json:"unrecorded,omitempty"`
 }
 
-// Cleaned reports what Clean found.
+// Cleaned is the result of Clean.
 type Cleaned struct {
-	Removed  int      // left-over temporary files
+	Removed  int      // abandoned temporary files
 	Restored []string // files that got their old content back
-	Kept     []string // files with content of other programs, which now have a visible name
+	Kept     []string // files with content of other programs, now under a visible name
 }
 
 // Under returns the change as seen from a larger workspace in which this one is a
@@ -221,7 +223,7 @@ func (p place) path(s string) string {
 	return p.folder + "/" + s
 }
 
-// given is like path, but leaves "" as it is.
+// given is like path, but keeps "".
 func (p place) given(s string) string {
 	if s == "" {
 		return ""

@@ -2,7 +2,7 @@ package change
 
 import "testing"
 
-// Every header names the path below the folder, and no line of a file changes.
+// Every header has the path below the folder, and file lines do not change.
 func TestDiffUnder(t *testing.T) {
 	at := place{"app"}
 	for _, c := range []struct {

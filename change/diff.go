@@ -16,11 +16,11 @@ const (
 	DiffContent  DiffKind = iota // Hunks, from Old to New
 	DiffBinary                   // contents that are not text
 	DiffRenamed                  // Old is called New
-	DiffTrashed                  // Old went to the trash
-	DiffRestored                 // New came back from it
+	DiffTrashed                  // Old was moved to the trash
+	DiffRestored                 // New was restored from it
 	DiffMade                     // New is a new folder or symlink; see Entry
-	DiffDeleted                  // Old was one
-	DiffNotKept                  // the content of New is not known any more
+	DiffDeleted                  // Old was a folder or symlink, now deleted; see Entry
+	DiffNotKept                  // the content of New is no longer known
 	DiffMode                     // New has other permissions; see Modes
 )
 
@@ -33,14 +33,14 @@ type PathDiff struct {
 	// Hunks is the text of a unified diff after its header. Each line begins with "@@", a space, "+", "-" or
 	// "\", except a last one in brackets that counts the omitted lines.
 	Hunks string
-	// Cut is what Hunks does not show, because it was cut.
+	// Cut counts the parts missing from Hunks.
 	Cut Cut
 }
 
 // Cut counts the parts that a diff omits.
 type Cut struct{ Hunks, Added, Removed int }
 
-// Header is the lines before the hunks, which name the paths.
+// Header returns the lines before the hunks, which name the paths.
 func (d PathDiff) Header() string {
 	switch d.Kind {
 	case DiffBinary:
@@ -58,6 +58,9 @@ func (d PathDiff) Header() string {
 	case DiffNotKept:
 		return "content not kept: " + fault.Printable(d.New) + "\n"
 	case DiffMode:
+		if before, after := gitMode(d.Modes[0]), gitMode(d.Modes[1]); before == after {
+			return fmt.Sprintf("mode %o changed to %o: %s\n", d.Modes[0].Perm(), d.Modes[1].Perm(), fault.Printable(d.New))
+		}
 		return fmt.Sprintf("diff --git %s %s\nold mode %s\nnew mode %s\n", strings.TrimSuffix(gitName("a/", d.Old), "\t"), strings.TrimSuffix(gitName("b/", d.New), "\t"), gitMode(d.Modes[0]), gitMode(d.Modes[1]))
 	}
 	if d.Hunks == "" {
@@ -66,7 +69,7 @@ func (d PathDiff) Header() string {
 	return fmt.Sprintf("--- %s\n+++ %s\n", gitName("a/", d.Old), gitName("b/", d.New))
 }
 
-// String is the diff as text.
+// String returns the diff as text.
 func (d PathDiff) String() string { return d.Header() + d.Hunks }
 
 func (d PathDiff) under(at place) PathDiff {
@@ -99,7 +102,7 @@ func (d PathDiff) Counts() (hunks, added, removed int) {
 	return hunks + d.Cut.Hunks, added + d.Cut.Added, removed + d.Cut.Removed
 }
 
-// gitMode is a file's mode as git writes it.
+// gitMode returns a file's mode in git's notation.
 func gitMode(m fs.FileMode) string {
 	if m&0o100 != 0 {
 		return "100755"
@@ -114,9 +117,9 @@ func plainName(prefix, name string) string {
 	return prefix + name
 }
 
-// gitName prints a name for the header as git does: quoted where it has control
-// characters, quotes or backslashes, and with a tab after it where it has
-// spaces, which would otherwise end it for patch.
+// gitName prints a name for the header as git does: quoted if it has control characters,
+// quotes or backslashes, and followed by a tab if it has spaces, which would otherwise
+// end it for patch.
 func gitName(prefix, name string) string {
 	if name == "" {
 		return "/dev/null"

@@ -5,9 +5,9 @@
 // and undone as one. Every new change of a workspace is a Set; undo and the trash
 // have methods of their own.
 //
-// The package holds data only. It opens no file and imports nothing of Quarry
-// but package fault. Verbs, reasons and their operands are typed, and sentences are
-// made from them, so no program has to parse a sentence.
+// The package holds data only. It opens no file and imports nothing of Quarry but package
+// fault. Verbs, reasons and operands are typed, and sentences are made from them, so
+// programs need not parse sentences.
 package change
 
 // EditVerb is the kind of an Edit: ReplaceText, ReplaceLines, DeleteLines, InsertAfter,
@@ -18,7 +18,7 @@ const (
 	ReplaceText  EditVerb = iota // Old becomes New
 	ReplaceLines                 // lines First to Last become the lines of New
 	DeleteLines                  // lines First to Last are deleted, with their line endings
-	InsertAfter                  // New is inserted as lines after line First; 0 is the beginning
+	InsertAfter                  // New is inserted as lines after line First; 0 inserts at the beginning
 	InsertBefore                 // New is inserted as lines before line First
 	ReplaceSpan                  // the bytes Start to End of the text become New
 	AppendText                   // New is appended, after a line break if the last line has none
@@ -30,21 +30,21 @@ const (
 
 // Edit is one edit of a text file. Texts, lines and spans refer to the file before the first edit of a set.
 //
-// A line ending in Old, \n or \r\n, matches either one in the file. A line ending
-// in New becomes the one that the surrounding lines have. What Old and New have
-// in common at their beginning and end is not touched, so lines given only as
-// context keep their bytes.
+// A line ending in Old, \n or \r\n, matches either one in the file. A line ending in New
+// becomes the ending of the surrounding lines. Common beginnings and ends of Old and New are
+// not touched, so lines given only as context keep their bytes.
 type Edit struct {
 	Verb EditVerb
 	Old  string // ReplaceText: the literal text
-	New  string // what comes
+	New  string // the new text
 	// Occurrence picks the occurrences of Old: Only, All, or one of them,
 	// counted from 1.
 	Occurrence int
-	// Lenient is for texts of a model. If Old has no exact match, and Occurrence is not All, it is taken for
-	// the one place whose lines differ only in white space, as far as white space has no meaning in the file,
-	// and without the line numbers of a listing. New text with a line in place of omitted code ("// ...
-	// existing code ...") is an OmissionError, an edit that was already made an AlreadyError.
+	// Lenient is for texts from a model. If Old has no exact match, and Occurrence is not
+	// All, it matches the only place whose lines differ just in insignificant white
+	// space, or in the line numbers of a listing. New text with a line that replaces
+	// omitted code ("// ... existing code ...") is an OmissionError, and an edit already
+	// made an AlreadyError.
 	Lenient bool
 	// First and Last are lines, counted from 1, both included.
 	First, Last int
@@ -78,21 +78,21 @@ type Edit struct {
 	// hunk: a place at the very line First need not be at these edges, and one with
 	// little context need not be at its line.
 	AtStart, AtEnd, Stated bool
-	// Certain says that the file is the very one the hunk was made for.
+	// Certain says that the hunk was made for this exact file.
 	Certain bool
-	// Loose is for formats that can't say whether the last line has a line
-	// ending: a last line without one matches, and added lines end with one.
+	// Loose is for formats that can't say whether the last line has a line ending: a last
+	// line without one matches, and added lines end with one.
 	Loose bool
 }
 
-// Which occurrences of a text an Edit means.
+// Values of Edit.Occurrence.
 const (
 	Only  = 0  // the text must occur once; else the edit is ambiguous
-	First = 1  // the first one, whether or not there are others
+	First = 1  // the first one, even if there are more
 	All   = -1 // every one, from left to right without overlap
 )
 
-// Outcome tells the effect of one edit.
+// Outcome is the effect of one edit.
 type Outcome struct {
 	Kind Verb `json:"kind"` // Replaced, Inserted, DeletedLines, Appended, Prepended or Valued
 	// Count is the number of occurrences replaced, lines inserted or lines
@@ -108,6 +108,6 @@ type Outcome struct {
 	// the lines of the first of them.
 	Remaining      int   `json:"remaining,omitempty"`
 	RemainingLines []int `json:"remaining_lines,omitempty"`
-	// Note says how the text of a Lenient edit was understood.
+	// Note says how a Lenient edit was interpreted.
 	Note string `json:"note,omitempty"`
 }

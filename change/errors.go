@@ -8,26 +8,25 @@ import (
 	"quarry/fault"
 )
 
-// Reasons why a change may be refused, in addition to errors about paths.
+// Reasons for refusing a change, in addition to errors about paths.
 var (
 	ErrBadID      = fault.New(fault.InvalidArgument, "not the id of a change", "")
 	ErrNotTrashed = fault.New(fault.NotFound, "nothing of this name is in the trash", "")
-	// ErrNoState is for a change of a workspace that was opened without a
-	// state folder.
+	// ErrNoState is returned for a change in a workspace without a state folder.
 	ErrNoState = fault.New(fault.ReadOnly, "the workspace was opened without a state folder, so nothing can be changed", "give the workspace a state folder")
 )
 
-// Near is the text of a file that is closest to a text that was not found. It is
-// only an explanation: it is never used for a change.
+// Near is the text in a file that is closest to a text that was not found. It only
+// explains the error and is never used for a change.
 type Near struct {
-	First, Last int    // the lines it lies on
+	First, Last int    // its lines
 	Reason      string // how it differs, in a few words
-	// Shown has those lines and Given the text that was given, both with tabs and
-	// spaces made visible.
+	// Shown has these lines and Given the given text, both with visible tabs and spaces.
 	Shown, Given string
 }
 
-// String is the whole hint: where the text is, how it differs, the file's text and the given one.
+// String returns the whole hint: the position, the difference, the file's text and the
+// given text.
 func (n *Near) String() string {
 	where := fmt.Sprintf("line %d", n.First)
 	if n.Last > n.First {
@@ -61,8 +60,8 @@ func (e *NotFoundError) Hint() string {
 	return "nothing in the file resembles the text; read the file again"
 }
 
-// AlreadyError says that the text to be replaced is not there, and the new text is. With
-// Added the old text is there as a part of the new one.
+// AlreadyError says that the file has the new text instead of the text to replace. With
+// Added, the old text occurs as part of the new text.
 type AlreadyError struct {
 	Line  int
 	Added bool
@@ -78,13 +77,13 @@ func (e *AlreadyError) Error() string {
 // Unwrap gives the code.
 func (e *AlreadyError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *AlreadyError) Hint() string {
 	return "nothing was changed; if this edit was made before, go on, else read the lines again"
 }
 
-// OmissionError refuses a new text with a line in place of omitted code: the line would be written instead of
-// the code.
+// OmissionError refuses a new text with a line that replaces omitted code: that line
+// would be written instead of the code.
 type OmissionError struct{ Line string }
 
 func (e *OmissionError) Error() string {
@@ -99,11 +98,11 @@ func (e *OmissionError) Hint() string {
 	return "give the new text in full, or make several smaller edits; a line that is really meant so can be inserted by its number"
 }
 
-// AmbiguousError says that a text occurs more than once and nothing says which
-// occurrence is meant.
+// AmbiguousError says that a text occurs more than once and the edit doesn't select an
+// occurrence.
 type AmbiguousError struct {
 	Count int
-	Lines []int // of the first of them
+	Lines []int // of the first occurrences
 }
 
 func (e *AmbiguousError) Error() string {
@@ -113,7 +112,7 @@ func (e *AmbiguousError) Error() string {
 // Unwrap gives the code.
 func (e *AmbiguousError) Unwrap() error { return fault.InvalidArgument }
 
-// Hint says how to decide.
+// Hint says how to select one.
 func (e *AmbiguousError) Hint() string {
 	return "add lines around it until it is the only one, or replace all"
 }
@@ -133,8 +132,7 @@ func lineList(lines []int, count int) string {
 	return b.String()
 }
 
-// LineError is about a line that does not exist. Its message is shown to the user
-// as it is.
+// LineError is about a line that does not exist. Its message is shown to users unchanged.
 type LineError struct{ Line, Count int }
 
 func (e *LineError) Error() string {
@@ -157,7 +155,7 @@ func (e *EditError) Unwrap() error { return e.Err }
 
 // VersionError is the cause of a conflict with an expected version.
 type VersionError struct {
-	Have string // "" when the file is gone, or new
+	Have string // "" if the file is deleted, or new
 	Want string
 }
 
@@ -168,15 +166,15 @@ func (e *VersionError) Error() string {
 	return "its version is " + e.Have
 }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *VersionError) Hint() string {
 	return "read the file again and make the change on its present content"
 }
 
-// OpError is an operation of a set that can't be made.
+// OpError is an operation of a set that can't be applied.
 type OpError struct {
 	Index  int    // in Set.Ops, from 0
-	Origin string // how the caller named it
+	Origin string // the caller's name for it
 	Path   string
 	Err    error
 }
@@ -189,11 +187,12 @@ func (e *OpError) Error() string {
 	return fmt.Sprintf("%s, %s: %v", name, fault.Printable(e.Path), e.Err)
 }
 
-// Unwrap gives the error itself.
+// Unwrap returns the operation's error.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// SetError refuses a set and lists all operations that can't be made. If paths are refused, it lists only
-// those, and no file was read. Nothing was changed. Its code is the code of the first.
+// SetError refuses a set and lists all operations that can't be applied. If paths are
+// refused, it lists only these, and no file was read. Nothing was changed. Its code is
+// the code of the first error.
 type SetError struct {
 	Failed []*OpError
 	Total  int // operations of the set, edits of a file one by one
@@ -212,7 +211,7 @@ func (e *SetError) Error() string {
 	return b.String()
 }
 
-// MaxListed is how many operations that can't be made a message lists.
+// MaxListed limits the failed operations listed in a message.
 const MaxListed = 20
 
 // Unwrap gives the errors of the operations.
@@ -241,8 +240,9 @@ func (e *MoveError) Error() string {
 // Unwrap gives the error about the path.
 func (e *MoveError) Unwrap() error { return e.Err }
 
-// PartialError is a change that failed half-way and could not be rolled back whole: the rest of it is an
-// entry of the journal. Undo of the entry rolls it back, and so does the next start.
+// PartialError is a change that failed half-way and could not be rolled back entirely:
+// the rest is an entry of the journal. Undoing that entry rolls it back, and so does the
+// next start.
 type PartialError struct {
 	ID string
 	Partly
@@ -268,7 +268,7 @@ func (e *PartialError) Hint() string {
 	return fmt.Sprintf("when the cause is gone, quarry undo %s, or undo_change with this id, brings the old files back; the next start tries it too", e.ID)
 }
 
-// ErrRolledBack is returned for a change whose caller has cancelled it half-way.
+// ErrRolledBack is returned for a change that its caller cancelled half-way.
 var ErrRolledBack = fault.New(fault.Timeout, "the change was cancelled, and what it had done is rolled back: nothing was changed", "")
 
 // Partly describes the part on disk of a change that failed half-way and could not be rolled back.
@@ -317,9 +317,9 @@ func (p *Partly) under(at place) *Partly {
 	return &Partly{at.paths(p.New), at.paths(p.Old), at.paths(p.Other), at.paths(p.Unknown)}
 }
 
-// PendingError says that a change is held for review and waits for a person's
-// decision, which is made with quarry review. Nothing is written. The same change
-// again waits again; Workspace.Undo with the ID withdraws it.
+// PendingError says that a change waits for a person to review it with quarry review.
+// Nothing is written. Repeating the change waits again; Workspace.Undo with the ID
+// withdraws it.
 type PendingError struct {
 	ID string // of the proposal
 }
@@ -331,45 +331,43 @@ func (e *PendingError) Error() string {
 // Unwrap gives the code: the wait was over.
 func (e *PendingError) Unwrap() error { return fault.Timeout }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *PendingError) Hint() string {
 	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
 }
 
-// Reason is why a path is not as a change left it: ContentChanged, IsGone, IsThere,
-// IsOther, AddedSince, NotInTrash or ModeChanged.
+// Reason says how a path differs from the state a change left: ContentChanged, IsGone,
+// IsThere, IsOther, AddedSince, NotInTrash or ModeChanged.
 type Reason uint8
 
 const (
-	ContentChanged Reason = iota + 1 // the file has other content
-	IsGone                           // nothing is there
-	IsThere                          // something is where nothing should be
+	ContentChanged Reason = iota + 1 // the content differs
+	IsGone                           // the entry is missing
+	IsThere                          // an entry exists that should not
 	IsOther                          // another kind of entry is there; see Conflict.Found
 	AddedSince                       // an entry of a folder the change made
-	NotInTrash                       // what was deleted is not in the trash any more
-	ModeChanged                      // the file has other permissions
+	NotInTrash                       // the deleted entry is not in the trash any more
+	ModeChanged                      // the permissions differ
 )
 
-// Conflict is a path that is not as a change left it.
+// Conflict is a path that differs from the state a change left.
 type Conflict struct {
 	Path   string `json:"path"`
 	Reason Reason `json:"-"`
-	Found  string `json:"-"` // IsOther: what is there
-	// Touched are the places of ContentChanged where text that the change wrote, or text next to it, has
-	// changed since.
+	Found  string `json:"-"` // IsOther: the kind of entry found
+	// Touched are the places of ContentChanged where text written by the change, or
+	// adjacent text, has changed since.
 	Touched []Touched `json:"touched,omitempty"`
 }
 
-// Touched is a place of a change that can't be undone, because it is not as the
-// change left it.
+// Touched is a place of a change that can't be undone because it was modified since.
 type Touched struct {
-	First int    `json:"first"` // the lines that the change wrote, as it left the file
+	First int    `json:"first"` // the lines that the change wrote, numbered as it left the file
 	Last  int    `json:"last"`
 	Wrote string `json:"wrote"`
-	// By is the later change that touched it; "" is one that was not made through
-	// Quarry.
+	// By is the later change that touched it; "" if it was not made through Quarry.
 	By       string `json:"by,omitempty"`
-	NowFirst int    `json:"now_first"` // the lines that are there now
+	NowFirst int    `json:"now_first"` // the current lines
 	NowLast  int    `json:"now_last"`
 	Now      string `json:"now"`
 }
@@ -416,7 +414,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// Words is the reason in words, to follow the path in a sentence.
+// Words returns the reason in words, to follow the path in a sentence.
 func (c Conflict) Words() string {
 	switch c.Reason {
 	case ContentChanged:
@@ -450,7 +448,7 @@ func (c Conflict) Words() string {
 // UndoError refuses to undo a change because files have changed since. Nothing
 // was changed. It is a conflict for errors.Is and fault.CodeOf.
 type UndoError struct {
-	ID    string // "" of going back to a point
+	ID    string // "" when going back to a point
 	Paths []Conflict
 }
 
@@ -474,7 +472,7 @@ func (e *UndoError) Error() string {
 // Unwrap gives the code.
 func (e *UndoError) Unwrap() error { return fault.Conflict }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *UndoError) Hint() string {
 	if slices.ContainsFunc(e.Paths, func(p Conflict) bool { return p.Reason == NotInTrash }) {
 		return "the trash was emptied, or it was taken out of it; other changes can be undone by their ids"

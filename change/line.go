@@ -58,7 +58,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// OneLine is the client with short names.
+// OneLine returns the client with its names as stored.
 func (c Client) OneLine() Client {
 	return Client{Name: OneLine(c.Name, MaxName), Version: OneLine(c.Version, MaxName), Session: OneLine(c.Session, MaxName)}
 }

@@ -1,7 +1,9 @@
 package change
 
+import "time"
+
 // Mark tells the recorder of a workspace that a tool of another program begins or has
-// ended, so that the changes it makes are attributed to it. See quarry.SendMark.
+// ended, so that changes are attributed to it. See quarry.SendMark.
 //
 // A mark of a file tool names Paths: changes to these files while it lasts are the tool's own ("Edit by
 // claude-code"). A mark of a shell command has a Command and no Paths: changes while it lasts are reported as
@@ -12,7 +14,7 @@ package change
 // kept. An end waits until all changes since the begin are recorded. A mark without an end lasts until the
 // next begin of its session, at most ten minutes.
 type Mark struct {
-	// End says that the tool has ended; a mark without it begins.
+	// End says that the tool has ended; otherwise it begins.
 	End bool
 	// ID pairs a begin with its end, as the client numbers its calls; "" pairs with
 	// the last begin of the session.
@@ -21,11 +23,11 @@ type Mark struct {
 	Client Client
 	// Tool is its name in the client: "Edit", "Bash".
 	Tool string
-	// Paths are the files it may write, relative to the workspace or absolute; those
-	// elsewhere are ignored.
+	// Paths are the files the tool may write, relative to the workspace or absolute;
+	// those elsewhere are ignored.
 	Paths []string
-	// Command is the command line of a shell. It is cut at 200 characters, and what
-	// looks like a credential in it is masked, before it is kept.
+	// Command is the command line of a shell. Before it is stored, it is cut at 200
+	// characters and possible credentials are masked.
 	Command string
 }
 
@@ -36,15 +38,17 @@ type Marked struct {
 	// Changed are the files that were recorded as changed since the begin, in order,
 	// relative to the workspace. Only an end has them.
 	Changed []string
-	// Broken are files that a command left unparsable. Those that took longer to find
-	// than a hook waits come with the next end of the session.
+	// Broken are files that a command left unparsable. Those found after
+	// the hook stopped waiting come with the next end of the session.
 	Broken []Broken
 }
 
-// Recording is the state of a workspace's recording.
+// Recording is the recording state of a workspace.
 type Recording struct {
-	// On says that a process records now.
+	// On says that a process is recording now.
 	On bool `json:"on"`
+	// Since is when all files had been read: later changes are recorded. Zero is not known.
+	Since time.Time `json:"since,omitzero"`
 	// Files are covered, and of these TooLarge, OverBudget and Unreadable have no
 	// contents kept.
 	Files      int `json:"files"`
@@ -54,11 +58,11 @@ type Recording struct {
 	// Omitted counts changes of such files, and versions of files that are written all
 	// the time.
 	Omitted int `json:"omitted,omitempty"`
-	// Bytes is what contents and entries take on disk, MaxBytes the limit.
+	// Bytes is the disk space of contents and entries, MaxBytes the limit.
 	Bytes    int64 `json:"bytes"`
 	MaxBytes int64 `json:"max_bytes"`
-	// Unwatched folders are only compared when something asks.
+	// Unwatched folders are only compared on request.
 	Unwatched int `json:"unwatched,omitempty"`
-	// Problem says why nothing is recorded at the moment.
+	// Problem says why nothing is being recorded.
 	Problem string `json:"problem,omitempty"`
 }

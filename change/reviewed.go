@@ -7,32 +7,33 @@ import (
 	"quarry/fault"
 )
 
-// Reviewed tells what became of a change that a person accepted in part.
+// Reviewed is the outcome of a change that a person accepted in part.
 type Reviewed struct {
 	Proposal string `json:"proposal"`
-	// Written and Refused are the parts of the change, each in one of them.
+	// Written and Refused are the accepted and the refused parts of the change.
 	Written []Part `json:"written"`
 	Refused []Part `json:"refused"`
-	// Comments are the person's comments, with the places they are about.
+	// Comments are the person's comments, with their places.
 	Comments []string `json:"comments,omitempty"`
 }
 
-// Part is a part of a change that was decided on its own: lines of a file, or the fate of a file as a whole.
+// Part is a separately reviewed part of a change: lines of a file, or an operation on a
+// whole file.
 type Part struct {
 	Path string `json:"path"`
-	To   string `json:"to,omitempty"` // where a move puts it
+	To   string `json:"to,omitempty"` // the destination of a move
 	Did  Verb   `json:"did"`          // Edited, Created, Overwrote, Deleted, Moved or MadeFolder
-	// Line is the first line that differs, counted in the file as it is now; 0 if
-	// the part is not about lines.
+	// Line is the first line that differs, in the current file; 0 if the part is not
+	// about lines.
 	Line    int `json:"line,omitempty"`
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
 }
 
-// partVerbs name the operations on a file as a whole.
+// partVerbs name the operations on whole files.
 var partVerbs = map[Verb]string{Created: "new file", Deleted: "deletion", Moved: "move", MadeFolder: "new folder"}
 
-// String is the part in a few words: a.go:12 (+1 -1).
+// String returns the part in a few words: a.go:12 (+1 -1).
 func (p Part) String() string {
 	s := fault.Printable(p.Path)
 	if p.Line > 0 {
@@ -57,7 +58,7 @@ func (p Part) String() string {
 	return s + " (" + strings.Join(notes, " ") + ")"
 }
 
-// maxParts is how many parts of a kind are listed.
+// maxParts limits the listed parts of a kind.
 const maxParts = 40
 
 // Parts lists parts in one line.

@@ -7,8 +7,8 @@ import (
 	"quarry/fault"
 )
 
-// AcrossError refuses a change that affects two roots, or two repositories. It
-// would be two entries in two journals, which can't be undone as one.
+// AcrossError refuses a change that affects two roots, or two repositories. It would be
+// two entries in two journals, which can't be undone together.
 type AcrossError struct{ From, To string }
 
 func (e *AcrossError) Error() string {

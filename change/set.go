@@ -2,28 +2,28 @@ package change
 
 import "context"
 
-// Set is a list of operations that are made as one change: all of them or none,
-// also across a crash.
+// Set is a list of operations that are applied as one change: all or none, even after a
+// crash.
 type Set struct {
 	Ops []Op
-	// Summary is one line for people; "" is worded from the operations.
+	// Summary is one line for people; if "", it is made from the operations.
 	Summary string
 	// Tool is recorded with the change, and Client is the program that asked.
 	Tool   string
 	Client Client
 	// Proposal is the id of the proposal that was accepted; "" is a change without review.
 	Proposal string `json:",omitempty"`
-	// Rule is the rule of the owner by which it was accepted; "" is none.
+	// Rule is the owner's rule that accepted it; "" is none.
 	Rule string `json:",omitempty"`
-	// Digest is the digest of a plan. The set is refused if its result would differ from the plan. "" means
-	// that there is no plan.
+	// Digest is the digest of a plan. The set is refused if its result would differ from
+	// the plan. "" means no plan.
 	Digest string
-	// FullDiff lets a plan show whole diffs, for a person who decides: up to
-	// 20,000 lines of a file and 200,000 in all instead of 400; with AllLines, all.
+	// FullDiff lets a plan show whole diffs, for review by a person: up to 20,000 lines
+	// of a file and 200,000 in all instead of 400; with AllLines, all.
 	FullDiff, AllLines bool
-	// Again, if set, makes the set anew: it is called if files have changed since Ops
-	// were worked out, and the set is applied with the Ops and the Summary of the
-	// answer. Without it, a set whose versions don't fit any more is refused.
+	// Again, if set, computes the set anew: it is called if files have changed since Ops
+	// were computed, and the Ops and Summary of its result are applied. Without it, a set
+	// whose versions no longer match is refused.
 	Again func(context.Context) (Set, error) `json:"-"`
 }
 
@@ -36,49 +36,48 @@ const (
 	WriteFile                // Path gets Content; it may exist
 	CreateFile               // Path is a new file with Content
 	DeletePath               // Path goes to the trash
-	MovePath                 // Path is moved to To; Edits, if any, are made in it
+	MovePath                 // Path is moved to To, with Edits if there are any
 	MakeFolder               // Path becomes a folder
 )
 
-// Op is one operation of a Set. One path may not be both moved and named in
-// another operation.
+// Op is one operation of a Set. A path that is moved can't be named in another operation.
 type Op struct {
 	Verb    OpVerb
 	Path    string
 	To      string // MovePath
 	Edits   []Edit
 	Content []byte
-	// Text says that Content is text in UTF-8. If it overwrites a text file, it
-	// takes that file's encoding and byte order mark, and, if it has only \n, the
-	// file's line ending. Content that is not UTF-8, or begins with a byte order
-	// mark, is written as it is.
+	// Text says that Content is text in UTF-8. If it overwrites a text file, it takes
+	// that file's encoding and byte order mark and, if it has only \n, the file's line
+	// ending. Content that is not UTF-8, or begins with a byte order mark, is written
+	// unchanged.
 	Text bool
 	// Version is the version of the file that was read. If the content has
 	// changed since, the whole set is refused. "" accepts any version.
 	Version string
-	// Blob is git's id, or its beginning, of the file that the hunks were made
-	// for. If the file has this id, the line numbers are certain.
+	// Blob is git's id, or a prefix of it, of the file for which the hunks were made. If
+	// the file has this id, the line numbers are certain.
 	Blob string
 	// Executable sets or clears the executable bits; nil does not change them.
 	Executable *bool
 	Trash      TrashKind  // DeletePath
 	FileOnly   bool       // DeletePath refuses a folder
 	Links      LinkUpdate // MovePath
-	// Origin is how the caller names the operation in errors: "hunk 2", or a
-	// part of a patch.
+	// Origin is the caller's name for the operation in errors: "hunk 2", or a part of a
+	// patch.
 	Origin string
 }
 
-// Client is a program that asked for a change, as it introduced itself.
+// Client is a program that requested a change, as it introduced itself.
 type Client struct {
 	Name    string `json:"name,omitempty"`
 	Version string `json:"version,omitempty"`
-	// Session names the connection over which it asked: changes of one session
-	// belong together. "" is a caller without a connection, as a shell.
+	// Session names the connection of the request: changes of one session belong
+	// together. "" is a caller without a connection, such as a shell.
 	Session string `json:"session,omitempty"`
 }
 
-// String is the name and the version.
+// String returns the name and the version.
 func (c Client) String() string {
 	if c.Version == "" {
 		return c.Name
@@ -86,12 +85,13 @@ func (c Client) String() string {
 	return c.Name + " " + c.Version
 }
 
-// TrashKind says what deleting does: TrashDefault, TrashSystem, TrashLocal or TrashNone.
+// TrashKind is a way of deleting: TrashDefault, TrashSystem, TrashLocal or TrashNone.
 type TrashKind string
 
 const (
-	// TrashDefault is the folder's own setting, if it has one. Else it is TrashSystem if the workspace was
-	// opened with a TrashDir, and on Windows; else TrashLocal.
+	// TrashDefault is the folder's own setting, if it has one. Otherwise it is
+	// TrashSystem if the workspace was opened with a TrashDir, and on Windows; else
+	// TrashLocal.
 	TrashDefault TrashKind = ""
 	TrashSystem  TrashKind = "system" // the desktop's trash
 	TrashLocal   TrashKind = "local"  // the folder .trash of the workspace
@@ -103,53 +103,54 @@ const (
 type LinkUpdate uint8
 
 const (
-	LinksDefault   LinkUpdate = iota // as the settings of the folder say
-	LinksUpdate                      // rewrite those that would point elsewhere
+	LinksDefault   LinkUpdate = iota // according to the settings of the folder
+	LinksUpdate                      // rewrite links that would otherwise point elsewhere
 	LinksLeave                       // count those that break
-	LinksKeepTexts                   // as LinksUpdate; displayed texts that are the old name stay
+	LinksKeepTexts                   // like LinksUpdate, but displayed texts equal to the old name stay
 )
 
-// Options say how a change is made; nil is fine.
+// Options control how a change is made; nil is allowed.
 type Options struct {
-	// ExpectedVersion is the version of the file that was read. If the content
-	// has changed since, nothing is changed and the error is a conflict. ""
-	// accepts any version.
+	// ExpectedVersion is the version of the file that was read. If the content has
+	// changed since, nothing is changed and the error is a conflict. "" accepts any
+	// version.
 	ExpectedVersion string
 	// DryRun computes the result and changes nothing.
 	DryRun bool
 	// Tool is recorded with the change; "" is the method's own name.
 	Tool string
-	// Summary is one line for people; "" is worded from the change.
+	// Summary is one line for people; if "", it is made from the change.
 	Summary string
-	// Client is the program that asked, Proposal the one that a person has accepted, and Rule the accepting
-	// rule.
+	// Client is the program that requested the change, Proposal the proposal that a
+	// person accepted, and Rule the accepting rule.
 	Client         Client
 	Proposal, Rule string
 	// Text equals Op.Text, for Write.
 	Text bool
 	// Parts are the parts to undo; none means the whole change. An undo in part is a change of its own.
 	Parts []UndoPart
-	// To makes an undo go back to a point. The id is then ignored, and Parts too.
+	// To makes an undo go back to a point. The id and Parts are then ignored.
 	To *Back
 	// SkipConflicts lets an undo skip files that have changed since. The other
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
-	// FullDiff and AllLines equal the fields of Set, for the dry run of an undo. Diff with both shows the unchanged lines too.
+	// FullDiff and AllLines equal the fields of Set, for the dry run of an undo. If both
+	// are set, Diff also shows unchanged lines.
 	FullDiff, AllLines bool
 }
 
 // UndoPart is a part of a change: a file, or one hunk of its diff, as Diff shows it.
 type UndoPart struct {
-	Path string `json:"path"` // its name in the change, or its name now
-	// Hunk counts from 1. Line is a line of the file as the change left it, which
-	// the hunk shows. 0 in both is the whole file.
+	Path string `json:"path"` // its name in the change, or its current name
+	// Hunk counts from 1. Line is a line shown in the hunk, numbered as the change left
+	// the file. 0 in both is the whole file.
 	Hunk int `json:"hunk,omitempty"`
 	Line int `json:"line,omitempty"`
 }
 
-// Set returns the set of one operation with these options. It is recorded with
-// the name tool, unless the options name another one.
+// Set returns a set of one operation with these options. It is recorded with the given
+// tool, unless the options name another one.
 func (o Options) Set(tool string, op Op) Set {
 	if o.ExpectedVersion != "" {
 		op.Version = o.ExpectedVersion
@@ -161,15 +162,15 @@ func (o Options) Set(tool string, op Op) Set {
 	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client, Proposal: o.Proposal, Rule: o.Rule}
 }
 
-// DeleteOptions say how to delete; nil is fine.
+// DeleteOptions control how to delete; nil is allowed.
 type DeleteOptions struct {
 	Options
-	// Trash overrides the workspace's way of deleting.
+	// Trash overrides the workspace's default.
 	Trash TrashKind
 }
 
-// MoveOptions say how to move; nil is fine.
+// MoveOptions control how to move; nil is allowed.
 type MoveOptions struct {
-	Options // ExpectedVersion is that of the file moved
+	Options // ExpectedVersion is the version of the moved file
 	Links   LinkUpdate
 }

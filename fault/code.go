@@ -1,9 +1,8 @@
-// Package fault says what went wrong: one table of codes, and the errors that
-// carry one.
+// Package fault defines the error codes of Quarry and the errors that carry them.
 //
-// An error of Quarry knows its code wherever it was made, so no caller has to
-// list the errors of other packages: CodeOf and HintOf ask the error itself.
-// Messages are for people; programs should use CodeOf, errors.Is and errors.As.
+// Every error of Quarry carries its code, so callers need not list the errors of other
+// packages: CodeOf and HintOf ask the error itself. Messages are for people; programs
+// should use CodeOf, errors.Is and errors.As.
 package fault
 
 import (
@@ -27,8 +26,8 @@ const (
 	AmbiguousPath   Code = "AMBIGUOUS_PATH"
 	ProtectedPath   Code = "PROTECTED_PATH"
 	OutsideRoot     Code = "OUTSIDE_ROOT"
-	AlreadyExists   Code = "ALREADY_EXISTS" // and nothing is ever overwritten
-	Conflict        Code = "CONFLICT"       // someone else changed it meanwhile
+	AlreadyExists   Code = "ALREADY_EXISTS" // nothing is ever overwritten
+	Conflict        Code = "CONFLICT"       // another program changed it meanwhile
 	NotText         Code = "NOT_TEXT"
 	TooLarge        Code = "TOO_LARGE"
 	ReadOnly        Code = "READ_ONLY"
@@ -37,7 +36,7 @@ const (
 	IOError         Code = "IO_ERROR"
 )
 
-// Finer codes of a PathError. CodeOf reports each as one of those above.
+// Finer codes of a PathError. CodeOf reports each as one of the codes above.
 const (
 	Permission Code = "PERMISSION"  // the system forbids access
 	NotRegular Code = "NOT_REGULAR" // a pipe, socket, device, or a folder where a file is needed
@@ -45,8 +44,8 @@ const (
 	NotEmpty   Code = "NOT_EMPTY"   // a folder that has entries
 )
 
-// table has for each code its words, the code it is reported as if that is
-// another one, and the next step for a path that failed with it.
+// table describes the codes: the words for each, the code reported instead of a finer
+// code, and the next step for a path that failed with it.
 var table = map[Code]struct {
 	words    string
 	reported Code
@@ -75,7 +74,7 @@ var table = map[Code]struct {
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
 
-// Words says what the code means, as it describes a path.
+// Words returns the meaning of the code in words, as they describe a path.
 func (c Code) Words() string {
 	if e, ok := table[c]; ok {
 		return e.words
@@ -83,7 +82,7 @@ func (c Code) Words() string {
 	return table[IOError].words
 }
 
-// Code returns the code that callers of tools see: c itself, unless it is a
+// Code returns the code that callers of tools see: c itself, or the reported code of a
 // finer one.
 func (c Code) Code() Code {
 	e, ok := table[c]
@@ -96,12 +95,12 @@ func (c Code) Code() Code {
 	return c
 }
 
-// Is makes a finer code the one it is reported as, too.
+// Is makes a finer code match its reported code, too.
 func (c Code) Is(target error) bool { return target == c.Code() }
 
-// CodeOf returns the code of an error: that of the first error in its tree
-// that has one. An error without a code is a Timeout if a context ended, and
-// an IOError otherwise. No error has no code: "".
+// CodeOf returns the code of the first error in err's tree that has one. Without a code,
+// an error is a Timeout if a context ended, and an IOError otherwise. For a nil error
+// CodeOf returns "".
 func CodeOf(err error) Code {
 	var coded interface{ Code() Code }
 	switch {
@@ -115,7 +114,7 @@ func CodeOf(err error) Code {
 	return IOError
 }
 
-// HintOf says what to do next about an error; "" when there is nothing to say.
+// HintOf returns the next step after an error; "" if there is none.
 func HintOf(err error) string {
 	if hint := hintIn(err); hint != "" {
 		return hint
@@ -130,7 +129,7 @@ func HintOf(err error) string {
 	return ""
 }
 
-// hintIn returns the first hint that an error of the tree carries.
+// hintIn returns the first hint in the tree of an error.
 func hintIn(err error) string {
 	if err == nil {
 		return ""
@@ -153,8 +152,8 @@ func hintIn(err error) string {
 	return ""
 }
 
-// New makes an error to compare with errors.Is: a message, its code, and the
-// next step, which may be "".
+// New returns an error to compare with errors.Is. It has a message, a code, and the next
+// step, which may be "".
 func New(code Code, message, hint string) error { return &sentinel{code, message, hint} }
 
 type sentinel struct {
@@ -164,7 +163,7 @@ type sentinel struct {
 
 func (e *sentinel) Error() string { return e.message }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *sentinel) Unwrap() error { return e.code }
 
 // Hint returns the next step.

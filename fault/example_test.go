@@ -11,7 +11,7 @@ import (
 	"quarry/fault"
 )
 
-// A path can't leave the folder, and some of its files are closed.
+// A path can't leave the folder, and some of its files are protected.
 func ExampleCodeOf() {
 	dir, err := os.MkdirTemp("", "quarry-example")
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// An error is what the first error in its tree with a code says, however it is
-// wrapped.
+// The first error in the tree with a code decides, however it is wrapped.
 func TestCodeOf(t *testing.T) {
 	sentinel := New(ReadOnly, "no state", "give a state folder")
 	path := &PathError{Op: "open", Path: "a", Kind: NotFolder}
@@ -45,7 +44,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// Every code has words, and what it is reported as is a code itself.
+// Every code has words, and its reported code is in the table.
 func TestTable(t *testing.T) {
 	for code, e := range table {
 		if e.words == "" || code.Words() != e.words {
@@ -57,7 +56,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A full disk has advice wherever it is met: in a file, the journal or the trash.
+// A full disk has a hint wherever it occurs: in a file, the journal or the trash.
 func TestFullDiskHint(t *testing.T) {
 	for _, err := range []error{
 		fmt.Errorf("append 0001.seg: %w", syscall.ENOSPC),
@@ -69,7 +68,7 @@ func TestFullDiskHint(t *testing.T) {
 	}
 }
 
-// A message shows the beginning of a glob, however long it is.
+// A message shows only the beginning of a long glob.
 func TestLongGlob(t *testing.T) {
 	e := &GlobError{Pattern: strings.Repeat("é", 30_000), Offset: 12, Reason: "too long"}
 	if text := e.Error(); len(text) > 600 || !strings.HasSuffix(text, "…\": too long at offset 12") {

@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// PathError says what is wrong with a path. Every refusal of the sandbox and of
-// the file system is a PathError.
+// PathError describes a problem with a path. Every refusal of the sandbox and of the file
+// system is a PathError.
 type PathError struct {
 	Op   string // "open", "resolve", "replace", …
-	Path string // as the user wrote it, or relative to the root; never our absolute path
+	Path string // as the user wrote it, or relative to the root; never an absolute path of ours
 	Kind Code   // may be finer than CodeOf
-	Name string // ProtectedPath: what is protected, as ".git/" or "id_rsa"
-	// Rule is the rule of the policy that closes a ProtectedPath: "secret",
-	// "denied" or "protected".
+	Name string // ProtectedPath: the protected name, such as ".git/" or "id_rsa"
+	// Rule is the policy rule that closes a ProtectedPath: "secret", "denied" or
+	// "protected".
 	Rule    string
 	Allow   string   // Rule "secret": the glob by which the owner allows the file
-	Matches []string // AmbiguousPath: the entries in question
-	Err     error    // what the system said, may be nil
+	Matches []string // AmbiguousPath: the matching entries
+	Err     error    // the system's error, may be nil
 }
 
 func (e *PathError) Error() string {
@@ -43,10 +43,10 @@ func (e *PathError) Error() string {
 	return b.String()
 }
 
-// Code returns what kind of error it is.
+// Code returns the reported code of the error.
 func (e *PathError) Code() Code { return e.Kind.Code() }
 
-// Hint says how the owner allows a file that looks like a secret.
+// Hint tells how the owner can allow a file that looks like a secret.
 func (e *PathError) Hint() string {
 	if e.Allow == "" {
 		return ""
@@ -54,11 +54,10 @@ func (e *PathError) Hint() string {
 	return "it looks like a secret; the server's owner can allow it by a line of quarry.toml: mcp.allow = [" + strconv.Quote(e.Allow) + "]"
 }
 
-// Unwrap gives the system's error.
+// Unwrap returns the system's error.
 func (e *PathError) Unwrap() error { return e.Err }
 
-// Is makes errors.Is work for codes, fine and reported, and for the matching
-// errors of package fs.
+// Is matches codes, fine and reported, and the corresponding errors of package fs.
 func (e *PathError) Is(target error) bool {
 	switch target {
 	case fs.ErrNotExist:
@@ -72,10 +71,10 @@ func (e *PathError) Is(target error) bool {
 	return ok && (code == e.Kind || code == e.Kind.Code())
 }
 
-// ErrNotText is a binary file where text is needed.
+// ErrNotText is returned for a binary file where text is needed.
 var ErrNotText = New(NotText, "not a text file", "")
 
-// BinaryError says that a file is not text and what it seems to be.
+// BinaryError says that a file is not text, and its apparent type.
 type BinaryError struct {
 	Type string // "PNG image", or "binary data"
 	Size int64
@@ -85,7 +84,7 @@ func (e *BinaryError) Error() string {
 	return "not a text file (" + e.Type + ", " + formatSize(e.Size) + ")"
 }
 
-// Unwrap gives ErrNotText, which has the code.
+// Unwrap returns ErrNotText, which has the code.
 func (e *BinaryError) Unwrap() error { return ErrNotText }
 
 func formatSize(n int64) string {
@@ -102,7 +101,7 @@ func formatSize(n int64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64) + [...]string{" KB", " MB", " GB", " TB"}[unit]
 }
 
-// GlobError is a glob that can't be compiled: where and why.
+// GlobError says where and why a glob can't be compiled.
 type GlobError struct {
 	Pattern string
 	Offset  int    // in bytes, of the character that Reason is about
@@ -113,5 +112,5 @@ func (e *GlobError) Error() string {
 	return "glob " + strconv.Quote(Clip(e.Pattern, 200)) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
 }
 
-// Unwrap gives the code.
+// Unwrap returns the code.
 func (e *GlobError) Unwrap() error { return InvalidPattern }

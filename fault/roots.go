@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// RootError is about a path, a glob or an id that should begin with the name of a
-// root and does not. It occurs only with several roots.
+// RootError reports a path, a glob or an id that lacks the name of a root at its
+// beginning. It occurs only with several roots.
 type RootError struct {
 	Path  string
-	Names []string // of the roots there are
-	Near  []string // paths that exist and may be meant
+	Names []string // of the existing roots
+	Near  []string // existing paths that may be meant
 
-	Outside bool // it leads out of all roots
+	Outside bool // the path leads out of all roots
 }
 
 func (e *RootError) Error() string {
 	return fmt.Sprintf("%q does not begin with the name of a root; the roots: %s", e.Path, strings.Join(e.Names, ", "))
 }
 
-// Unwrap gives the code: OutsideRoot for a path that leads out of all roots, else
+// Unwrap returns the code: OutsideRoot for a path that leads out of all roots, else
 // InvalidArgument.
 func (e *RootError) Unwrap() error {
 	if e.Outside {

@@ -4,8 +4,8 @@ import (
 	"strconv"
 )
 
-// Printable returns s, quoted with escapes if it holds anything that could
-// forge a line or steer a terminal. It is for messages, not for results.
+// Printable returns s, quoted with escapes if it contains anything that could forge a
+// line or control a terminal. It is for messages, not for results.
 func Printable(s string) string {
 	q := strconv.QuoteToGraphic(s)
 	if len(q) == len(s)+2 && q[1:len(q)-1] == s {
@@ -14,8 +14,7 @@ func Printable(s string) string {
 	return q
 }
 
-// Clip shows the first n characters of a text that may be of any length, and
-// whether there are more.
+// Clip returns the first n characters of a text of any length, with a mark if it was cut.
 func Clip(s string, n int) string {
 	for i := range s {
 		if n--; n < 0 {
@@ -25,7 +24,7 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// Count is "1 file" or "3 files". A plural that is not one with s is given.
+// Count returns "1 file" or "3 files". many is the plural if it does not end in s.
 func Count(n int, one string, many ...string) string {
 	switch {
 	case n == 1:

@@ -20,7 +20,7 @@ type Changed struct {
 	Since time.Time
 }
 
-// Any reports whether anything is asked for.
+// Any reports whether any condition is set.
 func (c Changed) Any() bool { return c.Git || !c.Since.IsZero() }
 
 // ErrChanged is returned for a word that is neither git nor a time.

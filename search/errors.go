@@ -2,5 +2,5 @@ package search
 
 import "quarry/fault"
 
-// ErrNoWords is for a ranked search without a word.
+// ErrNoWords is returned for a ranked search without words.
 var ErrNoWords = fault.New(fault.InvalidArgument, "no word to search for", "")

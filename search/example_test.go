@@ -12,8 +12,8 @@ import (
 	"quarry/search"
 )
 
-// Some files only, in JavaScript's syntax, in any case, with where the matches
-// are.
+// The search covers some files only, uses JavaScript's syntax, ignores case, and returns
+// the positions of matches.
 func ExampleQuery() {
 	dir, err := os.MkdirTemp("", "quarry-example")
 	if err != nil {

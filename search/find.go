@@ -12,9 +12,9 @@ type FindQuery struct {
 	Scope
 	Kind   EntryKind
 	Order  Order
-	Stat   bool // give size and times; implied by an order that needs them
-	Links  bool // symlinks too, as such
-	Limit  int  // entries to give; 0 is all
+	Stat   bool // return sizes and times; implied by an order that needs them
+	Links  bool // also return symlinks themselves
+	Limit  int  // maximum number of entries; 0 is all
 	Offset int
 
 	// Fuzzy is a rough description of a path: words in any order, each a name, a
@@ -37,7 +37,7 @@ const (
 	FilesAndFolders
 )
 
-// Entry is a path that was found.
+// Entry is a path found by a search.
 type Entry struct {
 	Path    string
 	Folder  bool
@@ -46,12 +46,11 @@ type Entry struct {
 	Size    int64       // when asked for
 	ModTime time.Time   // when asked for
 	Created time.Time   // when asked for; zero where the file system doesn't tell
-	Score   int         // with Fuzzy: how well it matches; see FuzzyFits
+	Score   int         // with Fuzzy: the quality of the match; see FuzzyFits
 }
 
-// FuzzyFits is the lowest score of a path that matches by names, words, initials
-// or with a typo. Paths with a lower score only have the letters in this order,
-// scattered over the path.
+// FuzzyFits is the lowest score of a path that matches by names, words, initials or with
+// a typo. Lower scores only have the letters in this order, scattered over the path.
 const FuzzyFits = 6000
 
 // FindResult is the answer to a FindQuery.
@@ -63,17 +62,17 @@ type FindResult struct {
 
 // CodeQuery is a ranked search for code and prose by words.
 type CodeQuery struct {
-	Query string // words; identifiers are taken apart
+	Query string // words; identifiers are split
 	Scope
-	Limit int           // chunks to give; 0 is 10
-	Time  time.Duration // for looking at files; what was ranked until then is the answer. 0 is no limit
+	Limit int           // maximum number of chunks; 0 is 10
+	Time  time.Duration // for reading files; the files ranked by then are the answer. 0 is no limit
 }
 
-// Chunk is a piece of a file that answers a ranked search.
+// Chunk is a part of a file that answers a ranked search.
 type Chunk struct {
 	Path               string
 	StartLine, EndLine int
-	Symbol             string // the definition it shows or is in, with its container; "" for none
+	Symbol             string // the definition shown or around it, with its container; "" for none
 	Kind               string // of the symbol: function, class, heading, ...
 	Text               string
 	Score              float64
@@ -82,34 +81,35 @@ type Chunk struct {
 // CodeResult is the answer to a CodeQuery, best first.
 type CodeResult struct {
 	Chunks []Chunk
-	Total  int // how many chunks there are without a Limit: the best of each file
+	Total  int // number of chunks without a Limit: the best of each file
 	Summary
 }
 
 // TextQuery asks for whole texts.
 type TextQuery struct {
 	Scope
-	// Having is the condition of wanted texts. Texts that don't meet it may be passed on nevertheless.
+	// Having is the condition for texts. Texts that don't meet it may be passed
+	// nevertheless.
 	Having match.Need
-	// Names are texts that make a file wanted as well if its name contains one, in any case.
+	// Names selects further files: those whose name contains one of these texts, in any
+	// case.
 	Names []string
-	// Fields lets an index answer instead of the text; nil is always the text.
+	// Fields lets an index answer instead of the text; nil always reads the text.
 	Fields *FieldQuery
 	// Time bounds the query; 0 is no limit. Summary.Stopped tells whether the time ran out.
 	Time time.Duration
 }
 
-// FieldQuery asks for the fields that an index keeps of files. Their meaning is up to the program that opened
-// the workspace.
+// FieldQuery asks for the fields that an index keeps of files. The program that opened
+// the workspace gives them their meaning.
 type FieldQuery struct {
 	// Keys select the files that have one of them; none selects all.
 	Keys []uint64
-	// Want has a bit for each value that Look needs, the lowest for the first; 0 is
-	// all of them. Others may be empty.
+	// Want has a bit for each value that Look needs, the lowest for the first; 0 asks for
+	// all. Other values may be empty.
 	Want uint64
-	// Look is called with the values of a file and how often it has each key,
-	// instead of the function that is called with texts. Its result is passed on
-	// if it is not nil. Both slices are valid until it returns. It is called by one
-	// goroutine.
+	// Look is called with a file's values and its count of each key, instead of the
+	// function for texts. A result other than nil is passed on. Both slices are valid
+	// until it returns. One goroutine calls it.
 	Look func(path string, values []byte, counts []uint8) any
 }

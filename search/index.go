@@ -7,54 +7,54 @@ type IndexStatus struct {
 	State     string `json:"state"`   // ready, indexing, not_found, failed
 	Remote    bool   `json:"remote"`  // another process holds it
 	PID       int    `json:"pid"`     // the process that holds it
-	Version   string `json:"version"` // of its program
-	Dir       string `json:"dir"`     // where it is
+	Version   string `json:"version"` // version of its program
+	Dir       string `json:"dir"`     // folder of the index
 	Files     int    `json:"files"`
-	TextBytes int64  `json:"text_bytes"` // of the files indexed
+	TextBytes int64  `json:"text_bytes"` // size of the indexed files
 	DiskBytes int64  `json:"disk_bytes"`
-	Pending   int    `json:"pending"`   // files to be read again
+	Pending   int    `json:"pending"`   // files to read again
 	Watches   int    `json:"watches"`   // folders watched
-	Unwatched int    `json:"unwatched"` // parts of the tree that are compared before each answer
+	Unwatched int    `json:"unwatched"` // parts of the tree compared before each answer
 	Freshness string `json:"freshness"` // event or sweep
 	// Updated is when the whole tree was last compared with the index. Sweeps counts comparisons of any part
 	// of it, Restamps counts comparisons of only the times and sizes of known files.
 	Updated  time.Time `json:"updated,omitzero"`
 	Sweeps   uint64    `json:"sweeps"`
 	Restamps uint64    `json:"restamps"`
-	Used     time.Time `json:"used,omitzero"` // when a process last opened or left it
-	// AllBytes is the size of all indexes in the folder that holds this one, and
+	Used     time.Time `json:"used,omitzero"` // when a process last opened or closed it
+	// AllBytes is the size of all indexes in the folder that contains this one, and
 	// MaxBytes the limit; 0 is unknown.
 	AllBytes int64 `json:"all_bytes"`
 	MaxBytes int64 `json:"max_bytes"`
 	// Building is the progress of a build; zero if none is running.
 	Building Progress `json:"building,omitzero"`
 	Error    string   `json:"error,omitzero"`
-	// ProgramReplaced says that the owner's program file was replaced since it
-	// started. FolderReplaced says that another folder is at the workspace's path
-	// than the one that the owner has indexed.
+	// ProgramReplaced says that the owner's program file was replaced since it started.
+	// FolderReplaced says that the folder at the workspace's path is not the one that the
+	// owner indexed.
 	ProgramReplaced bool `json:"program_replaced"`
 	FolderReplaced  bool `json:"folder_replaced"`
-	// Overlay says that the workspace is on an overlay: a file that is written beneath
-	// the mount may not be seen.
+	// Overlay says that the workspace is on an overlay: a file written beneath the mount
+	// may go unnoticed.
 	Overlay bool `json:"overlay,omitempty"`
-	// Ignored says that the index has ignored files too.
+	// Ignored says that the index includes ignored files.
 	Ignored bool `json:"ignored"`
 }
 
-// Progress is how many files have been read for an index.
+// Progress counts the files read for an index.
 type Progress struct {
 	Files int   `json:"files"` // read
 	Total int   `json:"total"` // to be read; 0 is unknown
 	Bytes int64 `json:"bytes"`
 }
 
-// Verification tells how much a comparison of an index with its files covered.
+// Verification tells how much of an index was compared with its files.
 type Verification struct {
-	Files    int   `json:"files"`    // read and compared with what the index has of them
+	Files    int   `json:"files"`    // read and compared with their index entries
 	Bytes    int64 `json:"bytes"`    // read
-	Changed  int   `json:"changed"`  // files that changed meanwhile and so were not compared
+	Changed  int   `json:"changed"`  // files that changed meanwhile and were not compared
 	Listed   int   `json:"listed"`   // paths listed by the index and by a walk
-	Searches int   `json:"searches"` // made by the index and by a scan
-	Faults   int   `json:"faults"`   // differences; always 0, or there is a bug
-	Remote   bool  `json:"remote"`   // another process holds the index: only its answers were compared
+	Searches int   `json:"searches"` // made with the index and by a scan
+	Faults   int   `json:"faults"`   // differences; anything but 0 is a bug
+	Remote   bool  `json:"remote"`   // another process holds the index, so only its answers were compared
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// MostMatches answers a query for the files with most matching lines, by a search
-// that knows path order alone: it counts all files, and the best are passed on.
+// MostMatches returns the files with the most matching lines. search only knows path
+// order, so MostMatches counts all files and passes on the best.
 func MostMatches(q Query, yield func(*FileMatch) error, search func(Query, func(*FileMatch) error) (*Summary, error)) (*Summary, error) {
 	most := q.Limits.Files
 	q.Order, q.Limits.Files, q.Parts = ByPath, 0, false

@@ -6,20 +6,20 @@ import "time"
 type Info struct {
 	Path   string
 	Folder bool
-	// Folded is set if the path that was asked for exists in another case or Unicode
-	// form only. Changes take no such path.
+	// Folded says that the path exists only in another case or Unicode form. Changes
+	// refuse such a path.
 	Folded bool
 	// Special is set for a pipe, a socket or a device. These are never opened.
 	Special bool
 	Size    int64
 	ModTime time.Time
-	// Created is the birth time, zero where the file system has none.
+	// Created is the birth time, zero where the file system doesn't record it.
 	Created time.Time
 }
 
-// ReadOptions say which part of a file to read; nil is all of it.
+// ReadOptions select a part of a file; nil is all of it.
 type ReadOptions struct {
-	Start, End int // lines, from 1, both included; 0 is the first and the last
+	Start, End int // lines, from 1, both inclusive; 0 is the first and the last
 	MaxLines   int // 0 is no limit
 	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is returned
 }

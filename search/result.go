@@ -25,20 +25,20 @@ type FileMatch struct {
 	Matches int   // matches, when counted
 	Bytes   int64 // searched
 	NUL     int64 // 1 and the offset of the first NUL of a binary file; 0 for none
-	AtNUL   bool  // the search ended there: Query.NUL
+	AtNUL   bool  // the search ended at that NUL: Query.NUL
 	Score   float64
-	ModTime time.Time // when the order asked for it
+	ModTime time.Time // set if the order uses it
 
-	// More says that another part of the file follows; see Query.Parts. Add up
-	// Matched, Matches and Bytes of all parts. Lines are valid until yield
-	// returns. The last part may have no lines.
+	// More says that another part of the file follows; see Query.Parts. Sum Matched,
+	// Matches and Bytes over all parts. Lines are valid until yield returns. The last
+	// part may have no lines.
 	More bool
 }
 
 // Span is a match in a line's text: Text[Start:End].
 type Span struct{ Start, End int }
 
-// Hole is the content of a structure's hole, as Whole tells where.
+// Hole is the content of a structure's hole, with a position as in Whole.
 type Hole struct {
 	Name string
 	Span
@@ -46,30 +46,29 @@ type Hole struct {
 
 // Line is a line of an answer: a match, or its context.
 //
-// All offsets count bytes of the file's text, decoded to UTF-8 and without a byte
-// order mark, as Workspace.Read gives it. A change.Edit takes them as they are: the
-// first match of a line is from Offset+CutBefore+Spans[0].Start on. FileMatch says how
-// to refuse that if the file has changed since. A file that is
-// neither UTF-8 nor marked as UTF-16 is decoded from Windows-1252. With
-// Query.RawLines, Query.Raw or Query.Text, and in SearchText, its lines are the bytes
-// that were searched, and offsets count those.
+// All offsets count bytes of the file's text, decoded to UTF-8 and without a byte order
+// mark, as Workspace.Read returns it. A change.Edit takes them unchanged: the first match
+// of a line starts at Offset+CutBefore+Spans[0].Start. FileMatch says how to
+// refuse the edit if the file has changed since. A file that is neither UTF-8 nor marked as
+// UTF-16 is decoded from Windows-1252. With Query.RawLines, Query.Raw or Query.Text, and in
+// SearchText, lines are the searched bytes, and offsets count these.
 type Line struct {
 	Number int   // from 1
 	Offset int64 // of its first byte
 	Text   []byte
 	Ending string // "\n", "\r\n", or "" at the end of the file
 	Hit    bool   // it matches; context otherwise
-	Spans  []Span // when asked for; in an inverted search, those of the context lines
+	Spans  []Span // if requested; an inverted search sets them in context lines
 
-	// Whole has, in multiline mode, the matches that begin in this line, as
-	// offsets from its first byte. A match may end in a later line of the block;
-	// offsets count the Text and Ending of all its lines.
+	// Whole has, in multiline mode, the matches that begin in this line, as offsets from
+	// its first byte. A match may end in a later line of the block; offsets count the
+	// Text and Ending of all lines of the block.
 	Whole []Span
 
 	// Holes has, for each of Whole, the contents of the holes of Query.Structure.
 	Holes [][]Hole
-	// Doubts has, for each of Whole, why tokens can't tell whether it is a match
-	// of Query.Structure; "" if they can. It is nil if they can for all.
+	// Doubts says, for each of Whole, why tokens can't decide whether it matches
+	// Query.Structure; "" if they can. It is nil if they can for all.
 	Doubts []string
 
 	// CutBefore and CutAfter count the bytes that Limits.LineBytes removed from
@@ -81,34 +80,34 @@ type Line struct {
 	// and headings don't count.
 	Symbol *Symbol
 
-	// Block is the number of the block in multiline mode. A block is a run of
-	// adjoining lines that matches touch. In line mode every matching line is a
-	// block.
+	// Block is the number of the block in multiline mode. A block is a run of adjoining
+	// lines touched by matches. In line mode every matching line is a block.
 	Block int
 }
 
-// Summary is a search's report in addition to its matches.
+// Summary describes a search as a whole.
 type Summary struct {
 	FilesMatched int
 	LinesMatched int
-	Blocks       int // when limited
-	Matches      int // when counted
+	Blocks       int // if limited
+	Matches      int // if counted
 
-	// Exact says that these are totals. Otherwise they are lower bounds, counted until the search stopped.
+	// Exact says that the counts are totals. Otherwise they are lower bounds, up to the
+	// point where the search stopped.
 	Exact bool
 
-	// Stopped is the limit that ended the answer; "" when it is complete.
+	// Stopped is the limit that ended the answer; "" if the answer is complete.
 	Stopped Stop
 
-	// Skipped lists the omitted files and why. SkippedCount counts all of them by reason; the list has at
-	// most 1,000 entries.
+	// Skipped lists omitted files with reasons. SkippedCount counts all of them by
+	// reason; the list has at most 1,000 entries.
 	Skipped      []Skip
 	SkippedCount map[Reason]int
 	// Denied counts the files and folders that were not searched only because of
 	// the policy. A folder counts once; an index counts it only if it has files.
 	Denied int
-	// Secrets are the first files, in path order, that the built-in list of names closes. Files that the
-	// owner of the workspace denies stay unnamed.
+	// Secrets are the first files, in path order, that the built-in list of names closes.
+	// Files denied by the owner of the workspace are never named.
 	Secrets []string
 
 	Stats Stats
@@ -146,7 +145,7 @@ func (s *Summary) Add(part *Summary) {
 	}
 }
 
-// maxSecrets is how many closed files are named.
+// maxSecrets limits the closed files that are named.
 const maxSecrets = 5
 
 // AddSecrets adds names of closed files.
@@ -196,27 +195,27 @@ const (
 type Skip struct {
 	Path   string
 	Reason Reason
-	Detail string // what the system said; may be ""
+	Detail string // the system's error; may be ""
 }
 
-// PlanKind is how the files that could match were found: PlanScan, PlanIndex, PlanWords,
-// PlanSymbols or PlanFields.
+// PlanKind is the method of finding files that could match: PlanScan, PlanIndex,
+// PlanWords, PlanSymbols or PlanFields.
 type PlanKind string
 
 const (
 	PlanScan    PlanKind = "scan"    // every file in scope was read
 	PlanIndex   PlanKind = "index"   // an index named the candidates
-	PlanWords   PlanKind = "words"   // an index had the words of files
-	PlanSymbols PlanKind = "symbols" // an index had the definitions of files
-	PlanFields  PlanKind = "fields"  // an index had what was asked of files
+	PlanWords   PlanKind = "words"   // an index of words
+	PlanSymbols PlanKind = "symbols" // an index of definitions
+	PlanFields  PlanKind = "fields"  // an index of fields
 )
 
-// Plan tells how the files that could match were found.
+// Plan describes how the files that could match were found.
 type Plan struct {
 	Kind       PlanKind
-	Documents  int  // files that the index has in scope
+	Documents  int  // indexed files in scope
 	Candidates int  // files that could match
-	Changed    int  // files that changed since they were indexed, and were read
+	Changed    int  // files changed since they were indexed, which were read
 	Every      bool // the index could not narrow the search
 	AtLeast    bool // the search ended before all candidates were known
 	// Grams counts the grams the pattern needs, Lists the lists read for them, and Blocks the parts of files
@@ -234,16 +233,16 @@ func (p Plan) Indexed() bool {
 // Scanned reports whether the files were found without an index.
 func (p Plan) Scanned() bool { return p.Kind == "" || p.Kind == PlanScan }
 
-// Stats tell how an answer came about.
+// Stats describe the work for an answer.
 type Stats struct {
 	Considered int // files that passed the filters
-	Searched   int // of which read as text
+	Searched   int // of these, read as text
 	Bytes      int64
 	Strategy   string // of the pattern
 	Plan       Plan
 	Remote     bool // another process answered
-	// IgnoredIndexed says that the index that answered has ignored files too, so
-	// a search with Scope.IncludeIgnored needs no scan.
+	// IgnoredIndexed says that the index includes ignored files, so a search with
+	// Scope.IncludeIgnored needs no scan.
 	IgnoredIndexed bool
 	// Replaced says that the folder at the workspace's path was replaced since
 	// the last answer. The new one was searched.

@@ -1,8 +1,8 @@
-// Package search is the contract of searching: the queries of a workspace and their answers. It
-// holds data only; package quarry has the methods.
+// Package search is the contract of searching: the queries of a workspace and their
+// answers. It holds data only; package quarry has the methods.
 //
-// The zero value of every option is its default, and an answer lists its omissions and the reasons: see
-// Summary.
+// The zero value of every option is its default. An answer lists its omissions and their
+// reasons: see Summary.
 package search
 
 import (
@@ -15,27 +15,27 @@ import (
 // Query is a search for text. The zero value with a pattern searches every
 // text file of the workspace, case-sensitively, line by line, in Rust's syntax.
 type Query struct {
-	// Pattern is the pattern to search for; Patterns are further ones, any of which may match.
+	// Pattern is the pattern to search for. Patterns are alternatives to it.
 	Pattern  string
 	Patterns []string
 	Match    match.Options
 
-	// Structure is code with holes, such as foo($A, $B) or if err != nil { $$BODY },
-	// that is searched for by its tokens: $NAME is one balanced piece, $$NAME any
-	// number of them. Pattern, Patterns and Match are ignored then, and Invert,
-	// FilesWithoutMatch, AllFiles, Passthru, Each and Lacking refused. Matches may
-	// overlap; Line.Whole and Line.Holes have them.
+	// Structure is code with holes, such as foo($A, $B) or if err != nil { $$BODY }, that
+	// is searched for by its tokens: $NAME is one balanced piece, $$NAME any number of
+	// them. Pattern, Patterns and Match are then ignored, and Invert, FilesWithoutMatch,
+	// AllFiles, Passthru, Each and Lacking are refused. Matches may overlap; they are in
+	// Line.Whole and Line.Holes.
 	Structure string
 	// Hole is the sign that begins a hole; "" is $.
 	Hole string
 
-	// Each selects files in which every pattern matches somewhere. The lines
-	// returned are those that any of them matches. It can't be combined with
-	// Invert, FilesWithoutMatch, AllFiles or Passthru.
+	// Each selects files in which every pattern matches somewhere. The lines that match
+	// any of them are returned. It can't be combined with Invert, FilesWithoutMatch,
+	// AllFiles or Passthru.
 	Each bool
 
-	// Lacking omits files in which one of these patterns matches somewhere. It
-	// can't be combined with what Each can't be combined with.
+	// Lacking omits files in which one of these patterns matches. It has the same
+	// restrictions as Each.
 	Lacking []string
 
 	Scope
@@ -44,35 +44,35 @@ type Query struct {
 	Invert            bool // lines that don't match
 	FilesWithoutMatch bool // files that have no match; with Detail Files
 	Detail            Detail
-	Spans             bool // where in each line the matches are
+	Spans             bool // positions of the matches in each line
 	CountMatches      bool // count matches beside lines
-	Symbols           bool // which definition each matching line is in: Line.Symbol
+	Symbols           bool // the definition around each matching line: Line.Symbol
 	Binary            bool // search binary files as text
 
 	// NUL is the meaning of a NUL in a file, unless Binary is set.
 	NUL NULRule
 
 	Raw            bool // search the bytes as they are; ignore byte order marks
-	RawLines       bool // give lines of a file in Windows-1252 as the bytes they are; see Line
+	RawLines       bool // return the original bytes of lines in Windows-1252; see Line
 	AllFiles       bool // give files without a match too
 	Passthru       bool // give all lines: those that don't match are context
 	StopOnNonmatch bool // after a match, stop reading the file at the first line that doesn't match
 
-	// MaxFileSize omits larger files, as a glob would; 0 is no limit.
+	// MaxFileSize omits larger files, like a glob; 0 is no limit.
 	MaxFileSize int64
 
-	// Text, if set, returns the text to search instead of a file's bytes, for
-	// example unpacked or decoded. It is called by several goroutines at once.
-	// Every file is then read in this process, without an index.
+	// Text, if set, returns the text to search instead of a file's bytes, for example
+	// unpacked or decoded. It is called concurrently. Every file is then read in this
+	// process, without an index.
 	Text func(path string, bytes io.Reader) (io.ReadCloser, error) `json:"-"`
 
 	Order  Order
 	Limits Limits
 
-	// Parts lets SearchEach deliver the lines of a file in parts; see
-	// FileMatch.More. The memory of the search is then bounded, whatever it
-	// finds. It has an effect only with RawLines and Detail Lines, in path order,
-	// without Offset, and with no limits except Lines, LineBytes and Time.
+	// Parts lets SearchEach deliver the lines of a file in parts; see FileMatch.More.
+	// This bounds the memory of a search of any result size. It has an effect only with
+	// RawLines and Detail Lines, in path order, without Offset, and with no limits except
+	// Lines, LineBytes and Time.
 	Parts bool
 
 	// Offset omits the first matching lines; with Detail Files it counts files,
@@ -80,20 +80,19 @@ type Query struct {
 	Offset int
 }
 
-// Scope says which files a query is about.
+// Scope restricts the files of a query.
 type Scope struct {
-	// Paths are files or folders; none means the root. An ignored path is
-	// searched if it is named here.
+	// Paths are files or folders; none means the root. An ignored path is searched if it
+	// is named here.
 	Paths []string
 
-	// Globs filter files by name. A glob with a leading ! excludes. The last glob
-	// that matches decides. If there is any glob without !, a file has to match
-	// one.
+	// Globs filter files by name. A leading ! makes a glob exclude. The last matching
+	// glob decides. If any glob has no !, a file has to match one.
 	Globs   []string
 	Dialect Dialect
 
-	// Types is a second list of such globs, always in the Gitignore dialect; a
-	// file has to pass both.
+	// Types is a second list of globs, always in the Gitignore dialect; a file has to
+	// pass both lists.
 	Types []string
 
 	// FoldedGlobs come after Globs and ignore letter case.
@@ -105,14 +104,14 @@ type Scope struct {
 	// mounted.
 	OneFileSystem bool
 
-	// Without lists the kinds of ignore files that are not read.
+	// Without lists the kinds of ignore files to disregard.
 	Without RuleFiles
 	// Lowest are ignore rules of the lowest precedence, one gitignore pattern
 	// each. Extra has the highest.
 	Lowest []string
 
 	IncludeHidden  bool // entries whose name begins with a dot
-	IncludeIgnored bool // what ignore files exclude
+	IncludeIgnored bool // entries that ignore files exclude
 
 	// StrictHidden omits hidden entries even if a rule such as !.github includes
 	// them.
@@ -136,7 +135,7 @@ type RuleFiles struct {
 	Dot     bool // .ignore, .rgignore and .rooignore
 	Exclude bool // .git/info/exclude
 	Global  bool // git's global file
-	Parent  bool // those of folders above the searched one
+	Parent  bool // ignore files of folders above the searched one
 	NoGit   bool // .gitignore and git's global file outside git repositories
 
 	// Fd reads .fdignore instead of .rgignore and .rooignore.
@@ -152,13 +151,13 @@ const (
 	Minimatch                // as npm's minimatch with dot files, from the root
 )
 
-// Detail says how much of the answer is wanted: Lines, Counts or Files. Less is faster.
+// Detail selects how much to return: Lines, Counts or Files. Less is faster.
 type Detail uint8
 
 const (
 	Lines  Detail = iota // matching lines with their text
-	Counts               // how many a file has
-	Files                // which files have one
+	Counts               // the number of matching lines per file
+	Files                // only the files with a match
 )
 
 // NULRule is the meaning of a NUL in a file: SkipBinary, StopAtNUL, MentionNUL,
@@ -171,12 +170,11 @@ const (
 	// StopAtNUL is ripgrep's rule for files that were not named: it reads 64 KiB at a time and stops before a
 	// block with a NUL. Matches before it count, but with Detail Counts the file has none.
 	StopAtNUL
-	// MentionNUL is ripgrep's rule for files that were named: NUL ends a line, and
-	// from the first 64 KiB that have one, a match is only mentioned: see
-	// FileMatch.NUL.
+	// MentionNUL is ripgrep's rule for named files: NUL ends a line, and from the first
+	// 64 KiB with a NUL, a match is only mentioned: see FileMatch.NUL.
 	MentionNUL
-	// StopAtNULMapped and MentionNULMapped are these rules for a file that ripgrep
-	// maps: only the first 64 KiB and lines that match are looked at.
+	// StopAtNULMapped and MentionNULMapped are these rules for a file that ripgrep maps:
+	// only the first 64 KiB and matching lines are examined.
 	StopAtNULMapped
 	MentionNULMapped
 )
@@ -192,8 +190,8 @@ const (
 	ByMatches                // most matching lines first; all are counted, whatever the limits
 )
 
-// Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that ended it. BlockLines,
-// LinesPerFile and LineBytes shorten parts of an answer and don't end it.
+// Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that ended it.
+// BlockLines, LinesPerFile and LineBytes shorten parts of an answer without ending it.
 type Limits struct {
 	Files        int           // files with a match
 	Lines        int           // matching lines
@@ -204,9 +202,9 @@ type Limits struct {
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search
 
-	// Reads bounds how many files are read, in path order, and ReadBytes how many
-	// bytes. With an index, only files that could match are read. Unlike Time,
-	// these limits end a search at the same place on every machine.
+	// Reads limits the number of files read, in path order, and ReadBytes their bytes.
+	// With an index, only files that could match are read. Unlike Time, these limits end
+	// a search at the same place on every machine.
 	Reads     int
 	ReadBytes int64
 

@@ -9,8 +9,8 @@ import (
 	"quarry/change"
 )
 
-// telling are the arguments that say what a call is about, the most telling first.
-// Texts of files are not among them.
+// telling lists the arguments that describe a call, the most telling first. File contents
+// are not among them.
 var telling = []string{"path", "file", "from", "source", "to", "destination", "new_path", "query", "regex", "pattern", "text", "glob", "file_pattern", "name", "symbol", "id", "paths", "summary"}
 
 const (
@@ -18,11 +18,11 @@ const (
 	maxAbout = 160
 )
 
-// closedText stands for what is not named.
+// closedText replaces the name of a closed file.
 const closedText = "(closed)"
 
-// About is what a call is about, in a line: some of its arguments, cut. closed says
-// whether a path is closed to agents; what names one is left out.
+// About describes a call in one line by some of its arguments, clipped. closed reports
+// whether a path is closed to agents; arguments that name one are replaced.
 func About(args json.RawMessage, closed func(path string) bool) string {
 	var given map[string]any
 	if json.Unmarshal(args, &given) != nil {
@@ -58,8 +58,7 @@ func About(args json.RawMessage, closed func(path string) bool) string {
 	return cut(strings.Join(parts, " · "), maxAbout)
 }
 
-// names reports whether a text names something that is closed: as a whole, or as one
-// of its words.
+// names reports whether a text names something closed, as a whole or as one of its words.
 func names(text string, closed func(string) bool) bool {
 	if closed == nil {
 		return false

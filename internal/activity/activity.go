@@ -1,11 +1,10 @@
-// Package activity keeps a line for each tool call, so that a person can see which
-// agent does what.
+// Package activity records a line for each tool call, so that a person can see what each
+// agent does.
 //
-// Each server appends to a file of its own in a private folder of the state folder,
-// readable by its user alone, with at most 1 MB; lines are kept for a day. Nothing
-// leaves the machine. A line has no answer and no text of a file. It has the short
-// arguments that say what the call is about, clipped, except those that name a closed
-// file.
+// Each server appends to its own file, of at most 1 MB, in a private folder of the state
+// folder that only its user can read. Lines are kept for a day. Nothing leaves the
+// machine. A line contains no answer and no file contents, only the short arguments that
+// describe the call, clipped, except those that name a closed file.
 package activity
 
 import (
@@ -21,7 +20,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Call is one call of a tool.
+// Call is one tool call.
 type Call struct {
 	Time    time.Time `json:"t"` // when it began
 	Client  string    `json:"client"`
@@ -36,13 +35,13 @@ type Call struct {
 const (
 	// Kept is how long a line is kept.
 	Kept = 24 * time.Hour
-	// maxFile is the size from which the older half of a file is dropped.
+	// maxFile is the size above which the older half of a file is dropped.
 	maxFile = 1 << 20
 	maxLine = 1000
 	ending  = ".calls"
 )
 
-// Server writes the calls of one server.
+// Server records the calls of one server.
 type Server struct {
 	root *rootfs.Root
 	path rootfs.Path
@@ -52,8 +51,8 @@ type Server struct {
 	since time.Time // of the oldest line; guarded by mu
 }
 
-// Open prepares to write in dir, which must exist. The file is made with the first
-// call; old ones are removed.
+// Open prepares to write in dir, which must exist. The first call creates the file;
+// expired files are removed.
 func Open(dir string) (*Server, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -71,11 +70,11 @@ func open(dir string) (*rootfs.Root, error) {
 	return rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
 }
 
-// Close ends it. The lines stay.
+// Close closes the folder. The lines remain.
 func (s *Server) Close() error { return s.root.Close() }
 
-// Called notes a call that has ended. What can't be written is lost; a call never
-// fails for it.
+// Called records a call that has ended. Write errors are ignored: recording never fails a
+// call.
 func (s *Server) Called(c Call) {
 	line, err := json.Marshal(c)
 	if err != nil || len(line) > maxLine {
@@ -84,13 +83,13 @@ func (s *Server) Called(c Call) {
 	line = append(line, '\n')
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Opened for each call: a file whose lines are all too old is removed.
+	// Opened for each call, because expired files are removed.
 	log, err := s.root.OpenLog(s.path, true)
 	if err != nil {
 		return
 	}
 	defer log.Close()
-	if log.Lock(true) != nil { // a person may purge it meanwhile
+	if log.Lock(true) != nil { // it may be purged meanwhile
 		return
 	}
 	size, err := log.Size()
@@ -108,8 +107,8 @@ func (s *Server) Called(c Call) {
 	_ = log.Append(line, size)
 }
 
-// shorten drops lines that are too old, and if there are still too many the older
-// half. The caller holds mu and the lock.
+// shorten drops expired lines and, if the file is still too large, its older half. The
+// caller holds mu and the lock.
 func (s *Server) shorten(log *rootfs.Log, size int64) (int64, error) {
 	data := make([]byte, size)
 	if _, err := log.ReadAt(data, 0); err != nil {
@@ -160,7 +159,7 @@ func files(root *rootfs.Root) []rootfs.Path {
 	return list
 }
 
-// expire removes files whose last line is too old.
+// expire removes files whose last line has expired.
 func expire(root *rootfs.Root, now time.Time) {
 	for _, p := range files(root) {
 		if info, err := root.Stat(p); err == nil && now.Sub(info.ModTime) > Kept {
@@ -170,7 +169,7 @@ func expire(root *rootfs.Root, now time.Time) {
 	}
 }
 
-// empty cuts a file to nothing while its server does not write.
+// empty truncates a file while its server is not writing.
 func empty(root *rootfs.Root, p rootfs.Path) {
 	log, err := root.OpenLog(p, false)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// all is everything that is in the files of a folder.
+// all returns the contents of all files in a folder.
 func all(t *testing.T, dir string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -28,7 +28,7 @@ func all(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// Two servers write, a page follows; a purge leaves no byte, and they go on.
+// Two servers write while a page follows. A purge removes every byte, and they go on.
 func TestFollowAndPurge(t *testing.T) {
 	dir := t.TempDir()
 	a, err := Open(dir)
@@ -80,7 +80,7 @@ func TestFollowAndPurge(t *testing.T) {
 	}
 }
 
-// A file stays below its limit and keeps the newest lines, and lines go after a day.
+// A file keeps the newest lines within its limit, and lines expire after a day.
 func TestRingAndAge(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(dir)

@@ -22,23 +22,23 @@ type Follower struct {
 	read  map[rootfs.Path]int64 // how far; guarded by mu
 	calls []Numbered            // oldest first; guarded by mu
 	next  int                   // guarded by mu
-	epoch int                   // changes when lines are gone; guarded by mu
+	epoch int                   // changes when lines were removed; guarded by mu
 }
 
-// Numbered is a call, with a number in the order in which calls were read.
+// Numbered is a call, numbered in the order of reading.
 type Numbered struct {
 	N int `json:"n"`
 	Call
 	file rootfs.Path
 }
 
-// Follow follows the calls in a folder.
+// Follow returns a Follower of the calls in a folder.
 func Follow(dir string) *Follower {
 	return &Follower{dir: dir, now: time.Now, read: map[rootfs.Path]int64{}}
 }
 
-// Look reads what is new. last is the number of the last call, and epoch changes when
-// earlier ones are gone.
+// Look reads new calls. last is the number of the last call; epoch changes when earlier
+// calls were removed.
 func (f *Follower) Look() (last, epoch int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +74,7 @@ func (f *Follower) Look() (last, epoch int, err error) {
 
 func (c *Numbered) ends() time.Time { return c.Time.Add(time.Duration(c.Millis) * time.Millisecond) }
 
-// file reads what was appended to a file. The caller holds mu.
+// file reads the lines appended to a file. The caller holds mu.
 func (f *Follower) file(root *rootfs.Root, p rootfs.Path) (list []Numbered) {
 	log, err := root.OpenLog(p, false)
 	if err != nil {
@@ -85,14 +85,14 @@ func (f *Follower) file(root *rootfs.Root, p rootfs.Path) (list []Numbered) {
 	if err != nil || size == f.read[p] || size > 4*maxFile {
 		return nil
 	}
-	if size < f.read[p] { // it was purged, or became too long
+	if size < f.read[p] { // it was purged or shortened
 		f.forget(p)
 	}
 	data := make([]byte, size-f.read[p])
 	if _, err := log.ReadAt(data, f.read[p]); err != nil {
 		return nil
 	}
-	end := bytes.LastIndexByte(data, '\n') + 1 // the rest is being written
+	end := bytes.LastIndexByte(data, '\n') + 1 // the rest is still being written
 	f.read[p] += int64(end)
 	for line := range bytes.Lines(data[:end]) {
 		var c Call
@@ -110,7 +110,7 @@ func (f *Follower) forget(p rootfs.Path) {
 	f.calls = slices.DeleteFunc(f.calls, func(c Numbered) bool { return c.file == p })
 }
 
-// Since returns the calls after a number, oldest first, at most so many of the last.
+// Since returns the calls after number n, oldest first: at most the last most of them.
 func (f *Follower) Since(n, most int) []Numbered {
 	f.mu.Lock()
 	defer f.mu.Unlock()

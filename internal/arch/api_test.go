@@ -11,13 +11,12 @@ import (
 	"testing"
 )
 
-// maxNames bounds the types, functions and variables of the four packages that
-// a Go program needs; constants are counted apart.
+// maxNames limits the types, functions and variables in the four packages for Go
+// programs; constants are counted separately.
 const maxNames = 140
 
-// TestAPI holds the public packages small and readable: every exported name has a
-// doc comment, and none is another name of an internal type, whose fields go doc
-// does not show.
+// TestAPI keeps the public packages small and readable: every exported name has a doc
+// comment, and none is an alias of an internal type, whose fields go doc does not show.
 func TestAPI(t *testing.T) {
 	names, constants := 0, 0
 	for _, dir := range []string{".", "search", "change", "fault", "match", "tool", "toolset"} {
@@ -101,10 +100,10 @@ func checkAPI(t *testing.T, dir string) (names, constants int) {
 	return names, constants
 }
 
-// standardMethod are methods whose interface says what they do.
+// standardMethod lists methods documented by their interface.
 var standardMethod = map[string]bool{"Error": true, "String": true, "MarshalJSON": true, "UnmarshalJSON": true}
 
-// TestRoot holds the package at the module's root small: it is a facade.
+// TestRoot keeps the package at the module's root small: it is a facade.
 func TestRoot(t *testing.T) {
 	paths, err := filepath.Glob("../../*.go")
 	if err != nil {
@@ -128,8 +127,8 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-// TestNoStoredContexts: a context is an argument, not a field. What has to end with
-// one uses context.AfterFunc.
+// TestNoStoredContexts forbids contexts in fields. Code that has to end with a context
+// uses context.AfterFunc.
 func TestNoStoredContexts(t *testing.T) {
 	fset := token.NewFileSet()
 	err := filepath.WalkDir("../..", func(file string, d os.DirEntry, err error) error {

@@ -1,5 +1,5 @@
-// Package arch checks the rules of docs/ARCHITECTURE.md: layers, a few packages that only
-// some may import, and which packages may open files.
+// Package arch checks the rules of docs/ARCHITECTURE.md: the layers, the packages with
+// restricted importers, and the packages that may open files.
 package arch
 
 import (
@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// layer is a row of the house.
+// layer is one layer of the architecture.
 type layer struct {
 	name, what string
 	packages   []pkg
@@ -30,16 +30,16 @@ type pkg struct {
 	job  string
 }
 
-// forbiddenNames are drawers, not rooms.
+// forbiddenNames are names of packages that collect unrelated code.
 var forbiddenNames = []string{"util", "utils", "common", "helpers", "types", "errors", "misc"}
 
-// noteWords must not occur in the layers below notes, in code or comments. Not
-// .vault-token, which holds a credential of another program.
+// noteWords must not occur below the notes layers, in code or comments. The exception
+// .vault-token holds a credential of another program.
 var noteWords = regexp.MustCompile(`(?i)vault([^-]|$)|obsidian|wikilink|front[ -]?matter`)
 
 var update = flag.Bool("update", false, "write the layers into docs/ARCHITECTURE.md")
 
-// layerOf is the index of a package's layer, or -1.
+// layerOf returns the index of a package's layer, or -1.
 func layerOf(name string) int {
 	return slices.IndexFunc(layers, func(l layer) bool {
 		return slices.ContainsFunc(l.packages, func(p pkg) bool { return p.path == name })
@@ -50,13 +50,13 @@ func layerNamed(name string) int {
 	return slices.IndexFunc(layers, func(l layer) bool { return l.name == name })
 }
 
-// covers reports whether a package is what a pattern of roads names.
+// covers reports whether a package matches a pattern of roads.
 func covers(pattern, name string) bool {
 	prefix, tree := strings.CutSuffix(pattern, "/...")
 	return pattern == name || tree && strings.HasPrefix(name, prefix+"/")
 }
 
-// wrong tells what is wrong with a package and its imports.
+// wrong lists the violations of a package and its imports.
 func wrong(name string, imports []string) (out []string) {
 	at := layerOf(name)
 	if at < 0 {
@@ -86,15 +86,15 @@ func wrong(name string, imports []string) (out []string) {
 	return out
 }
 
-// source is a file of the module that is not a test.
+// source is a file of the module, without tests.
 type source struct {
-	pkg, file string // as the plan and docs name them
+	pkg, file string // as the layers and docs name them
 	text      []byte
 	parsed    *ast.File
 	fset      *token.FileSet
 }
 
-// sources parses all files, those of the module in tools/ too.
+// sources parses all files, including the module in tools/.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -135,7 +135,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// imported are the packages of the module that a file imports.
+// imported returns the packages of the module that a file imports.
 func (s *source) imported(module string) (out []string) {
 	for _, imp := range s.parsed.Imports {
 		target, _ := strconv.Unquote(imp.Path.Value)
@@ -148,10 +148,10 @@ func (s *source) imported(module string) (out []string) {
 	return out
 }
 
-// TestLayers checks every package against the layers, the roads, and who opens
-// files.
+// TestLayers checks every package against the layers, the roads and the permission to
+// open files.
 func TestLayers(t *testing.T) {
-	imports := map[string][]string{"internal/arch": nil} // which has tests only
+	imports := map[string][]string{"internal/arch": nil} // it has only tests
 	notes, tools, mod := layerNamed("notes"), layerNamed("tools"), module(t)
 	for _, s := range sources(t) {
 		for _, target := range append(s.imported(mod), imports[s.pkg]...) {
@@ -185,7 +185,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// The rules must be able to fail.
+// TestRulesCatchOffenders checks that the rules can fail.
 func TestRulesCatchOffenders(t *testing.T) {
 	for _, c := range []struct{ name, imports, problem string }{
 		{"internal/changer", "internal/rootfs change", ""},
@@ -228,7 +228,7 @@ func TestRulesCatchOffenders(t *testing.T) {
 	}
 }
 
-// module is the path in go.mod; a published copy has another than ours.
+// module returns the path in go.mod, which differs in a published copy.
 func module(t *testing.T) string {
 	t.Helper()
 	data, err := os.ReadFile("../../go.mod")
@@ -266,7 +266,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// layersText is the list as the document shows it.
+// layersText returns the list in the form of the document.
 func layersText() string {
 	var b strings.Builder
 	b.WriteString("| package | job |\n|---|---|\n")
@@ -283,7 +283,7 @@ func layersText() string {
 	return b.String()
 }
 
-// isGenerator reports a program run by go generate, not part of any package.
+// isGenerator recognizes a program run by go generate, which belongs to no package.
 func isGenerator(f *ast.File) bool {
 	return f.Name.Name == "main" && hasBuildIgnore(f)
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An error that has a code is found by errors.Is with that code: a type with a
-// method Code has a method Is. Most unwrap to their code, which is both.
+// TestCodesAgree checks that errors.Is finds an error by its code: a type with a method
+// Code also has a method Is. Most unwrap to their code, which has both.
 func TestCodesAgree(t *testing.T) {
 	coded, is := map[string]token.Position{}, map[string]bool{}
 	files := token.NewFileSet()
@@ -39,7 +39,7 @@ func TestCodesAgree(t *testing.T) {
 			key := filepath.Dir(path) + "." + name.Name
 			if f.Name.Name == "Is" {
 				is[key] = true
-			} else if key != filepath.Join("..", "..", "fault")+".Code" { // it is the code
+			} else if key != filepath.Join("..", "..", "fault")+".Code" { // unwraps to the code
 				coded[key] = files.Position(f.Pos())
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// startGoroutines are files of the search and change engines that start goroutines
-// themselves, with the reason. All others take internal/crew: a panic on a plain
-// goroutine ends the program, whoever else it serves.
+// startGoroutines lists the files of the search and change engines that may start
+// goroutines, with the reason. All others use internal/crew: a panic on a plain goroutine
+// ends the program and every other request it serves.
 var startGoroutines = map[string]string{
 	"internal/backend/asked.go":         "queries of other processes, which recover",
 	"internal/journal/keep.go":          "calculates a hash",

@@ -1,9 +1,9 @@
 package arch
 
-// layers are the packages of the module, from the top to the bottom. A package
-// imports packages of its own layer and of those below. A package that is
-// missing here fails the test: a new package is put into a layer first.
-// go test ./internal/arch -update writes the list into docs/ARCHITECTURE.md.
+// layers are the packages of the module, from top to bottom. A package imports packages
+// of its own layer and lower ones. A package that is missing here fails the test: assign
+// new packages to a layer first. go test ./internal/arch -update writes the list into
+// docs/ARCHITECTURE.md.
 var layers = []layer{
 	{"tools", "A module of its own, `quarry/tools`: they may import everything; nothing imports them.", []pkg{
 		{"tools/bench", "Quarry beside ripgrep, and beside an older Quarry"},
@@ -157,9 +157,9 @@ var layers = []layer{
 	}},
 }
 
-// roads are packages that only these may import, whatever their layer: the
-// engine is reached through the facade, and what is particular to one kind of
-// files enters in one place. "x/..." is every package below x.
+// roads maps packages to their only permitted importers, whatever their layer: the engine
+// is reached through the facade, and special handling of one kind of file enters in one
+// place. "x/..." is every package below x.
 var roads = map[string][]string{
 	"internal/backend":        {".", "internal/review"},
 	"internal/searcher":       {".", "internal/backend"},
@@ -180,21 +180,21 @@ var roads = map[string][]string{
 	"internal/re/...":         {"match", "internal/pcre", "internal/re/...", "internal/scan", "internal/terms"},
 }
 
-// opensUserFiles are the only packages that may call os functions that take a
-// path: everything else goes through rootfs, which keeps the sandbox.
+// opensUserFiles are the only packages that may call os functions with a path. All others
+// use rootfs, which enforces the sandbox.
 var opensUserFiles = map[string]bool{
 	"internal/rootfs":         true,
-	"internal/rootfs/mounts":  true, // the kernel's table
-	"internal/rootfs/outside": true, // files that a person names, or with a fixed place
+	"internal/rootfs/mounts":  true, // the kernel's mount table
+	"internal/rootfs/outside": true, // files that a person names, or at a fixed place
 	"internal/rootfs/posix":   true, // folders, on os.Root
 	"internal/powercut":       true,
-	"internal/quarrytest":     true, // folders of tests
+	"internal/quarrytest":     true, // test folders
 	"internal/cli":            true,
 	"internal/cli/agents":     true, // tokens, the page's address
-	"internal/clients":        true, // settings of clients
+	"internal/clients":        true, // client settings
 	"internal/cli/hook":       true, // which process works where
 	"internal/cli/env":        true, // folders that a person names, and its own
-	"internal/cli/manual":     true, // the pages it writes
+	"internal/cli/manual":     true, // the generated pages
 	"internal/config":         true,
 	"internal/doctor":         true, // folders and settings it examines
 	"internal/owner":          true, // its own socket

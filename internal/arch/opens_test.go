@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// pathOpeners are the os functions that look a path up. A file handle's own
-// methods are fine: someone who may open has opened it.
+// pathOpeners are the os functions that look up a path. Methods of a file handle are
+// fine: the file was opened with permission.
 var pathOpeners = map[string]bool{
 	"Open": true, "OpenFile": true, "Create": true, "CreateTemp": true, "MkdirTemp": true,
 	"ReadFile": true, "WriteFile": true, "ReadDir": true, "Remove": true, "RemoveAll": true,
@@ -53,12 +53,11 @@ func imports(f *ast.File, path string) bool {
 	return false
 }
 
-// fileReaders open a file for reading by its path: what stands there may be a FIFO,
-// a device or 20 GB. Everyone takes rootfs: a Root for a user's tree, outside.Read for
-// files that a person names.
+// fileReaders open a path for reading, which may be a FIFO, a device or 20 GB. Everything
+// else uses rootfs: a Root for a user's tree, outside.Read for files that a person names.
 var fileReaders = map[string]bool{"Open": true, "ReadFile": true, "OpenFile": true, "DirFS": true, "OpenRoot": true, "OpenInRoot": true}
 
-// readsByPath are the files, or folders with all of theirs, that may call
+// readsByPath lists the files, or folders with all of their files, that may call
 // fileReaders, with the reason.
 var readsByPath = map[string]string{
 	"internal/rootfs/":                  "the door",

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// named finds files and folders that a page names, and identifiers said to be in
-// one: `checks` in `internal/doctor/doctor.go`.
+// named finds files and folders that a page names, and identifiers it places in a file:
+// `checks` in `internal/doctor/doctor.go`.
 var (
 	named   = regexp.MustCompile("`((?:internal|search|change|fault|match|tool|docs|cmd|tools)/[\\w./-]+)`")
 	namedIn = regexp.MustCompile("`(\\w+)`(?: and `(\\w+)`)? (?:in|of) `([\\w/]+\\.go)`")
 )
 
-// A page for newcomers that names what is gone is worse than none.
+// A page for newcomers that names removed things is worse than none.
 func TestStartNamesWhatExists(t *testing.T) {
 	text, err := os.ReadFile("../../docs/START.md")
 	if err != nil {
@@ -46,7 +46,7 @@ func TestStartNamesWhatExists(t *testing.T) {
 	}
 }
 
-// The pages name tests by whole names or by how they begin.
+// The pages name tests by their full names or prefixes.
 func TestPagesNameTestsThatExist(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
 	mentioned := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)

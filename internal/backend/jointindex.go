@@ -113,6 +113,9 @@ func (s *jointIndex) Recording(ctx context.Context) (*change.Recording, error) {
 			out = &change.Recording{On: true}
 		}
 		out.On = out.On && st.On
+		if st.Since.After(out.Since) {
+			out.Since = st.Since
+		}
 		out.Files, out.TooLarge, out.OverBudget, out.Unreadable = out.Files+st.Files, out.TooLarge+st.TooLarge, out.OverBudget+st.OverBudget, out.Unreadable+st.Unreadable
 		out.Omitted, out.Unwatched = out.Omitted+st.Omitted, out.Unwatched+st.Unwatched
 		out.Bytes, out.MaxBytes = out.Bytes+st.Bytes, out.MaxBytes+st.MaxBytes

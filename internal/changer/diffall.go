@@ -3,6 +3,7 @@ package changer
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -43,8 +44,11 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 		}
 	}
 	c := &change.Change{Paths: []string{}}
-	showDiff(c, s.diffs()...)
+	showDiff(c, s.diffs(&textedit.DiffOptions{})...)
 	for _, f := range s.files {
+		if !f.differs() {
+			continue
+		}
 		c.Paths = append(c.Paths, f.path.String())
 		if f.mixed {
 			c.Warnings = append(c.Warnings, fault.Printable(f.path.String())+" was also changed by others in between; their lines are in this diff")
@@ -57,7 +61,7 @@ func (w *Changer) DiffAll(ids []string) (*change.Change, error) {
 type spans struct {
 	w     *Changer
 	files []*spanned
-	other []change.PathDiff // folders, links and modes
+	other []*turned // folders, links and modes
 }
 
 // spanned is one file, before and after.
@@ -68,6 +72,86 @@ type spanned struct {
 	lost, mixed  bool // a content is not kept; others changed it too
 	trashed      bool
 	renamedAlone bool // only its name changed so far
+	// binned is what it was before it went to the trash, under the name where.
+	binned *spanned
+	where  string
+}
+
+// turned is what was at a path and is there now, but for the contents of a file.
+type turned struct {
+	path     rootfs.Path
+	was, now []journal.Node // none: nothing; the first is the path itself
+	kind     change.DiffKind
+}
+
+// turn follows an operation that makes, removes or changes the mode of something.
+func (s *spans) turn(op journal.Op) {
+	var was, now []journal.Node
+	var kind change.DiffKind
+	switch op.Kind {
+	case journal.Chmod:
+		kind = change.DiffMode
+		was, now = []journal.Node{{Mode: op.Mode}}, []journal.Node{{Mode: op.NewMode}}
+	case journal.Create:
+		kind, now = change.DiffMade, op.Nodes
+	case journal.Restore:
+		kind, now = change.DiffRestored, op.Nodes
+	case journal.Remove:
+		kind, was = change.DiffDeleted, op.Nodes
+	case journal.Trash:
+		kind, was = change.DiffTrashed, op.Nodes
+	}
+	i := slices.IndexFunc(s.other, func(t *turned) bool { return t.path == op.Path })
+	if i < 0 {
+		s.other = append(s.other, &turned{path: op.Path, was: was, now: now, kind: kind})
+		return
+	}
+	t := s.other[i]
+	if op.Kind != journal.Chmod {
+		t.now, t.kind = now, kind
+	} else if len(t.now) > 0 {
+		t.now = slices.Clone(t.now)
+		t.now[0].Mode = op.NewMode
+	}
+}
+
+// diffs shows what differs. A file that comes or goes is shown with its contents.
+func (t *turned) diffs() (list []change.PathDiff) {
+	name := t.path.String()
+	show := func(nodes []journal.Node, kind change.DiffKind) {
+		if len(nodes) == 0 || nodes[0].Type == rootfs.TypeFile || nodes[0].Type == rootfs.TypeUnknown {
+			return
+		}
+		d := change.PathDiff{Kind: kind, Old: name, New: name, Entry: nodes[0].Type.String()}
+		if nodes[0].Type == rootfs.TypeDir {
+			d.Entry = "folder"
+		}
+		list = append(list, d)
+	}
+	same := len(t.was) == len(t.now) && !slices.ContainsFunc(t.was, func(a journal.Node) bool {
+		return !slices.ContainsFunc(t.now, func(b journal.Node) bool {
+			return a.Rel == b.Rel && (a.Type == b.Type || a.Type == rootfs.TypeUnknown || b.Type == rootfs.TypeUnknown) && a.Target == b.Target && (a.Rel == "" || a.Version == b.Version)
+		})
+	})
+	if !same {
+		gone, made := t.kind, t.kind
+		if len(t.now) > 0 {
+			gone = change.DiffDeleted // and another thing made
+		}
+		show(t.was, gone)
+		if made == change.DiffMode {
+			made = change.DiffMade
+		}
+		show(t.now, made)
+	} else if len(t.was) > 0 && t.was[0].Type != rootfs.TypeSymlink && t.was[0].Mode.Perm() != t.now[0].Mode.Perm() {
+		list = append(list, change.PathDiff{Kind: change.DiffMode, Old: name, New: name, Modes: [2]fs.FileMode{t.was[0].Mode, t.now[0].Mode}})
+	}
+	return list
+}
+
+// differs reports that something became of the file.
+func (f *spanned) differs() bool {
+	return f.had != f.has || f.had && (f.was != f.path || f.lost || !f.renamedAlone && !bytes.Equal(f.old, f.now))
 }
 
 func (s *spans) of(p rootfs.Path) *spanned {
@@ -96,8 +180,9 @@ func (s *spans) logged(_ *spanned, e journal.Entry, i int) (old, now []byte, err
 	return s.w.contents(e, i)
 }
 
-// planDiff shows a plan that fits the disk, each file once.
-func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
+// planDiff shows a plan that fits the disk, each file once, and counts the files that are
+// left out.
+func (w *Changer) planDiff(plan *journal.Plan, o change.Options) (diffs []change.PathDiff, more int, err error) {
 	s, e := &spans{w: w}, journal.Entry{Change: plan.Change}
 	for k := range e.Ops {
 		err := s.take(e, k, func(f *spanned, _ journal.Entry, _ int) (old, now []byte, err error) {
@@ -120,10 +205,24 @@ func (w *Changer) planDiff(plan *journal.Plan) ([]change.PathDiff, error) {
 			return old, now, err
 		})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
-	return s.diffs(), nil
+	limits := diffLimits()
+	if o.FullDiff {
+		limits = &textedit.DiffOptions{}
+	}
+	if o.AllLines {
+		limits = fullDiff(true)
+	}
+	diffs = s.diffs(limits)
+	for k, lines := 0, 0; k < len(diffs) && !o.FullDiff; k++ {
+		if lines >= maxDiffLines {
+			return diffs[:k], len(diffs) - k, nil
+		}
+		lines += strings.Count(diffs[k].Hunks, "\n") + 2
+	}
+	return diffs, 0, nil
 }
 
 // take follows an operation. The function returns its contents, given the file before
@@ -133,10 +232,13 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 	switch {
 	case op.Kind == journal.Rename:
 		return s.rename(op)
-	case op.Kind == journal.Chmod, op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile:
-		d, err := s.w.stepDiff(e, i, false, &textedit.DiffOptions{})
-		s.other = append(s.other, d)
-		return err
+	case op.Kind == journal.Chmod:
+		s.turn(op)
+		return nil
+	case op.Kind != journal.Replace && len(op.Nodes) > 0:
+		if s.turn(op); op.Nodes[0].Type != rootfs.TypeFile {
+			return nil
+		}
 	}
 	f := s.of(op.Path)
 	fresh := f == nil
@@ -145,6 +247,10 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 		s.files = append(s.files, f)
 	}
 	if op.Kind == journal.Restore {
+		if f.binned != nil && f.where == op.Where { // as it was, though the trash no longer has it
+			*f = *f.binned
+			return nil
+		}
 		if f.has, f.trashed, f.now = true, false, f.old; fresh {
 			_, now, err := contents(f, e, i)
 			f.now, f.lost = now, err != nil
@@ -153,6 +259,10 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 	}
 	old, now, err := contents(f, e, i)
 	if op.Kind == journal.Trash {
+		before := *f
+		before.has = true
+		before.renamedAlone = fresh || f.renamedAlone
+		f.binned, f.where = &before, op.Where
 		f.trashed = true
 		f.lost = f.lost || old == nil
 	}
@@ -172,6 +282,11 @@ func (s *spans) take(e journal.Entry, i int, contents func(*spanned, journal.Ent
 
 func (s *spans) rename(op journal.Op) error {
 	found := false
+	for _, t := range s.other {
+		if t.path == op.Path && len(t.now) > 0 {
+			t.path, found = op.To, len(t.was) == 0
+		}
+	}
 	for _, f := range s.files {
 		if f.path.Beneath(op.Path) && f.has {
 			to, err := journal.Rebase(f.path, op.Path, op.To)
@@ -188,8 +303,11 @@ func (s *spans) rename(op journal.Op) error {
 	return nil
 }
 
-func (s *spans) diffs() []change.PathDiff {
-	list := slices.Clone(s.other)
+func (s *spans) diffs(opts *textedit.DiffOptions) []change.PathDiff {
+	var list []change.PathDiff
+	for _, t := range s.other {
+		list = append(list, t.diffs()...)
+	}
 	slices.SortStableFunc(s.files, func(a, b *spanned) int { return strings.Compare(a.path.String(), b.path.String()) })
 	for _, f := range s.files {
 		name, before, after := f.path.String(), f.path.String(), f.path.String()
@@ -209,7 +327,7 @@ func (s *spans) diffs() []change.PathDiff {
 			list = append(list, change.PathDiff{Kind: change.DiffNotKept, Old: name, New: name})
 		case f.had && f.has && bytes.Equal(f.old, f.now):
 		default:
-			d := diffOf(before, after, f.old, f.now, &textedit.DiffOptions{})
+			d := diffOf(before, after, f.old, f.now, opts)
 			if f.trashed {
 				d.Kind = change.DiffTrashed
 				d.New = d.Old

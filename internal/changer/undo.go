@@ -114,13 +114,17 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		Tool: toolOf(o.Tool, "undo"), Paths: names(journal.Entry{Change: plan.Change}.Paths()), DryRun: o.DryRun,
 		Undoes: string(plan.Change.Undoes), PartOf: string(plan.Change.PartOf), Warnings: warnings,
 	}
+	if did := &plan.Change.Did; ofSeveral(did.Of) {
+		did.Path, did.Count, did.Files, did.Broken = brings(plan.Change.Ops)
+	}
 	record(c, plan.Change.Did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
+	c.Exact = warnings == nil && len(o.Parts) == 0 && fits.whole(plan)
 	limits, most := diffLimits(), maxDiffLines
 	if o.FullDiff && o.DryRun {
 		limits, most = fullDiff(o.AllLines), math.MaxInt // a rule may judge them
 	}
-	diffs, err := w.undoDiff(plan.Of, fits, limits, most)
+	diffs, more, err := w.undoDiff(plan.Of, fits, limits, most)
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}
@@ -130,6 +134,7 @@ func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o chang
 		})
 	}
 	showDiff(c, diffs...)
+	c.MoreDiffs = more
 	if ops := plan.Change.Ops; len(ops) == 1 && ops[0].Kind == journal.Replace {
 		c.Version = ops[0].New.String()
 		if len(diffs) == 1 {
@@ -411,25 +416,71 @@ func (w *Changer) Diff(id string, o *change.Options) (*change.Change, error) {
 	return &c, nil
 }
 
-// undoDiff shows what an undo does, up to about so many lines. Files that it carries
-// to later contents are shown as they are now.
-func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions, lines int) ([]change.PathDiff, error) {
-	var diffs []change.PathDiff
-	for i := 0; i < len(e.Ops) && lines > 0; i++ {
+// undoDiff shows what an undo does, up to about so many lines, and counts the files that
+// are left out. Files that it carries to later contents are shown as they are now.
+func (w *Changer) undoDiff(e journal.Entry, fits *fitted, opts *textedit.DiffOptions, lines int) (diffs []change.PathDiff, more int, err error) {
+	seen := map[rootfs.Path]bool{}
+	for i := range e.Ops {
 		if fits.left[i] {
 			continue
 		}
+		again := seen[e.Ops[i].Path]
+		seen[e.Ops[i].Path] = true
+		if lines <= 0 {
+			if !again {
+				more++
+			}
+			continue
+		}
 		var d change.PathDiff
-		var err error
 		if c := fits.carried[i]; c != nil {
 			d = c.diff(opts)
 		} else if d, err = w.stepDiff(e, i, true, opts); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		diffs = append(diffs, d)
 		lines -= strings.Count(d.Hunks, "\n") + 2
 	}
-	return diffs, nil
+	return diffs, more, nil
+}
+
+// ofSeveral reports an action on several files, or one of another program, or the undo of
+// one.
+func ofSeveral(a *change.Action) bool {
+	for a != nil && a.Of != nil {
+		a = a.Of
+	}
+	return a != nil && (a.Verb == change.Outside || a.Verb == change.Applied)
+}
+
+// brings counts the files that operations concern, how many of them come back, and how many
+// are removed. The first one is named.
+func brings(ops []journal.Op) (first string, all, back, removed int) {
+	var kinds [2]map[rootfs.Path]bool // made, removed
+	for i := range kinds {
+		kinds[i] = map[rootfs.Path]bool{}
+	}
+	for _, op := range ops {
+		switch op.Kind {
+		case journal.Create, journal.Restore:
+			kinds[0][op.Path] = true
+		case journal.Remove, journal.Trash:
+			kinds[1][op.Path] = true
+		}
+	}
+	paths := journal.Entry{Change: journal.Change{Ops: ops}}.Paths()
+	for _, p := range paths {
+		if first == "" || p.String() < first {
+			first = p.String()
+		}
+		switch made, gone := kinds[0][p], kinds[1][p]; {
+		case made && !gone:
+			back++
+		case gone && !made:
+			removed++
+		}
+	}
+	return first, len(paths), back, removed
 }
 
 // stepDiff shows an operation of an entry; reverse is the way back.

@@ -27,6 +27,17 @@ type fitted struct {
 	recovery bool
 }
 
+// whole reports that a plan undoes every operation, and nothing else is in the files.
+func (f *fitted) whole(plan *journal.Plan) bool {
+	n := 0
+	for k := range plan.Change.Ops {
+		if plan.Undoes(k) >= 0 {
+			n++
+		}
+	}
+	return len(f.carried) == 0 && n == len(plan.Of.Ops)
+}
+
 // fit makes a plan fit the disk: files that were changed since are undone beneath
 // the later changes, where that is possible.
 func (w *Changer) fit(ctx context.Context, plan *journal.Plan, o change.Options) (*fitted, error) {

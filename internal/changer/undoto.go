@@ -76,10 +76,15 @@ func (w *Changer) undoTo(ctx context.Context, o change.Options) (*change.Change,
 	if slices.ContainsFunc(entries, func(e journal.Entry) bool { return strings.HasPrefix(e.Did.Text, change.GitMoved) }) {
 		c.Warnings = append(c.Warnings, "git checked out another commit since: the files are as they were, git's HEAD and its index stay")
 	}
-	record(c, change.Action{Verb: change.WentBack, Count: len(entries), Files: len(c.Paths), Text: o.To.Name}, o.Summary, o.Client)
+	did := change.Action{Verb: change.WentBack, Count: len(entries), Text: o.To.Name}
+	var back int
+	_, did.Files, back, did.Broken = brings(plan.Change.Ops)
+	did.Updated = did.Files - back - did.Broken
+	record(c, did, o.Summary, o.Client)
 	c.Proposal, c.Rule = o.Proposal, o.Rule
 	if o.DryRun {
-		diffs, err := w.planDiff(plan)
+		diffs, more, err := w.planDiff(plan, o)
+		c.MoreDiffs = more
 		if err != nil {
 			c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 		}

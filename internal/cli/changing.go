@@ -38,7 +38,8 @@ type changer struct {
 	entries bool // a symlink itself is moved or deleted, not its target
 	// recorded includes changes by other programs up to now
 	recorded bool
-	skip     bool // undo skips files that have changed since
+	skip     bool   // undo skips files that have changed since
+	again    string // the command that shows a whole diff
 
 	ws  *quarry.Workspace
 	dir string // base of the paths in errors; "" if there is none
@@ -384,6 +385,12 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 	text := c.s.Safe(b.String())
 	if c.diff || ch.DryRun {
 		text += c.s.Paint().Diff(ch.Diffs, c.s.Safe)
+		if all := c.again; ch.MoreDiffs > 0 {
+			if !ch.DryRun {
+				all = "quarry diff " + ch.ID
+			}
+			text += fmt.Sprintf("%s; %s shows all\n", fault.Count(ch.MoreDiffs, "more file"), all)
+		}
 	}
 	return c.s.Write(text)
 }

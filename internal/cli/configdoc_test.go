@@ -49,7 +49,7 @@ A key has the name of a flag, in the section of its command. If several places s
 
 A ` + "`quarry.toml`" + ` in a workspace is never read, so no repository can choose what agents may see or change.
 
-A flag also wins over keys that exclude it: ` + "`-s`" + ` on the command line over ` + "`smart-case`" + ` in the file.
+A flag also wins over keys that contradict it: ` + "`-s`" + ` on the command line over ` + "`smart-case`" + ` in the file.
 
 If the file has a mistake, every command but ` + "`help`, `config`, `doctor`, `man` and `completion`" + ` refuses to start and names
 the line and the key. ` + "`quarry doctor`" + ` gives the command that repairs it.

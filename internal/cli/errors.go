@@ -275,7 +275,7 @@ var otherNames = map[string]string{
 	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
 	"install": "mcp install", "uninstall": "mcp uninstall", "server": "mcp", "agent": "mcp",
 	"page": "ui", "web": "ui", "open": "ui", "browser": "ui",
-	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
+	"status": "log, quarry record status or quarry index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
 }
 
 // knownCommand refuses an argument that is not a command and suggests the

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,7 +182,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 		if ch.Client.Session != "" {
 			by += " in session " + ch.Client.Session
 		}
-		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
+		rest := fmt.Sprintf("  %s  %s%s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, tops(&ch), by, fate(&ch))
 		b.WriteString(paint.In(printing.Good, c.s.Safe(ch.ID)) + c.s.Safe(rest) + "\n")
 		if diffs {
 			shown, err := c.ws.Diff(ctx, ch.ID, nil)
@@ -203,6 +204,9 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 	if log.Lost > 0 {
 		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", fault.Count(log.Lost, "change is", "changes are"))
 	}
+	if st, err := c.ws.Recording(ctx); err == nil && st != nil && st.On && !st.Since.IsZero() && !which.mine {
+		b.WriteString("changes of other programs are recorded" + render.Since(st.Since) + "\n")
+	}
 	if err := c.s.Write(b.String()); err != nil {
 		return err
 	}
@@ -216,6 +220,34 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, d
 		return c.s.Nothing("no changes: nothing was changed here with quarry so far")
 	}
 	return nil
+}
+
+// tops names up to three folders and files at the top that a change of several files
+// concerns, those with most of it first.
+func tops(ch *change.Change) string {
+	several := ch.Did.Count > 1 && slices.Contains([]change.Verb{change.Outside, change.Applied, change.Undid, change.UndidPart}, ch.Did.Verb)
+	if !several && ch.Did.Verb != change.WentBack {
+		return ""
+	}
+	counts, folders := map[string]int{}, map[string]bool{}
+	for _, p := range ch.Paths {
+		top, _, below := strings.Cut(p, "/")
+		counts[top]++
+		folders[top] = folders[top] || below
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
+	})
+	more := ""
+	if n := len(names) - 3; n > 0 {
+		names, more = names[:3], fmt.Sprintf(" and %d more", n)
+	}
+	for i, name := range names {
+		if names[i] = fault.Printable(name); folders[name] {
+			names[i] += "/"
+		}
+	}
+	return ": " + strings.Join(names, ", ") + more
 }
 
 // fate tells what became of a change.
@@ -248,7 +280,9 @@ since, with Quarry or without, stays. If something was changed in the same place
 or next to it, the undo is refused, shows both, and changes nothing. With
 --skip-conflicts such files are left as they are, and the others are undone.
 
-An undo is a change too: undo its id to have the first change again.
+An undo is a change too: undo its id to have the first change again. Contents,
+modes, links and folders come back, times do not. Give an ID to undo one change
+and keep what was done since; --to takes back everything since a point.
 
 With --to the files become what they were at a point: right after a change (its
 id), at a time, or at a point that quarry point has named. All changes since are
@@ -259,7 +293,12 @@ with the name of one author: a client, "another program" or you.
 With --all-since all changes since then are undone, the newest first, and
 with --client those of one program, with --session those of one session of it;
 the first that is refused ends it.`,
-		`  quarry undo
+		`  # a script has just damaged many files: find its change, look, undo it
+  quarry log
+  quarry undo 2pm9tp00 --dry-run
+  quarry undo 2pm9tp00
+
+  quarry undo
   quarry undo 2pm9tp00 main.go:120
   quarry undo --to 10m --dry-run
   quarry undo --to before-refactoring --all
@@ -291,6 +330,7 @@ the first that is refused ends it.`,
 				}
 				o.Parts = append(o.Parts, part)
 			}
+			o.FullDiff, o.AllLines = c.diff, c.diff
 			p := s.Progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(p.Watch(cmd.Context()), id, &o)
 			p.End()
@@ -300,7 +340,8 @@ the first that is refused ends it.`,
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = env.ErrNone
 			} else if err == nil {
-				err = c.report(ch, render.Undone(ch))
+				c.again = c.whole("quarry undo", append([]string{cmp.Or(ch.Undoes, ch.PartOf)}, args[min(len(args), 1):]...))
+				err = c.undone(ch)
 			}
 			return c.run(render.Undoing, id, err)
 		})
@@ -313,6 +354,33 @@ the first that is refused ends it.`,
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
 	return cmd
+}
+
+// undone reports an undo.
+func (c *changer) undone(ch *change.Change) error {
+	if back := ch.Did.Back(true); ch.DryRun && back != "" {
+		return c.tell(ch, "Dry run, nothing was changed. It "+c.s.Safe(back)+":\n", nil)
+	}
+	again := ""
+	switch {
+	case ch.DryRun || ch.Unchanged || ch.NoUndo != "" || ch.ID == "":
+	case ch.Exact:
+		again = fmt.Sprintf("All paths are as they were before the change; quarry undo %s takes this back.", ch.ID)
+	default:
+		again = fmt.Sprintf("quarry undo %s takes this back.", ch.ID)
+	}
+	return c.report(ch, render.Undone(ch), again)
+}
+
+// whole is the command that shows all of what an undo would do.
+func (c *changer) whole(command string, args []string) string {
+	for _, arg := range args {
+		command += " " + render.ShellQuote(arg)
+	}
+	if c.skip {
+		command += " --skip-conflicts"
+	}
+	return command + " --dry-run --diff"
 }
 
 // part reads FILE or FILE:LINE.
@@ -365,7 +433,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 			continue // none of its files is as it left them
 		}
 		if err == nil {
-			err = c.report(done, render.Undone(done))
+			err = c.undone(done)
 		}
 		if err != nil {
 			return c.run(render.Undoing, ch.ID, err)
@@ -394,7 +462,10 @@ point as one diff.`, `  quarry diff
 			var ch *change.Change
 			var err error
 			if since != "" {
-				ch, err = c.diffSince(cmd.Context(), since)
+				if ch, err = c.diffSince(cmd.Context(), since); err == nil && len(ch.Diffs) == 0 && !c.json {
+					fmt.Fprintln(s.Err, "quarry: nothing differs")
+					err = env.ErrNone
+				}
 			} else {
 				ch, err = c.ws.Diff(cmd.Context(), id, &change.Options{AllLines: true})
 			}

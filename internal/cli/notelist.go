@@ -19,7 +19,8 @@ func newNoteList(s env.Streams) *cobra.Command {
 	cmd := command.New("list FILTERS", "List notes with their values, or their tasks",
 		`List the notes that filters select, each with the values of columns, between
 tabs: properties, inline fields, tags, links, tasks, folder, name, modified and
-created. --tasks lists the tasks that filters select.`,
+created. A property of the note comes before the file's: file.size and file.mtime
+are always the file's. --tasks lists the tasks that filters select.`,
 		`  quarry note list 'tag:book has:author' --columns author,rating --sort -rating
   quarry note list 'task:todo task:due<today path:Projects' --tasks`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
@@ -39,6 +40,9 @@ created. --tasks lists the tasks that filters select.`,
 			}
 			if len(t.Unsupported) > 0 {
 				fmt.Fprintln(s.Err, s.Safe("quarry: not followed: "+strings.Join(t.Unsupported, ", ")))
+			}
+			if len(t.Empty) > 0 {
+				fmt.Fprintln(s.Err, s.Safe("quarry: no note here has a value of "+strings.Join(t.Empty, ", ")))
 			}
 			return c.run(render.Reading, args[0], showList(c, "no notes", func(r notebook.Row) string {
 				if t.Group != "" {

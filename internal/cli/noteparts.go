@@ -159,7 +159,7 @@ func newNoteProperty(s env.Streams) *cobra.Command {
 	remove, everywhere := false, false
 	cmd := command.New("property [PATH] [NAME]", "Read or change properties of notes",
 		`Show the properties of a note, or one of them; without a path the properties of
-all notes with counts. --set gives one a value, written as YAML ('[a, b]', 3,
+all notes with counts, with --all NAME the values of one. --set gives one a value, written as YAML ('[a, b]', 3,
 true, text); --delete takes it out; --rename gives it another name, in one note
 or, with --all, in every note as one change. --where sets or deletes it in the
 notes that filters select. Comments and all other properties keep their bytes.`,
@@ -227,7 +227,11 @@ func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name s
 }
 
 func (c *noteChanger) showProperties(ctx context.Context, path, name string) error {
-	if path == "" {
+	switch {
+	case path == "" && name != "":
+		values, _, err := c.book.PropertyValues(ctx, name, "")
+		return c.showNames("")(values, err)
+	case path == "":
 		return c.showNames("")(c.book.PropertyNames(ctx))
 	}
 	_, list, err := c.book.Properties(ctx, path)

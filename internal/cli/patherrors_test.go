@@ -63,7 +63,7 @@ func TestPathErrors(t *testing.T) {
 		{[]string{"read", "away"}, "\"away\" is not in the workspace " + root + "; if you mean it, add --root " + render.ShellQuote(filepath.Join(filepath.Dir(root), "other")) + "\n"},
 		{[]string{"replace", "(", "x"}, "unclosed group\n    (\n    ^\nClose it with \")\", or write \\( to match a parenthesis.\n"},
 		{[]string{"replace", "x(?=y)", "z"}, "look-around isn't supported in Rust syntax\n    x(?=y)\n     ^^^\nquarry replace has Rust's syntax alone: match what stands around it in groups, and put them back with $1.\n"},
-		{[]string{"replace", `x\n`, "z"}, "the pattern contains a line feed, which no single line can match\n    x\\n\n     ^\nSearch in multiline mode to match across lines.\nHere: quarry replace -U\n"},
+		{[]string{"replace", `x\ny`, "z"}, "the pattern contains a line feed, which no single line can match\n    x\\ny\n     ^\nSearch in multiline mode to match across lines.\nHere: quarry replace -U\n"},
 	} {
 		got := runQuarry("", c.args...)
 		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {

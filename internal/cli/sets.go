@@ -181,7 +181,8 @@ func newReplace(s env.Streams) *cobra.Command {
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
 is a dollar sign; with -F both are literal, with --literal TEXT is. Further
 patterns come with --also and --by; each is of the files as they were, and two
-that match the same text are refused. With
+that match the same text are refused. A pattern that ends with \n takes the
+ending of its line with it, whichever it is; with an empty TEXT it deletes. With
 --structure both are code with holes (quarry help structure); places where
 tokens can't tell what is right are left alone and counted. So are files that
 git ignores, hidden and binary ones.`,

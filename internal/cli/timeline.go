@@ -49,7 +49,8 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	}
 	to.By = by
 	o := c.options()
-	o.To, o.SkipConflicts, o.DryRun, o.FullDiff = to, c.skip, true, c.dryRun
+	o.To, o.SkipConflicts, o.DryRun, o.FullDiff = to, c.skip, true, c.diff
+	o.AllLines = c.diff
 	plan, err := c.ws.Undo(ctx, "", &o)
 	if err != nil {
 		return err
@@ -63,7 +64,12 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 		}
 	}
 	if c.dryRun {
-		return c.tell(plan, "Dry run, nothing was changed. It would undo this:\n", nil)
+		rest := []string{point}
+		if by != "" {
+			rest = append(rest, "--by", by)
+		}
+		c.again = c.whole("quarry undo --to", rest)
+		return c.undone(plan)
 	}
 	others := slices.ContainsFunc(plan.Authors, func(a change.Author) bool { return a.Name != change.Yourself })
 	if others && !all && by == "" {
@@ -76,7 +82,10 @@ func (c *changer) undoTo(ctx context.Context, point, by string, all bool) error 
 	if err != nil {
 		return err
 	}
-	return c.report(done, render.Undone(done))
+	if c.diff {
+		done.Diffs, done.Diff = plan.Diffs, plan.Diff
+	}
+	return c.undone(done)
 }
 
 // authors lists the authors of the undone changes.

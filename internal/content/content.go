@@ -1,10 +1,9 @@
-// Package content turns the bytes of a file into the text that is searched:
-// unpacked, decoded from an encoding, or made by a program.
+// Package content turns the bytes of a file into the text to search: unpacked, decoded
+// from an encoding, or produced by a program.
 //
-// A Maker opens nothing: its caller opens the file inside the sandbox and passes the
-// bytes. It runs only programs that its options name, and with -z the known
-// unpackers; none outlives its context. A Maker is safe for
-// concurrent use.
+// A Maker opens no files: its caller opens the file inside the sandbox and passes the
+// bytes. It runs only programs that its options name and, with -z, the known unpackers;
+// none outlives its context. A Maker is safe for concurrent use.
 package content
 
 import (
@@ -22,20 +21,20 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Options say what is done: first a program or unpacking, then decoding.
+// Options select the steps: first a program or unpacking, then decoding.
 type Options struct {
-	Zip      bool   // unpack files by the end of their name
-	Encoding string // a label as browsers know them; "" and auto leave the text as it is
-	// Command gets the path as its argument and the bytes on its standard input; its
-	// standard output is the text. Only files that Wanted accepts go to it.
+	Zip      bool   // unpack files according to their extension
+	Encoding string // a label as browsers know them; "" and auto leave the text unchanged
+	// Command gets the path as its argument and the bytes on standard input, and writes
+	// the text to standard output. It runs only for files that Wanted accepts.
 	Command string
 	Wanted  func(path string) bool // nil wants all
 }
 
-// Maker makes texts.
+// Maker produces texts.
 type Maker struct {
 	o   Options
-	enc encoding.Encoding // nil leaves the text as it is
+	enc encoding.Encoding // nil leaves the text unchanged
 }
 
 // New checks the options.
@@ -56,9 +55,9 @@ func New(o Options) (*Maker, error) {
 	return m, nil
 }
 
-// Text gives the text of a file that is shown as path. Closing it reports what a
-// program has complained about. When ctx is done, a program is killed with the
-// processes it started, and reading and closing return the error of ctx.
+// Text returns the text of the file shown as path. Close reports the program's error
+// messages. When ctx is done, the program is killed with the processes it started, and
+// reading and closing return ctx's error.
 func (m *Maker) Text(ctx context.Context, path string, r io.Reader) (io.ReadCloser, error) {
 	text := io.NopCloser(r)
 	var err error
@@ -74,7 +73,7 @@ func (m *Maker) Text(ctx context.Context, path string, r io.Reader) (io.ReadClos
 	return &decoded{transform.NewReader(text, unicode.BOMOverride(m.enc.NewDecoder())), text}, nil
 }
 
-// decoded is a text in UTF-8.
+// decoded converts a text to UTF-8.
 type decoded struct {
 	io.Reader
 	from io.Closer
@@ -82,7 +81,7 @@ type decoded struct {
 
 func (d *decoded) Close() error { return d.from.Close() }
 
-// unpackers are programs by the extension of a name. gzip and bzip2 need none.
+// unpackers maps extensions to programs. gzip and bzip2 need none.
 var unpackers = map[string][]string{
 	".xz": {"xz", "-dc"}, ".txz": {"xz", "-dc"}, ".lzma": {"xz", "--format=lzma", "-dc"},
 	".lz4": {"lz4", "-dc"}, ".br": {"brotli", "-dc"}, ".zst": {"zstd", "-q", "-dc"}, ".zstd": {"zstd", "-q", "-dc"},

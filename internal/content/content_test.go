@@ -56,8 +56,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestMain makes the test program the one that TestCommand runs: what a cat says
-// of a missing file depends on the system and its language.
+// TestMain lets the test program act as the program that TestCommand runs: the message of
+// cat for a missing file depends on the system and its language.
 func TestMain(m *testing.M) {
 	switch os.Getenv("CONTENT_PROGRAM") {
 	case "cat":
@@ -98,7 +98,7 @@ func TestCommand(t *testing.T) {
 	if _, err = read(t, Options{Command: cat}, "/no/such/file", "foo"); err == nil || !strings.Contains(err.Error(), "can't open it") {
 		t.Errorf("what a program says: %v", err)
 	}
-	// Nobody reads all of it.
+	// The text is not read to its end.
 	m, _ := New(Options{Command: cat})
 	r, err := m.Text(t.Context(), "-", strings.NewReader(strings.Repeat("x", 1<<20)))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// inGroup gives a program a process group of its own, so that it can be killed with
-// the processes it starts.
+// inGroup gives a program its own process group, so that it can be killed with the
+// processes it starts.
 func inGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func killGroup(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }

@@ -7,6 +7,6 @@ import (
 
 func inGroup(*exec.Cmd) {}
 
-// killGroup ends the program alone. Processes that it started continue, but are not
+// killGroup kills the program alone. Processes that it started continue, but are not
 // waited for.
 func killGroup(p *os.Process) error { return p.Kill() }

@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// program is the output of a program that runs.
+// program is the output of a running program.
 type program struct {
 	cmd   *exec.Cmd
 	in    *source
 	out   io.ReadCloser
 	says  strings.Builder
 	ended bool                  // the output was read to its end
-	cut   atomic.Pointer[error] // why it was killed: the error of its context
+	cut   atomic.Pointer[error] // the context error for which it was killed
 }
 
-// lingers is how long we wait, after the program has ended, for a process that it
-// started and that still holds the pipes.
+// lingers is how long to wait, after the program has ended, for a process it started that
+// still holds the pipes.
 const lingers = time.Second
 
 func run(ctx context.Context, in io.Reader, name string, args ...string) (io.ReadCloser, error) {
@@ -46,8 +46,8 @@ func run(ctx context.Context, in io.Reader, name string, args ...string) (io.Rea
 	return p, nil
 }
 
-// kill ends the program and what it started. The pipe is closed too: a process that
-// left the group may hold its other end.
+// kill ends the program and its process group. It also closes the pipe, because a process
+// that left the group may hold the other end.
 func (p *program) kill() error {
 	err := killGroup(p.cmd.Process)
 	p.out.Close()
@@ -63,9 +63,9 @@ func (p *program) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Close ends a program whose output is not read to the end. If the program failed by
-// itself, the error has its messages. A program that was read to the end may run
-// until ctx is done.
+// Close ends a program whose output is not read to the end. If the program itself failed,
+// the error has its messages. A program that was read to the end may run until ctx is
+// done.
 func (p *program) Close() error {
 	ended := p.ended
 	if !ended {
@@ -87,7 +87,7 @@ func (p *program) Close() error {
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }
 
-// source is what a program reads. It borrows its reader: after detach the reader
+// source is the program's standard input. It borrows its reader: after detach the reader
 // is not used, even if a process still holds the pipe.
 type source struct {
 	mu sync.Mutex

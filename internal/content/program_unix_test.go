@@ -17,8 +17,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// A program that hangs, leaves a child with its output behind, or lives on without
-// output ends with the context, and so do the processes it started.
+// A program that hangs, leaves a child holding its output, or runs on without output ends
+// with the context, and so do its child processes.
 func TestProgramEndsWithItsContext(t *testing.T) {
 	for _, c := range []struct{ name, script string }{
 		{"hangs", `echo text; sleep 1000 & echo $! > "$1"; wait`},
@@ -57,7 +57,7 @@ func TestProgramEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A program whose text is not wanted any more takes its children with it.
+// Closing a text early also kills the program's children.
 func TestClosedEarly(t *testing.T) {
 	dir := t.TempDir()
 	script, pidFile := filepath.Join(dir, "p.sh"), filepath.Join(dir, "pid")
@@ -97,7 +97,7 @@ func waitPid(t *testing.T, name string) int {
 	return pid
 }
 
-// waitGone waits until a process is killed. Nobody may have reaped it yet.
+// waitGone waits until a process is killed, though it may not have been reaped yet.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
 	if !stress.Becomes(func() bool {

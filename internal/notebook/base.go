@@ -86,6 +86,9 @@ func (b *Book) baseTable(ctx context.Context, term *notefilter.Term, q TableQuer
 		sorts = append(sorts, order{b.baseColumn(name), desc})
 	}
 	err = b.fill(ctx, t, filter, columns, sorts)
+	if len(q.Columns) > 0 {
+		t.findEmpty(columns, nil)
+	}
 	if v.Limit > 0 && v.Limit < len(t.Rows) {
 		t.Unsupported = append(t.Unsupported, fmt.Sprintf("%d more rows beyond its limit", len(t.Rows)-v.Limit))
 		t.Rows = t.Rows[:v.Limit]
@@ -96,11 +99,7 @@ func (b *Book) baseTable(ctx context.Context, term *notefilter.Term, q TableQuer
 // baseColumn makes a column of a base: note.age, age, or file.name.
 func (b *Book) baseColumn(name string) column {
 	if field, ok := strings.CutPrefix(name, "file."); ok {
-		plain := map[string]string{"basename": "name", "name": "file name", "mtime": "modified", "ctime": "created"}
-		if to, ok := plain[field]; ok {
-			field = to
-		}
-		c := b.column(field)
+		c, _ := b.fileColumn(baseField(field))
 		c.name = name
 		return c
 	}
@@ -109,6 +108,14 @@ func (b *Book) baseColumn(name string) column {
 		values, _ := property(ctx, f, name)
 		return notefields.Filled(values)
 	}}
+}
+
+// baseField is the name of fileColumn for a field that bases call file.x.
+func baseField(field string) string {
+	if plain, ok := map[string]string{"basename": "name", "name": "file name", "mtime": "modified", "ctime": "created"}[field]; ok {
+		return plain
+	}
+	return field
 }
 
 // property is the value of a property in the front matter.

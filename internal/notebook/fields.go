@@ -73,10 +73,24 @@ func (b *Book) SetProperties(ctx context.Context, notes Chosen, set map[string]a
 		if len(set) == 0 {
 			lacks = "no " + strings.Join(remove, ", ")
 		}
-		return b.editAll(ctx, notes, nil, what, lacks, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+		replaced := 0 // notes that had another value
+		summary := func(notes int) string {
+			if replaced == 0 {
+				return inNotes(what)(notes)
+			}
+			return fmt.Sprintf("%s, replaced in %d", inNotes(what)(notes), replaced)
+		}
+		return b.editAll(ctx, notes, nil, summary, lacks, ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
 			after, err := withProperties(ctx, text, set, remove, true)
 			if err != nil || string(after) == string(text) {
 				return nil, err
+			}
+			old, _ := vault.ReadHead(ctx, text).Properties()
+			for key := range set {
+				if old[key] != nil {
+					replaced++
+					break
+				}
 			}
 			return []vault.Splice{{Span: vault.Span{Start: 0, End: frontMatterEnd(text)}, New: string(after[:frontMatterEnd(after)])}}, nil
 		})
@@ -198,7 +212,7 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 	}
 	what := fmt.Sprintf("renamed property %s to %s", from, to)
 	none := &vault.NoPartError{Kind: "property", Want: from}
-	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, what, "", none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`^---`}, inNotes(what), "", none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameProperty(text, from, to)
 	})
 }
@@ -262,7 +276,7 @@ func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) 
 	}
 	what := fmt.Sprintf("renamed tag #%s to #%s", clean, strings.TrimPrefix(to, "#"))
 	none := fault.New(fault.NotFound, fmt.Sprintf("no note has the tag #%s", clean), "list the tags first")
-	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, what, "", none, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, Chosen{Path: path}, []string{`#`, `^"?'?tags?"?'?:`}, inNotes(what), "", none, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.RenameTag(ctx, text, from, to)
 	})
 }
@@ -315,14 +329,19 @@ func (b *Book) AddTag(ctx context.Context, notes Chosen, tag string, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	return b.editAll(ctx, notes, nil, "added tag #"+clean, "the tag", ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
+	return b.editAll(ctx, notes, nil, inNotes("added tag #"+clean), "the tag", ErrNoNote, o, func(text []byte) ([]vault.Splice, error) {
 		return vault.AddTag(ctx, text, clean)
 	})
 }
 
+// inNotes words a change of so many notes.
+func inNotes(what string) func(notes int) string {
+	return func(notes int) string { return fmt.Sprintf("%s in %s", what, fault.Count(notes, "note")) }
+}
+
 // editAll makes the same change in every chosen note it concerns, as one change.
 // lacks says what a selected note has that makes the change needless.
-func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what, lacks string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
+func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, summary func(notes int) string, lacks string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
 	var ops []change.Op
 	left := map[string][]string{} // reason to notes
 	add := func(n *Note) error {
@@ -371,7 +390,7 @@ func (b *Book) editAll(ctx context.Context, notes Chosen, exprs []string, what, 
 		}
 		return nil, none
 	}
-	c, err := b.apply(ctx, fmt.Sprintf("%s in %s", what, fault.Count(len(ops), "note")), o, ops...)
+	c, err := b.apply(ctx, summary(len(ops)), o, ops...)
 	if c != nil {
 		c.Warnings = append(c.Warnings, alone...)
 	}

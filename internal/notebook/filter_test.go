@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +42,9 @@ func TestNoteFilters(t *testing.T) {
 		"Projects/a.md", "---\ntags: [work/x]\nstatus: Done\ndue: 2024-01-02\nrating: 4\n---\n# Log\nplan [[b]] and [[c#Steps]]\n",
 		"b.md", "---\nstatus: [open, in progress]\nrating: 10\naliases: [Second]\nempty:\n---\n#work plan\n- [ ] call\n- [x] write\n",
 		"c.md", "plan\nowner:: Ann\n[size:: 12] `[no:: 1]`\n## Steps\n- [-] cancelled\n[t](b.md)\n",
-		"d/b.md", "[[d/b]] elsewhere\n",
+		"d/b.md", "[[d/b]] elsewhere\nteam:: [[People/Ann.md#Work|Annie]]\n",
+		"e.md", "---\nproject: \"[[Atlas]]\"\n---\n", "f.md", "---\nproject: [x, \"[[Work/Atlas|The Map]]\"]\n---\n",
+		"g.md", "---\nproject: \"[[Atlas]] or [[Cobalt]]\"\nday: \"[[2026-05-01]]\"\n---\n",
 	)
 	old := time.Date(2020, 5, 6, 7, 8, 9, 0, time.Local)
 	if err := os.Chtimes(filepath.Join(w.dir, "c.md"), old, old); err != nil {
@@ -61,7 +64,7 @@ func TestNoteFilters(t *testing.T) {
 		{`property:status = "in progress"`, "b.md"},
 		{"property:status contains prog", "b.md"},
 		{"property:status!=done", "b.md"},
-		{"-property:status=done", "b.md c.md d/b.md"},
+		{"-property:status=done", "b.md c.md d/b.md e.md f.md g.md"},
 		{"property:rating>4", "b.md"},
 		{"property:rating >= 4", "Projects/a.md b.md"},
 		{"property:rating<10", "Projects/a.md"},
@@ -75,11 +78,27 @@ func TestNoteFilters(t *testing.T) {
 		{"property:owner=ann", "c.md"},
 		{"property:size>9", "c.md"},
 		{"property:no", ""},
+		{"property:project=Atlas", "e.md f.md"},
+		{"property:project=[[Atlas]]", "e.md"},
+		{`property:project="[[Work/Atlas|The Map]]"`, "f.md"},
+		{"property:project=work/atlas", "f.md"},
+		{"property:project=Work/Atlas.md", "f.md"},
+		{`property:project="the map"`, "f.md"},
+		{"property:project=Work", ""},
+		{"property:project=Cobalt", ""},
+		{"property:project!=Atlas", "g.md"},
+		{"property:project contains tlas", "e.md f.md g.md"},
+		{"property:team=ann", "d/b.md"},
+		{"property:team=annie", "d/b.md"},
+		{"property:team=People/Ann", "d/b.md"},
+		{"property:team=People/Ann#Work", "d/b.md"},
+		{"property:team=work", ""},
+		{"property:day=2026-05-01", "g.md"},
 		{"has:empty", ""},
 		{"has:rating", "Projects/a.md b.md"},
 		{"has:tags", "Projects/a.md b.md"},
 		{"has:tasks", "b.md"},
-		{"has:links", "Projects/a.md c.md d/b.md"},
+		{"has:links", "Projects/a.md c.md d/b.md e.md f.md g.md"},
 		{"path:projects/ plan", "Projects/a.md"},
 		{"heading:log", "Projects/a.md"},
 		{`(heading:"lo(g" OR heading:"log)" OR heading:"log")`, "Projects/a.md"},
@@ -100,8 +119,8 @@ func TestNoteFilters(t *testing.T) {
 		{"link:c#other", ""},
 		{"modified:2020-05-06", "c.md"},
 		{"modified:<2021", "c.md"},
-		{"modified:>2020-05-06", "Projects/a.md b.md d/b.md"},
-		{"modified:7d", "Projects/a.md b.md d/b.md"},
+		{"modified:>2020-05-06 -has:project", "Projects/a.md b.md d/b.md"},
+		{"modified:7d -has:project", "Projects/a.md b.md d/b.md"},
 		{"-plan", "Projects/a.md b.md c.md"},
 		{"other: plan", "Projects/a.md b.md c.md"},
 		{`"owner::" plan`, "Projects/a.md b.md c.md"},
@@ -141,7 +160,8 @@ type model struct {
 	inline     map[string]int
 	todo, done int
 	heading    string
-	links      []string // paths
+	links      []string    // paths
+	projects   [][3]string // folder, name and alias of links
 }
 
 var modelNames = []string{"alpha", "beta", "gamma", "delta"}
@@ -164,6 +184,9 @@ func randomModel(r *rand.Rand, i int) *model {
 	m.todo, m.done = r.IntN(2), r.IntN(2)
 	m.heading = pick()
 	for range r.IntN(3) {
+		m.projects = append(m.projects, [3]string{[]string{"", pick() + "/"}[r.IntN(2)], pick(), []string{"", pick()}[r.IntN(2)]})
+	}
+	for range r.IntN(3) {
 		m.links = append(m.links, fmt.Sprintf("n%d", r.IntN(30)))
 	}
 	return m
@@ -180,6 +203,15 @@ func (m *model) text() string {
 	}
 	for k, v := range m.texts {
 		fmt.Fprintf(&b, "%s: %s\n", k, v)
+	}
+	for i, p := range m.projects {
+		if i == 0 {
+			b.WriteString("project:\n")
+		}
+		if p[2] != "" {
+			p[2] = "|" + p[2]
+		}
+		fmt.Fprintf(&b, "  - \"[[%s]]\"\n", strings.Join(p[:], ""))
 	}
 	fmt.Fprintf(&b, "---\n# %s\n", m.heading)
 	for k, v := range m.inline {
@@ -216,7 +248,7 @@ func randomFilter(r *rand.Rand, deep int) (string, func(*model) bool) {
 	}
 	var text string
 	var judge func(*model) bool
-	switch r.IntN(9) {
+	switch r.IntN(10) {
 	case 0:
 		tag := pick()
 		text, judge = "tag:"+tag, func(m *model) bool { return slices.Contains(m.tags, tag) }
@@ -239,6 +271,15 @@ func randomFilter(r *rand.Rand, deep int) (string, func(*model) bool) {
 		n := fmt.Sprintf("n%d", r.IntN(30))
 		text, judge = "link:"+n, func(m *model) bool {
 			return slices.Contains(m.links, n) && !strings.HasSuffix(m.path, "/"+n+".md")
+		}
+	case 8:
+		value, not := pick(), r.IntN(3) == 0
+		if r.IntN(3) == 0 {
+			value = pick() + "/" + value
+		}
+		text, judge = "property:project"+map[bool]string{true: "!=", false: "="}[not]+value, func(m *model) bool {
+			has := slices.ContainsFunc(m.projects, func(p [3]string) bool { return p[1] == value || p[0]+p[1] == value || p[2] == value })
+			return len(m.projects) > 0 && has != not
 		}
 	default:
 		text, judge = "has:status", func(m *model) bool { _, ok := m.texts["status"]; return ok }
@@ -553,9 +594,21 @@ func realFilter(r *rand.Rand, notes []*realNote, deep int) (string, func(*realNo
 		return slices.ContainsFunc(n.props[name], func(v string) bool {
 			x, e1 := strconv.ParseFloat(v, 64)
 			y, e2 := strconv.ParseFloat(value, 64)
-			return v == value || e1 == nil && e2 == nil && x == y
+			return v == value || slices.Contains(linkNames(v), strings.TrimSuffix(value, ".md")) || e1 == nil && e2 == nil && x == y
 		})
 	}
+}
+
+var wholeLink = regexp.MustCompile(`^\[\[([^\]\[|]*?)(\.md)?(#[^\]\[|]*)?(?:\|([^\]\[]*))?\]\]$`)
+
+// linkNames are the names of a value that is a link.
+func linkNames(v string) []string {
+	m := wholeLink.FindStringSubmatch(v)
+	if m == nil {
+		return nil
+	}
+	target := m[1]
+	return []string{target, target + m[3], target[strings.LastIndex(target, "/")+1:], m[4]}
 }
 
 // link: selects the sources of Backlinks, for every note. QUARRY_NOTES_CORPUS is a

@@ -20,7 +20,9 @@ import (
 type TableQuery struct {
 	Query string // filters, or a base alone, with its own columns and order
 	// Columns are names of properties and inline fields, or one of path, name, folder,
-	// tags, links, tasks, modified and created. The path is always the first.
+	// tags, links, tasks, modified and created, of which a property of the note comes first,
+	// but not before its path and tags. note.x and property:x are properties, file.size and
+	// the other names of a base are of the file. The path is always the first.
 	Columns []string
 	Sort    []string // columns, with - before one that descends; then by path
 	Group   string   // a column
@@ -33,6 +35,9 @@ type Table struct {
 	Group   string // the column that rows are grouped by
 	// Unsupported are the parts of a base that the table doesn't follow.
 	Unsupported []string
+
+	// Empty are the columns asked for, or sorted or grouped by, in which no row has a value.
+	Empty []string
 
 	files bool // not only notes
 }
@@ -96,6 +101,7 @@ func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
 		return nil, filterError(err)
 	}
 	t := &Table{Group: q.Group}
+	columns := b.columns(q.Columns)
 	var sorts []order
 	if q.Group != "" {
 		sorts = append(sorts, order{b.column(q.Group), false})
@@ -104,7 +110,24 @@ func (b *Book) Table(ctx context.Context, q TableQuery) (*Table, error) {
 		name, desc := strings.CutPrefix(name, "-")
 		sorts = append(sorts, order{b.column(name), desc})
 	}
-	return t, b.fill(ctx, t, filter, b.columns(q.Columns), sorts)
+	err = b.fill(ctx, t, filter, columns, sorts)
+	t.findEmpty(columns, sorts)
+	return t, err
+}
+
+// findEmpty names the columns without a value.
+func (t *Table) findEmpty(columns []column, sorts []order) {
+	add := func(c column, filled func(r Row) bool) {
+		if len(t.Rows) > 0 && !slices.Contains(t.Empty, c.name) && !slices.ContainsFunc(t.Rows, filled) {
+			t.Empty = append(t.Empty, c.name)
+		}
+	}
+	for i, c := range columns {
+		add(c, func(r Row) bool { return r.Cells[i] != "" })
+	}
+	for i, s := range sorts {
+		add(s.column, func(r Row) bool { return r.keys[i].rank < 2 })
+	}
 }
 
 func (b *Book) columns(names []string) (out []column) {
@@ -193,12 +216,58 @@ func (b *Book) fill(ctx context.Context, t *Table, filter noteFilter, columns []
 
 // column makes the column of a name. A property may be an inline field.
 func (b *Book) column(name string) column {
-	c := column{name: name}
+	lower := strings.ToLower(name)
+	for _, prefix := range []string{"note.", "property:"} {
+		if strings.HasPrefix(lower, prefix) {
+			return propertyColumn(name, name[len(prefix):])
+		}
+	}
+	if field, ok := strings.CutPrefix(lower, "file."); ok {
+		if c, ok := b.fileColumn(baseField(field)); ok {
+			c.name = name
+			return c
+		}
+	}
+	own := propertyColumn(name, name)
+	c, known := b.fileColumn(lower)
+	switch {
+	case !known || slices.Contains([]string{"size", "ext", "file name"}, lower): // those have file. before them
+		return own
+	case lower == "path" || lower == "tags":
+		c.name = name
+		return c
+	}
+	return column{name, own.want | c.want, func(ctx context.Context, path string, f *notefields.Facts) []string {
+		if out := own.cells(ctx, path, f); len(out) > 0 {
+			return out
+		}
+		return c.cells(ctx, path, f)
+	}}
+}
+
+// propertyColumn makes the column of a property.
+func propertyColumn(name, property string) column {
+	return column{name, notefields.Properties | notefields.Inline, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
+		for i, p := range f.Named(ctx, property, true) {
+			if i == 0 {
+				out = slices.Clip(p.Values) // most notes have one
+			} else {
+				out = append(out, p.Values...)
+			}
+		}
+		return notefields.Filled(out)
+	}}
+}
+
+// fileColumn makes a column that is not of a property; ok is false if there is none with
+// this name.
+func (b *Book) fileColumn(name string) (c column, ok bool) {
+	c.name = name
 	ofPath := func(of func(p string) string) {
 		c.cells = func(_ context.Context, p string, _ *notefields.Facts) []string { return []string{of(p)} }
 	}
 	ofFile := func(of func(at time.Time, size int64) string) {
-		infos := fileInfos{b: b, created: strings.EqualFold(name, "created")}
+		infos := fileInfos{b: b, created: name == "created"}
 		c.cells = func(ctx context.Context, p string, _ *notefields.Facts) []string {
 			at, size, ok := infos.of(ctx, p)
 			if !ok || at.IsZero() {
@@ -207,7 +276,7 @@ func (b *Book) column(name string) column {
 			return []string{of(at, size)}
 		}
 	}
-	switch strings.ToLower(name) {
+	switch name {
 	case "path":
 		ofPath(func(p string) string { return p })
 	case "name":
@@ -250,19 +319,8 @@ func (b *Book) column(name string) column {
 			}
 			return []string{fmt.Sprintf("%d open, %d done", open, done)}
 		}
-	default:
-		c.want, c.cells = notefields.Properties|notefields.Inline, func(ctx context.Context, _ string, f *notefields.Facts) (out []string) {
-			for i, p := range f.Named(ctx, name, true) {
-				if i == 0 {
-					out = slices.Clip(p.Values) // most notes have one
-				} else {
-					out = append(out, p.Values...)
-				}
-			}
-			return notefields.Filled(out)
-		}
 	}
-	return c
+	return c, c.cells != nil
 }
 
 // minutes is how a table shows a time.

@@ -22,7 +22,8 @@ var library = []string{
 }
 
 func TestTables(t *testing.T) {
-	w := newWorld(t, append([]string{"b.base", "filters: 'rating > 2'\n", "Inline.md", "rating:: 9\nstatus:: | odd\n- [ ] a\n- [x] b\n"}, library...)...)
+	w := newWorld(t, append([]string{"b.base", "filters: 'rating > 2'\n", "Inline.md", "rating:: 9\nstatus:: | odd\n- [ ] a\n- [x] b\n",
+		"Columns.md", "---\nsize: big\nmodified: 2020-01-02\ntags: one\n---\nname:: Its name\nlinks:: many\n#two [[Index]]\n"}, library...)...)
 	for _, c := range []struct {
 		q    notebook.TableQuery
 		want string
@@ -32,6 +33,9 @@ func TestTables(t *testing.T) {
 		{notebook.TableQuery{Query: "base:b -tag:scifi", Columns: []string{"links"}}, "Books/Emma.md:People/Jane Austen"},
 		{notebook.TableQuery{Query: "has:tasks", Columns: []string{"tasks", "status", "folder"}}, "Inline.md:1 open, 1 done,| odd,"},
 		{notebook.TableQuery{Query: "has:rating path:Books", Group: "status", Sort: []string{"-rating"}}, "Books/Dune.md: Books/Ulysses.md: Books/Emma.md:"},
+		{notebook.TableQuery{Query: "path:Columns.md", Columns: []string{"size", "modified", "name", "links", "folder"}}, "Columns.md:big,2020-01-02,Its name,many,"},
+		{notebook.TableQuery{Query: "path:Columns.md", Columns: []string{"property:tags", "note.size", "file.size", "file.name", "File.Folder", "tags"}}, "Columns.md:one,big,93,Columns.md,,#one, #two"},
+		{notebook.TableQuery{Query: "path:Columns.md OR path:Emma", Sort: []string{"-name"}, Columns: []string{"name"}}, "Columns.md:Its name Books/Emma.md:Emma"},
 	} {
 		table, err := w.book.Table(t.Context(), c.q)
 		if err != nil {
@@ -43,6 +47,14 @@ func TestTables(t *testing.T) {
 		}
 		if rows := strings.Join(got, " "); rows != c.want {
 			t.Errorf("%+v:\n got %q\nwant %q", c.q, rows, c.want)
+		}
+	}
+	for _, c := range []struct{ columns, sort, group, want string }{
+		{"rating,pages", "pages", "author", ""}, {"size,pagse,file.nam", "-authr,rating", "grup", "size,pagse,file.nam,grup,authr"}, {"lent", "", "", "lent"},
+	} {
+		table, err := w.book.Table(t.Context(), notebook.TableQuery{Query: "has:rating path:Books", Columns: strings.Split(c.columns, ","), Sort: strings.Fields(strings.ReplaceAll(c.sort, ",", " ")), Group: c.group})
+		if err != nil || strings.Join(table.Empty, ",") != c.want {
+			t.Errorf("%+v: empty are %q, %v", c, table.Empty, err)
 		}
 	}
 	if _, err := w.book.Table(t.Context(), notebook.TableQuery{Query: "words"}); err == nil {

@@ -19,22 +19,22 @@ type View struct {
 	Sort    []string // columns; - before one that descends
 	Group   string   // a column, likewise
 	Limit   int
-	// Unsupported are the parts of the base and of the view that are not followed.
+	// Unsupported are the parts of the base and of the view that are ignored.
 	Unsupported []string
 	// Err says why the filters can't be answered.
 	Err error
 }
 
-// looks are keys of a view that change how rows look and nothing else.
+// looks are keys of a view that affect only the appearance of rows.
 var looks = []string{"type", "columnSize", "rowHeight", "cardSize", "image", "imageFit", "imageAspectRatio", "indentProperties", "markers"}
 
-// Shown says when and where a base is shown.
+// Shown describes when and where a base is shown.
 type Shown struct {
 	Now  time.Time // of now() and today()
 	This string    // the path of the note that shows it, "" for none
 }
 
-// ReadBase reads the views of a base. Those with filters that can't be answered have an
+// ReadBase reads the views of a base. Views with filters that can't be evaluated have an
 // error.
 func ReadBase(text []byte, shown Shown) (views []View, err error) {
 	d, err := value.Parse(value.YAML, text)
@@ -107,7 +107,7 @@ func (v *View) read(key string, val any) {
 	}
 }
 
-// supports reports whether a column can be shown, else it is named.
+// supports reports whether a column can be shown, and records it as unsupported if not.
 func (v *View) supports(what, name string) bool {
 	field, isFile := strings.CutPrefix(name, "file.")
 	if strings.HasPrefix(name, "formula.") || isFile && !slices.Contains(fileFields, field) {

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// Test compares the values of a property, as they are shown, with the value of a
-// Term. A list passes if one of its values does, and != if none is equal.
+// Test compares the values of a property, as shown, with the value of a Term. A list
+// passes if one of its values does; != passes if none is equal.
 //
 // Numbers are compared with numbers and dates with dates. A date of a day or a month
 // is a period: = means a time in it, > a time after it. Other texts are equal in any
-// letter case and ordered by their letters; a number is never ordered with a text.
+// letter case and ordered by their letters; a number is never ordered with a text. A link
+// is also equal to the names in it.
 type Test struct {
 	op       string
 	text     string
@@ -23,7 +24,7 @@ type Test struct {
 	isDate   bool
 }
 
-// Comparison makes the Test of a term; now is what today is counted from.
+// Comparison returns the Test of a term; relative dates count from now.
 func (t *Term) Comparison(now time.Time) Test {
 	c := Test{op: t.Op, text: strings.ToLower(t.Value)}
 	c.number, c.isNumber = ReadNumber(c.text)
@@ -34,8 +35,8 @@ func (t *Term) Comparison(now time.Time) Test {
 	return c
 }
 
-// Time makes the Test of a date with the times of files, in which 2024 is a year and
-// 7d the last seven days.
+// Time returns the Test of a date for the times of files, where 2024 is a year and 7d the
+// last seven days.
 func (t *Term) Time(now time.Time) (Test, error) {
 	c := Test{op: t.Op}
 	text := strings.ToLower(t.Value)
@@ -71,7 +72,7 @@ func (c Test) one(v string) bool {
 	case "contains":
 		return strings.Contains(v, c.text)
 	case "=", "!=":
-		if v == c.text {
+		if v == c.text || strings.HasPrefix(v, "[[") && c.names(v) {
 			return true
 		}
 	}
@@ -83,6 +84,21 @@ func (c Test) one(v string) bool {
 		return ok && c.At(at)
 	}
 	return c.orders(strings.Compare(v, c.text))
+}
+
+// names reports whether the text is a name of a link: its target's path or file name, or
+// its alias.
+func (c Test) names(link string) bool {
+	inner := strings.TrimSuffix(link[2:], "]]")
+	if !isLink(link) || strings.Contains(inner, "]]") { // or several with text between them
+		return false
+	}
+	target, alias, _ := strings.Cut(inner, "|")
+	file, part, _ := strings.Cut(target, "#")
+	file = strings.TrimSuffix(file, ".md")
+	name := file[strings.LastIndexByte(file, '/')+1:]
+	text := strings.TrimSuffix(c.text, ".md")
+	return text != "" && (text == file || text == name || text == file+"#"+part || c.text == alias)
 }
 
 // At reports whether a time passes: it is before, in or after the period.
@@ -111,8 +127,8 @@ func (c Test) orders(outcome int) bool {
 	return outcome >= 0
 }
 
-// ReadNumber reads a decimal number. Most texts that begin like one are dates: they are told
-// apart before strconv makes an error of them.
+// ReadNumber reads a decimal number. It excludes dates, which often begin like numbers,
+// before strconv makes an error of them.
 func ReadNumber(s string) (float64, bool) {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -158,7 +174,7 @@ func readDate(s string, now time.Time) (from, to time.Time, ok bool) {
 	}
 	for _, d := range dates {
 		if d.length != time.Second && len(s) != len(d.layout) {
-			continue // errors cost more than the dates
+			continue // errors cost more than parsing dates
 		}
 		t, err := time.ParseInLocation(d.layout, strings.ToUpper(s), time.Local)
 		if err == nil {

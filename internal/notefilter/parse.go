@@ -22,10 +22,10 @@ type Term struct {
 	Key   string // of a property
 	Op    string // = != < <= > >= contains; "" where a filter has none
 	Value string
-	At    int // its place in the query, in characters from 1
+	At    int // its position in the query, in characters from 1
 
 	Literal Literal // the kind of Value in a statement of a base
-	List    bool    // there, its property is a list however many values it has
+	List    bool    // there, its property is a list whatever its number of values
 }
 
 // Expr is a combination of filters. Exactly one of its fields is set; a nil Expr
@@ -37,7 +37,7 @@ type Expr struct {
 	Any  []*Expr
 }
 
-// Error is a query that can't be read, with the place in characters from 1.
+// Error is an invalid query, with the position in characters from 1.
 type Error struct {
 	At   int
 	What string
@@ -51,7 +51,7 @@ type token struct {
 	at     int  // in characters from 1
 	quoted bool // it begins with a quote
 	open   bool // its quote is not closed
-	// minus and colon are set for -name: and name:, where no quote comes before the colon.
+	// minus and colon are set for -name: and name:, if no quote comes before the colon.
 	minus bool
 	colon int
 	paren byte // "(" or ")"
@@ -77,7 +77,7 @@ func Parse(query string) (words string, filter *Expr, err error) {
 	return strings.Join(p.words, " "), filter, nil
 }
 
-// plain is a query of words without its quotes.
+// plain returns a query of words without its quotes.
 func plain(query string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(query, `"`, "")), " ")
 }
@@ -133,7 +133,7 @@ func lex(query string) (out []token) {
 	return out
 }
 
-// name is the part before the colon, in lower case.
+// name returns the part before the colon, in lower case.
 func (t token) name() string {
 	if t.colon == 0 {
 		return ""
@@ -141,8 +141,8 @@ func (t token) name() string {
 	return strings.ToLower(t.text[:t.colon-1])
 }
 
-// isFilter reports whether a token is a filter, or looks like one whose name is wrong.
-// A word before a blank, an address, a time and a::b are words.
+// isFilter reports whether a token is a filter, or looks like one with a wrong name. A
+// word before a blank, an address, a time and a::b are words.
 func (t token) isFilter() bool {
 	name := t.name()
 	if slices.Contains(Names, name) {
@@ -169,7 +169,7 @@ func (p *parser) next() (t token, ok bool) {
 
 func (p *parser) skip() { p.tokens = p.tokens[1:] }
 
-// maxDepth bounds parentheses: no person writes deeper ones.
+// maxDepth limits nested parentheses; people write fewer.
 const maxDepth = 50
 
 func isWord(t token, word string) bool { return t.paren == 0 && !t.quoted && t.text == word }

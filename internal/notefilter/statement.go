@@ -23,7 +23,7 @@ const (
 	Link
 )
 
-// fileFields are the properties file.x of a base that are known.
+// fileFields are the known properties file.x of a base.
 var fileFields = []string{"name", "basename", "path", "folder", "ext", "size", "mtime", "ctime", "tags", "links"}
 
 // statement reads a filter of a base, whose syntax is JavaScript's: comparisons of a
@@ -49,7 +49,7 @@ func (p *statement) fail(what string) error {
 	return &Error{1 + utf8.RuneCountInString(p.src[:p.at]), fmt.Sprintf("%s in the filter %s", what, p.src)}
 }
 
-// peek is the next operator, or the next character; "" at the end.
+// peek returns the next operator, or the next character; "" at the end.
 func (p *statement) peek() string {
 	p.at = len(p.src) - len(strings.TrimLeft(p.src[p.at:], " \t\r\n"))
 	rest := p.src[p.at:]
@@ -120,7 +120,7 @@ func (p *statement) one() (*Expr, error) {
 	return e, err
 }
 
-// test reads a property with a comparison or a function; alone, it has to be true.
+// test reads a property with a comparison or a function; a property alone has to be true.
 func (p *statement) test() (*Expr, error) {
 	from := p.at
 	key := p.word()
@@ -182,7 +182,7 @@ func (p *statement) test() (*Expr, error) {
 	return p.term(key, op, v, kind), nil
 }
 
-// term makes a term about a property; one without a prefix is the note's.
+// term makes a term about a property; without a prefix, it is a property of the note.
 func (p *statement) term(key, op, v string, kind Literal) *Expr {
 	if !strings.HasPrefix(key, "file.") && !strings.HasPrefix(key, "note.") {
 		key = "note." + key
@@ -286,7 +286,8 @@ func (p *statement) literal() (v string, kind Literal, err error) {
 	return "", 0, p.fail(fmt.Sprintf("%q is not supported as a value", strings.TrimSpace(p.src[from:])))
 }
 
-// this reads what follows this, the file that shows the base.
+// this reads the rest of an expression that begins with this, the file that shows the
+// base.
 func (p *statement) this() (string, Literal, error) {
 	field := ""
 	for p.take(".") {
@@ -312,7 +313,7 @@ func (p *statement) this() (string, Literal, error) {
 	return "", 0, p.fail(fmt.Sprintf("this%s is not supported", field))
 }
 
-// moment is how a Date is written in a Term.
+// moment is the layout of a Date in a Term.
 const moment = "2006-01-02T15:04:05"
 
 func (p *statement) date(function, arg string) (string, Literal, error) {
@@ -359,7 +360,7 @@ func (p *statement) date(function, arg string) (string, Literal, error) {
 }
 
 // Holds reports whether values of a property pass a statement's comparison. list says
-// that they are a list, however many they are.
+// that they are a list, whatever their number.
 func (t *Term) Holds(values []string, list bool) bool {
 	empty := len(values) == 0
 	list = list || t.List || t.Op == "contains" && !empty && isLink(values[0]) // a link has no letters, it is an element
@@ -415,7 +416,7 @@ func (t *Term) compares(op, v string) bool {
 
 func isLink(v string) bool { return strings.HasPrefix(v, "[[") && strings.HasSuffix(v, "]]") }
 
-// linkKey is the end of the paths that a link may mean.
+// linkKey returns the end of the paths that a link may mean.
 func linkKey(target string) string {
 	target, _, _ = strings.Cut(target, "#")
 	return "/" + strings.ToLower(strings.TrimSuffix(target, ".md"))

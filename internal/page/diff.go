@@ -368,6 +368,9 @@ func wordClass(r rune) int {
 
 // modeNote words the change of a file's mode.
 func modeNote(d change.PathDiff) string {
+	if (d.Modes[0]^d.Modes[1])&0o100 == 0 {
+		return fmt.Sprintf("Its mode %o was changed to %o.", d.Modes[0].Perm(), d.Modes[1].Perm())
+	}
 	if d.Modes[1]&0o100 != 0 {
 		return "It was made executable."
 	}

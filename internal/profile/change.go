@@ -98,6 +98,9 @@ func (c *call) preview(a *answer, change *change.Change) {
 	if change.Diff == "" {
 		return
 	}
+	if change.MoreDiffs > 0 {
+		a.receipt = append(a.receipt, fault.Count(change.MoreDiffs, "more file")+" not shown")
+	}
 	text := strings.TrimSuffix(change.Diff, "\n")
 	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
 		if c.sampled { // the samples of the replaced texts are shorter

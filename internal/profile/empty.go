@@ -196,7 +196,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 	if !c.d.explains {
 		return nil
 	}
-	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
+	parts := append(notebook.Open(c.ws).Unmet(ctx, q.Query), "searched the names and text of .md files, without hidden and ignored ones")
 	ignored := sum.SkippedCount[search.Ignored]
 	if sum.Stats.Plan.Indexed() { // the index doesn't list excluded files
 		walk := search.FindQuery{Scope: q.Scope}

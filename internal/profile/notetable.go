@@ -19,6 +19,9 @@ func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 		return nil, err
 	}
 	text, fit := render.NoteTable(nil, t, c.limits())
+	if len(t.Rows) == 0 {
+		text = c.withUnmet(ctx, text, query)
+	}
 	data := &notesAnswer{Results: []foundNote{}, Total: len(t.Rows), Columns: t.Columns}
 	for _, r := range t.Rows[:fit] {
 		data.Results = append(data.Results, foundNote{foundPath: pathOf(r.Path), Cells: r.Cells})
@@ -27,7 +30,18 @@ func (c *call) showTable(ctx context.Context, query string) (*answer, error) {
 	if len(t.Unsupported) > 0 {
 		a.receipt = append(a.receipt, "not followed: "+strings.Join(t.Unsupported, ", "))
 	}
+	if len(t.Empty) > 0 {
+		a.receipt = append(a.receipt, "no note here has a value of "+strings.Join(t.Empty, ", "))
+	}
 	return a, nil
+}
+
+// withUnmet adds to an empty answer which values the properties of its filters have.
+func (c *call) withUnmet(ctx context.Context, text []byte, query string) []byte {
+	for _, why := range notebook.Open(c.ws).Unmet(ctx, query) {
+		text = append(append(append(text, ' '), why...), '.')
+	}
+	return text
 }
 
 // names reads a list of names, or names with commas between.
@@ -51,7 +65,7 @@ func (c *call) showTasks(ctx context.Context, query string) (*answer, error) {
 	}
 	data := &notesAnswer{Results: []foundNote{}, Total: len(tasks)}
 	if len(tasks) == 0 {
-		return &answer{text: []byte("No tasks."), data: data}, nil
+		return &answer{text: c.withUnmet(ctx, []byte("No tasks."), query), data: data}, nil
 	}
 	text := fmt.Appendf(nil, "%s in %s", fault.Count(len(tasks), "task"), fault.Count(len(files), "note"))
 	text, shown := linesText(text, files, 0, c.limits())

@@ -296,6 +296,11 @@ func changeProperties(ctx context.Context, c *call) (*answer, error) {
 	}
 	op, name := c.String("operation"), c.String("name")
 	if op == "" || op == "get" {
+		if where := c.String("where"); path == "" && name != "" {
+			return c.countValues(ctx, s, name, where)
+		} else if where != "" {
+			return nil, invalid("where selects the notes for set, delete, and get with a name and no path.")
+		}
 		return c.readProperties(ctx, s, path, name)
 	}
 	if name == "" {
@@ -352,7 +357,24 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + render.Version(n.Version)}}, nil
 }
 
-// oneChoice refuses a note together with filters.
+// countValues lists the values of a property, with the number of notes that have each.
+func (c *call) countValues(ctx context.Context, s *shelf, name, where string) (*answer, error) {
+	values, notes, err := s.PropertyValues(ctx, name, where)
+	if err != nil {
+		return nil, err
+	}
+	if notes == 0 {
+		a := &answer{text: []byte("No notes."), data: &propertiesAnswer{}, reads: true}
+		if where == "" {
+			a.text = []byte(render.Sentence(s.NoProperty(ctx, name)) + ".")
+		}
+		return s.tell(a), nil
+	}
+	text := fmt.Appendf(nil, "%s of %s in %s", fault.Count(len(values), "value"), fault.Printable(name), fault.Count(notes, "note"))
+	return s.tell(&answer{text: render.Counts(text, values, "", c.limits()), data: &propertiesAnswer{Names: values}, reads: true}), nil
+}
+
+// oneChoice refuses a note and filters together.
 func oneChoice(path, where string) error {
 	if path != "" && where != "" {
 		return invalid("path and where can't be used together: to search below a folder, write path:folder in where.")

@@ -3,6 +3,7 @@ package profile_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,40 @@ func TestNoteTools(t *testing.T) {
 	}
 }
 
-// Equal lines with links are shown once, as in a search; so are two links in a line.
+// Values of a property are listed with counts, and an empty answer names them.
+func TestValuesOfProperties(t *testing.T) {
+	r, dir := noteTools(t, "notes", true)
+	for i, front := range []string{"project: \"[[Atlas]]\"", "project: \"[[Atlas]]\"", "project: \"[[atlas]]\"", "project: [a, b, c, a]", "project: [d, e]\nsize: 3", "project:", "size: 40"} {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("n%d.md", i)), []byte("---\n"+front+"\n---\n- [ ] task\nrank:: 7\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	has := "project has: [[Atlas]] (3), a (1), b (1), c (1), d (1), and 1 more"
+	for _, c := range []struct{ tool, args, want, not string }{
+		{"properties", `{"name":"size"}`, "2 values of size in 2 notes:\n3 (1 note)\n40 (1 note)", "project"},
+		{"properties", `{"name":"project"}`, "6 values of project in 6 notes:\n[[Atlas]] (3 notes)\na (1 note)", "status"},
+		{"properties", `{"name":"Project","operation":"get","where":"property:size"}`, "2 values of Project in 1 note:\nd (1 note)\ne (1 note)", "tlas"},
+		{"properties", `{"name":"rank"}`, "1 value of rank in 7 notes:\n7 (7 notes)", ""},
+		{"properties", `{"name":"projct"}`, `Unknown property "projct"; the nearest: project.`, ""},
+		{"properties", `{"where":"has:size"}`, "get with a name and no path", "values"},
+		{"search_notes", `{"query":"property:project=Zeus","show":"table"}`, "No notes. " + has + ".", "size"},
+		{"search_notes", `{"query":"property:project=Zeus property:size>1","show":"tasks"}`, "No tasks. " + has + ".", "size has"},
+		{"search_notes", `{"query":"property:project=Zeus"}`, has, "size has"},
+		{"search_notes", `{"query":"property:project=Zeus","show":"count"}`, has, ""},
+		{"search_notes", `{"query":"property:project=Atlas property:size>1"}`, "No notes", "has:"},
+		{"properties", `{"operation":"set","name":"rating","value":"1","where":"has:project","dry_run":true}`, "Set rating in 5 notes.", "replaced"},
+		{"properties", `{"operation":"set","name":"size","value":"3","where":"path:n","dry_run":true}`, "Set size in 7 notes, replaced in 1.", ""},
+		{"properties", `{"operation":"set","name":"project","value":"[a, b, c, a]","where":"has:size OR has:project","quiet":true}`, "Set project in 5 notes, replaced in 4.", ""},
+		{"search_notes", `{"query":"(property:size>90 OR property:projct) -property:status","show":"table"}`, `No notes. size has: 3 (1), 40 (1). unknown property "projct"; the nearest: project.`, "status"},
+	} {
+		got := r.Lookup(c.tool).Execute(context.Background(), json.RawMessage(c.args)).Text
+		if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s %s\n got %q\nwant %q and not %q", c.tool, c.args, got, c.want, c.not)
+		}
+	}
+}
+
+// Equal lines with links are one, as in a search; two links of a line are shown once.
 func TestLinksFoldEqualLines(t *testing.T) {
 	r, dir := noteTools(t, "notes", true)
 	for name, text := range map[string]string{"d/a.md": "to [[Plan]]\n", "d/b.md": "\nto [[Plan]]\n", "e.md": "to [[Plan]]\n", "f.md": "[[Plan]] [[Plan#Log]]\n"} {

@@ -208,6 +208,8 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	pattern, what := p.Pattern, "regex pattern"
 	if c.tool.Name == "file_search" {
 		what = "query"
+	} else if c.tool.Name == "replace_in_files" && c.String("text") != "" {
+		what = "text"
 	}
 	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, fault.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
@@ -223,6 +225,9 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 		if line := explain.LongestLine(pattern); line != "" && !strings.ContainsAny(line, `\[](){}*+?|^$`) {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(fault.Clip(line, 80)) + "."
+		}
+		if c.tool.Name == "replace_in_files" {
+			e.Hint = "A line feed at the end of the pattern takes the line's ending with it: to delete lines, match one whole line and \\n. To match across lines add multiline: true."
 		}
 	case p.ECMAScript && c.tool.Name != "search_files" && !c.d.pcre:
 		e.Hint = "Write it without look-around and backreferences: this tool has no other syntax."

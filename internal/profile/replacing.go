@@ -142,6 +142,7 @@ func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Q
 		if text != "" {
 			one.Pattern, one.Literal, one.Match.Syntax = text, true, match.Literal
 		}
+		one.TakeEndings(ctx)
 		c.readAsPCRE(ctx, &one.Query)
 		return one
 	}
@@ -163,7 +164,7 @@ func (c *call) replacements(ctx context.Context, q replacer.Query) ([]replacer.Q
 func ofEach(list []replacer.Query, counts []int) string {
 	var out []string
 	for i, n := range counts {
-		out = append(out, fmt.Sprintf("%s %d", fault.Clip(render.Quote(list[i].Pattern), 40), n))
+		out = append(out, fmt.Sprintf("%s %d", fault.Clip(render.Quote(list[i].Given()), 40), n))
 	}
 	if len(out) == 0 {
 		return ""

@@ -15,6 +15,7 @@ func TestWishesOfAgents(t *testing.T) {
 		"a/one.go": "package a\n\nfunc Open() {}\n", "a/one_test.go": "package a\n\nfunc TestOpen() {}\n", "b/two.ts": "export function Close() {}\n",
 		".github/ci.yml": "name: ci\n", "Old name.md": "# Old name\n", "n.md": "[[Old name]] and the Old name again\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`,
 		"Meeting, March.md": "agenda\n", "ends.txt": "alpha\r\nbeta\xff\r\n",
+		"todo1.md": "a\n\t- [ ] one 📅 2026-01-01\n- [ ] no date", "todo2.md": "- [ ] two 📅 2026-02-02\r\nb\r\n- [ ] three 📅 2026-03-03",
 	}
 	for i := range 6 {
 		files[fmt.Sprintf("many/f%d.go", i)] = fmt.Sprintf("package many\n\n// Use%d is one.\nfunc Use%d() {\n\tx := 1\n\tbarrier(x)\n\treturn\n}\n", i, i)
@@ -70,6 +71,10 @@ func TestWishesOfAgents(t *testing.T) {
 		{"quarry", "replace_in_files", `{"symbol":"Open","replacement":"Begin","also":{"x":"y"}}`, "also can be used with regex and text alone.", "Changed"},
 		{"code", "replace_in_files", `{"regex":"Use(\\d)","replacement":"Used$1"}`, "12 matches in 6 files. Changed 6 files:", ""},
 		{"code", "replace_in_files", `{"regex":"package|name:","replacement":"x"}`, "; hidden files match too and are left alone: .github/ci.yml; name one as path]", ""},
+		{"notes", "replace_in_files", `{"regex":"(?m)^[ \\t]*- \\[ \\] .* 📅 2026-.*\\r?\\n","replacement":"","expected_count":3}`, "3 matches in 2 files. Changed 2 files: +0 -3.\n# todo1.md\n@@ 1\n a\n-\t- [ ] one 📅 2026-01-01\n - [ ] no date\n", "Error"},
+		{"notes", "replace_in_files", `{"text":"the same words\n","replacement":""}`, "4 matches in 4 files.", "Error"},
+		{"notes", "replace_in_files", `{"text":"a\nb","replacement":""}`, "Invalid text \"a\\x0ab\"", "regex"},
+		{"notes", "replace_in_files", `{"text":"a\nb","replacement":""}`, "to delete lines, match one whole line and \\n. To match across lines add multiline: true.", "Changed"},
 		{"code", "replace_in_files", `{"regex":"name:","replacement":"x","path":".github"}`, "+x ci", "hidden"},
 		{"code", "search_files", `{"pattern":"func (?!Use)\\w+","also":["export"],"show":"matches"}`, "3 matches in 3 files, 3 different", "Use"},
 		{"code", "find_symbol", `{"names":["Use0","Use1","Use2","Open"]}`, "- many/f0.go:4-8 func Use0()\n\n- many/f1.go:4-8 func Use1()", "barrier"},

@@ -9,13 +9,13 @@ import (
 	"sync"
 )
 
-// scored is a candidate with its score of the first stage.
+// scored is a candidate with its first-stage score.
 type scored struct {
 	score       float64
 	tally, file int32
 }
 
-// score finds the candidates: files that have a term, or whose name has.
+// score collects the candidates: files whose text or name has a term.
 func (c *Corpus) score() {
 	c.most = 1
 	for _, t := range c.tallies {
@@ -42,8 +42,8 @@ func (c *Corpus) score() {
 	}
 }
 
-// features fills in what the first stage knows of a file, and reports whether it
-// is a candidate.
+// features fills in the first-stage features of a file and reports whether the file is a
+// candidate.
 func (c *Corpus) features(f *Features, tally, file int) bool {
 	named := c.paths[tally].features(f, file)
 	v := c.values[tally][file]
@@ -57,8 +57,8 @@ func (c *Corpus) features(f *Features, tally, file int) bool {
 	return named || v > 0 || f[fText] > 0
 }
 
-// logOf is the logarithm of n+1. It is needed for every candidate, and nearly all texts
-// have fewer parts than the table has numbers.
+// logOf returns log(n+1). Every candidate needs it, and nearly all texts have few enough
+// parts for the table.
 func logOf(n uint32) float64 {
 	if n < uint32(len(logs())) {
 		return float64(logs()[n])
@@ -74,8 +74,8 @@ var logs = sync.OnceValue(func() *[1 << 15]float32 {
 	return &t
 })
 
-// weight is what the path of a file counts. Tests count for no less than others in a query
-// that asks for them.
+// weight returns the path weight of a file. If the query asks for tests, tests are not
+// weighted down.
 func (c *Corpus) weight(t *Tally, file int) float64 {
 	w := t.paths.weights[t.paths.weight[file]]
 	if w.test && c.q.tests {
@@ -84,20 +84,20 @@ func (c *Corpus) weight(t *Tally, file int) float64 {
 	return w.weight
 }
 
-// askedTest is what a test counts in a query that asks for tests.
+// askedTest is the weight of a test when the query asks for tests.
 const askedTest = 0.9
 
-// first is the score of the first stage. BM25 counts for more than in the
-// second, which has better evidence of the same.
+// first returns the first-stage score. BM25 weighs more here than in the second stage,
+// which has better evidence of relevance.
 func (c *Corpus) first(f *Features, weight float64) float64 {
 	return (c.weights.dot(f) + 0.75*f[fBM25]) * weight
 }
 
-// Matched is how many candidates there are.
+// Matched returns the number of candidates.
 func (c *Corpus) Matched() int { return len(c.scored) }
 
-// Short returns the best candidates by what the first stage knows, in order: those
-// that the second stage reads.
+// Short returns the shortlist: the best candidates by first-stage score, in order. The
+// second stage reads them.
 func (c *Corpus) Short() ([]Candidate, error) {
 	list, err := c.best(Shortlist)
 	sum := 0
@@ -125,8 +125,8 @@ func (c *Corpus) best(n int) ([]Candidate, error) {
 	return c.candidates(c.scored)
 }
 
-// Naming returns the candidates that may have a name the query asks for, best
-// first: they have all its words, and keep says so too.
+// Naming returns the candidates that may contain a name the query asks for, best first:
+// files that have all words of the name and that keep accepts.
 func (c *Corpus) Naming(keep func(tally, file int) bool) ([]Candidate, error) {
 	var named []scored
 	words := c.naming()
@@ -138,7 +138,7 @@ func (c *Corpus) Naming(keep func(tally, file int) bool) ([]Candidate, error) {
 	return c.candidates(named)
 }
 
-// naming tells which files have all words of a name that is asked for.
+// naming finds the files that have all words of an asked name.
 func (c *Corpus) naming() [][]bool {
 	out := make([][]bool, len(c.tallies))
 	for i, t := range c.tallies {
@@ -168,10 +168,10 @@ func (c *Corpus) naming() [][]bool {
 	return out
 }
 
-// Named reports whether a file that was read has a name the query asks for.
+// Named reports whether a file that was read contains a name the query asks for.
 func (c *Corpus) Named(tally, file int) bool { return c.tallies[tally].named[file] }
 
-// candidates names the files of scores and puts them in order.
+// candidates turns scores into candidates with paths, in order.
 func (c *Corpus) candidates(list []scored) ([]Candidate, error) {
 	out := make([]Candidate, 0, len(list))
 	for i, t := range c.tallies {
@@ -202,7 +202,7 @@ func Order(list []Candidate) {
 	})
 }
 
-// nthScore is the n-th highest score.
+// nthScore returns the n-th highest score.
 func nthScore(list []scored, n int) float64 {
 	if n <= 0 {
 		return math.Inf(1)
@@ -219,7 +219,7 @@ func nthScore(list []scored, n int) float64 {
 	return h[0]
 }
 
-// scoreHeap has the lowest score first.
+// scoreHeap keeps the lowest score on top.
 type scoreHeap []float64
 
 func (h scoreHeap) Len() int           { return len(h) }

@@ -7,33 +7,33 @@ import (
 	"quarry/internal/terms"
 )
 
-// Counts is what the first stage knows of a file's text.
+// Counts is the first stage's result for the text of a file.
 type Counts struct {
 	Parts int     // of the text
-	Named bool    // it has a name the query asks for
+	Named bool    // it contains a name the query asks for
 	own   []uint8 // by term, how often it occurs; nil if none does
-	alt   []uint8 // the same of the terms that stand for it
+	alt   []uint8 // the same for the alternative forms of each term
 }
 
 const (
 	// maxTF bounds how often an occurrence counts; BM25 is flat long before.
 	maxTF = 60
-	// altWeight is what an alternative form of a term counts. With it,
-	// terms.MaxCount alternatives are as many as maxTF.
+	// altWeight is the weight of an alternative form of a term. With it, terms.MaxCount
+	// alternatives weigh as much as maxTF occurrences.
 	altWeight = 0.6
 )
 
-// keyed is a term of the query by its key.
+// keyed is a query term with its key.
 type keyed struct {
 	term int32
 	alt  bool
 }
 
-// checkEvery is how many bytes are read between two looks at a context.
+// checkEvery is the number of bytes read between two checks of the context.
 const checkEvery = 256 << 10
 
-// Look is the first stage for one file. It returns nil for a text without any
-// parts, which is none to rank, and when ctx has ended.
+// Look runs the first stage on one file. It returns nil for a text without parts, which
+// can't be ranked, and when ctx has ended.
 func (q *Query) Look(ctx context.Context, text []byte) *Counts {
 	c := &Counts{}
 	for at := 0; at < len(text); {
@@ -53,7 +53,7 @@ func (q *Query) Look(ctx context.Context, text []byte) *Counts {
 	return c
 }
 
-// look counts what is in a stretch of a text that begins and ends between words.
+// look counts the terms in a part of a text that begins and ends between words.
 func (q *Query) look(c *Counts, text []byte, from, to int) {
 	var buf [terms.MaxPart + 8]byte
 	wordStart := 0
@@ -84,17 +84,17 @@ func (q *Query) look(c *Counts, text []byte, from, to int) {
 	})
 }
 
-// Tally is the first stage for the files of one table.
+// Tally holds the first-stage results for the files of one table.
 type Tally struct {
 	paths *Paths
-	parts []uint32 // of each file; 0 is a file that is not to be ranked
+	parts []uint32 // of each file; 0 excludes it from the ranking
 	hits  [][]hit  // by term
-	// names gives the paths of some files, whose numbers go up.
+	// names returns the paths of some files, given in ascending order.
 	names func(files []int) ([]string, error)
 
-	// Of files that were read:
+	// For files that were read:
 	read  []string     // paths
-	named map[int]bool // have a name the query asks for
+	named map[int]bool // contain a name the query asks for
 }
 
 // hit is a file that has a term.
@@ -105,8 +105,9 @@ type hit struct {
 
 func (h hit) tf() float64 { return min(float64(h.own)+altWeight*float64(h.alt), maxTF) }
 
-// NewTally makes a Tally of the files of a table: of each the parts, 0 for those
-// that are not to be ranked. names gives the paths of some, whose numbers go up.
+// NewTally makes a Tally for the files of a table. parts has the number of parts of each
+// file; 0 excludes it from the ranking. names returns the paths of some files, given in
+// ascending order.
 func (q *Query) NewTally(paths *Paths, parts []uint32, names func(files []int) ([]string, error)) *Tally {
 	return &Tally{paths: paths, parts: parts, names: names, hits: make([][]hit, len(q.terms))}
 }
@@ -141,7 +142,7 @@ func (t *Tally) Add(path string, c *Counts) {
 	}
 }
 
-// Take asks an index for the files that have each term, and how often.
+// Take asks an index which files have each term, and how often.
 func (q *Query) Take(t *Tally, postings func(k terms.Key, files []uint32, counts []uint8) ([]uint32, []uint8, error)) error {
 	own, alt := make([]uint8, len(t.parts)), make([]uint8, len(t.parts))
 	var files []uint32
@@ -152,7 +153,7 @@ func (q *Query) Take(t *Tally, postings func(k terms.Key, files []uint32, counts
 			key := terms.KeyOf([]byte(s))
 			k := q.keys[key]
 			if k.term != int32(i) {
-				continue // it counts for a term before this one
+				continue // already counted for an earlier term
 			}
 			var err error
 			if files, counts, err = postings(key, files[:0], counts[:0]); err != nil {
@@ -182,7 +183,7 @@ func (q *Query) Take(t *Tally, postings func(k terms.Key, files []uint32, counts
 	return nil
 }
 
-// Corpus is all files a query may see.
+// Corpus is the set of all files a query may see.
 type Corpus struct {
 	Files int   // searched
 	Parts int64 // of all of them
@@ -191,26 +192,26 @@ type Corpus struct {
 	weights *Features
 	q       *Query
 	tallies []*Tally
-	idf     []float64 // how much each term tells in names and comments, by how few files have it
-	plain   []float64 // the same in texts, where no place in the query counts
+	idf     []float64 // how much each term tells in names and comments; rarer terms tell more
+	plain   []float64 // the same for texts, where the position in the query doesn't count
 	scored  []scored  // candidates
 
-	// Of each tally, the BM25 of its files and what the query finds in paths; the
-	// highest BM25 and the most parts of any candidate.
+	// For each tally, the BM25 of its files and the path matches of the query; the
+	// highest BM25 and the largest number of parts of any candidate.
 	values [][]float64
 	paths  []*pathQuery
 	top    float64
 	most   uint32
 
-	// The same BM25 with all terms of a long text; nil if the query is none.
+	// BM25 with all terms of a long text; nil if the query is short.
 	long    [][]float64
 	longTop float64
 
 	asking   asking
-	thorough bool // for tests: judge all that can be among the best
+	thorough bool // for tests: judge every candidate that can be among the best
 }
 
-// NewCorpus sums up the first stage.
+// NewCorpus combines the results of the first stage.
 func (q *Query) NewCorpus(tallies ...*Tally) *Corpus { return q.newCorpus(&weights, tallies...) }
 
 func (q *Query) newCorpus(w *Features, tallies ...*Tally) *Corpus {
@@ -250,7 +251,7 @@ const (
 	bm25B = 0.35
 )
 
-// bm25 scores the files of a table by terms that tell so much.
+// bm25 scores the files of a table; tells has the weight of each term.
 func (c *Corpus) bm25(t *Tally, tells []float64) []float64 {
 	average := max(float64(c.Parts)/float64(max(c.Files, 1)), 1)
 	norm := make([]float64, len(t.parts))

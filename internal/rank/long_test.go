@@ -20,11 +20,11 @@ import (
 	"quarry/internal/symbols"
 )
 
-// longIssue is a report with what both stages read of its tree, so that many settings
-// are tried at the price of one.
+// longIssue is an issue with the results of both stages on its tree, so that many
+// settings can be tried for the price of one.
 type longIssue struct {
 	repo  string
-	files []string // that its fix changed
+	files []string // changed by its fix
 	q     *Query
 	tally *Tally
 	docs  map[string][]byte
@@ -39,11 +39,11 @@ type examined struct {
 	occ      []occurrence
 }
 
-// settings are the weights of fText that are tried; 0 is the title alone.
+// settings are the weights of fText to try; 0 ranks by the title alone.
 var settings = []float64{0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3}
 
-// TestLongTexts finds how much the text of an issue after its title counts: for each
-// repository on the others. QUARRY_ISSUES names a file of issues, QUARRY_ISSUE_REPOS a
+// TestLongTexts finds the best weight for the text of an issue after its title, for each
+// repository from the others. QUARRY_ISSUES names a file of issues, QUARRY_ISSUE_REPOS a
 // folder with a git repository of each project.
 func TestLongTexts(t *testing.T) {
 	file, repos := os.Getenv("QUARRY_ISSUES"), os.Getenv("QUARRY_ISSUE_REPOS")
@@ -96,7 +96,7 @@ func TestLongTexts(t *testing.T) {
 	if wg.Wait(); t.Failed() {
 		return
 	}
-	// Of settings that are equal in ten, those that are better in five, and first, win.
+	// Ties in the top ten are decided by the top five, then by the first place.
 	value := func(keep func(repo string) bool, i int) (v [3]int, n int) {
 		for _, o := range all {
 			if !keep(o.repo) {
@@ -143,7 +143,7 @@ func TestLongTexts(t *testing.T) {
 	t.Logf("cross-validated by repository: %.2f / %.2f / %.2f of %d", float64(sum[0])/n, float64(sum[1])/n, float64(sum[2])/n, len(all))
 }
 
-// rank is at which place a changed file comes, -1 if it is not among the first ten.
+// rank returns the position of the first changed file, or -1 if it is not in the top ten.
 func (k *longIssue) rank(t *testing.T, text float64) int {
 	w := weights
 	w[fText] = text
@@ -173,8 +173,8 @@ func (k *longIssue) rank(t *testing.T, text float64) int {
 	return slices.IndexFunc(list[:min(10, len(list))], func(c Candidate) bool { return slices.Contains(k.files, c.Path) })
 }
 
-// definers are the other files that define a name the title asks for, as a search finds
-// them.
+// definers returns the other files that define a name the title asks for, as a search
+// finds them.
 func (k *longIssue) definers(t *testing.T, c *Corpus, list []Candidate) (out []Candidate) {
 	if !k.q.Asks() {
 		return nil
@@ -229,8 +229,8 @@ func readCommit(t *testing.T, repo, commit string, docs map[string][]byte) {
 	}
 }
 
-// The title of a long text is the query; of files that answer it alike, the one that has
-// the rest of the text is better. A short query has no title.
+// TestTitleFirst checks that the title of a long text is the query and that the rest of
+// the text breaks ties. A short query has no separate title.
 func TestTitleFirst(t *testing.T) {
 	body := "I call the walker on a folder with a broken link and get a wrong answer:\n" + strings.Repeat("open the folder, follow the dangling symlink, count, close, report and compare again\n", 3)
 	for _, c := range []struct {

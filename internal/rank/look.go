@@ -11,20 +11,18 @@ import (
 	"quarry/match"
 )
 
-// Of the files that have a name the query asks for, the best are read to see
-// whether they define it: maxNamed at most, and of these as many as have
-// namedParts together are searched for definitions.
+// Of the files that contain a name the query asks for, only the best are read: at most
+// maxNamed, and definitions are looked for only in the first namedParts parts of them.
 const (
 	maxNamed   = 400
 	namedParts = 300_000
 )
 
-// Search is a bounded look for the definitions of names. The zero value is at its
-// beginning.
+// Search limits the search for definitions of names. The zero value is ready to use.
 type Search struct{ named, parts int }
 
-// Add counts a file that has a name; read says that it was searched for its
-// definition. It reports whether that is enough.
+// Add counts a file that contains a name. read says that its definitions were searched.
+// Add reports whether the limit is reached.
 func (s *Search) Add(k *Candidate, read bool) (enough bool) {
 	s.named++
 	if read {
@@ -33,15 +31,15 @@ func (s *Search) Add(k *Candidate, read bool) (enough bool) {
 	return s.named >= maxNamed || s.parts >= namedParts
 }
 
-// asks reports whether an identifier is one the query asks for: the whole query,
-// or a word that looks like an identifier.
+// asks reports whether the query asks for an identifier: if it is the whole query, or a
+// word in the form of an identifier.
 func (q *Query) asks(id *ident) bool { return q.symbol || id.exact }
 
 // Asks reports whether the query asks for a name.
 func (q *Query) Asks() bool { return len(q.asked) > 0 }
 
-// Names returns a pattern that matches wherever a name the query asks for stands,
-// and in some other places: [Query.Named] tells.
+// Names returns a pattern that matches every occurrence of a name the query asks for. It
+// has false positives; [Query.Named] filters them.
 func (q *Query) Names() (*match.Pattern, error) {
 	var names []string
 	for i := range q.idents {
@@ -52,8 +50,8 @@ func (q *Query) Names() (*match.Pattern, error) {
 	return match.Compile(strings.Join(names, "|"), match.Options{Case: match.Insensitive, Mode: match.Text})
 }
 
-// Named reports whether a text has a name the query asks for, as a word of its
-// own. m is a matcher of Names.
+// Named reports whether a text contains a name the query asks for as a whole word. m is a
+// matcher of Names.
 func (q *Query) Named(m *match.Matcher, text []byte) bool {
 	found := false
 	q.eachName(m, text, func(int) bool {
@@ -63,8 +61,8 @@ func (q *Query) Named(m *match.Matcher, text []byte) bool {
 	return found
 }
 
-// MayDefine reports whether a text has a name the query asks for where it may be
-// defined. In C, what is not at the margin is not defined there.
+// MayDefine reports whether an asked name occurs in a text where it may be defined. In C,
+// definitions begin at the margin.
 func (q *Query) MayDefine(m *match.Matcher, path string, text []byte) bool {
 	if !strings.HasSuffix(path, ".c") {
 		return true
@@ -78,7 +76,7 @@ func (q *Query) MayDefine(m *match.Matcher, path string, text []byte) bool {
 	return found
 }
 
-// eachName passes the places of names the query asks for until f returns false.
+// eachName passes the offsets of asked names to f until it returns false.
 func (q *Query) eachName(m *match.Matcher, text []byte, f func(at int) bool) {
 	m.Each(text, func(start, end int) bool {
 		if end < len(text) && terms.InWord(text[end]) {
@@ -94,8 +92,7 @@ func (q *Query) eachName(m *match.Matcher, text []byte, f func(at int) bool) {
 	})
 }
 
-// isAsked reports whether a word has the parts of a name the query asks for: in
-// whatever style, it is that name.
+// isAsked reports whether a word is a name the query asks for, in any naming style.
 func (q *Query) isAsked(word []byte) bool {
 	var buf [2 * terms.MaxPart]byte
 	for i := range q.idents {
@@ -123,7 +120,7 @@ func (q *Query) Defines(ctx context.Context, path string, text []byte) bool {
 	})
 }
 
-// Defining reports the kinds of definitions a query by name is about.
+// Defining reports whether definitions of a kind answer a query by name.
 func Defining(k symbols.Kind) bool {
 	switch k {
 	case symbols.Field, symbols.Member, symbols.Prototype, symbols.Impl, symbols.Test, symbols.Heading:

@@ -7,30 +7,30 @@ import (
 	"sync"
 )
 
-// PathWeight is below 1 for tests, examples, vendored and generated files, and
-// what is not code.
+// PathWeight is below 1 for tests, examples, vendored and generated files, and files
+// other than code.
 func PathWeight(path string) float64 {
 	i := strings.LastIndexByte(path, '/')
 	return weigh(path[:max(i, 0)], path[i+1:]).weight
 }
 
-// pathWeight is what a path counts.
+// pathWeight is the weight of a path.
 type pathWeight struct {
 	weight float64
-	test   bool // it counts less for being a test
+	test   bool // it is reduced because the file is a test
 }
 
 const (
 	testWeight     = 0.45
 	sampleWeight   = 0.6
 	vendorWeight   = 0.5
-	declaresWeight = 0.4 // what declares the names of other files
-	madeWeight     = 0.3 // what a program made
+	declaresWeight = 0.4 // declarations of names that other files define
+	madeWeight     = 0.3 // generated files
 	proseWeight    = 0.45
 )
 
-// weigh puts tests, examples, declarations, vendored and generated files, and
-// what is not code, below the code people write.
+// weigh ranks tests, examples, declarations, vendored and generated files, and files
+// other than code, below handwritten code.
 func weigh(dir, base string) pathWeight {
 	w := pathWeight{weight: 1}
 	lower := strings.ToLower(base)
@@ -61,7 +61,7 @@ func weigh(dir, base string) pathWeight {
 	return w
 }
 
-// dirWeights are what folders count by their names.
+// dirWeights maps the names of folders to weights.
 var dirWeights = sync.OnceValue(func() map[string]float64 {
 	m := map[string]float64{}
 	for weight, names := range map[float64]string{
@@ -76,8 +76,8 @@ var dirWeights = sync.OnceValue(func() map[string]float64 {
 	return m
 })
 
-// isTestDir reports folders of tests by their form: jvmTest, serde-tests, App.Tests; and t,
-// for Perl and shell.
+// isTestDir recognizes test folders by the form of their names: jvmTest, serde-tests,
+// App.Tests; and t, for Perl and shell.
 func isTestDir(dir, base string) bool {
 	if dir == "t" || dir == "xt" {
 		return strings.HasSuffix(base, ".t") || strings.HasSuffix(base, ".sh") || strings.HasSuffix(base, ".pl") || strings.HasSuffix(base, ".pm")
@@ -90,7 +90,7 @@ func isTestDir(dir, base string) bool {
 	return false
 }
 
-// isTest reports tests by their names; lower is base in lower case.
+// isTest recognizes tests by their names; lower is base in lower case.
 func isTest(base, lower string) bool {
 	for _, s := range []string{"_test.", ".test.", ".spec.", "_spec.", "_benchmark.", "_tests.", "-test.", "-tests.", "-spec.", ".cy.", ".stories."} {
 		if strings.Contains(lower, s) {
@@ -111,7 +111,7 @@ func isTest(base, lower string) bool {
 	return strings.HasPrefix(lower, "test_") || strings.HasPrefix(lower, "test-") || lower == "conftest.py" || lower == "tests.py" || lower == "tests.rs"
 }
 
-// isMade reports files that programs write.
+// isMade recognizes generated files.
 func isMade(lower string) bool {
 	for _, s := range []string{".min.", ".pb.", "_pb2.", "_arginfo.", ".generated.", "_generated.", ".gen.", "_gen.", ".designer.", ".g.dart"} {
 		if strings.Contains(lower, s) {
@@ -121,9 +121,9 @@ func isMade(lower string) bool {
 	return strings.HasSuffix(lower, ".lock") || strings.HasPrefix(lower, "zz_generated") || lower == "package-lock.json" || lower == "go.sum"
 }
 
-// Beside puts candidates lower that another one goes before: a C header whose source is
-// there, which has what it declares, and files of a version when there are some of a newer
-// one (v3 beside v4).
+// Beside lowers candidates that have a better counterpart in the list: a C header whose
+// source is there, which has the definitions, and a file of an old version if the list
+// has files of a newer one (v3 beside v4).
 func Beside(list []Candidate) {
 	sources, newest := map[string]bool{}, map[string]int{}
 	for i := range list {
@@ -148,7 +148,7 @@ func Beside(list []Candidate) {
 	}
 }
 
-// besideWeight is what such a candidate counts.
+// besideWeight is the weight of a lowered candidate.
 const besideWeight = 0.85
 
 func cutExtension(p string) (stem, ext string) {
@@ -156,8 +156,7 @@ func cutExtension(p string) (stem, ext string) {
 	return strings.TrimSuffix(p, ext), ext
 }
 
-// eachVersion calls f with the folders of a path that have another one called v and a
-// number in them, and with the number.
+// eachVersion calls f for every folder of a path named v and a number, with the number.
 func eachVersion(p string, f func(folder string, n int)) {
 	at := 0
 	for name := range strings.SplitSeq(path.Dir(p), "/") {
@@ -170,7 +169,7 @@ func eachVersion(p string, f func(folder string, n int)) {
 	}
 }
 
-// isCode tells code from prose and data by the file's name.
+// isCode tells code from prose and data by the file name.
 func isCode(base string) bool {
 	i := strings.LastIndexByte(base, '.')
 	if i < 0 {

@@ -7,19 +7,18 @@ import (
 	"quarry/internal/terms"
 )
 
-// Paths are the paths of files, taken apart once for many queries: a file is a
-// folder and a few words of a vocabulary that all of them share. 78,000 files of
-// the Linux tree take 2.6 MB.
+// Paths holds file paths, split once for many queries: a file is a folder and a few words
+// of a shared vocabulary. The 78,000 files of the Linux tree take 2.6 MB.
 type Paths struct {
 	words map[string]int32
 	vocab []pathWord
 
 	dirs    []pathDir
-	lastDir string // the folder of the last file, as files of one come together
+	lastDir string // folder of the last file; files of a folder are added together
 	byName  map[string]int32
 
-	base    []int32 // words of the names, one file's after the other's
-	start   []int32 // where each file's begin; one more than there are files
+	base    []int32 // words of the names, file by file
+	start   []int32 // offset of each file's words in base, with a final end
 	dir     []int32 // of each file
 	weight  []uint8 // of each file, in weights
 	weights []pathWeight
@@ -31,10 +30,10 @@ type pathWord struct {
 	term string
 }
 
-// pathDir has the words of a folder's path; the last ones are the folder's own.
+// pathDir has the words of a folder's path; the folder's own words come last.
 type pathDir struct {
 	words   []int32
-	near    int // where its own begin
+	near    int // index of its own words
 	shallow float64
 }
 
@@ -43,10 +42,10 @@ func NewPaths() *Paths {
 	return &Paths{words: map[string]int32{}, byName: map[string]int32{}, start: []int32{0}}
 }
 
-// Fix ends the adding of files and lets go of what only that needs.
+// Fix ends adding and frees the data that only Add needs.
 func (p *Paths) Fix() { p.words, p.byName = nil, nil }
 
-// Add adds a file; its number is how many were there before.
+// Add adds a file and numbers it from 0.
 func (p *Paths) Add(path string) {
 	dir, base := "", path
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {
@@ -62,7 +61,7 @@ func (p *Paths) Add(path string) {
 	p.start = append(p.start, int32(len(p.base)))
 }
 
-// nameWithoutExtension keeps the parts between: name.common.kt, name.plugin.bash.
+// nameWithoutExtension keeps inner parts: name.common.kt, name.plugin.bash.
 func nameWithoutExtension(base string) string {
 	i := strings.IndexByte(base[min(1, len(base)):], '.')
 	if i < 0 {
@@ -101,8 +100,8 @@ func (p *Paths) folder(dir string) int32 {
 	return int32(len(p.dirs) - 1)
 }
 
-// shallow is 1 for the files of the workspace itself, and less for each folder that a
-// file is in: what is central is rarely deep.
+// shallow is 1 for files at the root and less for each folder above a file: central files
+// are rarely deep.
 func shallow(dir string) float64 {
 	if dir == "" {
 		return 1
@@ -120,25 +119,25 @@ func (p *Paths) word(part string) int32 {
 	return i
 }
 
-// pathQuery is what a query finds in a table.
+// pathQuery holds the matches of a query in a table.
 type pathQuery struct {
 	q     *Query
 	p     *Paths
 	idf   []float64
 	words []wordHits
-	dirs  []float64 // share of the query that each folder has
+	dirs  []float64 // share of the query in each folder
 
 	matched  []bool
 	prefixed []float64
 }
 
-// wordHits is what a word of paths has of a query.
+// wordHits holds the query terms that match a word of paths.
 type wordHits struct {
-	term   int32 // the term of the query that the word is, or -1
+	term   int32 // the query term equal to the word, or -1
 	begins []beginning
 }
 
-// beginning says that the word begins a term of the query, or the other way round.
+// beginning is a match where the word is a prefix of a term, or the other way round.
 type beginning struct {
 	term  int32
 	share float64
@@ -173,7 +172,7 @@ func (q *Query) inPaths(p *Paths, idf []float64) *pathQuery {
 	return pq
 }
 
-// inDir is the share of the query that a folder's path has: the nearest folder
+// inDir returns the share of the query that a folder's path contains. The nearest folder
 // counts most.
 func (pq *pathQuery) inDir(d *pathDir) float64 {
 	found := false
@@ -196,8 +195,8 @@ func (pq *pathQuery) inDir(d *pathDir) float64 {
 	return share(pq.idf, func(i int) float64 { return pq.prefixed[i] })
 }
 
-// features fills in what the path of a file says, and reports whether its name
-// alone makes it a candidate.
+// features fills in the path features of a file and reports whether its name alone makes
+// it a candidate.
 func (pq *pathQuery) features(f *Features, file int) bool {
 	f[fDir] = pq.dirs[pq.p.dir[file]]
 	f[fShallow] = pq.p.dirs[pq.p.dir[file]].shallow
@@ -235,11 +234,11 @@ func (pq *pathQuery) features(f *Features, file int) bool {
 	return true
 }
 
-// nameEnough times the share of the query that a name has is 1 if it is a quarter: the name
-// of a file with a word that most files have says little, though it is all of the name.
+// nameEnough is the factor that makes a name with a quarter of the query count in full. A
+// name that is only one very common word says little, even if it matches entirely.
 const nameEnough = 4
 
-// prefixShare tells how well one word begins the other: auth, authentication.
+// prefixShare returns how much of a word its prefix covers: auth, authentication.
 func prefixShare(a, b string) float64 {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// maxPiece is how many lines of a file an answer shows at a place: long
-	// enough to understand, short enough to read.
+	// maxPiece is the maximum number of lines an answer shows at one place of a file:
+	// long enough to understand, short enough to read.
 	maxPiece = 40
 
-	// maxPieces of a file compete.
+	// maxPieces is how many pieces of a file compete.
 	maxPieces = 4
 )
 
-// place is a stretch of lines and what speaks for it.
+// place is a range of lines and the evidence for it.
 type place struct {
 	Piece
 	score float64
 }
 
-// pieces finds what to show of a file: the definitions the query names, then
-// the stretches of lines that have most of it.
+// pieces chooses the parts of a file to show: first the definitions the query names, then
+// the line ranges that match most of it.
 func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, occ []occurrence, idf []float64) []Piece {
 	lines := lineStarts(text)
 	licence := licenceLines(text, comments)
@@ -46,17 +46,17 @@ func (q *Query) pieces(text []byte, syms []symbols.Symbol, comments [][2]int, oc
 			out = append(out, p.Piece)
 		}
 	}
-	if len(out) == 0 && len(lines) > 0 { // only the path speaks for it
+	if len(out) == 0 && len(lines) > 0 { // only the path matches
 		first := min(licence+1, len(lines))
 		out = append(out, Piece{First: first, Last: min(first+maxPiece-1, len(lines))})
 	}
 	return out
 }
 
-// belongs reports a line that only says where a file belongs: package, namespace.
+// belongs reports whether a definition only names the package or namespace of a file.
 func belongs(s *symbols.Symbol) bool { return s.Kind == symbols.Module && s.Last == s.First }
 
-// elsewhere are the occurrences that are not in such lines.
+// elsewhere drops the occurrences in such lines.
 func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrence {
 	var without [][2]int // offsets of the lines, in order
 	for i := range syms {
@@ -77,7 +77,7 @@ func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrenc
 			left = true
 			continue
 		}
-		if left { // the one before it is not there
+		if left { // the preceding occurrence was dropped
 			o.near, left = 0, false
 		}
 		out = append(out, o)
@@ -85,10 +85,10 @@ func elsewhere(occ []occurrence, lines []int, syms []symbols.Symbol) []occurrenc
 	return out
 }
 
-// licenceLines is how many lines the comment takes at the head of a text that says whose it
-// is, with what is before it and empty lines after it: nobody asks for that.
+// licenceLines returns the number of lines of a licence comment at the head of a text,
+// with the lines before it and the empty lines after it. No query is about them.
 func licenceLines(text []byte, comments [][2]int) int {
-	const head = 5 // lines that may be before it
+	const head = 5 // maximum number of lines before it
 	if len(comments) == 0 || bytes.Count(text[:comments[0][0]], []byte("\n")) >= head {
 		return 0
 	}
@@ -107,13 +107,13 @@ func licenceLines(text []byte, comments [][2]int) int {
 	return bytes.Count(text[:len(text)-len(rest)], []byte("\n"))
 }
 
-// said reports whether a word of the query is in the lines after one, up to another.
+// said reports whether a query word occurs in the lines after one line, up to another.
 func said(occ []occurrence, lines []int, after, last int) bool {
 	end := lineEnd(lines, last)
 	return after < len(lines) && slices.ContainsFunc(occ, func(o occurrence) bool { return int(o.at) >= lines[after] && int(o.at) < end })
 }
 
-// lineEnd is the offset after a line, which is counted from 1; nothing is after the last.
+// lineEnd returns the end offset of a line, from 1; the last line has no end.
 func lineEnd(lines []int, line int) int {
 	if line < len(lines) {
 		return lines[line]
@@ -136,7 +136,7 @@ func lineStarts(text []byte) []int {
 	}
 }
 
-// defined lists the definitions whose names are in the query.
+// defined lists the definitions whose names match the query.
 func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 	all := 0.0
 	for _, v := range idf {
@@ -157,8 +157,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 	return out
 }
 
-// stretches cuts a file into pieces at its definitions and scores those that
-// have a term.
+// stretches splits a file at its definitions and scores the ranges that have a term.
 func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, idf []float64) []place {
 	cuts := cutLines(len(lines), syms)
 	all := 0.0
@@ -194,7 +193,7 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 		if s != nil {
 			best = q.nameShare(s.Name, idf)
 		}
-		for ; k < len(syms) && syms[k].First < next; k++ { // definitions of one line
+		for ; k < len(syms) && syms[k].First < next; k++ { // definitions on one line
 			if v := q.nameShare(syms[k].Name, idf); v > best && syms[k].First >= first {
 				s, best = &syms[k], v
 			}
@@ -220,7 +219,7 @@ func (q *Query) nameShare(name string, idf []float64) float64 {
 	return sum
 }
 
-// nearPairs is the weight of neighbours in the query that are neighbours here.
+// nearPairs is the weight of adjacent query terms that are also adjacent here.
 func (q *Query) nearPairs(occ []occurrence, idf []float64) float64 {
 	sum := 0.0
 	found := make([]bool, len(q.terms))
@@ -236,11 +235,11 @@ func (q *Query) nearPairs(occ []occurrence, idf []float64) float64 {
 
 type cut struct {
 	line   int
-	symbol *symbols.Symbol // that begins here or goes on
+	symbol *symbols.Symbol // begins or continues here
 }
 
-// cutLines cuts n lines where definitions begin and end, and long stretches in
-// the middle. The last cut is after the last line.
+// cutLines cuts n lines at the borders of definitions, and long ranges in the middle. The
+// last cut is after the last line.
 func cutLines(n int, syms []symbols.Symbol) []cut {
 	var out []cut
 	var open []*symbols.Symbol

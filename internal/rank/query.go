@@ -1,11 +1,10 @@
-// Package rank orders texts by how well they answer a query of words.
+// Package rank orders texts by relevance to a query of words.
 //
-// It is pure: texts and paths in, numbers out; the same files and query always
-// give the same order, whether the counts come from reading every file or from
-// an index. A query is answered in two stages. The first knows, for every
-// file, how often it has each term, how long it is and what its path says; the
-// second reads the best of these files and considers definitions and words that
-// occur together, and chooses the piece of each file to show.
+// It is pure: it takes texts and paths and returns numbers. The same files and query
+// always give the same order, whether the counts come from reading every file or from an
+// index. Ranking has two stages. The first uses, for every file, its term counts, length
+// and path. The second reads the best files, considers definitions and words that occur
+// together, and chooses the piece of each file to show.
 package rank
 
 import (
@@ -17,9 +16,9 @@ import (
 	"quarry/match"
 )
 
-// maxTerms bounds a query; what follows adds nothing to a ranking. A long text, as an
-// issue that was pasted whole, is a title and more: the title is the query, and the other
-// terms, up to longTerms in all, count for the BM25 of the whole alone.
+// maxTerms limits the terms of a query; more add nothing to a ranking. In a long text,
+// such as a pasted issue, the title is the query. The other terms, up to longTerms in
+// all, count only for the BM25 of the whole text.
 const (
 	maxTerms  = 24
 	longTerms = 96
@@ -29,26 +28,26 @@ const (
 type Query struct {
 	terms  []term
 	idents []ident
-	most   int      // terms it may have
+	most   int      // maximum number of terms
 	symbol bool     // the query is one identifier and nothing else
 	tests  bool     // it asks for tests
 	asked  []string // keys of the names it asks for
-	ends   []bool   // terms that end such a name
+	ends   []bool   // whether a term ends such a name
 	lookup map[string]int32
 	keys   map[terms.Key]keyed
-	begins [1 << 10]uint64 // pairs of bytes that a term begins with
-	last   [256]bool       // bytes that the names in idents end with
+	begins [1 << 10]uint64 // pairs of bytes with which a term begins
+	last   [256]bool       // last bytes of the names in idents
 	finder *terms.Finder
 }
 
 // term is a word to look for.
 type term struct {
 	text   string
-	word   string // as it was written, folded
+	word   string // as written, folded
 	alts   []string
-	weight float64 // in names and comments, by its place in the query
-	tells  float64 // in the text; 0 is a word of a long text after its title
-	next   int     // the term that follows in the query, or -1
+	weight float64 // in names and comments, by position in the query
+	tells  float64 // in the text; 0 for a word after the title of a long text
+	next   int     // the next term of the query, or -1
 	inName bool    // part of an identifier the query names
 }
 
@@ -57,10 +56,10 @@ type term struct {
 type ident struct {
 	name      string // the last component as written
 	folded    string // in lower case, without underscores
-	container string // what stands before the last dot, folded
+	container string // the part before the last dot, folded
 	terms     []int
 	parts     []string // folded
-	exact     bool     // shows by its form that it is an identifier
+	exact     bool     // its form shows that it is an identifier
 }
 
 // NewQuery parses a query. It returns nil when there is nothing to look for.
@@ -120,11 +119,11 @@ func NewQuery(query string) *Query {
 	return q
 }
 
-// testWords are those that ask for tests.
+// testWords are the words that ask for tests.
 var testWords = map[string]bool{"test": true, "tests": true, "spec": true, "specs": true, "fixture": true, "fixtures": true, "testdata": true, "benchmark": true, "benchmarks": true}
 
-// countOnce lets terms that are other forms of one before them, as cfg of config, count as
-// that one and no more: so they are found in texts.
+// countOnce merges terms that are other forms of an earlier term, such as cfg of config.
+// They are still found in texts, but count as the earlier term.
 func (q *Query) countOnce() {
 	for i := range q.terms {
 		if int(q.lookup[q.terms[i].text]) != i {
@@ -139,7 +138,7 @@ func (q *Query) countOnce() {
 	}
 }
 
-// contentOf are the words that say something; all of them if none does.
+// contentOf drops stop words, unless the query has no other words.
 func contentOf(words []queryWord) []queryWord {
 	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
 		return w.plain && stopWords()[strings.ToLower(w.text)]
@@ -150,8 +149,8 @@ func contentOf(words []queryWord) []queryWord {
 	return content
 }
 
-// cutTitle cuts a long text after its first line, if that says what it is about. A query
-// that is not long is all title.
+// cutTitle splits a long text after its first line, if that line is a usable title. A
+// short query is all title.
 func cutTitle(query string) (title, body string) {
 	title, body, _ = strings.Cut(strings.TrimSpace(query), "\n")
 	if len(contentOf(splitWords(title))) < 2 || len(splitWords(body)) < maxTerms {
@@ -160,8 +159,8 @@ func cutTitle(query string) (title, body string) {
 	return title, body
 }
 
-// addBody adds the words of a long text after its title. Identifiers there are words
-// only: those of code to reproduce a bug say little about where it is.
+// addBody adds the words of a long text after its title. Identifiers count only as words
+// there: those in code that reproduces a bug say little about the bug's place.
 func (q *Query) addBody(body string) {
 	idents := q.idents
 	q.most = longTerms
@@ -171,12 +170,12 @@ func (q *Query) addBody(body string) {
 	q.idents = idents
 }
 
-// placeWeight is what a word counts in names by its place in the query: what a question
-// is about comes first, and what it says of it after that. In texts all places count the
-// same, so a rare word decides wherever it is.
+// placeWeight is the weight of a word in names by its position in the query: a question
+// names its subject first. In texts all positions weigh the same, so a rare word decides
+// wherever it is.
 func placeWeight(place int) float64 { return max(1-0.2*float64(place), 0.4) }
 
-// beginning2 are the first two bytes of a part, in lower case.
+// beginning2 returns the first two bytes of a part, in lower case.
 func beginning2(part []byte) uint32 {
 	v := uint32(lower(part[0])) << 8
 	if len(part) > 1 {
@@ -192,14 +191,14 @@ func lower(c byte) byte {
 	return c
 }
 
-// mayBe reports whether a part may be one of the terms. A term is the beginning of
-// each of its words, so two letters tell most others apart.
+// mayBe reports whether a part may be one of the terms. A term is a prefix of each of its
+// words, so two letters exclude most other parts.
 func (q *Query) mayBe(part []byte) bool {
 	i := beginning2(part)
 	return q.begins[i>>6]>>(i&63)&1 != 0
 }
 
-// termOf returns which term of the query a part is.
+// termOf returns the query term that a part is.
 func (q *Query) termOf(part []byte) (int32, bool) {
 	if !q.mayBe(part) {
 		return 0, false
@@ -209,7 +208,7 @@ func (q *Query) termOf(part []byte) (int32, bool) {
 	return i, ok
 }
 
-// Marks calls f with every part of text that counts as a word of the query.
+// Marks calls f for every part of text that counts as a word of the query.
 func (q *Query) Marks(text []byte, f func(start, end int)) {
 	q.finder.Each(text, func(start, end int) {
 		if _, ok := q.termOf(text[start:end]); ok {
@@ -223,11 +222,11 @@ func (q *Query) has(k terms.Key) bool {
 	return ok
 }
 
-// forms returns the term and its other forms, as a short one and a long one.
+// forms returns the term and its other forms, short or long.
 func (t *term) forms() []string { return append([]string{t.text}, t.alts...) }
 
-// Pattern matches any text that has a term, and some that have none: what a
-// server without our counts can look for.
+// Pattern matches every text that has a term, and some that have none. A server without
+// term counts can search with it.
 func (q *Query) Pattern() (*match.Pattern, error) {
 	var words []string
 	for _, t := range q.terms {
@@ -261,7 +260,7 @@ func splitWords(query string) []queryWord {
 	return out
 }
 
-// isPlain reports a word as prose has it.
+// isPlain reports whether a word looks like prose.
 func isPlain(w string) bool {
 	for i, c := range []byte(w) {
 		if c >= 'A' && c <= 'Z' && i > 0 || c == '_' || c == '.' || c == ':' || c == '#' || c >= '0' && c <= '9' {
@@ -271,8 +270,8 @@ func isPlain(w string) bool {
 	return true
 }
 
-// addWord adds the terms of a word, which count so much, and, if it may be one, the
-// identifier.
+// addWord adds the terms of a word with these weights, and the identifier if it looks
+// like one.
 func (q *Query) addWord(w queryWord, weight, tells float64) {
 	components := strings.FieldsFunc(w.text, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
 	var all []int
@@ -307,7 +306,7 @@ func (q *Query) addWord(w queryWord, weight, tells float64) {
 	}
 }
 
-// addTerm adds a part of a word, or finds it, and returns its place.
+// addTerm returns the index of a term, which it adds if it is new.
 func (q *Query) addTerm(part string, weight, tells float64) int {
 	text := string(terms.Append(nil, []byte(part)))
 	if text == "" {
@@ -329,8 +328,8 @@ func (q *Query) addTerm(part string, weight, tells float64) int {
 	return i
 }
 
-// foldName is an identifier in lower case without underscores: what the same
-// name is in another style.
+// foldName returns an identifier in lower case without underscores, which is the same for
+// all naming styles.
 func foldName(name string) string {
 	b := make([]byte, 0, len(name))
 	for _, c := range []byte(name) {
@@ -359,8 +358,8 @@ var stopWords = sync.OnceValue(func() map[string]bool {
 	return m
 })
 
-// What a word of a change counts: fix, add, avoid. It says what somebody wants of the
-// code, and rarely where it is.
+// Weights of words such as fix, add and avoid. They say what to do with the code, and
+// rarely where it is.
 const (
 	weakName = 0.3
 	weakText = 0.5

@@ -42,7 +42,7 @@ func TestNewQuery(t *testing.T) {
 	}
 }
 
-// order ranks files and gives "path:line" of each one's best piece.
+// order ranks files and returns "path:line" of the best piece of each.
 func order(query string, files map[string]string) []string {
 	q := NewQuery(query)
 	tally := q.ReadTally()
@@ -165,7 +165,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Definitions of the languages the old expressions missed come first.
+// TestOrderLanguages expects definitions first in the other languages too.
 func TestOrderLanguages(t *testing.T) {
 	for _, c := range []struct{ file, query, text string }{
 		{"a.kt", "fetchUser", "class A {\n    suspend fun fetchUser(id: Int): User = get(id)\n}\n"},
@@ -184,7 +184,7 @@ func TestOrderLanguages(t *testing.T) {
 	}
 }
 
-// The same files give the same order, in whatever order they were looked at.
+// TestOrderIsStable checks that the order of reading files doesn't change the result.
 func TestOrderIsStable(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
@@ -198,7 +198,8 @@ func TestOrderIsStable(t *testing.T) {
 	}
 }
 
-// A word may be another form of one before it in the query; a name that has it is found.
+// TestNamedByOtherForms finds a name by a query word that is another form of an earlier
+// word.
 func TestNamedByOtherForms(t *testing.T) {
 	text := []byte("func parse_cfg() {}\n")
 	for _, query := range []string{"parse_cfg", "config parse_cfg", "cfg parse_config parse_cfg"} {
@@ -254,7 +255,8 @@ func FuzzLook(f *testing.F) {
 	})
 }
 
-// Tests, declarations and generated files are told by their language and layout.
+// TestPathWeights recognizes tests, declarations and generated files by language and
+// layout.
 func TestPathWeights(t *testing.T) {
 	for _, path := range []string{
 		"src/StoreTest.java", "src/commonTest/kotlin/Store.kt", "core/StoreSpec.scala", "App.Tests/Store.cs", "t/store.t", "t/lib-store.sh", "spec/store_spec.rb",

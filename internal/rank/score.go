@@ -20,48 +20,48 @@ type Candidate struct {
 	f      Features
 	weight float64 // of the path
 	parts  int     // of the text
-	most   float64 // that its score can be, once it was skimmed
+	most   float64 // upper bound of its score, once it was skimmed
 	seen   *seen
 }
 
-// Piece is a part of a file, in lines from 1.
+// Piece is a range of lines, counted from 1.
 type Piece struct {
 	First, Last int
-	Symbol      string // the definition it shows or is in, with its container
+	Symbol      string // the definition shown or around it, with its container
 	Kind        symbols.Kind
 }
 
 const (
-	// Shortlist is how many files the second stage reads at most. 200 lose
-	// nothing on the benchmark against reading all.
+	// Shortlist is the maximum number of files the second stage reads. On the benchmark,
+	// 200 lose nothing compared with reading all.
 	Shortlist = 200
-	// shortParts bounds the parts of these files: 2.8 MB of the Linux kernel, 100
-	// files. At least fewFiles are read.
+	// shortParts limits the total parts of these files: 2.8 MB or 100 files of the Linux
+	// kernel. At least fewFiles are read.
 	shortParts = 400_000
 	fewFiles   = 10
-	// maxExamined is how much of a large text the second stage looks at.
+	// maxExamined is how much of a large text the second stage examines.
 	maxExamined = 1 << 20
 )
 
-// weights of the features. They were fitted on the public questions of docs/FIGURES.md as
-// TestCrossValidate does, and rounded. Then three were raised for a mixture with commit
-// subjects, headings of documents and notes for users (tools/bench/ranking/mixture, the
-// repositories to fit on): fBM25 from 0.33, fNameFull from 0.4 and fPair from 0.2. Of 570
-// subjects that puts 0.407 of the right files first, not 0.323, for 0.004 of NDCG on public
-// questions; with 1 for fBM25 they lose 0.01 more. fSymbol is higher than fitted, since
-// names that are the whole query are few there. That of fText is found by TestLongTexts.
+// weights of the features. They were fitted on the public questions of docs/FIGURES.md by
+// TestCrossValidate and rounded. Then three were raised for a mixture with commit
+// subjects, document headings and user notes (tools/bench/ranking/mixture, the
+// repositories to fit on): fBM25 from 0.33, fNameFull from 0.4 and fPair from 0.2. This
+// puts the right file first for 0.407 of 570 subjects instead of 0.323, and costs 0.004
+// of NDCG on public questions; 1 for fBM25 costs 0.01 more. fSymbol is higher than
+// fitted, since few of these queries are a whole name. TestLongTexts found fText.
 var weights = Features{
 	fBM25: 0.6, fNameFull: 0.5, fName: 0.53, fPrefix: 0.38, fDir: 0.94, fSymbol: 1, fIdent: 0.28, fDefName: 0.43,
 	fDefs: 0.14, fPair: 0.3, fSize: 0.11, fHead: 0.09, fWordDef: 0.08, fDocs: 0.55, fChunk: 0.21, fText: 0.5,
 	fShallow: 0.34,
 }
 
-// namedFirst puts the definitions of a name that is the whole query before all else,
-// whatever files they are in: more than all other features are together. A name of one
-// part, as Query, is a word, too, and the file about it is meant as often.
+// namedFirst puts definitions of a name that is the whole query first, whatever their
+// files: it exceeds all other features together. A name of one part, such as Query, is
+// also a word, and as often means the file about it.
 const namedFirst = 4
 
-// value is the score of a file by its features, whose path counts so much.
+// value returns the score for the features and the path weight of a file.
 func (w *Features) value(f *Features, path float64) float64 {
 	return w.dot(f)*path + namedFirst*f[fNamed]
 }
@@ -74,16 +74,15 @@ func (w *Features) dot(f *Features) float64 {
 	return s
 }
 
-// Examine scores a candidate by its text, and finds the pieces to show.
+// Examine scores a candidate by its text and finds the pieces to show.
 func (c *Corpus) Examine(ctx context.Context, k *Candidate, text []byte) {
 	c.Skim(k, text)
 	c.judge(ctx, k)
 	c.show(k)
 }
 
-// window is what of a text is examined: all of it, or of a large one the stretch
-// in which its rarest word of the query occurs first. lines is how many lines are
-// before it.
+// window returns the part of a text to examine: all of it, or in a large text the part in
+// which the rarest query word first occurs. lines is the number of lines before the part.
 func (c *Corpus) window(text []byte) (part []byte, lines int) {
 	if len(text) <= maxExamined {
 		return text, 0
@@ -110,7 +109,7 @@ func (c *Corpus) window(text []byte) (part []byte, lines int) {
 	return part, bytes.Count(text[:from], []byte{'\n'})
 }
 
-// firstPlace is where a term occurs first, or -1.
+// firstPlace returns the offset of the first occurrence of a term, or -1.
 func (q *Query) firstPlace(text []byte, term int) int {
 	p, err := match.Compile(q.terms[term].text, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
 	if err != nil {

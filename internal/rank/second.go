@@ -11,18 +11,18 @@ import (
 // The features of a file, each about 0 to 1.
 const (
 	fBM25     = iota
-	fNameFull // parts of the file's name that the query has, of all its parts
-	fName     // share of the query that the file's name has
-	fPrefix   // share of the query that the file's name has the beginning of
-	fDir      // share that the folders have
+	fNameFull // share of the parts of the file's name that are in the query
+	fName     // share of the query in the file's name
+	fPrefix   // share of the query with a prefix in the file's name
+	fDir      // share of the query in the folders
 	fSymbol   // defines the symbol that is the whole query
 	fIdent    // defines an identifier that the query names
-	fDefName  // the definition whose name is nearest to the query
+	fDefName  // the definition whose name is closest to the query
 	fDefs     // BM25 over the names of definitions
-	fPair     // words that follow each other in the query and in the file
+	fPair     // words that are adjacent in both query and file
 	fSize     // of the file, by its logarithm
-	fHead     // share that the head of the file has
-	fWordDef  // a plain word of the query is exactly the name of a definition
+	fHead     // share of the query in the head of the file
+	fWordDef  // defines a name equal to a plain query word
 	fDocs     // BM25 over comments
 	fChunk    // BM25 of the best piece
 	fText     // BM25 of a long text, with its title
@@ -31,7 +31,7 @@ const (
 	numFeatures
 )
 
-// Features are numbers that the score weighs.
+// Features are the inputs of the score.
 type Features [numFeatures]float64
 
 func share(idf []float64, has func(i int) float64) float64 {
@@ -46,7 +46,7 @@ func share(idf []float64, has func(i int) float64) float64 {
 	return sum / all
 }
 
-// KindWeight tells how much a definition of a kind counts.
+// KindWeight returns the weight of a kind of definition.
 func KindWeight(k symbols.Kind) float64 {
 	switch k {
 	case symbols.Class, symbols.Struct, symbols.Interface, symbols.Enum:
@@ -65,8 +65,8 @@ func KindWeight(k symbols.Kind) float64 {
 	return 0.3 // fields, members, prototypes, tests
 }
 
-// isGuard reports the macro that keeps a header from being read twice: FILE_H, with
-// nothing after it.
+// isGuard recognizes the macro that guards a header against double inclusion: FILE_H,
+// with no value.
 func isGuard(s *symbols.Symbol) bool {
 	if s.Kind != symbols.Macro || s.End > s.NameAt+len(s.Name) {
 		return false
@@ -80,7 +80,7 @@ func isGuard(s *symbols.Symbol) bool {
 	return false
 }
 
-// definitions fills in what the definitions of a file say.
+// definitions fills in the features of a file's definitions.
 func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	all := 0.0
 	for _, v := range idf {
@@ -90,7 +90,7 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 		return
 	}
 	tf := make([]float64, len(q.terms))
-	seen := make([]int, len(q.terms)) // the last definition that had the term
+	seen := make([]int, len(q.terms)) // the last definition with the term
 	for n := range syms {
 		s := &syms[n]
 		if isGuard(s) {
@@ -120,7 +120,7 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	f[fDefs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + 1.5) })
 }
 
-// identifiers tells whether a definition is one the query names.
+// identifiers fills in whether the query names a definition.
 func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
 	if s.Name == "" {
 		return
@@ -158,19 +158,19 @@ func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
 	}
 }
 
-// occurrence is a place of a term in a text.
+// occurrence is an occurrence of a term in a text.
 type occurrence struct {
 	at   int32
 	term int32
-	// near is how many parts it is after the occurrence before it, if the two follow each
-	// other in the query: 1 is the next part; 0 is far away, or another term.
+	// near is the distance in parts from the previous occurrence, if the two terms are
+	// adjacent in the query: 1 is the next part; 0 is too far, or another term.
 	near int32
 }
 
-// nearParts is how many parts are near.
+// nearParts is the maximum distance that counts as near.
 const nearParts = 3
 
-// occurrences lists where the terms stand, in order.
+// occurrences lists the occurrences of terms, in order.
 func (q *Query) occurrences(text []byte) []occurrence {
 	var out []occurrence
 	q.finder.Each(text, func(start, end int) {
@@ -189,8 +189,7 @@ func (q *Query) occurrences(text []byte) []occurrence {
 	return out
 }
 
-// pairs counts the terms that are next to each other both in the query and in
-// the text.
+// pairs weighs the terms that are adjacent in both the query and the text.
 func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
 	found := make([]float64, len(q.terms))
 	for k := 1; k < len(occ); k++ {
@@ -216,10 +215,11 @@ func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
 	}
 }
 
-// docsHalf is how often a word is in comments that counts half of what it can.
+// docsHalf is the number of occurrences in comments that reaches half of the maximum
+// score.
 const docsHalf = 5
 
-// docs fills in what the comments say.
+// docs fills in the feature of comments.
 func (q *Query) docs(f *Features, occ []occurrence, comments [][2]int, idf []float64) {
 	tf := make([]float64, len(q.terms))
 	k := 0
@@ -237,8 +237,8 @@ func (q *Query) docs(f *Features, occ []occurrence, comments [][2]int, idf []flo
 	f[fDocs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + docsHalf) })
 }
 
-// window fills in the best piece of the file, about 40 lines: how often it has the
-// terms; and which of them the head of the file has.
+// window fills in two features: term frequency in the best piece of the file, about 40
+// lines, and the share of terms in the head of the file.
 func (q *Query) window(f *Features, occ []occurrence, idf []float64) {
 	const span, headSpan = 1500, 2000
 	all := 0.0

@@ -14,20 +14,20 @@ import (
 	"quarry/match"
 )
 
-// Finding what a text defines takes two thirds of the second stage, so it is done for
-// those candidates alone that can still be among the best. Skim looks at the words of a
-// text, which bound what its definitions and comments can add.
+// Finding definitions takes two thirds of the second stage, so only candidates that can
+// still be among the best are judged by them. Skim looks at the words of a text, which
+// bound the score that definitions and comments can add.
 
-// seen is what is known of a candidate's text.
+// seen is the data about a candidate's text.
 type seen struct {
-	text     []byte // the part that is examined
-	lines    int    // before it
+	text     []byte // the examined part
+	lines    int    // number of lines before it
 	occ      []occurrence
 	syms     []symbols.Symbol
 	comments [][2]int
 }
 
-// Skim looks for the words of the query in the text of a candidate.
+// Skim finds the query words in the text of a candidate.
 func (c *Corpus) Skim(k *Candidate, text []byte) {
 	s := &seen{}
 	s.text, s.lines = c.window(text)
@@ -37,7 +37,7 @@ func (c *Corpus) Skim(k *Candidate, text []byte) {
 	k.seen, k.most = s, c.atMost(k, s)
 }
 
-// judge scores a candidate that was skimmed by what its text defines.
+// judge scores a skimmed candidate by its definitions.
 func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 	s := k.seen
 	s.syms, s.comments = symbols.Read(func() bool { return ctx.Err() != nil }, k.Path, s.text)
@@ -46,7 +46,7 @@ func (c *Corpus) judge(ctx context.Context, k *Candidate) {
 	k.Score = c.weights.value(&k.f, k.weight)
 }
 
-// show finds the pieces of a candidate that was judged.
+// show finds the pieces of a judged candidate.
 func (c *Corpus) show(k *Candidate) {
 	s := k.seen
 	k.Pieces = c.q.pieces(s.text, s.syms, s.comments, s.occ, c.idf)
@@ -57,15 +57,15 @@ func (c *Corpus) show(k *Candidate) {
 	k.seen = nil
 }
 
-// A definition counts for its kind, for the case of its name and for its place, and more
-// in the container that the query names.
+// The score of a definition depends on its kind, the case of its name, its position, and
+// whether the query names its container.
 const (
 	mostDefinition = 1.2
 	mostContained  = 1.5
 )
 
-// atMost bounds the score of a candidate: every word may be in a comment, and twice the
-// name of a definition.
+// atMost bounds the score of a candidate: every word may occur in a comment and twice in
+// the name of a definition.
 func (c *Corpus) atMost(k *Candidate, s *seen) float64 {
 	f := k.f
 	count := make([]float64, len(c.q.terms))
@@ -95,10 +95,10 @@ func (c *Corpus) atMost(k *Candidate, s *seen) float64 {
 	return c.weights.value(&f, k.weight)
 }
 
-// maxName is how far apart the words of a name are at most.
+// maxName is the maximum distance between the words of a name.
 const maxName = 300
 
-// oneName bounds what one name has of the query: names are on one line.
+// oneName bounds the share of the query in one name: a name is on one line.
 func (c *Corpus) oneName(s *seen) float64 {
 	all := 0.0
 	for _, v := range c.idf {
@@ -107,7 +107,7 @@ func (c *Corpus) oneName(s *seen) float64 {
 	if all == 0 {
 		return 0
 	}
-	last := make([]int, len(c.idf)) // the line that had the term last, from 1
+	last := make([]int, len(c.idf)) // the last line with the term, from 1
 	best, sum, line := 0.0, 0.0, 1
 	for i, o := range s.occ {
 		if i > 0 {
@@ -126,7 +126,7 @@ func (c *Corpus) oneName(s *seen) float64 {
 	return best / all
 }
 
-// names reports whether a text may have a name the query asks for, in any style.
+// names reports whether a text may contain a name the query asks for, in any style.
 func (c *Corpus) names(text []byte) bool {
 	c.asking.once.Do(func() {
 		if p, err := c.q.Names(); err == nil {
@@ -152,14 +152,14 @@ type asking struct {
 	matchers sync.Pool
 }
 
-// judgedFor is how many candidates are judged for an answer of n. More gain nothing: of
+// judgedFor is the number of candidates judged for an answer of n. More gain nothing: of
 // 300 sentences about Linux 118 have their file first, and 230 among ten (227 if 30 are
-// judged), for a tenth less of the time.
+// judged), for a tenth less time.
 func judgedFor(n int) int { return max(2*n, 20) }
 
-// Best returns the n best of candidates that were skimmed, in order, with their pieces.
-// It judges those that can be among them, in the order of the most that their scores can
-// be, and at most judgedFor(n).
+// Best returns the n best of the skimmed candidates, in order, with their pieces. It
+// judges candidates that can be among the best, in descending order of their bounds, and
+// at most judgedFor(n).
 func (c *Corpus) Best(ctx context.Context, list []Candidate, n, workers int) []Candidate {
 	slices.SortFunc(list, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.most, a.most), strings.Compare(a.Path, b.Path))

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// randomCode is a text with definitions, comments and plain lines of a few words.
+// randomCode returns a text with definitions, comments and plain lines of a few words.
 func randomCode(r *rand.Rand, ext string) string {
 	words := []string{"user", "name", "parse", "lock", "config", "open", "file", "read", "queue", "index", "cfg"}
 	name := func() string {
@@ -41,8 +41,8 @@ func randomCode(r *rand.Rand, ext string) string {
 	return b.String()
 }
 
-// The best files are those that are best when the definitions of all are read, with the
-// same scores and pieces.
+// TestBestEqualsAll compares Best with judging every candidate: the files, scores and
+// pieces must be equal.
 func TestBestEqualsAll(t *testing.T) {
 	ctx := context.Background()
 	some, judged, all := 0, 0, 0
@@ -84,7 +84,7 @@ func TestBestEqualsAll(t *testing.T) {
 		for i := range list {
 			c.Skim(&list[i], []byte(files[list[i].Path]))
 		}
-		for i := range list { // no score is above its bound
+		for i := range list { // no score exceeds its bound
 			k := list[i]
 			c.judge(ctx, &k)
 			if k.Score > list[i].most+1e-9 {

@@ -15,12 +15,11 @@ import (
 	"testing"
 )
 
-// TestCrossValidate finds the weights anew from a plain start, once on all
-// repositories of the benchmark, once for each eighth of them on the others, and once for
-// each of them on the others.
-// It says what weights found on some repositories are worth on those they have
-// not seen. QUARRY_RANKING names the folder with repos.json and annotations,
-// QUARRY_RANKING_TREES the one with the checkouts. It takes minutes.
+// TestCrossValidate fits the weights from a plain start: once on all repositories of the
+// benchmark, once for each eighth of them on the others, and once for each repository on
+// the others. It measures how well weights do on repositories they were not fitted on.
+// QUARRY_RANKING names the folder with repos.json and annotations, QUARRY_RANKING_TREES
+// the one with the checkouts. It takes minutes.
 func TestCrossValidate(t *testing.T) {
 	annotations, trees := os.Getenv("QUARRY_RANKING"), os.Getenv("QUARRY_RANKING_TREES")
 	if annotations == "" || trees == "" {
@@ -38,8 +37,8 @@ func TestCrossValidate(t *testing.T) {
 	}
 }
 
-// crossValidated is what weights found on the other parts of the repositories are worth
-// on each.
+// crossValidated measures each part of the repositories with weights fitted on the other
+// parts.
 func crossValidated(all []*task, parts int) float64 {
 	names := repoNames(all)
 	sum := 0.0
@@ -58,7 +57,7 @@ func crossValidated(all []*task, parts int) float64 {
 	return sum / float64(len(names))
 }
 
-// plainWeights are those of the design, before any tuning.
+// plainWeights are the initial weights of the design, before tuning.
 var plainWeights = Features{
 	fBM25: 0.5, fNameFull: 0.4, fName: 0.25, fPrefix: 0.3, fDir: 0.6, fSymbol: 2, fIdent: 0.5, fDefName: 0.25,
 	fDefs: 0.2, fPair: 0.8, fSize: 0.2, fHead: 0.1, fWordDef: 0.1, fDocs: 0.1, fChunk: 0.1,
@@ -68,7 +67,7 @@ var plainWeights = Features{
 type task struct {
 	repo    string
 	list    []Candidate
-	targets [][]int // candidates that are the file, for each target
+	targets [][]int // for each target, its candidates
 }
 
 func repoNames(list []*task) []string {
@@ -80,15 +79,15 @@ func repoNames(list []*task) []string {
 	return slices.Compact(names)
 }
 
-// fit finds weights by gradient descent: of the candidates of a question those that
-// answer it should have all of the probability that a softmax of the scores gives. Its
-// weights are worth as much on repositories that they were not found on as on those they
-// were (0.899 and 0.902); climbing by NDCG itself is not (0.894 and 0.904).
+// fit finds weights by gradient descent: the candidates that answer a question should
+// have all of the probability of a softmax over the scores. Its weights do as well on
+// unseen repositories as on those they were fitted on (0.899 and 0.902); hill climbing by
+// NDCG itself does not (0.894 and 0.904).
 func fit(list []*task, start Features) Features {
 	const (
 		scale  = 6      // of scores in the softmax
-		pull   = 0.0002 // towards the start
-		most   = 150    // candidates of a question, besides those that answer it
+		pull   = 0.0002 // toward the start
+		most   = 150    // candidates of a question, besides its answers
 		rounds = 400
 	)
 	questions := map[string]float64{}
@@ -127,13 +126,13 @@ func fit(list []*task, start Features) Features {
 
 // sample is a question for fit.
 type sample struct {
-	f      []Features // of candidates, times what their paths count
-	answer []float64  // what is wanted of each, 1 in all
+	f      []Features // of candidates, times their path weights
+	answer []float64  // wanted probability of each, 1 in all
 	weight float64    // of the question
 }
 
-// sample takes the best candidates of a question and those that answer it; nil if none
-// does.
+// sample takes the best candidates of a question and its answers; nil if none of them
+// answers it.
 func (k *task) sample(w *Features, most int) *sample {
 	wanted, all := make([]float64, len(k.list)), 0.0
 	for n, found := range k.targets {
@@ -167,7 +166,7 @@ func (k *task) sample(w *Features, most int) *sample {
 	return s
 }
 
-// gradient adds that of the question to g.
+// gradient adds the gradient of the question to g.
 func (s *sample) gradient(w, g *Features) {
 	p := make([]float64, len(s.f))
 	most, sum := math.Inf(-1), 0.0
@@ -187,7 +186,7 @@ func (s *sample) gradient(w, g *Features) {
 	}
 }
 
-// measure is the mean over repositories of the mean NDCG@10 over questions. It
+// measure returns the mean over repositories of the mean NDCG@10 over questions. It
 // judges files only, not lines.
 func measure(list []*task, w *Features) float64 {
 	sums, counts := map[string]float64{}, map[string]float64{}

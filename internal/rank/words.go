@@ -8,8 +8,8 @@ import (
 	"quarry/internal/terms"
 )
 
-// alternatives are the terms that stand for a word in code: short forms that
-// programmers write, and the long forms of short ones.
+// alternatives returns other terms for a word in code: short forms that programmers
+// write, and the long forms of short ones.
 func alternatives(word, text string) []string {
 	var out []string
 	add := func(s string) {
@@ -29,7 +29,7 @@ func alternatives(word, text string) []string {
 	return out
 }
 
-// shortForms lists, by term, the other ways a word is written in names.
+// shortForms maps each term to the other ways a word is written in names.
 var shortForms = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
 	for _, line := range strings.Split(shortFormLines, "\n") {

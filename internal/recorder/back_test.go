@@ -1,9 +1,13 @@
 package recorder_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"quarry/change"
 )
@@ -121,5 +125,67 @@ func TestDryRunShowsTheWayBack(t *testing.T) {
 	want := "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-2\n+two\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n--- /dev/null\n+++ b/old.txt\n@@ -0,0 +1 @@\n+old\n"
 	if got.Diff != want {
 		t.Errorf("got\n%s\nwant\n%s", got.Diff, want)
+	}
+}
+
+// After a complete undo nothing differs from the point before: what was made and deleted
+// since cancels out, a mode and a symlink too.
+func TestDiffAfterACompleteUndo(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no modes and no symlinks for all")
+	}
+	p := newPlace(t)
+	p.put("d/a.txt", "a\n")
+	p.put("m.txt", "m\n")
+	p.put("gone.txt", "gone\n")
+	at := func(name string) string { return filepath.Join(p.dir, name) }
+	must(t, os.Symlink("m.txt", at("link")))
+	ws := p.open()
+	must(t, os.RemoveAll(at("d")))
+	must(t, os.Remove(at("gone.txt")))
+	must(t, os.Remove(at("link")))
+	must(t, os.Symlink("gone.txt", at("link")))
+	must(t, os.Chmod(at("m.txt"), 0o600))
+	p.put("new/b.txt", "b\n")
+	list := p.log(ws)
+	all := func() *change.Change {
+		t.Helper()
+		var ids []string
+		for _, c := range p.log(ws) {
+			ids = append(ids, c.ID)
+		}
+		c, err := ws.DiffAll(t.Context(), ids)
+		must(t, err)
+		return c
+	}
+	before := all().Diff
+	for _, want := range []string{"deleted folder: d\n", "new folder: new\n", "deleted symlink: link\nnew symlink: link\n", "mode 644 changed to 600: m.txt\n", "--- a/gone.txt\n"} {
+		if !strings.Contains(before, want) {
+			t.Errorf("no %q in\n%s", want, before)
+		}
+	}
+	_, err := ws.Undo(t.Context(), list[0].ID, nil)
+	must(t, err)
+	if c := all(); len(c.Diffs) > 0 || c.Diff != "" || len(c.Paths) > 0 {
+		t.Errorf("after the undo %q differ:\n%s", c.Paths, c.Diff)
+	}
+}
+
+// It is known since when changes are recorded, also by the next process.
+func TestRecordedSince(t *testing.T) {
+	p := newPlace(t)
+	p.put("a.txt", "a\n")
+	var since [2]time.Time
+	for i := range since {
+		ws := p.open()
+		st, err := ws.Recording(t.Context())
+		must(t, err)
+		since[i] = st.Since
+		p.put("b.txt", fmt.Sprint(i))
+		p.log(ws)
+		must(t, ws.Close())
+	}
+	if since[0].IsZero() || since[1].Unix() != since[0].Unix() {
+		t.Errorf("recorded since %v, then %v", since[0], since[1])
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/fault"
 	"quarry/internal/journal"
@@ -45,6 +46,7 @@ type baseline struct {
 	own, outside journal.ID
 	head         string
 	built        bool
+	since        time.Time // when they were; zero in a baseline of an older version
 
 	counts [4]int // files whose content is not kept, by why
 	files  int
@@ -141,6 +143,9 @@ func (b *baseline) take(body string) bool {
 	case recState:
 		b.own, b.outside = journal.ID(strings.Clone(r.str())), journal.ID(strings.Clone(r.str()))
 		b.head, b.built = strings.Clone(r.str()), r.byte() == 1
+		if at, n := binary.Varint([]byte(r.s)); n > 0 {
+			b.since = time.Unix(at, 0)
+		}
 	case recFolder:
 		dir := strings.Clone(r.str())
 		var list []entry
@@ -260,10 +265,13 @@ func appendRecord(b, body []byte) []byte {
 
 func (b *baseline) state() []byte {
 	body := appendString(appendString(appendString([]byte{recState}, string(b.own)), string(b.outside)), b.head)
-	if b.built {
-		return append(body, 1)
+	if !b.built {
+		return append(body, 0)
 	}
-	return append(body, 0)
+	if body = append(body, 1); b.since.IsZero() {
+		return body
+	}
+	return binary.AppendVarint(body, b.since.Unix())
 }
 
 // flush writes what was put, and the state.
@@ -288,7 +296,7 @@ func (b *baseline) flush() error {
 
 // rewrite starts a new generation without what is old. mu is held.
 func (b *baseline) rewrite() error {
-	next := &baseline{root: b.root, budget: b.budget, folders: map[string]string{}, gen: b.gen + 1, own: b.own, outside: b.outside, head: b.head, built: b.built}
+	next := &baseline{root: b.root, budget: b.budget, folders: map[string]string{}, gen: b.gen + 1, own: b.own, outside: b.outside, head: b.head, built: b.built, since: b.since}
 	names := [...]string{fmt.Sprint(contentsPrefix, next.gen), fmt.Sprint(logPrefix, next.gen)}
 	drop := func(err error) error {
 		errs := []error{err, next.close()}

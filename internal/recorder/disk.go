@@ -231,6 +231,9 @@ func (r *Recorder) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !r.base.built {
+		r.base.since = time.Now()
+	}
 	r.base.own, r.base.outside, r.base.built = max(r.base.own, own), max(outside, own), true
 	if r.disk.blobs != nil {
 		r.base.head = r.disk.blobs.Head(ctx)

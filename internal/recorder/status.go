@@ -13,7 +13,7 @@ func (r *Recorder) Status() *change.Recording {
 	r.base.mu.Lock()
 	st := &change.Recording{
 		On: r.base.built && r.ready(), Files: r.base.files, TooLarge: r.base.counts[tooLarge], OverBudget: r.base.counts[overBudget], Unreadable: r.base.counts[unreadable],
-		MaxBytes: r.opts.MaxBytes, Bytes: r.base.size + r.base.end,
+		Since: r.base.since, MaxBytes: r.opts.MaxBytes, Bytes: r.base.size + r.base.end,
 	}
 	r.base.mu.Unlock()
 	if size, err := r.outside.Size(); err == nil {

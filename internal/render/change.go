@@ -192,7 +192,11 @@ func Undone(c *change.Change) string {
 		return fmt.Sprintf("Undid a part of change %s: %s.", c.PartOf, fault.Count(len(c.Paths), "path"))
 	}
 	if c.Undoes == "" {
-		return Sentence(c.Summary) + "." // an undo to a point
+		s := Sentence(c.Summary) // an undo to a point
+		if back := c.Did.Back(false); back != "" {
+			s += " (" + back + ")"
+		}
+		return s + "."
 	}
 	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }

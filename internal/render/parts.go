@@ -49,7 +49,14 @@ func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) 
 	if len(names) == 0 {
 		return fmt.Appendf(dst, "No %s.", many)
 	}
-	dst = fmt.Appendf(dst, "%s:", fault.Count(len(names), one, many))
+	return Counts(append(dst, fault.Count(len(names), one, many)...), names, mark, l)
+}
+
+// Counts adds names, each with a number of notes, after their title.
+func Counts(dst []byte, names []notebook.Name, mark string, l Limits) []byte {
+	if len(names) > 0 {
+		dst = append(dst, ':')
+	}
 	for i, n := range names {
 		line := fmt.Sprintf("\n%s%s (%s", mark, fault.Printable(n.Name), fault.Count(n.Notes, "note"))
 		if n.Uses > n.Notes {

@@ -3,10 +3,23 @@ package render
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"quarry/change"
 	"quarry/fault"
 )
+
+// Since is " since" and a time, of today without the date; "" if it is not known.
+func Since(t time.Time) string {
+	form := time.DateTime
+	if t.IsZero() {
+		return ""
+	}
+	if t = t.Local(); t.Format(time.DateOnly) == time.Now().Format(time.DateOnly) {
+		form = time.TimeOnly
+	}
+	return " since " + t.Format(form)
+}
 
 // Recording describes the state of the recording of other programs' changes.
 func Recording(st *change.Recording) string {
@@ -17,7 +30,7 @@ func Recording(st *change.Recording) string {
 	case !st.On:
 		return "changes of other programs are not recorded: quarry ui, or quarry serve --record, does it\n"
 	default:
-		fmt.Fprintf(&b, "changes of other programs are recorded: %s covered, %s of %s\n", fault.Count(st.Files, "file"), Size(st.Bytes), Size(st.MaxBytes))
+		fmt.Fprintf(&b, "changes of other programs are recorded%s: %s covered, %s of %s\n", Since(st.Since), fault.Count(st.Files, "file"), Size(st.Bytes), Size(st.MaxBytes))
 	}
 	for _, row := range []struct {
 		n    int

@@ -31,6 +31,7 @@ type Template struct {
 	asGiven bool // no group was meant
 	m       *match.Matcher
 	slots   []int
+	ending  []byte // of the line, if it is part of the match
 }
 
 // NewTemplate makes a template for the matches of m. Unless literal, $1, ${1}, $name and
@@ -70,6 +71,9 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 		}
 		if g := t.group(name); g >= 0 && 2*g < len(slots) && slots[2*g] >= 0 {
 			out = append(out, text[slots[2*g]:slots[2*g+1]]...)
+			if g == 0 {
+				out = append(out, t.ending...)
+			}
 		}
 		rest = rest[size:]
 	}
@@ -200,6 +204,8 @@ type Query struct {
 	Literal     bool // no groups in the replacement
 	// Expected, unless it is 0, is the required number of matches.
 	Expected int
+
+	given string // the pattern before TakeEndings changed it
 }
 
 // Found describes a planned replacement.
@@ -426,6 +432,7 @@ type replacing struct {
 	m        *match.Matcher
 	template *Template
 	forms    forms
+	endings  bool // a match includes its line's ending
 
 	// Of the file: the line ending of text up to to.
 	eol textfile.Ending
@@ -438,13 +445,14 @@ type replacing struct {
 
 // newReplacing prepares the replacement of a query's matches. It ends with ctx; done releases it.
 func newReplacing(ctx context.Context, q *Query) (r *replacing, done func(), err error) {
+	q.TakeEndings(ctx)
 	pattern, err := match.NewCompiler(ctx, q.Match).Any(append([]string{q.Pattern}, q.Patterns...))
 	if err != nil {
 		return nil, nil, err
 	}
 	matching := pattern.NewSearch()
 	m := matching.NewMatcher()
-	r = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
+	r = &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m), endings: q.given != ""}
 	if err := r.template.check(); err != nil {
 		return nil, nil, err
 	}
@@ -494,7 +502,14 @@ func (r *replacing) file(ctx context.Context, files Files, path string, out *edi
 func (r *replacing) each(text []byte, f func(start, end int, new string) bool) {
 	r.to, r.next = 0, 0
 	r.m.Each(text, func(start, end int) bool {
-		new := r.newText(text, start, end)
+		match := end
+		if r.endings {
+			if end = endOf(text, match); start == end {
+				return true // empty, at the end of a last line without an ending
+			}
+			r.template.ending = text[match:end]
+		}
+		new := r.newText(text, start, match)
 		if !r.template.literal {
 			r.forms.add(string(text[start:min(end, start+maxSample+utf8.UTFMax)]), new)
 		}

@@ -94,7 +94,7 @@ func (f *Found) file(ctx context.Context, files Files, path string, list []Query
 	for i, s := range spots {
 		if i > 0 && (s.start < spots[i-1].end || s.end == spots[i-1].start) { // the same text, or the same position
 			a, b := min(s.of, spots[i-1].of), max(s.of, spots[i-1].of)
-			return &OverlapError{Path: path, A: list[a].Pattern, B: list[b].Pattern}
+			return &OverlapError{Path: path, A: list[a].Given(), B: list[b].Given()}
 		}
 		out.add(text, s.start, s.end, s.new)
 		f.Each[s.of]++

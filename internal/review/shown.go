@@ -293,6 +293,7 @@ func noteOf(d change.PathDiff) string {
 	switch {
 	case d.Kind == change.DiffContent:
 		return ""
+	case d.Kind == change.DiffMode && (d.Modes[0]^d.Modes[1])&0o100 == 0:
 	case d.Kind == change.DiffMode && d.Modes[1]&0o100 != 0:
 		return "makes it executable"
 	case d.Kind == change.DiffMode:

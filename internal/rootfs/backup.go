@@ -7,9 +7,9 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// A backup protects a rewrite in place. It has a header, the old content and the new content. With both
-// contents, recovery can distinguish an interrupted rewrite, in which every page is old or new, from another
-// program's writes.
+// backup protects a rewrite in place. It has a header, the old content and the new
+// content. With both contents, recovery can distinguish an interrupted rewrite, in which
+// every page is old or new, from another program's writes.
 type backup struct {
 	ino              uint64
 	oldSize, newSize int64

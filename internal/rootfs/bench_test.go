@@ -9,7 +9,7 @@ import (
 	"quarry/internal/policy"
 )
 
-// corpus is a big tree to measure on: QUARRY_CORPUS, or the Go source tree.
+// corpus returns a big tree to measure on: QUARRY_CORPUS, or the Go source tree.
 func corpus(b *testing.B) string {
 	for _, dir := range []string{os.Getenv("QUARRY_CORPUS"), filepath.Join(os.Getenv("GOROOT"), "src"), "/usr/local/go/src"} {
 		if _, err := os.Stat(filepath.Join(dir, ".")); dir != "" && dir != "src" && err == nil {

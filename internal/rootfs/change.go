@@ -10,7 +10,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Edit is one replacement in the content of a file, Edits are several, in order.
+// Edit is one replacement in the content of a file; Edits are several, in order.
 type (
 	Edit  = version.Edit
 	Edits = version.Edits
@@ -19,16 +19,14 @@ type (
 // ToEnd, as the length of the last of some Edits, means everything up to the end.
 const ToEnd = version.ToEnd
 
-// ReplaceOptions refine Replace and Splice. nil is fine.
+// ReplaceOptions refine Replace and Splice. nil is allowed.
 type ReplaceOptions struct {
-	// Keep is called with the complete old file, which is known to be the
-	// expected version, before the file is dropped. A journal copies it. If Keep
-	// fails, the change is rolled back and the error returned. Keep must not
-	// close the file.
+	// Keep is called with the complete old file, whose version was checked, before the
+	// file is dropped. A journal copies it. If Keep fails, the change is rolled back and
+	// the error returned. Keep must not close the file.
 	Keep func(old *File) error
-	// Want, unless it is zero, is the version that the new content must have.
-	// Otherwise nothing is changed and the error is InvalidArgument. It is for
-	// edits that were stored before.
+	// Want, if set, is the required version of the new content. If it differs, nothing is
+	// changed and the error is InvalidArgument. It is for stored edits.
 	Want Version
 	// Old is the content of the expected version, if the caller has it in memory.
 	// With Old and Want the file is compared instead of hashed, and Want is not
@@ -39,8 +37,8 @@ type ReplaceOptions struct {
 // Replaced reports the effects of a change of content.
 type Replaced struct {
 	Old, New Version
-	Info     Info // of the file as it is now
-	// Unchanged is set when the new content equals the old: nothing was written.
+	Info     Info // of the current file
+	// Unchanged says that the new content equals the old: nothing was written.
 	Unchanged bool
 	// InPlace is set if the same inode was rewritten. That happens if it has
 	// several names, if a new file can't get the same owner, or if the system
@@ -48,7 +46,7 @@ type Replaced struct {
 	InPlace bool
 }
 
-// CreateOptions refine Create. nil is fine.
+// CreateOptions refine Create. nil is allowed.
 type CreateOptions struct {
 	// Mode gives the permissions; 0 takes 0666 less the process's umask.
 	Mode fs.FileMode
@@ -64,7 +62,7 @@ func (e *ConflictError) Error() string {
 	return "another writer's content was kept as " + fault.Printable(e.Copy)
 }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *ConflictError) Hint() string {
 	return "read the file again and make the change on its present content"
 }
@@ -79,7 +77,7 @@ type StuckError struct {
 
 func (e *StuckError) Error() string { return "it could not be rolled back: " + e.Err.Error() }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *StuckError) Unwrap() error { return e.Err }
 
 var (
@@ -106,22 +104,22 @@ func (r *Root) editable(op string, p Path, isDir bool) error {
 	return r.policy.check(op, p.String(), p, isDir)
 }
 
-// Cleaned tells what CleanTemps did.
+// Cleaned is the result of CleanTemps.
 type Cleaned struct {
-	Removed  int     // left-overs that were ours to drop
-	Restored []Path  // files whose rewrite in place was interrupted: they have their old content again
-	Kept     []Path  // content of other programs that was found in a temporary file and now has a visible name
+	Removed  int     // abandoned temporary files of ours
+	Restored []Path  // files with an interrupted rewrite in place, which have their old content again
+	Kept     []Path  // content of other programs from a temporary file, now under a visible name
 	Errors   []error // folders or files that could not be cleaned
 }
 
-// Replace gives the file at p new content, if its content is the expected
-// version; a zero expected accepts any. The file is the old one or the new one,
-// whole, at every moment and after any crash, and when Replace returns without
-// an error the new one is durable. A change someone else made since the
-// expected version is never lost: it stays, and Replace fails with Conflict.
+// Replace gives the file at p new content, if its content is the expected version; a zero
+// expected accepts any. At every moment and after any crash, the file is entirely old or
+// entirely new, and when Replace returns without an error the new one is durable. A
+// change that another program made since the expected version is never lost: it stays,
+// and Replace fails with Conflict.
 //
-// Mode, owner and extended attributes stay. A file with several names keeps
-// them all. One that may not be written to is refused.
+// Mode, owner and extended attributes stay. A file with several names keeps them all. A
+// write-protected file is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replaceVersion(p, version.List([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
@@ -137,14 +135,14 @@ func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptio
 	return r.replaceVersion(p, version.List(edits), expected, opts)
 }
 
-// Rewrite is Splice for edits that are made while they are written, so that
-// neither they nor the contents are held in memory.
+// Rewrite is Splice for edits that are generated while they are written, so that neither
+// they nor the contents are held in memory.
 func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replaceVersion(p, edits, expected, opts)
 }
 
-// replaceVersion is replace, with a conflict where edits of the expected version
-// reach beyond the end of the file: it has become shorter since.
+// replaceVersion is replace, but reports a conflict if edits of the expected version
+// reach beyond the end of the file: it was shortened since.
 func (r *Root) replaceVersion(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	res, err := r.replace(p, edits, expected, opts)
 	if !expected.IsZero() && errors.Is(err, version.ErrOutside) {

@@ -12,14 +12,14 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// Changes of one entry have the same steps on every system: check the policy,
-// open the folder, make the change in it, sync the folder. They are written here
-// once, over the few calls of folder, which each system makes in its own way.
-// Replace, Rename and what cleans up after a crash are written twice: what Linux
-// does by exchanging, leases and rolling back has no counterpart elsewhere.
+// Changes of one entry have the same steps on every system: check the policy, open the
+// folder, make the change in it, sync the folder. They are written once, on top of the
+// few methods of folder, which each system implements. Replace, Rename and crash recovery
+// are written twice: exchanging, leases and rolling back on Linux have no counterpart
+// elsewhere.
 
-// sysFolder is the part of an open folder that the steps need. Names have no separator and symlinks are not
-// followed.
+// sysFolder is the part of an open folder that the steps need. Names have no separator,
+// and symlinks are not followed.
 type sysFolder interface {
 	Lstat(name string) (Info, error)
 	Mkdir(name string, perm fs.FileMode) error
@@ -213,8 +213,8 @@ func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
 	})
 }
 
-// SetMeta gives the file or folder at p its permissions and time of last
-// change, as they were recorded. It follows no symlink.
+// SetMeta restores the recorded permissions and modification time of the file or folder
+// at p. It follows no symlink.
 func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
 	if err := r.editable("chmod", p, true); err != nil {
 		return err
@@ -254,8 +254,8 @@ func (r *Root) withAttributes(p Path, f func(a *attributes, p Path) error) error
 	})
 }
 
-// LeftOver reports whether an entry is a temporary file that CleanTemps would
-// treat: one of ours whose maker is gone.
+// LeftOver reports whether CleanTemps would handle an entry: a temporary file of ours
+// whose maker is gone.
 func (r *Root) LeftOver(name string, info Info) bool {
 	t, err := parseTempName(name)
 	return err == nil && r.abandoned(t, info)

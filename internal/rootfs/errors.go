@@ -11,8 +11,7 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// KindOf returns the kind of an error of this package, IO for any other, and ""
-// for none.
+// KindOf returns the kind of an error of this package, IO for any other, and "" for nil.
 func KindOf(err error) fault.Code {
 	if err == nil {
 		return ""
@@ -24,7 +23,7 @@ func KindOf(err error) fault.Code {
 	return fault.IOError
 }
 
-// Wrap turns a system error into a *fault.PathError. One that is one already passes
+// Wrap turns a system error into a *fault.PathError. A *fault.PathError is returned
 // unchanged.
 func Wrap(op, path string, err error) error {
 	if err == nil {

@@ -50,7 +50,7 @@ func (r *Root) OpenSeen(p Path) (*File, error) {
 	if err == nil {
 		return r.policy.admit(f, p, nil)
 	}
-	return r.OpenFile(p) // it tells what is wrong
+	return r.OpenFile(p) // its error is more precise
 }
 
 // openSwapped is a separate function because its closure would make OpenFile
@@ -78,8 +78,8 @@ func (r *Root) openFile(rel string, f *File) error {
 	return f.adopt(fd)
 }
 
-// precheck refuses what certainly isn't a regular file. Unlike the open after it,
-// it follows symlinks in folders. It lets everything pass that is not certain.
+// precheck refuses entries that certainly aren't regular files. Unlike the open after it,
+// it follows symlinks in folders. Uncertain entries pass.
 func (r *Root) precheck(rel string) error {
 	if len(rel) > linux.MaxPath || r.sys.acquire() != nil {
 		return nil
@@ -128,7 +128,7 @@ func (f *File) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// ReadAt reads at an offset, as io.ReaderAt asks.
+// ReadAt reads at an offset, as for io.ReaderAt.
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	done := 0
 	for done < len(b) {
@@ -163,6 +163,6 @@ func (f *File) Close() error {
 	return Wrap("close", "file", syscall.Close(fd))
 }
 
-// localHandle is the number of the open file, and whether the file is on a disk of
-// this machine: elsewhere others change files unseen.
+// localHandle returns the handle of the open file and whether the file is on a local
+// disk. On other disks it may change unnoticed.
 func (f *File) localHandle() (fd int, local bool) { return f.fd, linux.KindOf(f.fd) == FSLocal }

@@ -12,10 +12,9 @@ import (
 // maxFoldMatches bounds the work of ResolveFold in a tree made of look-alikes.
 const maxFoldMatches = 32
 
-// ResolveFold is Resolve for an existing file whose name the user may have
-// written in another case or Unicode form: the exact path if it exists, else
-// the one that is equal in NFC, else the one that is equal ignoring case too.
-// Several equal ones are Ambiguous, none is NotFound.
+// ResolveFold is Resolve for an existing file whose name the user may have written in
+// another case or Unicode form. It prefers the exact path, then a path equal in NFC, then
+// a path equal ignoring case too. Several equal paths are Ambiguous, none is NotFound.
 func (r *Root) ResolveFold(user string) (Path, error) {
 	const op = "resolve"
 	p, err := r.resolve(op, user, followed)

@@ -25,7 +25,7 @@ func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) erro
 // made is Lstat after a change that succeeded.
 func made(dir *folder, name string) (Info, error) { return linux.InfoAt(dir.FD, name, 0) }
 
-// dirOf is the folder as callers see it; p is its path.
+// dirOf returns the folder in the form for callers; p is its path.
 func dirOf(dir *folder, r *Root, p Path) *Dir { return &Dir{fd: dir.FD, path: p, root: r} }
 
 // leadsToDir is false here: only Windows has a separate kind of link for
@@ -39,8 +39,8 @@ func newWriter(dir *folder, name string) (*Writer, error) {
 	return &Writer{calls: dir.Calls, fd: fd}, err
 }
 
-// finish makes a file durable if it is complete, and closes it. A mode of 0 keeps
-// the one it has.
+// finish makes a complete file durable, and closes it. A mode of 0 keeps the current
+// mode.
 func (w *Writer) finish(_ *folder, _ string, mode fs.FileMode, complete bool) (err error) {
 	if complete && mode != 0 {
 		err = w.calls.Chmod(w.fd, linux.UnixMode(mode)) // last: writing drops set-id bits

@@ -28,7 +28,7 @@ func (r *Root) within(op string, p Path, f func(dir *folder, p Path) error) erro
 	})
 }
 
-// in is within for changes that need the name alone.
+// in is within for changes that only need the name.
 func (r *Root) in(op string, p Path, f func(dir *folder, base string) error) error {
 	return r.within(op, p, func(dir *folder, p Path) error { return f(dir, p.Base()) })
 }
@@ -36,11 +36,10 @@ func (r *Root) in(op string, p Path, f func(dir *folder, base string) error) err
 // made is Lstat after a change that succeeded.
 func made(dir *folder, name string) (Info, error) { return dir.Lstat(name) }
 
-// dirOf is the folder as callers see it; p is its path.
+// dirOf returns the folder in the form for callers; p is its path.
 func dirOf(dir *folder, r *Root, p Path) *Dir { return &Dir{h: dir, path: p, root: r} }
 
-// leadsToDir reports whether a symlink at p leads to a folder, which Windows has
-// to be told.
+// leadsToDir reports whether a symlink at p leads to a folder. Windows needs to know.
 func (r *Root) leadsToDir(target string, p Path) bool {
 	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, followed)
 	return err == nil && t == TypeDir
@@ -52,8 +51,8 @@ func newWriter(dir *folder, name string) (*Writer, error) {
 	return &Writer{f: f}, err
 }
 
-// finish makes a file durable if it is complete, and closes it. A mode of 0 keeps
-// the one it has.
+// finish makes a complete file durable, and closes it. A mode of 0 keeps the current
+// mode.
 func (w *Writer) finish(dir *folder, name string, mode fs.FileMode, complete bool) (err error) {
 	if complete && mode != 0 {
 		err = setMode(w.f, mode)

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// Holds reports whether dir, an absolute path or one from the current folder, is
-// the root's folder or lies in it. Of a path that doesn't exist yet, the part
-// that does counts.
+// Holds reports whether dir, an absolute path or one relative to the current folder, is
+// the root's folder or beneath it. If the path doesn't exist yet, its existing part
+// decides.
 func (r *Root) Holds(dir string) (bool, error) {
 	top, err := os.Stat(r.real)
 	if err != nil {

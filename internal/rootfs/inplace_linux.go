@@ -12,9 +12,8 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// inPlace rewrites the same inode: first a durable backup, then the content. A
-// failure on the way restores the old content; a crash is repaired by
-// CleanTemps.
+// inPlace rewrites the same inode: first a durable backup, then the content. A failure
+// restores the old content; CleanTemps repairs a crash.
 func (c *replacement) inPlace() (Replaced, error) {
 	r, dir := c.r, c.at.dir
 	defer linux.LockDir(dir)()
@@ -59,7 +58,7 @@ func (c *replacement) inPlace() (Replaced, error) {
 	return Replaced{Old: b.old, New: b.new, Info: now, InPlace: true}, nil
 }
 
-// backUp writes the backup and makes it durable, name and all.
+// backUp writes the backup and makes it and its name durable.
 func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	r, size := c.r, c.old.info.Size
 	if fd, err = r.sys.Create(c.at.dir, name, 0o600); err != nil {
@@ -162,8 +161,7 @@ func (c *replacement) restore(bk int, b backup, name string, cause error) error 
 	return cause
 }
 
-// twice tries again what undoes a change: a fault that passes must not decide
-// over someone's file.
+// twice retries an undo step: a transient fault must not cost someone a file.
 func twice(f func() error) error {
 	if f() == nil {
 		return nil
@@ -171,8 +169,8 @@ func twice(f func() error) error {
 	return f()
 }
 
-// putBack writes the old content of a backup into fd. was describes the file before, or is zero if that isn't
-// known.
+// putBack writes the old content of a backup into fd. was describes the earlier file, or
+// is zero if unknown.
 func (r *Root) putBack(bk int, b backup, fd int, was Info) error {
 	v, err := r.sys.Copy(bk, backupHeader, fd, 0, b.oldSize)
 	if err != nil {

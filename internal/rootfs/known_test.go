@@ -8,8 +8,8 @@ import (
 	"quarry/internal/rootfs/version"
 )
 
-// A caller that has the old content lets it be compared; a file that differs is
-// a conflict, and stored edits that lead elsewhere are refused.
+// Known old content is compared instead of hashed; a file that differs is a conflict, and
+// stored edits with another result are refused.
 func TestSpliceWithKnownContent(t *testing.T) {
 	r := openRoot(t, t.TempDir(), nil)
 	old := []byte("f")

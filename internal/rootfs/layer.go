@@ -6,11 +6,11 @@ import (
 	"quarry/internal/rootfs/layer"
 )
 
-// Layer is for tests, of this package and of those above it.
+// Layer is for tests of this package and of higher ones.
 type Layer = layer.Layer
 
-// inode is the number of a file to be used in names and records: its own, or the
-// one that a Layer returns.
+// inode returns the inode number of a file for names and records: its own, or the number
+// from a Layer.
 func (r *Root) inode(info Info) uint64 {
 	if r.layer != nil && r.layer.Ino != nil {
 		return r.layer.Ino(info.Ino)

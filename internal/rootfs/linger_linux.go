@@ -113,8 +113,8 @@ func (r *Root) drain(hurry bool) {
 	}
 }
 
-// letGo releases the displaced files that are still watched, to free their space.
-// It reports whether there were any.
+// letGo releases the displaced files that are still watched, to free their space. It
+// reports whether there were any.
 func (r *Root) letGo() bool {
 	l := &r.sys.linger
 	l.mu.Lock()

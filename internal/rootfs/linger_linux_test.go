@@ -9,13 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A full disk makes the files go that are only watched for late writers, and
-// the change is tried once more. It fails if there are none, or if that does not
-// help.
+// On a full disk, displaced files watched for late writers are released and the change is
+// retried once. It fails if there are none, or if the retry fails.
 func TestFullDiskLetsDisplacedFilesGo(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		edits int // before, each of which leaves a displaced file
+		edits int // earlier edits, each of which leaves a displaced file
 		times int // how often the disk is full
 		ok    bool
 	}{{"room is made", 2, 1, true}, {"nothing to let go", 0, 1, false}, {"it does not help", 2, 2, false}} {

@@ -4,8 +4,8 @@ package rootfs
 
 import "quarry/internal/rootfs/posix"
 
-// localHandle is the number of the open file, and whether the file is on a disk of
-// this machine: elsewhere others change files unseen.
+// localHandle returns the handle of the open file and whether the file is on a local
+// disk. On other disks it may change unnoticed.
 func (f *File) localHandle() (fd int, local bool) {
 	fd = int(f.f.Fd())
 	return fd, posix.LocalVolume(fd)

@@ -10,8 +10,8 @@ import (
 	"quarry/internal/rootfs/lock"
 )
 
-// Log is a file of our own state that grows at its end and can be locked. It
-// exists in trusted roots only. Its methods may be called concurrently.
+// Log is a file of our own state that grows at its end and can be locked. It exists in
+// trusted roots only. Its methods may be called concurrently.
 type Log struct {
 	f    *os.File
 	path string
@@ -20,8 +20,8 @@ type Log struct {
 
 var errNotTrusted = errors.New("a log can only be kept in one of our own state folders")
 
-// OpenLog opens the log at p, for reading and appending. With create it is made
-// if it is missing, with mode 0600, and its name is durable.
+// OpenLog opens the log at p for reading and appending. With create, a missing log is
+// made with mode 0600 and a durable name.
 func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 	const op = "open"
 	if r.policy.Policy != nil {
@@ -67,7 +67,7 @@ func (r *Root) Hold(name string, wait bool) (*Log, error) {
 	return l, nil
 }
 
-// Held reports whether a process that runs holds the log called name.
+// Held reports whether a running process holds the log called name.
 func (r *Root) Held(name string) (bool, error) {
 	p, err := r.Known(name)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *Root) Held(name string) (bool, error) {
 	return !free, errors.Join(err, l.Close())
 }
 
-// Size returns the present length.
+// Size returns the current length.
 func (l *Log) Size() (int64, error) {
 	st, err := l.f.Stat()
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *Log) Size() (int64, error) {
 	return st.Size(), nil
 }
 
-// ReadAt reads at an offset, as io.ReaderAt asks.
+// ReadAt reads at an offset, as for io.ReaderAt.
 func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	n, err := l.f.ReadAt(b, off)
 	if err == io.EOF {
@@ -127,13 +127,13 @@ func (l *Log) Lock(exclusive bool) error {
 	return Wrap("lock", l.path, err)
 }
 
-// TryLock takes the lock unless someone else has it.
+// TryLock takes the lock unless another holder has it.
 func (l *Log) TryLock(exclusive bool) (bool, error) {
 	ok, err := lock.Take(l.f, exclusive, false)
 	return ok, Wrap("lock", l.path, err)
 }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (l *Log) Unlock() error { return Wrap("unlock", l.path, lock.Release(l.f)) }
 
 // Close releases the log and its lock. Closing twice is harmless.

@@ -30,7 +30,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 			fd, err = r.sys.CreateWith(at.dir, at.name, flags, 0o600)
 		}
 		if err == unix.EEXIST {
-			continue // someone was faster: open theirs
+			continue // another process created it: open that one
 		}
 		if err != nil {
 			return nil, err
@@ -47,7 +47,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 
 // appendLog writes b at the end, which is at size.
 func (r *Root) appendLog(f *os.File, b []byte, size int64) error {
-	// pwrite appends too, whatever the offset, to a file opened so.
+	// On a file opened with O_APPEND, pwrite appends regardless of the offset.
 	return withFD(f, func(fd int) error { return r.sys.PwriteAll(fd, b, size) })
 }
 

@@ -7,5 +7,5 @@ import "os"
 // self identifies this process, as well as it can be done everywhere.
 func self() owner { return owner{boot: noBoot, space: noSpace, pid: os.Getpid()} }
 
-// makerGone can't tell here: the age of a file has to.
+// makerGone can't decide on this system; the file's age does.
 func makerGone(owner) bool { return false }

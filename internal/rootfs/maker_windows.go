@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// self identifies this process: by its number and when it began, on a machine
-// of this name. No boot has to be told apart: beginnings are times of day.
+// self identifies this process by its number, its start time and the machine's name.
+// Boots need not be distinguished: start times include the date.
 var self = sync.OnceValue(func() owner {
 	o := owner{boot: noBoot, space: machine(), pid: os.Getpid()}
 	o.start, _ = beganAt(windows.CurrentProcess())
@@ -53,8 +53,8 @@ func makerGone(o owner) bool {
 		return false
 	}
 	if began != o.start {
-		return true // another one has it now
+		return true // another process has it now
 	}
-	state, err := windows.WaitForSingleObject(process, 0) // ended, but somebody holds it
+	state, err := windows.WaitForSingleObject(process, 0) // it may have ended while a handle is open
 	return err == nil && state == windows.WAIT_OBJECT_0
 }

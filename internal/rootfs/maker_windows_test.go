@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A temporary file is left over as soon as its maker has ended, or another
-// process has its number.
+// A temporary file is left over as soon as its maker has ended, or another process has
+// its number.
 func TestMakerGone(t *testing.T) {
 	if makerGone(self()) {
 		t.Error("this process is said to be gone")

@@ -8,16 +8,15 @@ import (
 	"quarry/fault"
 )
 
-// Mapping is the content of a file of our own state that is never written to once
-// it has its name. It exists in trusted roots only. If a mapped file is
-// truncated, a process that reads it crashes, so a user's file is mapped only as a
-// View.
+// Mapping is the content of a file of our own state that is never written after it gets
+// its name. It exists in trusted roots only. If a mapped file is truncated, a process
+// that reads it crashes, so a user's file is mapped only as a View.
 type Mapping struct {
 	data  []byte
 	unmap func() error
 	once  sync.Once
 	err   error
-	file  *File // stays open if it is mapped, to check whether somebody writes to it
+	file  *File // stays open if mapped, to check for writes to it
 	mu    sync.Mutex
 	info  Info // its state at the last check; guarded by mu
 }
@@ -28,7 +27,7 @@ var (
 	errMapLarge = errors.New("file too large to map")
 )
 
-// Map gives the content of the file at p.
+// Map returns the content of the file at p.
 func (r *Root) Map(p Path) (*Mapping, error) {
 	const op = "map"
 	if r.policy.Policy != nil {
@@ -46,7 +45,7 @@ func (r *Root) Map(p Path) (*Mapping, error) {
 	return m, nil
 }
 
-// mapped makes a mapping, which takes over the file.
+// mapped returns a mapping that owns the file.
 func (f *File) mapped() (*Mapping, error) {
 	const op = "map"
 	size := f.Info().Size
@@ -84,10 +83,9 @@ func (m *Mapping) ReadAt(b []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Touched reports whether the file was written to, truncated or otherwise changed
-// since it was mapped, or since the last call that returned true. If so, the
-// content has to be checked again. It is one system call. A removed name counts
-// as a change, too.
+// Touched reports whether the file was written to, truncated or otherwise changed since
+// it was mapped, or since the last call that returned true. If so, the content has to be
+// checked again. It costs one system call. A removed name also counts as a change.
 func (m *Mapping) Touched() bool {
 	if m.file == nil {
 		return false // the content is a copy
@@ -106,15 +104,15 @@ func (m *Mapping) Touched() bool {
 // Bytes returns the content, which is valid until Close and must not be changed.
 func (m *Mapping) Bytes() []byte { return m.data }
 
-// Forget gives back the memory of pages that were read; they are read again when they are
-// used. It must not be called after Close.
+// Forget releases the memory of pages that were read; later use reads them again. It must
+// not be called after Close.
 func (m *Mapping) Forget() {
 	if m.file != nil {
 		forgetPages(m.data)
 	}
 }
 
-// Close gives the memory back. Closing twice is harmless.
+// Close releases the memory. Closing twice is harmless.
 func (m *Mapping) Close() error {
 	m.once.Do(func() {
 		m.err = m.unmap()

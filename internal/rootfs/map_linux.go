@@ -10,7 +10,7 @@ import (
 
 const reallyMaps = true
 
-// forgetPages drops mapped pages of a file; a hint.
+// forgetPages drops mapped pages of a file; it is a hint.
 func forgetPages(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }
 
 // mapFile maps the whole of f, which is not empty.

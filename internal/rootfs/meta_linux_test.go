@@ -91,8 +91,7 @@ func TestReplaceKeepsMetadata(t *testing.T) {
 	}
 }
 
-// A file its owner made read-only stays as it is, though the folder would allow
-// another file in its place.
+// A read-only file is not replaced, even if the folder permits it.
 func TestReplaceRefusesReadOnlyFiles(t *testing.T) {
 	dir := workspace(t, "f")
 	must(t, os.Chmod(dir+"/f", 0o444))
@@ -100,11 +99,11 @@ func TestReplaceRefusesReadOnlyFiles(t *testing.T) {
 	must(t, err)
 	r := openRoot(t, dir, nil)
 	asOwner := func(f func()) { f() }
-	if os.Geteuid() == 0 { // whom nothing is refused
+	if os.Geteuid() == 0 { // root is refused nothing
 		must(t, os.Chown(dir, 1234, -1))
 		must(t, os.Chown(dir+"/f", 1234, -1))
 		asOwner = func(f func()) {
-			runtime.LockOSThread() // the identity is the thread's
+			runtime.LockOSThread() // identities belong to threads
 			defer runtime.UnlockOSThread()
 			syscall.Setfsuid(1234)
 			defer syscall.Setfsuid(0)

@@ -24,7 +24,7 @@ import (
 type metaForeigner struct {
 	name string
 	do   func(f string) error
-	kept func(f string) error // an error when the effect is gone
+	kept func(f string) error // an error if the effect is gone
 }
 
 func metaForeigners() []metaForeigner {
@@ -75,8 +75,9 @@ func metaForeigners() []metaForeigner {
 	return list
 }
 
-// Another program changes permissions, owner, attributes or links before each system call of a replacement.
-// Its changes survive, and the replacement has taken place or says why not.
+// Another program changes permissions, owner, attributes or links before each system call
+// of a replacement. Its changes survive, and the replacement succeeds or returns the
+// reason.
 func TestMetaRaceAtEveryCall(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "metadata race: every call", 1, 1)
@@ -157,7 +158,7 @@ func TestMetaRace(t *testing.T) {
 		rng := stress.Rand(seed)
 		who := list[rng.IntN(len(list))]
 		if who.name == "chattr" {
-			continue // a process of its own: too slow to hit anything
+			continue // it runs in a separate process: too slow to hit anything
 		}
 		dir := t.TempDir()
 		f := dir + "/f"
@@ -172,8 +173,8 @@ func TestMetaRace(t *testing.T) {
 		}()
 		_, err := r.Replace(Path{"f"}, []byte(strings.Repeat("new", rng.IntN(1000))), Version{}, nil)
 		did := <-acted
-		// link fails so when it had found the old file by its name and then no
-		// name of it was left: nothing was linked, and its caller knows.
+		// link fails like this if it found the old file by name, which then lost its last
+		// name: nothing was linked, and its caller knows.
 		nothing := who.name == "link" && errors.Is(did, fs.ErrNotExist)
 		if did != nil && !nothing {
 			run.Violation(seed, "%s: %v", who.name, did)

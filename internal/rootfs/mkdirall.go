@@ -8,9 +8,8 @@ import (
 	"quarry/internal/rootfs/file"
 )
 
-// MkdirAll makes the folder p and those above it that are missing. It returns
-// the ones it made, outermost first, also when it fails half-way. A folder that
-// exists is fine.
+// MkdirAll makes the folder p and its missing parents. It returns the new ones, outermost
+// first, also when it fails half-way. An existing folder is not an error.
 func (r *Root) MkdirAll(p Path) ([]Path, error) {
 	if err := r.writable("mkdir", p); err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func (r *Root) MkdirAll(p Path) ([]Path, error) {
 		err := r.Mkdir(missing[i])
 		if errors.Is(err, fault.AlreadyExists) {
 			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
-				continue // someone else was faster
+				continue // another process created it
 			}
 		}
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// RenameInto is RenameTo for callers that must not copy: it moves the entry at
-// from into another root by one rename, never overwriting and following no
-// symlink, and fails with syscall.EXDEV if only a copy is possible. The entry
-// that the name has at that moment is moved; a symlink is moved itself.
+// RenameInto is RenameTo for callers that must not copy: it moves the entry at from into
+// another root by one rename, never overwriting and following no symlink, and fails with
+// syscall.EXDEV if only a copy is possible. It moves the entry that has the name at that
+// moment, even a symlink.
 func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	return r.renameTo(from, dst, to, func(src, at place, info Info) error { return r.move(src, at, info) })
 }
@@ -38,16 +38,16 @@ func (r *Root) removeMoved(src, dst place) error {
 		return errors.Join(err, r.sys.RenameNoReplace(src.dir, away, src.dir, src.name))
 	}
 	if r.sys.RemoveTree(src.dir, away) != nil {
-		// It was removable a moment ago. The move is done; the rest is removed
-		// when the folder is cleaned.
+		// It was removable a moment ago. The move is done; cleaning the folder removes
+		// the rest.
 		r.temps.leave(src.path.Dir())
 	}
 	return nil
 }
 
-// removableTree refuses a folder that can't be removed completely: it has a
-// mount, an immutable file, or a folder without write permission. parent is the
-// mount it must be in, nil for any.
+// removableTree refuses a folder that can't be removed completely: it has a mount, an
+// immutable file, or a folder without write permission. parent is the required mount, nil
+// for any.
 func removableTree(dir int, at Path, parent *mount) error {
 	refuse := func(p Path, why string) error {
 		return &fault.PathError{Op: "rename", Path: p.String(), Kind: fault.Permission, Err: errors.New(why)}

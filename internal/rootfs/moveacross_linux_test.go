@@ -44,13 +44,13 @@ func TestRenameIntoNeverCopies(t *testing.T) {
 	}
 }
 
-// sameDevice reports that a path is on the file system that info is of.
+// sameDevice reports whether a path is on the same file system as info.
 func sameDevice(info os.FileInfo, path string) bool {
 	other, err := os.Stat(path)
 	return err == nil && info.Sys().(*syscall.Stat_t).Dev == other.Sys().(*syscall.Stat_t).Dev
 }
 
-// across opens a folder and one on another file system.
+// across opens two folders on different file systems.
 func across(t *testing.T) (src, dst *Root) {
 	t.Helper()
 	shm, err := os.MkdirTemp("/dev/shm", "quarry-rootfs-test-")
@@ -146,7 +146,7 @@ func TestMoveAcrossIsWholeOrNot(t *testing.T) {
 	}
 }
 
-// A copy beside its original is told from anything else.
+// DropCopy tells an exact copy from anything else.
 func TestDropCopy(t *testing.T) {
 	src, _ := across(t)
 	dir := src.RealDir()

@@ -155,7 +155,7 @@ func TestDir(t *testing.T) {
 	if linked {
 		all["link"] = TypeSymlink
 	}
-	if runtime.GOOS != "windows" { // whose names are UTF-16
+	if runtime.GOOS != "windows" { // its names are UTF-16
 		populate(t, dir, "inv\xffalid")
 		all["inv\xffalid"] = TypeFile
 	}

@@ -13,7 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// owned is a root beside a folder of Quarry's own, which names in the root lead to.
+// owned returns a root and, beside it, a folder of Quarry's own to which names in the
+// root lead.
 func owned(t *testing.T) (r *Root, dir, own string) {
 	top := t.TempDir()
 	dir, own = filepath.Join(top, "ws"), filepath.Join(top, "config")
@@ -32,7 +33,7 @@ func owned(t *testing.T) (r *Root, dir, own string) {
 	return r, dir, own
 }
 
-// No change touches a file of ours by any name.
+// No change touches our own files by any name.
 func TestOwnFiles(t *testing.T) {
 	r, dir, own := owned(t)
 	must(t, os.WriteFile(dir+"/free.txt", []byte("free\n"), 0o644))

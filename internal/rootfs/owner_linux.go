@@ -36,8 +36,7 @@ func short(b []byte) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// startTime reads when a process started, in ticks since boot. A zombie is no
-// longer a process for us.
+// startTime reads when a process started, in ticks since boot. A zombie counts as ended.
 func startTime(pid string) (uint64, error) {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {

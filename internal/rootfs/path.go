@@ -34,7 +34,7 @@ func (p Path) Base() string {
 	return p.s[strings.LastIndexByte(p.s, '/')+1:]
 }
 
-// Dir returns the folder p is in; the root is in itself.
+// Dir returns the folder of p; the root is its own folder.
 func (p Path) Dir() Path {
 	if i := strings.LastIndexByte(p.s, '/'); i >= 0 {
 		return Path{p.s[:i]}
@@ -50,7 +50,7 @@ func (p Path) Depth() int {
 	return strings.Count(p.s, "/") + 1
 }
 
-// Beneath reports whether p is dir or lies in it, at any depth.
+// Beneath reports whether p is dir or beneath it, at any depth.
 func (p Path) Beneath(dir Path) bool {
 	if dir.s == "" || p.s == dir.s {
 		return true
@@ -105,7 +105,7 @@ const (
 	maxPath = 64 << 10
 )
 
-// checkName accepts exactly the names a folder can hold.
+// checkName accepts exactly the names that are valid in a folder.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -126,7 +126,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// checkRel accepts exactly the strings a Path can hold.
+// checkRel accepts exactly the strings that are valid in a Path.
 func checkRel(s string) error {
 	if len(s) > maxPath {
 		return errPathLong

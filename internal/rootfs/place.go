@@ -9,23 +9,22 @@ import (
 	"quarry/internal/rootfs/outside"
 )
 
-// ErrReplaced says that the path of a root leads to another folder than the one
-// that was opened: it was moved, deleted, mounted over, or restored from a copy.
+// ErrReplaced says that the path of a root leads to another folder than the opened one,
+// which was moved, deleted, mounted over, or restored from a copy.
 var ErrReplaced = errors.New("the workspace's folder was replaced")
 
-// Follow checks whether another folder is now at the root's path than the one
-// that was opened. If so, the root switches to it: later calls use the new
-// folder. It reports whether it switched. The new folder must be a real folder,
-// reached without symlinks, and have the same owner as the old one. Otherwise the
-// error is ErrReplaced, and the root stays where it was. Concurrent calls use one
-// folder or the other.
+// Follow checks whether the root's path now leads to another folder than the opened one.
+// If so, the root switches to it: later calls use the new folder. It reports whether it
+// switched. The new folder must be a real folder, reached without symlinks, and have the
+// same owner as the old one. Otherwise the error is ErrReplaced, and the root keeps the
+// old folder. Concurrent calls use one folder or the other.
 func (r *Root) Follow() (moved bool, err error) {
 	if r.InPlace() == nil {
 		return false, nil
 	}
 	r.following.Lock()
 	defer r.following.Unlock()
-	if r.InPlace() == nil { // another goroutine was faster
+	if r.InPlace() == nil { // another goroutine switched it
 		return true, nil
 	}
 	if real, err := filepath.EvalSymlinks(r.real); err != nil || real != r.real {
@@ -47,7 +46,7 @@ func (r *Root) Follow() (moved bool, err error) {
 	return true, nil
 }
 
-// Renew is Follow for a folder of ours, which is made again if it was deleted.
+// Renew is Follow for a folder of ours, which it recreates if it was deleted.
 func (r *Root) Renew() (moved bool, err error) {
 	if r.InPlace() == nil {
 		return false, nil
@@ -62,12 +61,11 @@ func (r *Root) Renew() (moved bool, err error) {
 // processes on one machine compare them while both have the folder open.
 type Place struct{ Dev, Ino uint64 }
 
-// Place tells which folder was opened.
+// Place identifies the opened folder.
 func (r *Root) Place() (Place, error) { return r.sys.place() }
 
-// InPlace checks that the path by which the root was opened is still the folder
-// that was opened, and not a symlink. Otherwise it returns ErrReplaced. It is two
-// system calls.
+// InPlace checks that the root's path still leads to the opened folder, and not to a
+// symlink. Otherwise it returns ErrReplaced. It costs two system calls.
 func (r *Root) InPlace() error {
 	same, err := r.sys.leadsHere(r.real)
 	switch {

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// place is of the open folder.
+// place identifies the open folder.
 func (s *sysRoot) place() (Place, error) {
 	if err := s.acquire(); err != nil {
 		return Place{}, err
@@ -24,8 +24,8 @@ func (s *sysRoot) place() (Place, error) {
 	return Place{uint64(st.Dev), st.Ino}, nil
 }
 
-// follow replaces the open folder by the one at a path. The number of the handle
-// stays the same, so concurrent calls use one folder or the other.
+// follow replaces the open folder by the folder at a path. The number of the handle stays
+// the same, so concurrent calls use one folder or the other.
 func (s *sysRoot) follow(dir string) error {
 	if err := s.acquire(); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *sysRoot) follow(dir string) error {
 	return nil
 }
 
-// leadsHere reports whether an absolute path leads to a real folder that is the open one.
+// leadsHere reports whether an absolute path is the open folder itself, not a symlink.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
@@ -97,8 +97,7 @@ func (r *Root) place(op string, p Path) (place, error) {
 
 func (at place) close() { syscall.Close(at.dir) }
 
-// drop removes a temporary file. If that fails, it is tried again when the root
-// is closed.
+// drop removes a temporary file. If that fails, closing the root tries again.
 func (r *Root) drop(at place, name string) {
 	if err := r.sys.Unlink(at.dir, name, 0); err != nil && err != unix.ENOENT {
 		r.temps.leave(at.path.Dir())

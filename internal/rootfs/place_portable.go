@@ -2,8 +2,8 @@
 
 package rootfs
 
-// follow opens the folder at dir instead of the one that is open, which stays
-// open for calls under way.
+// follow opens the folder at dir instead of the current one, which stays open for calls
+// in progress.
 func (s *sysRoot) follow(dir string) error {
 	next, err := openTop(dir)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *sysRoot) follow(dir string) error {
 	return nil
 }
 
-// place is of the open folder; zero where the system has no numbers.
+// place identifies the open folder; zero where the system has no numbers.
 func (s *sysRoot) place() (Place, error) {
 	info, err := s.root().Stat()
 	return Place{info.Dev, info.Ino}, err

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A root knows when its path leads to another folder, whatever happened to it.
+// A root notices when its path leads to another folder, for every cause.
 func TestInPlace(t *testing.T) {
 	move := func(t *testing.T, dir string) {
 		if err := os.Rename(dir, dir+".bak"); err != nil {

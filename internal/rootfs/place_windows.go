@@ -1,6 +1,6 @@
 package rootfs
 
-// MarkSystem hides the file or folder at p, and calls it one of the system's.
+// MarkSystem marks the file or folder at p as hidden and as a system file.
 func (r *Root) MarkSystem(p Path) error {
 	if err := r.editable("chmod", p, true); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DenyPlaces returns deny rules that close absolute paths to everyone who works in
-// root, for those that lie in it. A path that does not exist yet is closed as well.
+// DenyPlaces returns deny rules for those absolute paths that are beneath root. They also
+// close paths that do not exist yet.
 func DenyPlaces(root string, places []string) []string {
 	top := RealPath(root)
 	var rules []string

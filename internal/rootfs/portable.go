@@ -22,7 +22,7 @@ import (
 
 type sysRoot struct {
 	top  atomic.Pointer[folder]
-	left []*folder // folders that were the top before follow; guarded by Root.following
+	left []*folder // earlier top folders, replaced by follow; guarded by Root.following
 }
 
 func (s *sysRoot) open(dir string) error {
@@ -233,7 +233,7 @@ func (r *Root) statRel(rel string) (Info, error) {
 	return dir.Lstat(base)
 }
 
-// FSKind says whether others may change files unseen.
+// FSKind reports the kind of file system, which tells whether files may change unnoticed.
 func (r *Root) FSKind() FSKind { return r.sys.root().FSKind() }
 
 const backslashSeparates = filepath.Separator == '\\'

@@ -24,8 +24,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// The test binary is also the child: "edit" works until it is killed, "token"
-// and "careless" add tokens to files.
+// TestMain lets the test binary act as the child: "edit" works until it is killed,
+// "token" and "careless" add tokens to files.
 func TestMain(m *testing.M) {
 	if job := os.Getenv("ROOTFS_CHILD"); job != "" {
 		if err := child(job, os.Getenv("ROOTFS_DIR"), os.Getenv("ROOTFS_ID")); err != nil {
@@ -66,13 +66,13 @@ func child(job, dir, id string) error {
 	return errors.New("unknown job " + job)
 }
 
-// numbered is content that shows whether it is whole.
+// numbered returns content that reveals whether it is complete.
 func numbered(n int) []byte {
 	b := []byte(strconv.Itoa(n) + "\n")
 	return append(append(b, bytes.Repeat([]byte{byte('a' + n%26)}, (n*7919)%300_000)...), "\nend "+strconv.Itoa(n)...)
 }
 
-// numberOf reads it back; torn content is an error.
+// numberOf returns the number in such content; torn content is an error.
 func numberOf(b []byte) (int, error) {
 	head, _, _ := bytes.Cut(b, []byte("\n"))
 	n, err := strconv.Atoi(string(head))
@@ -99,8 +99,8 @@ func editForever(r *Root) error {
 	}
 }
 
-// createForever makes, renames and removes: file n exists as "n" when it is
-// acknowledged, and n-1 is gone.
+// createForever makes, renames and removes files: when n is acknowledged, file "n" exists
+// and n-1 is gone.
 func createForever(r *Root) error {
 	for n := 1; ; n++ {
 		name := strconv.Itoa(n)
@@ -237,8 +237,8 @@ func checkCreated(t *testing.T, dir string, last int) {
 
 const tokenFiles = 3
 
-// addTokens makes conditional edits: each adds a line to a file, on the version
-// that was read.
+// addTokens makes conditional edits: each adds a line to a file, based on the version it
+// read.
 func addTokens(r *Root, id string) error {
 	who, count, _ := strings.Cut(id, "/")
 	total, err := strconv.Atoi(count)
@@ -269,7 +269,7 @@ func addTokens(r *Root, id string) error {
 	return r.Close()
 }
 
-// addCarelessly appends as any program does, without asking for versions.
+// addCarelessly appends like an ordinary program, without checking versions.
 func addCarelessly(dir, id string) error {
 	who, count, _ := strings.Cut(id, "/")
 	total, err := strconv.Atoi(count)

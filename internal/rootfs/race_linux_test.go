@@ -25,8 +25,8 @@ const (
 	protectedText = "SECRET in a protected folder"
 )
 
-// arena is a workspace under attack: dir/f is a file whose folder, and last/f
-// one whose own name, alternate with symlinks that lead outside and into .git.
+// arena is a workspace under attack: the folder of dir/f, and last/f itself, alternate
+// with symlinks that lead outside and into .git.
 type arena struct {
 	t    *testing.T
 	root *Root
@@ -35,8 +35,8 @@ type arena struct {
 	wg   sync.WaitGroup
 }
 
-// memoryDir is a folder in memory where there is one: thousands of syncs take
-// half a minute on a disk. QUARRY_TEST_DIR names another place to test on.
+// memoryDir returns a folder in memory if possible: thousands of syncs take half a minute
+// on a disk. QUARRY_TEST_DIR names another place.
 func memoryDir(t *testing.T) string {
 	t.Helper()
 	parent := os.Getenv("QUARRY_TEST_DIR")
@@ -86,7 +86,7 @@ func (a *arena) end() { a.stop.Store(true); a.wg.Wait() }
 
 var targets = []string{"dir/f", "last/f", "deep/a/b/f"}
 
-// naive is what people write: resolve, check the prefix, open.
+// naive reads in the common unsafe way: resolve, check the prefix, open.
 func (a *arena) naive(name string) string {
 	full, err := filepath.EvalSymlinks(filepath.Join(a.ws, name))
 	if err != nil || !strings.HasPrefix(full, a.ws+"/") || strings.Contains(full, "/.git") {
@@ -96,8 +96,8 @@ func (a *arena) naive(name string) string {
 	return string(b)
 }
 
-// late is the naive reader where much time passes between its check and its open,
-// as on a busy machine: it opens a hundred times after one check.
+// late is the naive reader with a delay between its check and its open, as on a busy
+// machine: it opens a hundred times after one check.
 func (a *arena) late(name string) bool {
 	full, err := filepath.EvalSymlinks(filepath.Join(a.ws, name))
 	if err != nil || !strings.HasPrefix(full, a.ws+"/") || strings.Contains(full, "/.git") {
@@ -112,7 +112,7 @@ func (a *arena) late(name string) bool {
 	return false
 }
 
-// sandboxed reads by every way in.
+// sandboxed reads through every entry point.
 func (a *arena) sandboxed(name string, seen map[string]int) {
 	take := func(way string, f *File, err error) {
 		if err != nil {
@@ -171,9 +171,9 @@ func TestSymlinkRace(t *testing.T) {
 			a.sandboxed(name, seen)
 		}
 	}
-	// On a busy machine no swap may have happened between a check and an open, which are a few microseconds
-	// apart: one run in eight saw no escape in 10 s. The attackers are at work all the same if a reader that
-	// opens later is caught.
+	// On a busy machine no swap may occur in the few microseconds between a check and an
+	// open: one run in eight saw no escape in 10 s. A later open that is caught shows
+	// that the attackers are at work nevertheless.
 	for end := time.Now().Add(time.Minute); escapes == 0 && time.Now().Before(end); {
 		for _, name := range targets {
 			if a.late(name) {

@@ -45,7 +45,7 @@ func TestCreateFunc(t *testing.T) {
 	if _, err := r.CreateFunc(p, nil, func(*Writer) error { t.Error("filled"); return nil }); !errors.Is(err, fault.AlreadyExists) {
 		t.Errorf("onto a file: %v", err)
 	}
-	// A failure leaves nothing, under any name.
+	// A failure leaves no file, under any name.
 	failure := errors.New("no more")
 	q, _ := r.Known("b")
 	_, err = r.CreateFunc(q, nil, func(w *Writer) error {

@@ -17,7 +17,7 @@ import (
 
 var (
 	errNotDurable = errors.New("done, but the folder could not be synced")
-	// errOtherDevice is EXDEV from the rename itself and from nothing after it.
+	// errOtherDevice is an EXDEV from the rename itself, not from a later step.
 	errOtherDevice = fmt.Errorf("another file system: %w", unix.EXDEV)
 )
 
@@ -26,8 +26,8 @@ var (
 // paths name entries (ResolveEntry); the folder of to must exist.
 func (r *Root) Rename(from, to Path) error { return r.RenameTo(from, r, to) }
 
-// RenameTo is Rename into another root, as a trash folder may be one. Onto
-// another file system it copies, verifies, syncs and then deletes.
+// RenameTo is Rename into another root, such as a trash folder. Onto another file system
+// it copies, verifies, syncs and then deletes.
 func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 	if err := r.writable("rename", from); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (r *Root) move(src, dst place, info Info) error {
 		err = r.sys.Rename(src.dir, src.name, dst.dir, dst.name)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
 	case info.Type == TypeDir:
-		// Without such a rename, check first. A folder can only replace an empty
-		// folder, so nothing is lost even if another program is faster.
+		// Without such a rename, check first. A folder can only replace an empty folder,
+		// so even a race loses nothing.
 		if _, e := r.sys.InfoAt(dst.dir, dst.name); e == nil {
 			return unix.EEXIST
 		}
@@ -107,9 +107,9 @@ func (r *Root) move(src, dst place, info Info) error {
 	return nil
 }
 
-// sameEntry reports whether dst is src in another case or Unicode form, on a
-// file system that doesn't tell them apart. Two names of one file, as hard
-// links are, are two entries: both are in the listing.
+// sameEntry reports whether dst is src in another case or Unicode form, on a file system
+// that doesn't distinguish them. Two hard links to a file are two entries: both are in
+// the listing.
 func (r *Root) sameEntry(src, dst place, info Info) bool {
 	if src.name == dst.name || !strings.EqualFold(norm.NFC.String(src.name), norm.NFC.String(dst.name)) {
 		return false

@@ -13,7 +13,7 @@ import (
 	"quarry/internal/rootfs/linux"
 )
 
-// replacement is one change under way.
+// replacement is a change in progress.
 type replacement struct {
 	r        *Root
 	at       place
@@ -24,10 +24,10 @@ type replacement struct {
 	want     Version
 	known    *linux.Known
 	temp     tempName
-	leased   bool // a lease on old has been held since before it was read
+	leased   bool // the lease on old has been held since before reading it
 	got      linux.Poured
-	meta     linux.Meta // of the old file, when the new one was given the same
-	given    linux.Meta // of the new file, then
+	meta     linux.Meta // of the old file, as copied to the new one
+	given    linux.Meta // of the new file, after that
 }
 
 func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
@@ -38,27 +38,27 @@ func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptio
 	if r.madeRoom(err) {
 		res, err = r.replaceOnce(p, edits, expected, opts)
 	}
-	// Who changes permissions, links or attributes does not mean the content: the
-	// change is made again on the file as it is now.
+	// A change of permissions, links or attributes doesn't concern the content: the
+	// replacement is repeated on the current file.
 	for try := 0; try < maxMetaTries && errors.Is(err, errMeta); try++ {
 		res, err = r.replaceOnce(p, edits, expected, opts)
 	}
 	return res, err
 }
 
-// maxMetaTries is how often a replacement begins anew because of a changed mode,
-// owner, link or attribute. Then it is a Conflict.
+// maxMetaTries is how often a replacement is repeated because of a changed mode, owner,
+// link or attribute. After that it is a Conflict.
 const maxMetaTries = 8
 
-// madeRoom reports that more room would have prevented an error, and that there is
-// more now. After a rewrite that could neither be finished nor rolled back, a second
-// try would only hide that.
+// madeRoom reports whether an error was caused by lack of space and space was freed
+// since. After a rewrite that could neither be finished nor rolled back, a second try
+// would only hide that.
 func (r *Root) madeRoom(err error) bool {
 	var stuck *StuckError
 	return noSpace(err) && !errors.As(err, &stuck) && r.letGo()
 }
 
-// noSpace reports an error that more room would have prevented.
+// noSpace recognizes errors caused by lack of space.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
 func (r *Root) replaceOnce(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
@@ -116,14 +116,14 @@ func (c *replacement) open(p Path) error {
 	return nil
 }
 
-// largeFile is the size from which reading the old content a second time costs
-// more than holding off other writers while we work.
+// largeFile is the size from which reading the old content a second time costs more than
+// blocking other writers meanwhile.
 const largeFile = 1 << 20
 
 func (c *replacement) run() (Replaced, error) {
 	info := c.old.Info()
-	// A new inode needs no leave to write to the old one. Who took that leave
-	// away meant the content, not the inode.
+	// A new inode needs no permission to write to the old one, but removing that
+	// permission was meant to protect the content.
 	if err := unix.Faccessat(c.at.dir, c.at.name, unix.W_OK, unix.AT_EACCESS); err != nil && err != unix.ENOENT {
 		return Replaced{}, err
 	}
@@ -141,7 +141,7 @@ func (c *replacement) run() (Replaced, error) {
 	return res, err
 }
 
-// exchanged is the usual way: a new inode takes the old one's name.
+// exchanged is the usual method: a new inode takes the old one's name.
 func (c *replacement) exchanged() (Replaced, error) {
 	r, dir := c.r, c.at.dir
 	c.temp = r.temps.next(r.owner(), phaseWrite)
@@ -171,7 +171,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 	if err != nil {
 		r.drop(c.at, name)
 		switch err {
-		case unix.ENOENT: // deleted by someone
+		case unix.ENOENT: // deleted by another program
 			return Replaced{}, file.ErrMeanwhile
 		case unix.EINVAL, unix.ENOSYS, unix.ENOTSUP:
 			return Replaced{}, linux.ErrUnpreservable
@@ -181,7 +181,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 	if err := c.settle(name); err != nil {
 		return Replaced{}, c.rollBack(name, info, err)
 	}
-	// The new content is durable under its name; a left-over is only untidy.
+	// The new content is durable under its name; a left-over file does no harm.
 	r.drop(c.at, name)
 	if now, err := linux.InfoAt(dir, c.at.name, 0); err == nil && now.Ino == info.Ino {
 		info = now
@@ -221,7 +221,7 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 		return Info{}, err
 	}
 	if c.meta.Nlink > 1 {
-		return Info{}, errMeta // linked since we looked: it has to be rewritten in place
+		return Info{}, errMeta // linked meanwhile: it has to be rewritten in place
 	}
 	old.info.Mode, old.info.UID, old.info.GID = c.meta.Mode, c.meta.UID, c.meta.GID
 	if err := r.sys.CopyMeta(old.fd, old.info, fd); err != nil {
@@ -254,9 +254,9 @@ func (c *replacement) ready() error {
 	}
 	switch {
 	case c.leased && linux.LeaseHeld(c.old.fd):
-		return nil // since before we read it
+		return nil // held since before reading
 	case c.leased:
-		return file.ErrMeanwhile // someone asked for the file while we worked on it
+		return file.ErrMeanwhile // another program opened the file meanwhile
 	}
 	if err := c.waitForWriters(); err != nil {
 		return err
@@ -299,13 +299,13 @@ func (c *replacement) settle(name string) error {
 	if c.leased && !linux.LeaseHeld(c.old.fd) {
 		return file.ErrMeanwhile
 	}
-	// Nor may the permissions that someone took away come back: who resolved the
-	// name before the exchange may have changed the old file after it.
+	// Removed permissions must not come back: a program that resolved the name before the
+	// exchange may have changed the old file after it.
 	return c.sameMeta()
 }
 
-// sameMeta verifies that the old file has the permissions, owner, links and
-// attributes that the new one was given.
+// sameMeta verifies that the old file still has the permissions, owner, links and
+// attributes that were copied to the new one.
 func (c *replacement) sameMeta() error {
 	now, err := linux.MetaOf(c.old.fd)
 	if err != nil {
@@ -317,7 +317,7 @@ func (c *replacement) sameMeta() error {
 	return nil
 }
 
-// lease takes the file's lease where it means something.
+// lease takes the file's lease where leases work.
 func (c *replacement) lease() error {
 	if c.r.FSKind() != FSLocal {
 		return unix.ENOTSUP // NFS answers EAGAIN without a delegation
@@ -346,9 +346,8 @@ func (c *replacement) waitForWriters() error {
 	return file.ErrBusy
 }
 
-// rollBack undoes the exchange after cause. If the name changed hands again in
-// the meantime, nothing anyone wrote is dropped: what isn't ours ends up under
-// the file's name or as a conflict copy.
+// rollBack undoes the exchange after cause. If the name was reassigned meanwhile, all
+// content of other programs is kept, under the file's name or as a conflict copy.
 func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
 	err := twice(func() error { return r.sys.Exchange(dir, name, c.at.name) })
@@ -365,8 +364,8 @@ func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	case err == nil && back.SameFile(ours):
 		return c.retract(name, cause)
 	case err == nil:
-		// A third version came after ours: it is the newest, so it gets the
-		// name, and the one it would have overwritten is kept beside it.
+		// A third version came after ours: it is the newest, so it gets the name, and the
+		// version it would have overwritten is kept as a copy.
 		if r.sys.Exchange(dir, name, c.at.name) == nil {
 			return c.keepCopy(name, cause)
 		}
@@ -374,8 +373,8 @@ func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	return c.keepCopy(name, cause)
 }
 
-// retract drops our new file after it was rolled back, unless someone has used
-// the moment it had the name to write to it.
+// retract drops our new file after a rollback, unless another program wrote to it while
+// it had the name.
 func (c *replacement) retract(name string, cause error) error {
 	r, dir := c.r, c.at.dir
 	fd, err := linux.Openat(dir, name, linux.FlagsFile, 0)
@@ -387,7 +386,7 @@ func (c *replacement) retract(name string, cause error) error {
 		return c.keepCopy(name, errors.Join(cause, err))
 	}
 	if now, err := linux.MetaOf(fd); err == nil && now != c.given {
-		// Someone meant the file while ours had its name.
+		// Another program wrote to the file while ours had its name.
 		r.sys.CopyMeta(fd, f.info, c.old.fd)
 	}
 	mine := &replacement{r: r, at: c.at, old: f}

@@ -22,25 +22,27 @@ var (
 	errChangedUnder = errors.New("the path kept changing while it was opened")
 )
 
-// lastName is how the last name of a path is taken.
+// lastName says how to treat the last name of a path.
 type lastName uint8
 
 const (
-	followed lastName = iota // a symlink leads on
-	itself                   // a symlink is what is meant
-	asTyped                  // likewise, and the name keeps the case it was typed in
+	followed lastName = iota // a symlink is followed
+	itself                   // a symlink itself is the target
+	asTyped                  // like itself, and the name keeps its typed case
 )
 
 // Resolve turns a user's text into a Path, which need not exist.
 //
-// Accepted are relative paths, absolute ones inside the root (in the root's given or real spelling), "/" or
-// "\" between names, a leading "./" or "/" and a trailing "/". A backslash belongs to a name where such a
-// name exists. The text is cleaned first, so ".." never depends on symlinks; then symlinks are followed, and
-// their targets must be in the root and allowed. Of a path that doesn't exist yet, the existing folders are
-// followed and the rest is taken as written.
+// It accepts relative paths, absolute paths inside the root (in the root's given or real
+// spelling), "/" or "\" between names, a leading "./" or "/" and a trailing "/". A
+// backslash belongs to a name if such a name exists. The text is cleaned first, so ".."
+// never depends on symlinks; then symlinks are followed, and their targets must be in the
+// root and allowed. If a path doesn't exist yet, its existing folders are followed and
+// the rest is used as written.
 //
-// A path with a leading "/" that isn't in the root means one relative to the
-// root only if it is a single name or its first folder exists there; otherwise
+// A path with a leading "/" that isn't in the root is relative to the root only if it is
+// a single name or its first folder exists there; otherwise "/etc/new" would quietly
+// become a folder of the workspace.
 // "/etc/new" would quietly become a folder of the workspace.
 func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, followed) }
 
@@ -50,13 +52,14 @@ func (r *Root) ResolveEntry(user string) (Path, error) {
 	return r.resolve("resolve", user, itself)
 }
 
-// ResolveTarget is ResolveEntry for the name that a moved file shall get. Where
-// the system ignores case, it stays as typed: a move may change just that.
+// ResolveTarget is ResolveEntry for the new name of a moved file. If the system ignores
+// case, the name keeps its typed case, which may be the only change.
 func (r *Root) ResolveTarget(user string) (Path, error) {
 	return r.resolve("resolve", user, asTyped)
 }
 
-// Own returns the path of a file of our own state, by a name of our making. An invalid name can't be opened.
+// Own returns the path of a file of our own state, by a name that we chose. An invalid
+// name can't be opened.
 func (r *Root) Own(name string) Path {
 	p, err := r.Known(name)
 	if err != nil {
@@ -68,9 +71,8 @@ func (r *Root) Own(name string) Path {
 // notOwn is a path that no system opens.
 const notOwn = "\x00"
 
-// Known makes a Path of a string that came from Path.String, as an index keeps
-// them. It judges the path but follows no symlink and doesn't touch the disk:
-// opening does both.
+// Known returns the Path for a result of Path.String, such as an index stores. It applies
+// the policy but follows no symlink and doesn't touch the disk: opening does both.
 func (r *Root) Known(s string) (Path, error) {
 	if s == "." {
 		return Path{}, nil
@@ -120,8 +122,8 @@ func (r *Root) clean(op, user string) (string, error) {
 	return r.cleanSlashes(op, user)
 }
 
-// literalBackslash takes backslashes as part of names if such names exist, or
-// if they are in the folder part and that exists.
+// literalBackslash treats backslashes as part of names if such names exist, or if they
+// are in an existing folder part.
 func (r *Root) literalBackslash(op, user string) (string, bool) {
 	if backslashSeparates {
 		return "", false
@@ -174,8 +176,7 @@ func (r *Root) cleanSlashes(op, user string) (string, error) {
 	return rel, nil
 }
 
-// inside cuts the root's own path, in either spelling, from a cleaned absolute
-// one.
+// inside removes the root's own path, in either spelling, from a cleaned absolute path.
 func (r *Root) inside(abs string) (string, bool) {
 	for _, root := range [...]string{r.dir, r.real} {
 		root = path.Clean(filepath.ToSlash(root))
@@ -190,8 +191,8 @@ func (r *Root) inside(abs string) (string, bool) {
 	return "", false
 }
 
-// isAbs also knows Windows' drive letters, on every system: "C:/x" is meant
-// absolute wherever it is typed.
+// isAbs also recognizes drive letters on every system: "C:/x" is meant as an absolute
+// path everywhere.
 func isAbs(p string) bool {
 	if strings.HasPrefix(p, "/") {
 		return true
@@ -199,8 +200,8 @@ func isAbs(p string) bool {
 	return len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-// maxSwaps bounds how often a path that is being swapped under us is resolved
-// again; an attacker who wins every time gets an error, not an answer.
+// maxSwaps bounds how often a path that changes under us is resolved again; an attacker
+// who wins every time gets an error, not an answer.
 const maxSwaps = 16
 
 // follow resolves the symlinks of a cleaned path and applies the policy to the written path and to its
@@ -251,8 +252,8 @@ func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: fault.Conflict, Err: errChangedUnder}
 }
 
-// spelled gives a path the spelling of the disk, where a name has several: the
-// policy judges that one. The last name may stay as typed.
+// spelled returns a path in the spelling of the disk, for names with several spellings:
+// the policy applies to that one. The last name may stay as typed.
 func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type, error) {
 	s, err := r.sys.spelling(rel, last == asTyped)
 	if err != nil && !errors.Is(err, file.ErrSwapped) {
@@ -261,8 +262,8 @@ func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type,
 	return Path{s}, t, err
 }
 
-// walkLinks resolves rel one name at a time. done never contains a symlink, so
-// ".." in a link's target may simply drop its last name.
+// walkLinks resolves rel one name at a time. done never contains a symlink, so ".." in a
+// link's target may simply drop its last name.
 func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error) {
 	fail := func(k fault.Code, err error) (Path, Type, error) {
 		return Path{}, TypeUnknown, &fault.PathError{Op: op, Path: user, Kind: k, Err: err}

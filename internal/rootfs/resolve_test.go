@@ -13,8 +13,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// workspace makes a tree: "a/b" is a file holding its own name, "a/" a folder,
-// "a -> b" a symlink.
+// workspace makes a tree: "a/b" is a file containing its own name, "a/" a folder, "a ->
+// b" a symlink.
 func workspace(t testing.TB, entries ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ws")
@@ -40,7 +40,7 @@ func populate(t testing.TB, dir string, entries ...string) {
 	}
 }
 
-// populateLinks adds symlinks where they can be made, and reports whether they were.
+// populateLinks adds symlinks if the system supports them, and reports whether it does.
 func populateLinks(t testing.TB, dir string, entries ...string) bool {
 	t.Helper()
 	can := stress.CanLink(t)
@@ -50,7 +50,7 @@ func populateLinks(t testing.TB, dir string, entries ...string) bool {
 	return can
 }
 
-// bits is a mode as this system keeps it: Windows knows read-only and no other.
+// bits reduces a mode to the bits this system keeps: Windows only knows read-only.
 func bits(mode fs.FileMode) fs.FileMode {
 	if runtime.GOOS != "windows" {
 		return mode

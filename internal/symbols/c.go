@@ -5,7 +5,7 @@ import "bytes"
 // condition is an #if whose branches are being read.
 type condition struct {
 	depth int // of brackets where it began
-	low   int // the lowest depth since
+	low   int // the lowest depth since then
 }
 
 func hookC(l *lexer, c byte) bool {
@@ -23,7 +23,7 @@ func hookC(l *lexer, c byte) bool {
 	case '#':
 		return l.newLine && l.directive()
 	}
-	// R"x(...)x", and with u8, u, U, L before it.
+	// R"x(...)x", also prefixed with u8, u, U or L.
 	n := 0
 	for n < 3 && l.peek(n) != 'R' && l.lang.words[l.peek(n)] {
 		n++
@@ -38,10 +38,10 @@ func hookC(l *lexer, c byte) bool {
 	return l.until(open+1, ")"+string(l.text[l.at+n+2:l.at+open])+`"`, false)
 }
 
-// directive reads a line of the preprocessor with its continuations. If the
-// first branch of an #if leaves brackets open, or closes some from before it as
-// "&& b) {" does in a condition, only that branch is read, so that brackets pair
-// up. Otherwise all branches are read.
+// directive reads a preprocessor line with its continuations. If the first branch of an
+// #if leaves brackets open, or closes brackets from before it as "&& b) {" does in a
+// condition, only that branch is read, so that brackets pair up. Otherwise all branches
+// are read.
 func (l *lexer) directive() bool {
 	start := l.at
 	end := l.directiveEnd()
@@ -81,7 +81,7 @@ func (l *lexer) directive() bool {
 	return true
 }
 
-// macro records what a #define defines.
+// macro records the definition of a #define.
 func (l *lexer) macro(name []byte, start, at, end int) {
 	if len(l.out)+len(l.macros) >= maxSymbols || len(name) > maxName {
 		return
@@ -101,8 +101,8 @@ func wordLen(b []byte, words *[256]bool) int {
 	return n
 }
 
-// directiveEnd is the end of the line at l.at, continued by backslashes. A
-// block comment that begins in it is not part of it.
+// directiveEnd returns the end of the line at l.at, with lines continued by backslashes.
+// A block comment that begins in it is excluded.
 func (l *lexer) directiveEnd() int {
 	i := l.at
 	for {
@@ -118,7 +118,7 @@ func (l *lexer) directiveEnd() int {
 	}
 }
 
-// word is the name of the directive at offset at.
+// word returns the name of the directive at offset at.
 func (l *lexer) word(at int) []byte {
 	if at >= len(l.text) {
 		return nil
@@ -127,7 +127,7 @@ func (l *lexer) word(at int) []byte {
 	return b[:wordLen(b, plainWord)]
 }
 
-// skipBranch passes over lines to the #elif, #else or #endif of this #if.
+// skipBranch skips lines up to the #elif, #else or #endif of this #if.
 func (l *lexer) skipBranch() {
 	depth := 0
 	for l.at < len(l.text) {
@@ -169,7 +169,7 @@ type cReader struct {
 
 var (
 	cTypeWords = set("struct union enum class")
-	// Words that never name a function, though they stand before a bracket.
+	// Words that never name a function, though a bracket follows.
 	cNotNames = set("if for while switch return sizeof alignof alignas decltype typeof __typeof__ defined catch throw new delete else do case default " +
 		"__attribute__ __declspec __asm__ asm noexcept static_assert _Static_assert requires int void char long short unsigned signed float double bool const")
 	cAfterParams = set("const volatile override final noexcept throw try mutable __attribute__ asm __asm__ requires")
@@ -194,7 +194,7 @@ func (r *cReader) enumerator(i int) int {
 	return r.enumerators(i, r.scopes[len(r.scopes)-1].end)
 }
 
-// statement reads a declaration or definition from its first token on.
+// statement reads a declaration or definition starting at its first token.
 func (r *cReader) statement(first int) int {
 	i := r.prefix(first)
 	switch {
@@ -226,7 +226,7 @@ func (r *cReader) statement(first int) int {
 	return r.declaration(i, first)
 }
 
-// prefix passes over templates, attributes and specifiers before a declaration.
+// prefix skips templates, attributes and specifiers before a declaration.
 func (r *cReader) prefix(i int) int {
 	for n := 0; n < 64; n++ {
 		switch {
@@ -256,7 +256,7 @@ func (r *cReader) friend(i int) int {
 	return k
 }
 
-// semicolon is the token that ends the statement at i.
+// semicolon returns the token that ends the statement at i.
 func (r *cReader) semicolon(i int) int {
 	i = r.to(i, len(r.toks), func(k int) bool { return r.is(k, ";") || r.is(k, "}") })
 	if r.is(i, ";") {
@@ -319,8 +319,7 @@ func (r *cReader) typedef(i, first int) int {
 	return end + 1
 }
 
-// declarators lists the names that tokens of a declaration declare, its end
-// excluded.
+// declarators lists the names that a declaration declares in its tokens before end.
 func (r *cReader) declarators(i, end int) []int {
 	var names []int
 	name := -1
@@ -370,8 +369,8 @@ func (r *cReader) declarators(i, end int) []int {
 	return names
 }
 
-// typeBody is the token of the brace that opens the body of the type at i
-// (struct, class...), or -1.
+// typeBody returns the brace that opens the body of the type at i (struct, class...), or
+// -1.
 func (r *cReader) typeBody(i int) int {
 	for k := i + 1; k < len(r.toks) && k < i+200; k++ {
 		switch r.byteAt(k) {
@@ -397,7 +396,7 @@ func (r *cReader) attribute(i int) bool {
 	return r.is(i, "__attribute__") || r.is(i, "__declspec") || r.is(i, "alignas")
 }
 
-// upper reports a word in capitals, as macros are.
+// upper reports whether a word is in capitals, like most macros.
 func (r *cReader) upper(i int) bool {
 	if !r.isWord(i) {
 		return false

@@ -1,6 +1,6 @@
 package symbols
 
-// declaration reads what begins with a type: a type definition, a function, a
+// declaration reads a statement that begins with a type: a type definition, a function, a
 // prototype or variables.
 func (r *cReader) declaration(i, first int) int {
 	for k := i; k < len(r.toks); k++ {
@@ -36,14 +36,14 @@ func (r *cReader) declaration(i, first int) int {
 			if r.inType() { // a bit field
 				return r.variables(i, first)
 			}
-			return k + 1 // a label, or something we don't know
+			return k + 1 // a label, or something unknown
 		case c == '{':
 			if k > i && r.isWord(k-1) && r.cpp && k-1 > i { // int x{3};
 				if end := r.after(k); r.is(end, ";") || r.is(end, ",") {
 					return r.variables(i, first)
 				}
 			}
-			return r.after(k) // a body of something we don't know
+			return r.after(k) // an unknown construct with a body
 		case c == '}':
 			return k
 		}
@@ -65,8 +65,7 @@ func (r *cReader) variables(i, first int) int {
 	return end + 1
 }
 
-// function reads a function whose parameters open at open, and tells whether
-// it is one.
+// function reads a function whose parameters open at open. ok reports whether it is one.
 func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	name, at := r.functionName(i, open)
 	if name == "" || open+1 >= len(r.toks) {
@@ -103,8 +102,8 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	return body + 1, true
 }
 
-// pureDeclaration tells a prototype from a variable with arguments: a function
-// has a type before its name, or is a constructor in its class.
+// pureDeclaration tells a prototype from a variable with arguments: a function has a type
+// before its name, or is a constructor in its class.
 func (r *cReader) pureDeclaration(i, open, at int) bool {
 	if at > i {
 		if open+1 == int(r.match[open]) {
@@ -126,7 +125,7 @@ func (s *Symbol) addContainer(c string) {
 	}
 }
 
-// splitQualified parts A.B.name into A.B and name.
+// splitQualified splits A.B.name into A.B and name.
 func splitQualified(name string) (container, short string) {
 	for i := len(name) - 1; i > 0; i-- {
 		if name[i] == '.' && i+1 < len(name) {
@@ -136,8 +135,8 @@ func splitQualified(name string) (container, short string) {
 	return "", name
 }
 
-// functionName reads the name before the bracket at open backwards, to i:
-// f, A::f, A<T>::f, ~A, operator+.
+// functionName reads the name before the bracket at open backwards, to i: f, A::f,
+// A<T>::f, ~A, operator+.
 func (r *cReader) functionName(i, open int) (name string, at int) {
 	k := open - 1
 	if k < i {
@@ -202,8 +201,8 @@ func (r *cReader) qualifiers(name string, k, i int) string {
 	return name
 }
 
-// functionEnd looks past the parameters: it returns the brace of the body or
-// the semicolon of a declaration, and -1 for what is not there.
+// functionEnd looks after the parameters. It returns the opening brace of the body, or
+// the semicolon of a declaration, and -1 for the other.
 func (r *cReader) functionEnd(k int) (body, end int) {
 	for n := 0; k < len(r.toks) && n < 400; n++ {
 		switch c := r.byteAt(k); {
@@ -230,7 +229,7 @@ func (r *cReader) functionEnd(k int) (body, end int) {
 			k = max(r.angles(k), k+1)
 			continue
 		case r.isWord(k) && !r.cpp && !r.in(k, cAfterParams) && r.isWord(k+1) || r.isWord(k) && !r.cpp && r.is(k+1, "*"):
-			// Parameters in the old style, or attributes in capitals.
+			// Old-style parameters, or attributes in capitals.
 			if b := r.oldStyle(k); b >= 0 {
 				return b, -1
 			}
@@ -240,8 +239,8 @@ func (r *cReader) functionEnd(k int) (body, end int) {
 	return -1, -1
 }
 
-// oldStyle is the brace after parameter declarations as C had them before
-// 1989: int f(a) int a; {.
+// oldStyle returns the brace after parameter declarations of C before 1989: int f(a) int
+// a; {.
 func (r *cReader) oldStyle(k int) int {
 	for n := 0; k < len(r.toks) && n < 200; n++ {
 		switch r.byteAt(k) {
@@ -268,7 +267,7 @@ func (r *cReader) oldStyle(k int) int {
 	return -1
 }
 
-// initialisers is the brace of the body after a constructor's list.
+// initialisers returns the brace of the body after a constructor's initialiser list.
 func (r *cReader) initialisers(k int) int {
 	for n := 0; k < len(r.toks) && n < 600; n++ {
 		switch c := r.byteAt(k); {
@@ -299,8 +298,8 @@ func (r *cReader) initialisers(k int) int {
 	return -1
 }
 
-// followedByFunction reports whether another name with parameters follows,
-// before the body.
+// followedByFunction reports whether another name with parameters follows before the
+// body.
 func (r *cReader) followedByFunction(open, body int) bool {
 	for k := r.after(open); k < body; k++ {
 		if !r.is(k, "(") {
@@ -314,8 +313,8 @@ func (r *cReader) followedByFunction(open, body int) bool {
 	return false
 }
 
-// beforeType reports whether the parentheses at open belong to an attribute, after
-// which the function comes with its type: words and stars, and then its parameters.
+// beforeType reports whether the parentheses at open belong to an attribute: then the
+// function's type (words and stars) and its parameters follow.
 func (r *cReader) beforeType(open int, macro bool) bool {
 	k := r.after(open)
 	if !r.isWord(k) || r.in(k, cAfterParams) {

@@ -2,7 +2,7 @@ package symbols
 
 import "bytes"
 
-// Hooks of the languages with C's comments and strings.
+// Hooks of the languages with comments and strings like C's.
 
 // slash takes // and /* */ comments.
 func (l *lexer) slash(nested bool) bool {
@@ -40,7 +40,7 @@ func hookGo(l *lexer, c byte) bool {
 	return l.quoted(0, c, true, false)
 }
 
-// backticked takes a name in backticks as a word, without them. No name is empty.
+// backticked takes a name in backticks as a word, without them. Empty names are refused.
 func (l *lexer) backticked() bool {
 	n := bytes.IndexAny(l.text[l.at+1:min(len(l.text), l.at+200)], "`\n")
 	if n <= 0 || l.text[l.at+1+n] != '`' {
@@ -68,8 +68,7 @@ func hookKotlin(l *lexer, c byte) bool {
 	return l.quoted(0, c, true, false)
 }
 
-// interpolated takes a string of one line in which an expression may hold
-// further quotes.
+// interpolated takes a one-line string whose expressions may contain quotes.
 func (l *lexer) interpolated(open string, quote byte) bool {
 	start := l.at
 	if start < l.lone {
@@ -119,7 +118,7 @@ func hookScala(l *lexer, c byte) bool {
 	return false
 }
 
-// char takes a character literal, if there is one: 'a', '\n', '\u{41}'.
+// char takes a character literal, if it finds one: 'a', '\n', '\u{41}'.
 func (l *lexer) char() bool {
 	if l.peek(1) == '\\' {
 		return l.quoted(0, '\'', true, false)

@@ -100,8 +100,8 @@ func (p *parser) elixirDef(i int, kind Kind) (int, bool) {
 		return p.elixirOperator(i, k, kind)
 	}
 	def := p.named(kind, name, at, i, at)
-	// Without "do" at the end of a line there is no block: clauses with "do:",
-	// heads, delegates.
+	// Without "do" at the end of a line there is no block: clauses with "do:", heads,
+	// delegates.
 	if p.elixirBlock(i) < 0 {
 		def.End = int(p.toks[p.elixirLineEnd(i)].end)
 		return k, false
@@ -128,7 +128,7 @@ func (p *parser) elixirOperator(i, at int, kind Kind) (int, bool) {
 	return k, true
 }
 
-// elixirBlock is the "do" that opens the block of the definition at i, or -1.
+// elixirBlock returns the "do" that opens the block of the definition at i, or -1.
 func (p *parser) elixirBlock(i int) int {
 	for k, n := i+1, 0; k < len(p.toks) && n < 400; n++ {
 		switch c := p.byteAt(k); {
@@ -152,7 +152,7 @@ func (p *parser) elixirBlock(i int) int {
 	return -1
 }
 
-// elixirLineEnd is the last token of a definition without block.
+// elixirLineEnd returns the last token of a definition without a block.
 func (p *parser) elixirLineEnd(i int) int {
 	for k, n := i, 0; k < len(p.toks) && n < 2000; n++ {
 		k = p.past(k) - 1

@@ -1,19 +1,18 @@
 package symbols
 
-// Languages whose blocks end with a word: Ruby, Elixir, Lua. Their code is
-// indented, so the end of a definition is the first line that begins with "end"
-// and is indented no more than the definition. So the words that open a block
-// need not be counted, and missing one does no harm.
+// Languages whose blocks end with a word: Ruby, Elixir, Lua. Their code is indented, so a
+// definition ends at the first line that begins with "end" and is indented no more than
+// the definition. The words that open a block need not be counted, so missing one does no
+// harm.
 
-// opened is a definition that waits for its end.
+// opened is a definition whose end has not been read.
 type opened struct {
 	col    int
 	symbol int // index in out, or -1
-	scopes int // how many were open before it
+	scopes int // number of scopes open before it
 }
 
-// ends calls step for each token. step records a definition and then calls
-// open for it.
+// ends calls step for each token. step records a definition and then calls open for it.
 func (p *parser) ends(step func(i int) (next int, opened bool)) {
 	for i := 0; i < len(p.toks); {
 		t := p.toks[i]
@@ -45,8 +44,8 @@ func (p *parser) open(i int, name string, kind Kind) {
 	p.enter(len(p.toks), name, kind)
 }
 
-// closeWaiting closes what ends at token i, the first of its line. A line that
-// is indented less than a definition ends it in any case.
+// closeWaiting closes definitions that end at token i, the first of its line. A line that
+// is indented less than a definition always ends it.
 func (p *parser) closeWaiting(i int) {
 	col := p.column(i)
 	for n := len(p.waiting); n > 0; n = len(p.waiting) {
@@ -72,7 +71,7 @@ func (p *parser) closeOne(last int) {
 	}
 }
 
-// closedInLine closes a definition that ends in the line it began in.
+// closedInLine closes a definition that ends on the line where it began.
 func (p *parser) closedInLine(i, next int) {
 	last := p.lineLast(i)
 	if p.is(last, "end") && last >= next-1 && !p.is(last-1, ".") {

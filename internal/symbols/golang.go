@@ -30,8 +30,8 @@ func parseGo(p *parser) {
 	})
 }
 
-// goGroup calls one for each specification of a declaration, in brackets or
-// not. one returns the token after the specification.
+// goGroup calls one for each specification of a declaration, with or without brackets.
+// one returns the token after the specification.
 func (p *parser) goGroup(i int, one func(k, first int) int) int {
 	if !p.is(i+1, "(") {
 		return one(i+1, i)
@@ -47,8 +47,8 @@ func (p *parser) goGroup(i int, one func(k, first int) int) int {
 	return end
 }
 
-// goSpecEnd is the token after the specification that contains k: the first
-// token of a line outside of brackets.
+// goSpecEnd returns the token after the specification that contains k: the first token of
+// a line outside of brackets.
 func (p *parser) goSpecEnd(k int) int {
 	for k++; k < len(p.toks); k++ {
 		switch p.byteAt(k) {
@@ -95,7 +95,7 @@ func (p *parser) goFunc(i int) int {
 	if !p.is(k, "(") {
 		return k
 	}
-	// The result may have brackets of its own: ([]T, error), struct{}, func() {}.
+	// The result may contain brackets: ([]T, error), struct{}, func() {}.
 	body := -1
 	for k = p.after(k); k < len(p.toks) && !p.toks[k].first; k++ {
 		if p.is(k, "{") {

@@ -20,7 +20,7 @@ func hookHaskell(l *lexer, c byte) bool {
 	case '"':
 		return l.quoted(0, c, true, true)
 	case '#':
-		if l.newLine && l.column0() { // a directive of the preprocessor
+		if l.newLine && l.column0() { // a preprocessor directive
 			l.at = l.lineEnd(l.at)
 			return true
 		}
@@ -56,7 +56,7 @@ func parseHaskell(p *parser) {
 	}
 }
 
-// nextAtMargin is the next token that starts a line without indentation.
+// nextAtMargin returns the next token that starts a line without indentation.
 func (p *parser) nextAtMargin(i int) int {
 	for ; i < len(p.toks); i++ {
 		if at := p.toks[i].start; p.toks[i].first && (at == 0 || p.text[at-1] == '\n') && p.byteAt(i) != '}' && p.byteAt(i) != ')' && p.byteAt(i) != ']' {
@@ -66,8 +66,8 @@ func (p *parser) nextAtMargin(i int) int {
 	return len(p.toks)
 }
 
-// haskellDecl reads the declarations that begin with a word of the language,
-// and reports whether i is one.
+// haskellDecl reads the declarations that begin with a keyword and reports whether i is
+// one.
 func (p *parser) haskellDecl(i, end int) bool {
 	if !p.isWord(i) {
 		return false
@@ -138,7 +138,7 @@ func (p *parser) haskellData(i, end int) {
 	}
 }
 
-// contextAhead reports "C a =>" before a constructor.
+// contextAhead reports whether "C a =>" comes before a constructor.
 func (p *parser) contextAhead(k, end int) bool {
 	for n := 0; k < end && n < 12; n++ {
 		if p.op(k, "=>") {
@@ -173,7 +173,7 @@ func (p *parser) haskellFields(open int) {
 	}
 }
 
-// haskellContext is the token after "(Eq a, Ord a) =>" at k.
+// haskellContext returns the token after "(Eq a, Ord a) =>" at k.
 func (p *parser) haskellContext(k, end int) int {
 	for x, n := k, 0; x < end && n < 60; n++ {
 		switch c := p.byteAt(x); {
@@ -207,7 +207,7 @@ func (p *parser) haskellClass(i, end int) {
 	}
 }
 
-// haskellSignature is the name in "name ::" or "(op) ::" at i.
+// haskellSignature returns the name in "name ::" or "(op) ::" at i.
 func (p *parser) haskellSignature(i, end int) (string, int) {
 	name, at, k := p.haskellName(i)
 	for n := 0; n < 20 && p.is(k, ","); n++ {
@@ -236,8 +236,8 @@ func (p *parser) haskellName(i int) (name string, at, next int) {
 	return "", 0, i
 }
 
-// haskellFunction is the name that the declaration at i defines: by signature,
-// by clause, or as an operator between two patterns.
+// haskellFunction returns the name that the declaration at i defines: by signature, by
+// clause, or as an operator between two patterns.
 func (p *parser) haskellFunction(i, end int) (string, int) {
 	if name, at := p.haskellSignature(i, end); name != "" {
 		return name, at

@@ -1,7 +1,7 @@
 package symbols
 
-// Java and C#: everything is in a type, and a member is modifiers, a type, a
-// name and what follows it.
+// Java and C#: everything is in a type, and a member consists of modifiers, a type, a
+// name and the rest.
 
 type javaReader struct {
 	*parser
@@ -41,7 +41,7 @@ func (r *javaReader) read() {
 	})
 }
 
-// code looks for types inside of a method and passes over the rest.
+// code finds types inside a method and skips everything else.
 func (r *javaReader) code(i int) int {
 	if r.in(i, notMethods) {
 		return i + 1
@@ -87,7 +87,7 @@ func (r *javaReader) constants(i int) int {
 	return i
 }
 
-// attributes passes over @Foo(...) and [Foo(...)].
+// attributes skips @Foo(...) and [Foo(...)].
 func (r *javaReader) attributes(i int) int {
 	for n := 0; n < 100; n++ {
 		switch {
@@ -198,7 +198,7 @@ func (r *javaReader) delegate(i, first int) int {
 	return i + 1
 }
 
-// beforeAngles is the token before the type arguments that close at k.
+// beforeAngles returns the token before the type arguments that close at k.
 func (r *javaReader) beforeAngles(k int) int {
 	depth := 0
 	for back := k; back > 0 && back > k-200; back-- {
@@ -328,7 +328,7 @@ func (r *javaReader) propertyOrSkip(name, first, open int) int {
 	return r.after(open)
 }
 
-// method reads parameters and body of the method whose brackets open at open.
+// method reads the parameters and body of the method whose brackets open at open.
 func (r *javaReader) method(at, first, open int) int {
 	if r.inCode() || r.in(at, notMethods) {
 		return r.after(open)

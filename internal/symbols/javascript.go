@@ -38,8 +38,8 @@ func hookJavaScript(l *lexer, c byte) bool {
 	return l.quoted(0, c, true, false)
 }
 
-// jsTemplate takes a template literal from l.at to its end, or to an
-// expression in it, which is lexed as code.
+// jsTemplate takes a template literal from l.at to its end, or to an expression in it,
+// which is lexed as code.
 func (l *lexer) jsTemplate(start int) bool {
 	for l.at < len(l.text) {
 		switch c := l.text[l.at]; {
@@ -180,8 +180,8 @@ func (r *jsReader) function(i int) int {
 	return body + 1
 }
 
-// body is the brace of a function's body after its parameters and result
-// type, or -1.
+// body returns the brace of a function's body after its parameters and result type, or
+// -1.
 func (r *jsReader) body(k int) int {
 	if r.is(k, "{") {
 		return k
@@ -196,7 +196,7 @@ func (r *jsReader) body(k int) int {
 	return -1
 }
 
-// typeEnd is the token after the type that starts at k.
+// typeEnd returns the token after the type that starts at k.
 func (r *jsReader) typeEnd(k int) int {
 	value := false // a type was read and may be complete
 	for n := 0; k < len(r.toks) && n < 300; n++ {
@@ -278,8 +278,8 @@ func (r *jsReader) class(i int) int {
 	return brace + 1
 }
 
-// variables reads const, let and var: functions, classes and, at the top,
-// other values.
+// variables reads const, let and var: functions, classes and, at the top level, other
+// values.
 func (r *jsReader) variables(i int) int {
 	first := r.headStart(i, jsMods)
 	at := i + 1
@@ -306,15 +306,15 @@ func (r *jsReader) variables(i int) int {
 		kind = Const
 	}
 	r.add(kind, at, first, r.expressionEnd(k))
-	if r.is(k, "=") && r.is(k+1, "{") { // methods in it belong to it
+	if r.is(k, "=") && r.is(k+1, "{") { // its methods belong to it
 		r.enter(int(r.match[k+1]), r.str(at), kind)
 		return k + 2
 	}
 	return k
 }
 
-// value reads the function or class that is assigned to the name at token at
-// and starts at k.
+// value reads the function or class that starts at k and is assigned to the name at token
+// at.
 func (r *jsReader) value(at, first, k int) (int, bool) {
 	if r.is(k, "async") && !r.toks[min(k+1, len(r.toks)-1)].first {
 		k++
@@ -382,7 +382,7 @@ func (r *jsReader) arrow(at, first, k int) (int, bool) {
 	return k, true
 }
 
-// arrowType is the arrow after a result type.
+// arrowType returns the arrow after a result type.
 func (r *jsReader) arrowType(k int) int {
 	for n := 0; k < len(r.toks) && n < 100; n++ {
 		switch c := r.byteAt(k); {

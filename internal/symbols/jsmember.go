@@ -1,7 +1,7 @@
 package symbols
 
-// assignedOrMethod reads a.b.c = function, name: function and the short
-// methods of object literals.
+// assignedOrMethod reads a.b.c = function, name: function and the short methods of object
+// literals.
 func (r *jsReader) assignedOrMethod(i int) int {
 	if r.is(i-1, ".") && !r.is(i-2, "this") && !r.isWord(i-2) {
 		return i + 1
@@ -14,7 +14,7 @@ func (r *jsReader) assignedOrMethod(i int) int {
 		}
 		container := r.owner(i)
 		if r.is(i, "exports") && (r.is(k+1, "function") || r.is(k+1, "class")) && r.isWord(k+2) {
-			return k + 1 // module.exports = function name: the name is that of the function
+			return k + 1 // module.exports = function name: the function's own name counts
 		}
 		before := len(r.out)
 		next, ok := r.value(i, r.lineStart(i), k+1)
@@ -72,7 +72,7 @@ func (r *jsReader) quotedKey(i int) int {
 	return i + 1
 }
 
-// owner is what a name after a dot belongs to: A for A.prototype.name.
+// owner returns the container of a name after a dot: A for A.prototype.name.
 func (r *jsReader) owner(i int) string {
 	name := ""
 	for n := 0; n < 6 && r.is(i-1, ".") && r.isWord(i-2); n++ {
@@ -168,7 +168,7 @@ func (r *jsReader) field(name string, at, first, k int) int {
 	return max(k, at+1)
 }
 
-// skipMember is the token after the member that k is in.
+// skipMember returns the token after the member that contains k.
 func (r *jsReader) skipMember(k int) int {
 	if r.is(k, ":") {
 		k = r.typeEnd(k + 1)

@@ -1,13 +1,13 @@
 package symbols
 
-// Kotlin: a word says what is defined, and the name follows it.
+// Kotlin: a keyword tells the kind of a definition, and the name follows it.
 
 func parseKotlin(p *parser) { p.walk(p.kotlin) }
 
 var kotlinMods = set("public private protected internal open abstract final sealed data inner enum annotation inline value suspend operator infix " +
 	"external override lateinit tailrec expect actual const vararg noinline crossinline companion fun reified")
 
-// headStart walks back over modifiers and annotations on the tokens before i.
+// headStart walks back over modifiers and annotations before token i.
 func (p *parser) headStart(i int, mods *wordSet) int {
 	for n := 0; n < 40 && i > 0; n++ {
 		k := i - 1
@@ -35,9 +35,8 @@ func (p *parser) headStart(i int, mods *wordSet) int {
 	return i
 }
 
-// bodyAfter looks for the brace that opens a body after a head, and stops
-// where the head must have ended. It returns the brace, or -1, and the last
-// token of the head.
+// bodyAfter finds the brace that opens a body after a head, and stops where the head must
+// have ended. It returns the brace, or -1, and the last token of the head.
 func (p *parser) bodyAfter(i int, stop func(k int) bool) (brace, last int) {
 	for n := 0; i < len(p.toks) && n < 600; n++ {
 		switch p.byteAt(i) {
@@ -99,7 +98,7 @@ func (p *parser) kotlin(i int) int {
 	return i + 1
 }
 
-// dotted is the name a.b.c that starts at i.
+// dotted returns the name a.b.c that starts at i.
 func (p *parser) dotted(i int) string {
 	name := ""
 	for n := 0; p.isWord(i) && n < 40; n++ {
@@ -244,8 +243,8 @@ func (p *parser) kotlinBody(at, first, open int) int {
 	return open + 1
 }
 
-// expressionEnd is the last token of the expression that starts at i, by lines
-// and brackets.
+// expressionEnd returns the last token of the expression that starts at i, by lines and
+// brackets.
 func (p *parser) expressionEnd(i int) int {
 	for n := 0; i < len(p.toks) && n < 2000; n++ {
 		switch p.byteAt(i) {
@@ -260,8 +259,8 @@ func (p *parser) expressionEnd(i int) int {
 	return min(i, len(p.toks)-1)
 }
 
-// continues reports whether the line that starts at token i goes on with the
-// expression before it.
+// continues reports whether the line that starts at token i continues the preceding
+// expression.
 func (p *parser) continues(i int) bool {
 	switch p.byteAt(i) {
 	case '.', '?', ':', '|', '&', ')', ']':

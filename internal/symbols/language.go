@@ -7,20 +7,20 @@ import (
 	"sync"
 )
 
-// language says how a language is lexed and read.
+// language says how a language is lexed and parsed.
 type language struct {
 	name    string
 	words   *[256]bool // bytes of a word
 	suffix  bool       // a word may end in ? or !
-	special string     // bytes the hook wants to see
+	special string     // bytes for which the hook is called
 	hook    func(l *lexer, c byte) bool
 	begin   func(l *lexer)  // before the first token
 	parse   func(p *parser) // reads the tokens
 	plain   func(p *parser) // reads the text itself, without tokens
 }
 
-// Bytes of words: letters, digits, underscore and all above ASCII, and what a
-// language adds.
+// Bytes of words: letters, digits, underscore, all bytes above ASCII, and additions of a
+// language.
 var (
 	plainWord  = wordBytes("")
 	dollarWord = wordBytes("$")
@@ -142,8 +142,8 @@ func interpreter(text []byte) *language {
 	return nil
 }
 
-// looksLikeCPP tells a C++ header from a C one by words C doesn't have, in the
-// first part of the text.
+// looksLikeCPP tells a C++ header from a C header by words C doesn't have, in the first
+// part of the text.
 func looksLikeCPP(text []byte) bool {
 	head := text[:min(len(text), 64<<10)]
 	for _, s := range []string{"\nclass ", "\nnamespace ", "\ntemplate ", "\ntemplate<", "\npublic:", "\nprivate:", " public:", " private:", "\nusing namespace ", "constexpr ", "std::"} {

@@ -12,7 +12,7 @@ const (
 	direct // a preprocessor directive
 )
 
-// token is a piece of code. Comments are kept apart.
+// token is a piece of code. Comments are stored separately.
 type token struct {
 	kind       tokKind
 	first      bool // of its line
@@ -21,19 +21,19 @@ type token struct {
 
 type span struct{ start, end int }
 
-// lexer turns a text into tokens. The language's hook takes what is special in
-// it: comments, strings, directives.
+// lexer splits a text into tokens. The language's hook handles comments, strings and
+// directives.
 type lexer struct {
 	*parser
-	special  [256]bool // bytes the hook wants to see
+	special  [256]bool // bytes for which the hook is called
 	at       int
 	newLine  bool
-	prev     token // the last one
+	prev     token // the last token
 	depth    int   // of brackets
-	template []int // depths at which a template literal goes on
+	template []int // depths at which a template literal continues
 	heredoc  []heredoc
 	cond     []condition
-	lone     int // no quote before this offset is closed in its line
+	lone     int // no quote before this offset is closed on its line
 	nested   int // no string with expressions before this offset is closed
 }
 
@@ -55,7 +55,7 @@ func lex(p *parser) {
 		p.lang.begin(l)
 	}
 	if cap(p.toks) == 0 {
-		p.toks = make([]token, 0, min(len(p.text)/5, 1<<14)+8) // of headers with macros alone there are none
+		p.toks = make([]token, 0, min(len(p.text)/5, 1<<14)+8) // headers with only macros have none
 	}
 	for l.at < len(p.text) {
 		p.step()
@@ -67,10 +67,9 @@ func lex(p *parser) {
 	p.pair()
 }
 
-// grow makes room for the tokens of the rest of the text, if they are as dense as
-// those before; for four times as many as these at most. Growing by quarters, the
-// tokens of large texts took 21 MB of the peak of a build and left four times
-// as much to be collected.
+// grow makes room for the tokens of the remaining text at the current density, for at
+// most four times as many as now. Growing by quarters, large texts took 21 MB of a
+// build's peak and left four times as much garbage.
 func (l *lexer) grow() {
 	n := len(l.toks)
 	rest := int(int64(n) * int64(len(l.text)-l.at) / int64(l.at+1))
@@ -163,7 +162,7 @@ func (l *lexer) peek(n int) byte {
 	return 0
 }
 
-// lineEnd is the offset of the end of the line at i.
+// lineEnd returns the offset of the end of the line at i.
 func (l *lexer) lineEnd(i int) int {
 	if n := bytes.IndexByte(l.text[i:], '\n'); n >= 0 {
 		return i + n
@@ -202,19 +201,19 @@ func (l *lexer) blockComment(open, end string, nested bool) bool {
 	return true
 }
 
-// unclosedAt notes where the first string or comment begins that the text never closes.
+// unclosedAt records the start of the first string or comment that is never closed.
 func (l *lexer) unclosedAt(start int) {
 	if l.openText == 0 {
 		l.openText = start + 1
 	}
 }
 
-// quoted takes a string that ends at a quote and whose backslashes escape. If
-// the string must end on its line and doesn't, it is only a quote.
+// quoted takes a string that ends at a quote, with backslash escapes. If the string must
+// end on its line and doesn't, only the quote is taken.
 func (l *lexer) quoted(prefix int, quote byte, escapes, lines bool) bool {
 	start := l.at
 	i := start + prefix + 1
-	if start < l.lone && !lines { // keeps a line of escaped quotes linear
+	if start < l.lone && !lines { // keeps lines of escaped quotes linear
 		l.at = i
 		l.emit(punct, i-1)
 		return true
@@ -277,8 +276,7 @@ func (l *lexer) until(prefix int, mark string, escapes bool) bool {
 	return true
 }
 
-// balanced takes a literal between brackets that nest, or between two equal
-// marks.
+// balanced takes a literal between brackets that nest, or between two equal delimiters.
 func (l *lexer) balanced(start, open int) bool {
 	l.at = l.endOfBalanced(open)
 	l.emit(text, start)
@@ -317,7 +315,7 @@ func (l *lexer) endOfBalanced(open int) int {
 	return len(l.text)
 }
 
-// skipHeredocs passes over the here-documents that the last line announced.
+// skipHeredocs skips the here-documents announced on the last line.
 func (l *lexer) skipHeredocs() {
 	for _, h := range l.heredoc {
 		for l.at < len(l.text) {
@@ -328,7 +326,7 @@ func (l *lexer) skipHeredocs() {
 			}
 			l.at = min(end+1, len(l.text))
 			if bytes.HasPrefix(line, h.word) && (len(line) == len(h.word) || h.indent && len(h.word) > 0 && !l.lang.words[line[len(h.word)]]) {
-				if rest := len(line) - len(h.word); rest > 0 { // EOT; } goes on as code
+				if rest := len(line) - len(h.word); rest > 0 { // the code goes on after EOT;
 					l.at = end - rest
 				}
 				break
@@ -338,9 +336,8 @@ func (l *lexer) skipHeredocs() {
 	l.heredoc = l.heredoc[:0]
 }
 
-// pair finds the partner of every bracket. The partner of an opening bracket
-// that is never closed is the end of the text. A closing bracket that closes
-// nothing is its own partner.
+// pair finds the partner of every bracket. The partner of an unclosed opening bracket is
+// the end of the text. A closing bracket that closes nothing is its own partner.
 func (p *parser) pair() {
 	if cap(p.match) < len(p.toks) {
 		p.match = make([]int32, len(p.toks), cap(p.toks))
@@ -357,8 +354,8 @@ func (p *parser) pair() {
 			open = append(open, int32(i))
 		case '}', ')', ']':
 			p.match[i] = int32(i)
-			// A closing brace closes what was left open inside it. Looking
-			// a few levels down keeps this linear.
+			// A closing brace closes brackets left open inside it. Looking only a few
+			// levels down keeps this linear.
 			for back := 0; back < 8 && back < len(open); back++ {
 				o := open[len(open)-1-back]
 				if partner(p.text[p.toks[o].start]) != c {
@@ -391,12 +388,12 @@ func partner(c byte) byte {
 	return '}'
 }
 
-// maxRegex bounds the search for the end of a pattern. Those of several lines with a
-// comment in each have up to 1,100 bytes in Rails.
+// maxRegex bounds the search for the end of a regular expression. Commented ones of
+// several lines have up to 1,100 bytes in Rails.
 const maxRegex = 2000
 
-// regex takes a pattern between slashes. If the second slash does not follow on the
-// same line within so many bytes, the first one is a division.
+// regex takes a regular expression between slashes. If the second slash does not follow
+// on the same line within so many bytes, the first one is a division.
 func (l *lexer) regex(within int) bool {
 	inClass := false
 	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {

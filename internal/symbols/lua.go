@@ -23,7 +23,7 @@ func hookLua(l *lexer, c byte) bool {
 	return l.quoted(0, c, true, false)
 }
 
-// longBracket is the mark that closes the [==[ at n, or "".
+// longBracket returns the delimiter that closes the [==[ at n, or "".
 func (l *lexer) longBracket(n int) string {
 	k := n + 1
 	for l.peek(k) == '=' {
@@ -79,7 +79,7 @@ func (p *parser) luaValueEnd(k int) int {
 	return p.lineLast(k)
 }
 
-// luaName is a.b:c as a.b.c, and the token after it.
+// luaName returns a.b:c as a.b.c, and the token after it.
 func (p *parser) luaName(i int) (string, int) {
 	name := p.str(i)
 	k := i + 1

@@ -2,7 +2,7 @@ package symbols
 
 import "bytes"
 
-// parseMarkdown reads headings, outside of code and of metadata at the top.
+// parseMarkdown reads headings outside of code and of the metadata at the top.
 func parseMarkdown(p *parser) {
 	var fence []byte
 	var prev span // the line before, for underlined headings
@@ -82,7 +82,7 @@ func (p *parser) heading(at int, name []byte, level int) {
 	p.out = append(p.out, Symbol{Name: string(name), Kind: Heading, Start: at, NameAt: at, End: at + len(name), Level: level})
 }
 
-// nestHeadings lets a heading reach to the next one of its level or above.
+// nestHeadings extends each heading to the next one of the same or a higher level.
 func (p *parser) nestHeadings() {
 	var open [7]int // index+1 of the open heading of each level
 	closeFrom := func(level, end int) {
@@ -95,7 +95,7 @@ func (p *parser) nestHeadings() {
 	}
 	for i := range p.out {
 		s := &p.out[i]
-		// The heading before ends with the line before this one.
+		// The preceding heading ends on the line before this one.
 		start := bytes.LastIndexByte(p.text[max(0, s.Start-400):s.Start], '\n')
 		closeFrom(s.Level, max(0, s.Start-400)+max(start, 0))
 		for l := s.Level - 1; l >= 1; l-- {

@@ -6,18 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Version changes whenever some text gets other names, kinds or containers than
-// before. An index carries it, so that definitions of an older program are never
-// served. TestVersion fails when the samples change and it does not.
+// Version changes whenever names, kinds or containers of some text change. An index
+// stores it, so that definitions found by an older program are never served. TestVersion
+// fails if the samples change and Version does not.
 const Version = 3
 
-// MaxText is the largest text whose definitions are looked for.
+// MaxText is the size of the largest text that is searched for definitions.
 const MaxText = 8 << 20
 
-// AppendKey appends what a definition is known by: the last component of its
-// name in lower case and without underscores and hyphens, so that the same name
-// in another style has the same key. A name with spaces, as a heading, is one
-// component.
+// AppendKey appends the key of a definition: the last component of its name in lower
+// case, without underscores and hyphens, so that all styles of a name have the same key.
+// A name with spaces, such as a heading, is one component.
 func AppendKey(dst []byte, name []byte) []byte {
 	if i := bytes.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) && bytes.IndexByte(name, ' ') < 0 {
 		name = name[i+1:]
@@ -45,7 +44,7 @@ func AppendFolded(dst []byte, name []byte) []byte {
 	return dst
 }
 
-// keyByte is what a byte of a name is in its key.
+// keyByte maps each byte of a name to its byte in the key.
 var keyByte = func() (t [256]byte) {
 	for c := range t {
 		switch {
@@ -68,16 +67,16 @@ const (
 	beyond  = 1
 )
 
-// Keys makes the keys of names one after the other. What a name shares with the
-// one before is not folded again.
+// Keys makes the keys of a sequence of names. A prefix shared with the previous name is
+// not folded again.
 type Keys struct {
 	key   []byte
-	marks []uint16 // of each length of the name, that of its key
-	anew  bool     // the next one is folded from its beginning
+	marks []uint16 // length of the key for each length of the name
+	anew  bool     // the next name is folded from its beginning
 }
 
-// Next returns the key of a name whose first bytes, as many as shared, are those of
-// the name before. It is valid until the next call.
+// Next returns the key of a name that shares its first shared bytes with the previous
+// name. The key is valid until the next call.
 func (k *Keys) Next(name []byte, shared int) []byte {
 	if k.anew || shared >= len(k.marks) {
 		shared = 0
@@ -113,20 +112,19 @@ func (k *Keys) Next(name []byte, shared int) []byte {
 	return k.key
 }
 
-// Key is the key of a name; see AppendKey.
+// Key returns the key of a name; see AppendKey.
 func Key(name string) string { return string(AppendKey(nil, []byte(name))) }
 
-// Names reads the definitions of one text after the other without their lines,
-// which takes two thirds of the time of Of and little memory. One goroutine uses
-// it.
+// Names reads the definitions of texts, one text at a time, without their lines. It takes
+// two thirds of the time of Of and little memory. It is for one goroutine.
 type Names struct {
 	// Stop, if not nil, ends Read early when it returns true.
 	Stop func() bool
 	p    parser
 }
 
-// Read finds the symbols of a text, which Each then gives. It reports whether it got
-// to the end of it, as Until does.
+// Read finds the symbols of a text, for Each to return. Like Until, it reports whether it
+// reached the end of the text.
 func (n *Names) Read(path string, text []byte) (whole bool) {
 	p := &n.p
 	l := languageOf(path, text)
@@ -144,9 +142,9 @@ func (n *Names) Read(path string, text []byte) (whole bool) {
 	return !p.partial
 }
 
-// Each calls yield with the names, kinds and containers of the symbols of the text
-// that was read last. Those that are equal in all three come as often as Of has them.
-// The strings are valid until the text changes.
+// Each calls yield with the names, kinds and containers of the symbols of the last text.
+// Symbols equal in all three occur as often as in Of. The strings are valid until the
+// text changes.
 func (n *Names) Each(yield func(name string, kind Kind, container string)) {
 	p := &n.p
 	for _, m := range p.macros {
@@ -160,8 +158,8 @@ func (n *Names) Each(yield func(name string, kind Kind, container string)) {
 	}
 }
 
-// families are the kinds that a name of a kind also stands for, and other words
-// for kinds.
+// families maps the name of a kind to further kinds it includes, and adds other words for
+// kinds.
 var families = map[string][]Kind{
 	"function": {Function, Method},
 	"func":     {Function, Method}, "fn": {Function, Method}, "def": {Function, Method},
@@ -170,9 +168,8 @@ var families = map[string][]Kind{
 	"const": {Const}, "var": {Variable}, "package": {Module}, "namespace": {Module},
 }
 
-// Family returns the kinds that a word stands for: type also means structs,
-// classes, interfaces and enumerations, function also methods. It is nil for an
-// unknown word.
+// Family returns the kinds that a word means: type includes structs, classes, interfaces
+// and enumerations, function includes methods. It is nil for an unknown word.
 func Family(kind string) []Kind {
 	if list, ok := families[kind]; ok {
 		return list

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Names gives what Of gives, one text after the other.
+// Names gives the same symbols as Of, for one text after the other.
 func TestNames(t *testing.T) {
 	files, err := filepath.Glob("testdata/*")
 	if err != nil || len(files) < 23 {
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// When the definitions of a sample change, Version has to.
+// When the definitions of a sample change, Version must change.
 func TestVersion(t *testing.T) {
 	now := fmt.Sprintf("%d %08x\n", Version, crc32.ChecksumIEEE([]byte(ofSamples(t))))
 	was, _ := os.ReadFile("testdata/version.golden")
@@ -69,7 +69,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Keys of names one after the other are those of each by itself.
+// Keys of a sequence of names equal the keys of each name alone.
 func TestKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	parts := []string{"get", "Get", "_", "-", "__", "Name", ".", " ", "größe", "ÄÖ", "x", "\xff", "REG_STATUS", "\x00", "\x01"}

@@ -13,44 +13,44 @@ type parser struct {
 	text     []byte
 	toks     []token
 	match    []int32 // partners of brackets, by token
-	angle    []int32 // answers of angles by token, plus 1; 0 is not asked yet
+	angle    []int32 // cached results of angles by token, plus 1; 0 is unknown
 	comments []span
 	out      []Symbol
 	scopes   []scope
 	waiting  []opened
 
-	// names says that only names are wanted: they share the bytes of the text, and
-	// those of macros are in macros. A header may have 100,000 of them.
+	// names says that only names are wanted. They share the bytes of the text, and names
+	// of macros are in macros. A header may have 100,000 of them.
 	names  bool
 	macros []struct{ start, end int32 }
 
 	openText  int  // offset + 1 of the first string or comment that is never closed
-	unsure    bool // what a slash means is not known
+	unsure    bool // a slash may be a division or a regular expression
 	oneBranch bool // only the first branch of every #if is read
 
 	partial bool                              // the text was not read to its end
-	failed  any                               // what a reader panicked with
-	doc     struct{ before, line, first int } // the last answer of docLine: for the comments before one, and its line
+	failed  any                               // a reader's panic
+	doc     struct{ before, line, first int } // the last comment that docLine looked at, with its line and result
 
 	steps  int         // left until the next look at budget and stop
 	budget int         // steps left in all
 	stop   func() bool // nil never stops
 }
 
-// Readers look ahead, some of them to the end of the text for each of its tokens. So
-// they have a budget: real sources take 5 to 30 steps a token, and a text that is
-// made to take more is read until the budget is used up.
+// Readers look ahead, some of them to the end of the text for each token, so they have a
+// budget: real sources take 5 to 30 steps a token, and a text made to take more is read
+// until the budget is used up.
 const (
 	stepsAToken = 64
 	stepsAtOnce = 1 << 16  // under a millisecond
 	maxSteps    = 72 << 20 // under a second; 8 MB of real source have two million tokens
 )
 
-// budgetOf is the budget for so many tokens, or bytes.
+// budgetOf returns the budget for n tokens or bytes.
 func budgetOf(n int) int { return min(stepsAToken*n+1<<20, maxSteps) }
 
-// errSpent ends the reading of a text. It is thrown by the functions that look at
-// tokens and caught in read.
+// errSpent ends the reading of a text. Functions that look at tokens panic with it, and
+// read recovers.
 var errSpent = errors.New("no steps left")
 
 // step counts a look at a token.
@@ -60,7 +60,7 @@ func (p *parser) step() {
 	}
 }
 
-// stepBy counts the reading of a line or the like as so many looks.
+// stepBy counts the reading of a line or the like as n steps.
 func (p *parser) stepBy(n int) {
 	if p.steps -= n; p.steps < 0 {
 		p.refill()
@@ -74,12 +74,12 @@ func (p *parser) refill() {
 	p.steps = stepsAtOnce
 }
 
-// scope is a definition whose body the reader is in.
+// scope is a definition whose body is being read.
 type scope struct {
 	end  int // token at which it ends
 	name string
 	kind Kind
-	path string // what container says in it, once it was asked
+	path string // cached container path of its members
 }
 
 // maxScopes bounds nesting; deeper definitions have no container.
@@ -92,7 +92,7 @@ func (p *parser) str(i int) string {
 	return p.string(p.text[p.toks[i].start:p.toks[i].end])
 }
 
-// string makes a string of bytes of the text.
+// string returns bytes of the text as a string.
 func (p *parser) string(b []byte) string {
 	if p.names && len(b) > 0 {
 		return unsafe.String(&b[0], len(b))
@@ -110,7 +110,7 @@ func (p *parser) is(i int, s string) bool {
 	return int(t.end-t.start) == len(s) && string(p.text[t.start:t.end]) == s && t.kind != text
 }
 
-// op reports whether the two bytes of s stand at tokens i and i+1 with nothing between.
+// op reports whether the two bytes of s are the tokens i and i+1, without a gap.
 func (p *parser) op(i int, s string) bool {
 	return i+1 < len(p.toks) && p.is(i, s[:1]) && p.is(i+1, s[1:2]) && p.toks[i].end == p.toks[i+1].start
 }
@@ -136,10 +136,10 @@ func (p *parser) byteAt(i int) byte {
 	return p.text[p.toks[i].start]
 }
 
-// after is the token after the partner of the bracket at i.
+// after returns the token after the partner of the bracket at i.
 func (p *parser) after(i int) int { return min(int(p.match[i])+1, len(p.toks)) }
 
-// past is the token after i, or after the group that opens at i.
+// past returns the token after i, or after the group that opens at i.
 func (p *parser) past(i int) int {
 	switch p.byteAt(i) {
 	case '(', '[', '{':
@@ -148,7 +148,7 @@ func (p *parser) past(i int) int {
 	return i + 1
 }
 
-// to is the first token from i on, outside of groups, that ends the search; or limit.
+// to returns the first token from i, outside of groups, that ends the search; or limit.
 func (p *parser) to(i, limit int, ends func(k int) bool) int {
 	for i < limit && !ends(i) {
 		i = p.past(i)
@@ -156,8 +156,8 @@ func (p *parser) to(i, limit int, ends func(k int) bool) int {
 	return i
 }
 
-// enumerators records the member of an enumeration that begins at token i. It
-// returns the token after the comma that follows, or the end.
+// enumerators records the member of an enumeration that begins at token i. It returns the
+// token after the comma that follows, or the end.
 func (p *parser) enumerators(i, end int) int {
 	if p.isWord(i) {
 		p.add(Member, i, i, i)
@@ -165,11 +165,11 @@ func (p *parser) enumerators(i, end int) int {
 	return min(p.to(i, end, func(k int) bool { return p.is(k, ",") })+1, end)
 }
 
-// close is the partner of the bracket at i, at most the last token.
+// close returns the partner of the bracket at i, at most the last token.
 func (p *parser) close(i int) int { return max(i, min(int(p.match[i]), len(p.toks)-1)) }
 
-// angles is the token after the type arguments that open at i, or i. Results
-// are cached, so that a long row of < takes linear time.
+// angles returns the token after the type arguments that open at i, or i. Results are
+// cached, so that a long row of < takes linear time.
 func (p *parser) angles(i int) int {
 	if !p.is(i, "<") {
 		return i
@@ -221,7 +221,7 @@ func (p *parser) leave(i int) {
 	}
 }
 
-// scopeKind is the kind of the innermost scope, or 0 at the top.
+// scopeKind returns the kind of the innermost scope, or 0 at the top level.
 func (p *parser) scopeKind() Kind {
 	if n := len(p.scopes); n > 0 {
 		return p.scopes[n-1].kind
@@ -260,12 +260,12 @@ func (p *parser) container() string {
 	return p.scopes[n-1].path
 }
 
-// add records a symbol: its name's token, and its first and last.
+// add records a symbol by the token of its name and its first and last tokens.
 func (p *parser) add(kind Kind, name, first, last int) *Symbol {
 	return p.named(kind, p.str(name), name, first, last)
 }
 
-// named records a symbol whose name is not one token.
+// named records a symbol whose name is not a single token.
 func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
 	if name == "" || len(name) > maxName || at >= len(p.toks) {
 		return &Symbol{}
@@ -282,20 +282,20 @@ func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
 	return &p.out[len(p.out)-1]
 }
 
-// block records a definition whose body opens at brace, and enters it. It returns
-// the first token of the body.
+// block records a definition whose body opens at brace, and enters it. It returns the
+// first token of the body.
 func (p *parser) block(kind Kind, name, first, brace int) int {
 	return p.namedBlock(kind, p.str(name), name, first, brace)
 }
 
-// namedBlock is block for a name that is not one token.
+// namedBlock is block for a name that is not a single token.
 func (p *parser) namedBlock(kind Kind, name string, at, first, brace int) int {
 	p.named(kind, name, at, first, p.close(brace))
 	p.enter(int(p.match[brace]), name, kind)
 	return brace + 1
 }
 
-// member is Member in an enumeration and Field elsewhere.
+// member returns Member in an enumeration and Field elsewhere.
 func (p *parser) member() Kind {
 	if p.scopeKind() == Enum {
 		return Member
@@ -303,7 +303,7 @@ func (p *parser) member() Kind {
 	return Field
 }
 
-// variable is Field in a type and Variable elsewhere.
+// variable returns Field in a type and Variable elsewhere.
 func (p *parser) variable() Kind {
 	if p.inType() {
 		return Field
@@ -311,13 +311,13 @@ func (p *parser) variable() Kind {
 	return Variable
 }
 
-// unquoted is a literal without its first and last byte.
+// unquoted returns a literal without its first and last byte.
 func (p *parser) unquoted(i int) string {
 	s := p.str(i)
 	return s[1:max(1, len(s)-1)]
 }
 
-// callable is Method in a type and Function elsewhere.
+// callable returns Method in a type and Function elsewhere.
 func (p *parser) callable() Kind {
 	if p.inType() {
 		return Method
@@ -325,7 +325,7 @@ func (p *parser) callable() Kind {
 	return Function
 }
 
-// lineStart is the first token of the line of token i.
+// lineStart returns the first token of the line of token i.
 func (p *parser) lineStart(i int) int {
 	for n := 0; i > 0 && !p.toks[i].first && n < lineReach; n++ {
 		i--
@@ -333,11 +333,11 @@ func (p *parser) lineStart(i int) int {
 	return i
 }
 
-// lineReach bounds how far a reader looks along a line, so that a file of one
-// endless line takes linear time.
+// lineReach bounds how far a reader looks along a line, so that a file of one endless
+// line takes linear time.
 const lineReach = 200
 
-// lineLast is the last token of the line of token i.
+// lineLast returns the last token of the line of token i.
 func (p *parser) lineLast(i int) int {
 	for n := 0; i+1 < len(p.toks) && !p.toks[i+1].first && n < lineReach; n++ {
 		i++
@@ -345,7 +345,7 @@ func (p *parser) lineLast(i int) int {
 	return i
 }
 
-// column is the indentation of token i, the first of its line; tabs count 8.
+// column returns the indentation of token i, the first of its line; tabs count 8.
 func (p *parser) column(i int) int {
 	at := int(p.toks[i].start)
 	start := at
@@ -363,8 +363,8 @@ func (p *parser) column(i int) int {
 	return col
 }
 
-// walk calls step for token after token; step returns the next one. Scopes are
-// closed on the way.
+// walk calls step for each token; step returns the next token to read. Scopes are closed
+// on the way.
 func (p *parser) walk(step func(i int) int) {
 	for i := 0; i < len(p.toks); {
 		p.leave(i)
@@ -372,13 +372,13 @@ func (p *parser) walk(step func(i int) int) {
 	}
 }
 
-// wordSet is a set of words. It is built at first use, since most runs of the
-// program list no symbols.
+// wordSet is a set of words. It is built at first use, since most runs of the program
+// list no symbols.
 type wordSet struct {
 	list  string // separated by spaces
 	once  sync.Once
 	words map[string]bool
-	sizes uint64 // a bit for each length that a word has: most words of a text are of none
+	sizes uint64 // a bit for each word length: most words of a text have another length
 }
 
 func set(words string) *wordSet { return &wordSet{list: words} }

@@ -138,7 +138,7 @@ func parsePerl(p *parser) {
 	})
 }
 
-// perlName is A::B as A.B, its last token and the one after.
+// perlName returns A::B as A.B, its last token and the token after it.
 func (p *parser) perlName(i int) (name string, last, next int) {
 	name, last = p.str(i), i
 	k := i + 1

@@ -4,7 +4,7 @@ import "bytes"
 
 func beginPHP(l *lexer) { l.html() }
 
-// html passes over text outside of <?php ... ?>.
+// html skips text outside of <?php ... ?>.
 func (l *lexer) html() {
 	for {
 		n := bytes.Index(l.text[l.at:], []byte("<?"))

@@ -31,9 +31,8 @@ func hookPython(l *lexer, c byte) bool {
 	return false
 }
 
-// parsePython reads logical lines: def, class and assignments at the
-// indentation of a module or class. A definition ends before the first line
-// that is not indented more.
+// parsePython reads logical lines: def, class and assignments at the indentation of a
+// module or class. A definition ends before the first line that is not indented more.
 func parsePython(p *parser) {
 	type block struct {
 		col, symbol int
@@ -70,7 +69,7 @@ func parsePython(p *parser) {
 				p.scopes = append(p.scopes, scope{end: len(p.toks), name: p.str(at + 1), kind: kind})
 			}
 			end := p.pythonColon(at + 2)
-			if end+1 < len(p.toks) && !p.toks[end+1].first { // the body in the same line
+			if end+1 < len(p.toks) && !p.toks[end+1].first { // the body is on the same line
 				i = p.logicalEnd(i)
 				continue
 			}
@@ -83,7 +82,7 @@ func parsePython(p *parser) {
 	closeTo(0, max(len(p.toks)-1, 0))
 }
 
-// pythonColon is the colon that ends the head of a definition.
+// pythonColon returns the colon that ends the head of a definition.
 func (p *parser) pythonColon(i int) int {
 	for ; i < len(p.toks); i++ {
 		switch p.byteAt(i) {
@@ -99,7 +98,7 @@ func (p *parser) pythonColon(i int) int {
 	return len(p.toks) - 1
 }
 
-// logicalEnd is the token after the logical line that starts at i.
+// logicalEnd returns the token after the logical line that starts at i.
 func (p *parser) logicalEnd(i int) int {
 	for ; i < len(p.toks); i++ {
 		if c := p.byteAt(i); c == '(' || c == '[' || c == '{' {

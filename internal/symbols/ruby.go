@@ -54,7 +54,7 @@ func hookRuby(l *lexer, c byte) bool {
 
 func (l *lexer) column0() bool { return l.at == 0 || l.text[l.at-1] == '\n' }
 
-// podComment takes lines up to one that begins with a mark.
+// podComment takes lines up to one that begins with mark.
 func (l *lexer) podComment(mark string) bool {
 	start := l.at
 	for l.at < len(l.text) {
@@ -70,11 +70,11 @@ func (l *lexer) podComment(mark string) bool {
 	return true
 }
 
-// rubyString takes a string in which #{...} may hold further strings.
+// rubyString takes a string in which #{...} may contain further strings.
 func (l *lexer) rubyString(quote byte) bool {
 	start := l.at
 	depth := 0
-	if start < l.nested { // one before found no end; neither would this
+	if start < l.nested { // an earlier string had no end; this one has none either
 		return l.quoted(0, quote, true, true)
 	}
 	for i := start + 1; i < len(l.text); i++ {
@@ -98,8 +98,8 @@ func (l *lexer) rubyString(quote byte) bool {
 	return l.quoted(0, quote, true, true)
 }
 
-// operand reports whether a value may begin here: after an operator or a
-// keyword, not after a value.
+// operand reports whether a value may begin here: after an operator or a keyword, not
+// after a value.
 func (l *lexer) operand() bool {
 	switch l.prev.kind {
 	case 0:
@@ -125,7 +125,7 @@ func (l *lexer) rubyRegex() bool {
 	if l.newLine {
 		return l.regex(200)
 	}
-	return l.regex(maxRegex) // with x it has several lines
+	return l.regex(maxRegex) // with the x flag it has several lines
 }
 
 // rubyPercent takes %w[...], %q(...), %r{...} and the like.
@@ -184,8 +184,8 @@ func (l *lexer) rubyHeredoc() bool {
 	return true
 }
 
-// parseRuby reads class, module and def. Ends are found by indentation, which
-// all Ruby code has: the line with "end" that is not indented more.
+// parseRuby reads class, module and def. It finds ends by indentation, which all Ruby
+// code has: the line with "end" that is not indented more.
 func parseRuby(p *parser) {
 	p.ends(func(i int) (next int, opened bool) {
 		if p.is(i-1, ".") || p.is(i-1, ":") || p.is(i+1, ":") && !p.is(i+2, ":") && p.toks[i].end == p.toks[i+1].start {
@@ -273,7 +273,7 @@ func (p *parser) rubyDef(i int) (int, bool) {
 	return k, true
 }
 
-// rubyName is a method's name: a word, a setter, an operator.
+// rubyName returns a method's name: a word, a setter, an operator.
 func (p *parser) rubyName(at int) (string, int) {
 	if p.isWord(at) {
 		if p.is(at+1, "=") && p.toks[at].end == p.toks[at+1].start && (p.is(at+2, "(") && p.toks[at+1].end == p.toks[at+2].start) {

@@ -79,8 +79,8 @@ func (p *parser) scalaType(i int) int {
 	return last + 1
 }
 
-// indentEnd is the first token of the first line from i on that is not
-// indented more than the line of token first.
+// indentEnd returns the first token of the first line from i on that is not indented more
+// than the line of token first.
 func (p *parser) indentEnd(first, i int) int {
 	col := p.column(p.lineStart(first))
 	for ; i < len(p.toks); i++ {
@@ -91,16 +91,15 @@ func (p *parser) indentEnd(first, i int) int {
 	return len(p.toks)
 }
 
-// scalaName is the name at i, which may be made of operator bytes, and the
-// token after it.
+// scalaName returns the name at i, which may consist of operator bytes, and the token
+// after it.
 func (p *parser) scalaName(i int) (string, int) {
 	if p.isWord(i) {
 		if p.str(i) == "this" {
 			return "", i + 1
 		}
 		name, k := p.str(i), i+1
-		// name_+ and similar names: operator characters right after an
-		// underscore.
+		// name_+ and similar names: operator characters directly after an underscore.
 		for name[len(name)-1] == '_' && p.operator(k) && p.toks[k-1].end == p.toks[k].start {
 			name += p.str(k)
 			k++
@@ -143,7 +142,7 @@ func (p *parser) scalaDef(i int) int {
 				return p.namedBlock(kind, name, i+1, first, k)
 			}
 			end := p.expressionEnd(k)
-			if k < len(p.toks) && p.toks[k].first { // indented below
+			if k < len(p.toks) && p.toks[k].first { // indented below it
 				end = max(p.indentEnd(first, k)-1, k)
 			}
 			p.named(kind, name, i+1, first, end)

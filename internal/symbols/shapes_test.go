@@ -14,7 +14,7 @@ import (
 )
 
 // Every language reads every shape at 4 MB within two seconds of processor time, and
-// ends within 100 ms once it is told to.
+// stops within 100 ms when told to.
 func TestShapes(t *testing.T) {
 	seen := map[*language]bool{}
 	share := stress.Size(24, 1)
@@ -51,7 +51,7 @@ func TestShapes(t *testing.T) {
 	t.Logf("%d texts of %d KB", tried, size>>10)
 }
 
-// A text that takes too long, or has too many definitions, is said to be read in part.
+// A text that takes too long, or has too many definitions, is reported as read in part.
 func TestReadInPart(t *testing.T) {
 	for _, c := range []struct {
 		name, path, text string
@@ -71,7 +71,7 @@ func TestReadInPart(t *testing.T) {
 	}
 }
 
-// Many definitions below many comments take time in proportion to both.
+// Many definitions below many comments take linear time.
 func TestManyBelowComments(t *testing.T) {
 	stress.SkipRace(t)
 	text := strings.Repeat("// c\n", 1<<18) + strings.Repeat("var a;", 1<<18)
@@ -82,8 +82,8 @@ func TestManyBelowComments(t *testing.T) {
 	}
 }
 
-// A text that ends or begins anywhere is read: a file is often seen while it is written. A
-// reader that panicked would end the process that builds an index.
+// A text may begin or end anywhere: a file is often read while it is written. A panic
+// would end the process that builds an index.
 func TestCutTexts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 20 {
@@ -109,8 +109,8 @@ func TestCutTexts(t *testing.T) {
 	t.Logf("%d texts of %d files", tried, len(files))
 }
 
-// A few words and signs in any order are read: a reader that expects something after
-// a word must not rely on it.
+// A few words and signs in any order are read: a reader must not rely on an expected
+// token after a word.
 func TestTokensInAnyOrder(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.*")
 	if err != nil || len(files) < 20 {

@@ -44,7 +44,7 @@ func hookShell(l *lexer, c byte) bool {
 	return false
 }
 
-// shellString takes "..." in which $(...) may hold further strings.
+// shellString takes "..." in which $(...) may contain further strings.
 func (l *lexer) shellString() bool {
 	start := l.at
 	depth := 0
@@ -95,8 +95,8 @@ func (l *lexer) shellHeredoc() bool {
 	return true
 }
 
-// shellDelimiter reads the word that ends a here-document, with or without
-// quotes, and tells how many bytes it takes.
+// shellDelimiter reads the word that ends a here-document, with or without quotes, and
+// returns its size in bytes.
 func shellDelimiter(text []byte) (word []byte, size int) {
 	quote := byte(0)
 	for ; size < len(text); size++ {
@@ -168,9 +168,9 @@ func (p *parser) commandStart(i int) bool {
 	return p.is(i-1, "then") || p.is(i-1, "do") || p.is(i-1, "else")
 }
 
-// shellEnd is the last token of a function's body. A brace at the indentation
-// of the function is trusted more than the count of brackets, which case
-// patterns and expansions make wrong.
+// shellEnd returns the last token of a function's body. A brace at the indentation of the
+// function is trusted more than the count of brackets, which case patterns and expansions
+// make wrong.
 func (p *parser) shellEnd(i, open int) int {
 	if end := int(p.match[open]); end < len(p.toks) && (p.toks[end].first && p.column(end) == p.column(p.lineStart(i)) || end <= p.lineLast(open)) {
 		return end

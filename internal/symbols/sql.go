@@ -79,8 +79,8 @@ func parseSQL(p *parser) {
 var sqlBetween = set("or replace temp temporary global local unlogged materialized unique external recursive force editionable noneditionable " +
 	"definer public private bitmap fulltext spatial clustered nonclustered constraint virtual if not exists body concurrently nonconcurrently no editioning alter")
 
-// sqlOther are objects that CREATE makes too, and that are not listed. Their
-// statements may name objects of other kinds.
+// sqlOther are unlisted kinds of objects that CREATE also makes. Their statements may
+// name objects of other kinds.
 var sqlOther = set("cast operator rule role user extension server policy transform language conversion collation")
 
 func (p *parser) sqlCreate(i int) int {
@@ -126,7 +126,7 @@ func (p *parser) sqlCreate(i int) int {
 	return at + 1
 }
 
-// sqlRoutine reads a function or procedure inside of a package.
+// sqlRoutine reads a function or procedure inside a package.
 func (p *parser) sqlRoutine(i int) {
 	at := i + 1
 	k := at + 1

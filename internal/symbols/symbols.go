@@ -1,11 +1,11 @@
-// Package symbols finds the definitions in a source text: functions, types,
-// methods, constants, headings, with their lines, doc comments and containers.
+// Package symbols finds the definitions in a source text: functions, types, methods,
+// constants, headings, with their lines, doc comments and containers.
 //
-// It lexes (comments, strings, brackets) and reads the tokens with one small
-// reader per language family; it never parses whole grammars, and it resolves
-// nothing. It is pure: the same text always gives the same symbols. It takes
-// time and memory linear in the text on any input, well-formed or not, and
-// never fails: it skips text that it can't read.
+// It lexes (comments, strings, brackets) and reads the tokens with a small reader per
+// language family; it never parses whole grammars, and it resolves nothing. It is pure:
+// the same text always gives the same symbols. It takes time and memory linear in the
+// text on any input, well-formed or not, and never fails: it skips text that it can't
+// read.
 package symbols
 
 import (
@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// Kind tells what a symbol is.
+// Kind is the kind of a symbol.
 type Kind uint8
 
-// Kinds. Languages differ in words; a kind is the nearest of these.
+// Kinds of symbols. Languages use different words; a kind is the closest of these.
 const (
 	Function Kind = iota + 1
 	Method
@@ -33,13 +33,13 @@ const (
 	Variable
 	Field
 	Member    // of an enumeration
-	Prototype // a function that is declared here and defined elsewhere
+	Prototype // a function declared here and defined elsewhere
 	Impl      // a block of methods for a type defined elsewhere
 	Test
 	Table // of a database, and its views and indexes
 	Heading
 
-	KindEnd // all kinds are below it
+	KindEnd // larger than all kinds
 )
 
 var kindNames = [...]string{
@@ -55,7 +55,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// ParseKind is the kind of a name, or 0.
+// ParseKind returns the kind with a name, or 0.
 func ParseKind(name string) Kind {
 	for k, n := range kindNames {
 		if n != "" && n == name {
@@ -68,7 +68,7 @@ func ParseKind(name string) Kind {
 // Kinds lists the names of all kinds.
 func Kinds() []string { return slices.Clone(kindNames[1:]) }
 
-// IsType reports a kind that names a type or a namespace of members.
+// IsType reports whether a kind names a type or a namespace of members.
 func (k Kind) IsType() bool {
 	switch k {
 	case Class, Struct, Interface, Enum, Type:
@@ -77,14 +77,14 @@ func (k Kind) IsType() bool {
 	return false
 }
 
-// IsCallable reports functions, methods and macros.
+// IsCallable reports whether a kind is a function, method or macro.
 func (k Kind) IsCallable() bool { return k == Function || k == Method || k == Macro || k == Prototype }
 
 // Symbol is one definition. Lines count from 1; offsets are bytes.
 type Symbol struct {
 	Name      string
 	Kind      Kind
-	Container string // what it is defined in, parts joined by dots
+	Container string // the containing definitions, joined by dots
 	Start     int    // offset of the first token
 	End       int    // offset after the last
 	NameAt    int    // offset of the name
@@ -95,7 +95,7 @@ type Symbol struct {
 	Level     int    // of a heading
 }
 
-// DocFirst is the first line with the doc comment.
+// DocFirst returns the first line, including the doc comment.
 func (s *Symbol) DocFirst() int {
 	if s.DocLine > 0 {
 		return s.DocLine
@@ -103,18 +103,18 @@ func (s *Symbol) DocFirst() int {
 	return s.First
 }
 
-// maxSymbols bounds the symbols of one text. Generated register headers have
-// 100,000 macros; nothing needs more.
+// maxSymbols limits the symbols of one text. Generated register headers have 100,000
+// macros; nothing needs more.
 const maxSymbols = 1 << 18
 
-// maxName bounds a name: longer ones are data.
+// maxName limits the length of a name: longer names are data.
 const maxName = 300
 
-// maxText is the largest text that is read; tokens of more would take too
-// much memory.
+// maxText is the size of the largest text that is read; the tokens of a larger one would
+// take too much memory.
 const maxText = 16 << 20
 
-// Language is the name of the language that a file is read as; "" for none. Without
+// Language returns the name of the language in which a file is read; "" for none. Without
 // a text only the path decides.
 func Language(path string, text []byte) string {
 	if l := languageOf(path, text); l != nil {
@@ -131,17 +131,17 @@ func Of(path string, text []byte) []Symbol {
 	return list
 }
 
-// Until is Of with a function that ends it early when it returns true. It reports
-// whether it got to the end of the text: one that is made to take long is read in
-// part, and so is one with more than 262,144 symbols.
+// Until is Of with a function that ends it early by returning true. It reports whether it
+// reached the end of the text. A text made to take long is read only in part, and so is
+// one with more than 262,144 symbols.
 func Until(stop func() bool, path string, text []byte) (list []Symbol, whole bool) {
 	p := readText(stop, path, text)
 	return p.out, !p.partial
 }
 
-// Read returns the symbols of a text and where its comments are, as pairs of
-// offsets in order. Strings of several lines are comments where a language documents with
-// them. A stop that returns true ends it early; nil never does.
+// Read returns the symbols of a text and its comments, as pairs of offsets in order.
+// Multi-line strings are comments in languages that document with them. A stop that
+// returns true ends it early; nil never does.
 func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [][2]int) {
 	p := readText(stop, path, text)
 	comments = make([][2]int, len(p.comments))
@@ -162,7 +162,7 @@ func Read(stop func() bool, path string, text []byte) (list []Symbol, comments [
 	return p.out, comments
 }
 
-// isDocString reports whether a token is a string between three quotes.
+// isDocString reports whether a token is a string in triple quotes.
 func (p *parser) isDocString(t token) bool {
 	s := p.text[t.start:t.end]
 	return t.kind == text && len(s) >= 6 && (bytes.HasSuffix(s, []byte(`"""`)) || bytes.HasSuffix(s, []byte(`'''`)))
@@ -184,7 +184,7 @@ func (p *parser) read() {
 	defer func() {
 		if r := recover(); r != nil {
 			p.partial = true
-			if r != any(errSpent) { // a bug of ours; a file must not end a process that indexes a thousand
+			if r != any(errSpent) { // our bug: one file must not end a process that indexes a thousand
 				p.failed, p.out, p.macros = r, p.out[:0], p.macros[:0]
 			}
 		}
@@ -199,7 +199,7 @@ func (p *parser) read() {
 	p.lang.parse(p)
 }
 
-// order orders the symbols by the place of their names.
+// order sorts the symbols by the position of their names.
 func (p *parser) order() {
 	inOrder := func(a, b Symbol) int {
 		return cmp.Or(cmp.Compare(a.NameAt, b.NameAt), cmp.Compare(b.End, a.End))
@@ -210,7 +210,7 @@ func (p *parser) order() {
 	p.out = slices.CompactFunc(p.out, func(a, b Symbol) bool { return a.NameAt == b.NameAt && a.Name == b.Name })
 }
 
-// finish orders the symbols and gives each its lines and doc comment.
+// finish sorts the symbols and gives each its lines and doc comment.
 func (p *parser) finish() {
 	p.order()
 	if len(p.out) == 0 {
@@ -236,10 +236,10 @@ func (p *parser) finish() {
 	}
 }
 
-// docLine is the first line of the comments that end right above a symbol.
+// docLine returns the first line of the comments that end directly above a symbol.
 func (p *parser) docLine(start, first int, lines lineTable) int {
 	i, _ := slices.BinarySearchFunc(p.comments, start, func(c span, at int) int { return cmp.Compare(c.end, at+1) })
-	if p.doc.before == i && p.doc.line == first { // several on one line
+	if p.doc.before == i && p.doc.line == first { // several symbols on one line
 		return p.doc.first
 	}
 	p.doc.before, p.doc.line = i, first
@@ -269,7 +269,7 @@ func (p *parser) aloneInLine(at int) bool {
 	return true
 }
 
-// lineTable holds where lines start.
+// lineTable holds the offsets where lines start.
 type lineTable []int
 
 func lineIndex(text []byte) lineTable {
@@ -282,7 +282,7 @@ func lineIndex(text []byte) lineTable {
 	return t
 }
 
-// of is the number of the line, from 1, that has an offset.
+// of returns the number of the line, from 1, that contains an offset.
 func (t lineTable) of(at int) int {
 	i, found := slices.BinarySearch(t, at)
 	if found {
@@ -291,7 +291,7 @@ func (t lineTable) of(at int) int {
 	return i
 }
 
-// Qualified is the name with its container.
+// Qualified returns the name with its container.
 func (s *Symbol) Qualified() string {
 	if s.Container == "" {
 		return s.Name
@@ -299,11 +299,11 @@ func (s *Symbol) Qualified() string {
 	return s.Container + "." + s.Name
 }
 
-// Signature is the first line of a definition as it is written, cut where its
-// body begins and at 160 bytes.
+// Signature returns the first line of a definition as written, cut where its body begins
+// and at 160 bytes.
 func (s *Symbol) Signature(text []byte) string {
-	// A definition may reach to the end of the text, and so may each of many: only the
-	// part that is shown is copied.
+	// Many definitions may each extend to the end of the text: only the part to show is
+	// copied.
 	const most = 4 << 10
 	start := s.Start
 	if s.NameAt > start { // decorators come first

@@ -18,9 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
 
-// The definitions of every sample, by line. Read the golden file by eye when
-// it changes: texts in strings and comments say "no" where nothing is defined.
-// ofSamples lists the definitions of the samples.
+// ofSamples lists the definitions of every sample, by line. Read the golden file by eye
+// when it changes: texts in strings and comments say "no" where nothing is defined.
 func ofSamples(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")
@@ -57,7 +56,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// The documents say how many languages there are.
+// The documents state the number of languages.
 func TestLanguagesAreCounted(t *testing.T) {
 	names := map[string]bool{}
 	for _, l := range byExtension() {
@@ -116,7 +115,7 @@ var hostile = []string{
 	"impl ", "impl<", "typedef ", "using ", "friend ", "namespace ", "public ", "static ", "#define a \\\n", "case ", "a\n===\n", "```\n", "~A::", "a=", "= (", "export ", "pub(",
 }
 
-// TestLinear measures processor time, which other programs don't change much.
+// TestLinear measures processor time, which other programs hardly affect.
 func TestLinear(t *testing.T) {
 	stress.SkipShort(t)
 	seen := map[*language]bool{}
@@ -137,8 +136,8 @@ func TestLinear(t *testing.T) {
 				Of("a"+ext, text)
 				return stress.CPU() - start
 			}
-			// 4 KB take under a millisecond. What is linear takes 32 times that
-			// for 128 KB, what is quadratic seconds.
+			// 4 KB take under a millisecond. For 128 KB, linear work takes 32 times that,
+			// quadratic work takes seconds.
 			if took(4<<10) < 8*time.Millisecond {
 				continue
 			}

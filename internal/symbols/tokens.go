@@ -1,9 +1,9 @@
 package symbols
 
-// TokenKind tells what a token is.
+// TokenKind is the kind of a token.
 type TokenKind = tokKind
 
-// Kinds of tokens. Punctuation is one byte a token.
+// Kinds of tokens. Each byte of punctuation is a token.
 const (
 	Word   = word
 	Number = number
@@ -14,26 +14,26 @@ const (
 // Token is a piece of code between white space and comments.
 type Token struct {
 	Kind       TokenKind
-	First      bool // of its line
-	Start, End int  // offsets of its bytes
-	// Partner is, for a bracket, the index of the one that it pairs with: its
-	// own if it closes nothing, the number of tokens if it is never closed.
+	First      bool // first token of its line
+	Start, End int  // offsets in bytes
+	// Partner is the index of a bracket's partner: its own index if it closes nothing,
+	// the number of tokens if it is never closed.
 	Partner int
 }
 
-// Code is a text taken apart.
+// Code is a text split into tokens.
 type Code struct {
-	Language string // "" for a text of no language that is known
+	Language string // "" for an unknown language
 	Tokens   []Token
 	Comments [][2]int // offsets, in order
 }
 
-// langPlain takes a text of no known language apart: words, numbers, brackets
-// and strings between double quotes.
+// langPlain lexes a text in an unknown language: words, numbers, brackets and strings
+// between double quotes.
 var langPlain = newLanguage("", plainWord, `"`, func(l *lexer, c byte) bool { return l.quoted(0, c, true, false) }, nil)
 
-// Lex takes a text apart. A stop that returns true ends it early; nil never
-// does. It returns nil then, and for a text over 16 MB.
+// Lex splits a text into tokens. A stop that returns true ends it early; nil never does.
+// Lex returns nil then, and for a text over 16 MB.
 func Lex(stop func() bool, path string, text []byte) *Code {
 	l := languageOf(path, text)
 	if l == nil || l.plain != nil {
@@ -42,19 +42,19 @@ func Lex(stop func() bool, path string, text []byte) *Code {
 	return lexAs(stop, l, text)
 }
 
-// LexAs is Lex for a piece of code in the language of that name.
+// LexAs is Lex for a piece of code in the named language.
 func LexAs(language string, text []byte) *Code {
 	for _, l := range byExtension() {
 		if l.name == language && l.plain == nil {
 			piece := *l
-			piece.begin = nil // PHP between its marks
+			piece.begin = nil // PHP code outside of its tags
 			return lexAs(nil, &piece, text)
 		}
 	}
 	return lexAs(nil, langPlain, text)
 }
 
-// Languages lists the languages whose texts have tokens.
+// Languages lists the languages that Lex supports.
 func Languages() []string {
 	var list []string
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func lexAs(stop func() bool, l *language, text []byte) (c *Code) {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // no steps left, or a bug of ours
+		if recover() != nil { // no steps left, or our bug
 			c = nil
 		}
 	}()

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// trust says which tokens of a language are read well enough to call a text broken.
+// trust says which tokens of a language are read reliably enough to call a text broken.
 // Every language was measured on files that its own parser accepts.
 type trust uint8
 
 const (
-	brackets trust = 1 << iota // and comments and strings of several lines
-	quotes                     // a quote that its line does not close is an error
+	brackets trust = 1 << iota // and multi-line comments and strings
+	quotes                     // a quote not closed on its line is an error
 	indents
 )
 
@@ -24,9 +24,9 @@ var trusted = map[*language]trust{
 	langLua: brackets | quotes, langHaskell: brackets, langElixir: brackets, langRuby: brackets,
 }
 
-// Unclosed finds the first bracket, string or comment of a text that is not closed,
-// or is closed without being open. In Python it also finds wrong indentation. The
-// problem is "" if there is none, or if that is not sure.
+// Unclosed finds the first bracket, string or comment of a text that is not closed, or is
+// closed without being open. In Python it also finds wrong indentation. The problem is ""
+// if there is none or it is uncertain.
 func Unclosed(path string, content []byte) (line int, problem string) {
 	lang := languageOf(path, content)
 	may := trusted[lang]
@@ -44,7 +44,7 @@ func Unclosed(path string, content []byte) (line int, problem string) {
 		p = &parser{lang: lang, text: content, names: true, budget: budgetOf(len(content)), oneBranch: one}
 		lex(p)
 		if at, problem = p.unclosed(may); problem == "" || lang != langC && lang != langCPP {
-			break // in C both ways to read branches have to fail
+			break // in C, both ways to read branches have to fail
 		}
 	}
 	if (lang == langCSharp || lang == langSwift) && bytes.Contains(content, []byte("#if")) {
@@ -68,7 +68,7 @@ func (p *parser) unclosed(may trust) (at int, problem string) {
 	for i := range p.toks {
 		t := &p.toks[i]
 		if markup && t.kind == text && bytes.ContainsAny(p.text[t.start:t.end], "<>{}") {
-			return 0, "" // it may be an apostrophe and what follows it
+			return 0, "" // it may be an apostrophe and the text after it
 		}
 		if t.kind != punct {
 			continue
@@ -110,23 +110,23 @@ func (p *parser) unclosed(may trust) (at int, problem string) {
 	return 0, ""
 }
 
-// jsx finds markup in a script: its text may have any quotes and brackets except braces.
+// jsx finds markup in a script. Its text may contain any quotes and brackets but braces.
 var jsx = regexp.MustCompile(`</[A-Za-z>]|/>`)
 
 var pyBlocks = set("def class if elif else for while try except finally with")
 
-// misindented finds a line of Python that begins in a wrong column, and a block that
-// has no colon or no lines.
+// misindented finds a line of Python with wrong indentation, or a block without a colon
+// or lines.
 func (p *parser) misindented() (at int, problem string) {
 	columns := []int{0}
-	opens, seen := false, byte(0) // the line before opens a block; how lines are indented
+	opens, seen := false, byte(0) // the last line opens a block; whether lines are indented by tabs or spaces
 	for i := 0; i < len(p.toks); {
 		end := p.logicalEnd(i)
 		start := int(p.toks[i].start)
 		indent := p.text[bytes.LastIndexByte(p.text[:start], '\n')+1 : start]
 		for _, c := range indent {
 			if c != ' ' && c != '\t' || seen != 0 && c != seen {
-				return 0, "" // tabs and spaces, or the end of a string of several lines
+				return 0, "" // tabs and spaces, or the end of a multi-line string
 			}
 			seen = c
 		}

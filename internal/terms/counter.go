@@ -2,19 +2,19 @@ package terms
 
 import "encoding/binary"
 
-// MaxCount is how many occurrences of a term in a text are counted: scores are
-// flat long before.
+// MaxCount limits the counted occurrences of a term in a text: scores are flat long
+// before.
 const MaxCount = 100
 
 // MaxText is the size of the largest file that is counted; larger ones are data.
 const MaxText = 8 << 20
 
-// Counter counts the terms of one text after the other. One goroutine uses it.
+// Counter counts the terms of texts, one text at a time. It is for one goroutine.
 //
-// Each part is looked up by a hash of its bytes, in a small table of the text in
-// hand; only a part that is new there is folded and looked up among those seen
-// before, and only one that was not seen lately loses its ending. The Linux tree,
-// 1.3 GB, takes 5.5 s of processor time.
+// Each part is looked up by a hash of its bytes in a small table of the current text.
+// Only a part that is new there is folded and looked up among earlier parts, and only a
+// part not seen recently is stemmed. The Linux tree, 1.3 GB, takes 5.5 s of processor
+// time.
 type Counter struct {
 	parts int
 	slots []slot
@@ -22,11 +22,11 @@ type Counter struct {
 	known []known
 }
 
-// slot counts one word of the current text, spelled as it stands there.
+// slot counts one word of the current text in its exact spelling.
 type slot struct {
 	hash  uint64
 	key   Key
-	count uint32 // 0 is free
+	count uint32 // 0 marks a free slot
 }
 
 // known is a part seen before.
@@ -45,9 +45,9 @@ func NewCounter() *Counter {
 	return &Counter{slots: make([]slot, firstSlots), known: make([]known, knownParts)}
 }
 
-// Reset forgets the text in hand.
+// Reset starts a new text.
 func (c *Counter) Reset() {
-	if len(c.slots) > 64*firstSlots && len(c.used) < firstSlots { // a large text is over
+	if len(c.slots) > 64*firstSlots && len(c.used) < firstSlots { // after a large text
 		c.slots = make([]slot, firstSlots)
 	} else {
 		for _, i := range c.used {
@@ -57,19 +57,18 @@ func (c *Counter) Reset() {
 	c.parts, c.used = 0, c.used[:0]
 }
 
-// Parts is how many parts the text in hand has so far.
+// Parts returns the number of parts in the current text so far.
 func (c *Counter) Parts() int { return c.parts }
 
-// Each passes the keys of the text in hand and how often they occur, at most
-// MaxCount times. A key may come several times, once for each way a term is
-// written.
+// Each passes the keys of the current text and their counts, at most MaxCount. A key may
+// occur several times, once for each spelling of a term.
 func (c *Counter) Each(f func(k Key, n int)) {
 	for _, i := range c.used {
 		f(c.slots[i].key, int(min(c.slots[i].count, MaxCount)))
 	}
 }
 
-// Add takes in the next lines of the text in hand.
+// Add counts the next lines of the current text.
 func (c *Counter) Add(text []byte) {
 	n := len(text)
 	for i := 0; i < n; {
@@ -104,7 +103,7 @@ func (c *Counter) count(text []byte, start, end int) {
 	}
 }
 
-// keyOf returns the key of a part, which is mostly known.
+// keyOf returns the key of a part, usually from the cache.
 func (c *Counter) keyOf(h uint64, part []byte) Key {
 	k := &c.known[h>>48]
 	if k.hash != h {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A Counter gives what taking each part by itself gives, however the text is cut
-// at its lines.
+// A Counter gives the same result as counting each part separately, however the text is
+// split at its lines.
 func TestCounter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	words := strings.Fields("getUserName get_user_names HTTPServer x Parser parsing größe 0x1F __init__ mutex MUTEX a1b2 URLs")

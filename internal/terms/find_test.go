@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFinder compares the parts that are found with all parts that begin with a term.
+// TestFinder compares the parts found with all parts that begin with a term.
 func TestFinder(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
 	letters := []byte("abABsS12__  \n.é中")

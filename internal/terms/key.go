@@ -1,15 +1,15 @@
 package terms
 
-// Key stands for a term: keyBits of a hash of it. Terms with equal keys are the
-// same term wherever files are counted, from their text or from an index, so both
-// give the same numbers. The Linux tree has 1.2 million terms: one in a million
-// words shares its key with one of them.
+// Key represents a term: KeyBits bits of a hash of it. Terms with equal keys count as the
+// same term, whether files are counted from their text or from an index, so both give the
+// same numbers. The Linux tree has 1.2 million terms: one in a million words shares its
+// key with one of them.
 type Key uint64
 
 // KeyBits is how many bits a key has.
 const KeyBits = 40
 
-// KeyOf returns the key of a term, which is folded and without ending.
+// KeyOf returns the key of a term, which is folded and stemmed.
 func KeyOf(term []byte) Key {
 	h := uint64(14695981039346656037)
 	for _, c := range term {

@@ -2,14 +2,13 @@ package terms
 
 import "unicode"
 
-// WithoutSpaces reports a character of a script that puts no spaces between
-// words, or whose words have endings attached, as Korean. The mark for long vowels
-// belongs to no script.
+// WithoutSpaces recognizes characters of scripts that put no spaces between words, or
+// attach endings to words, such as Korean. The mark for long vowels belongs to no script.
 func WithoutSpaces(r rune) bool {
 	switch {
 	case r < 0x0E00:
 		return false
-	case 0x4E00 <= r && r <= 0x9FFF, 0xAC00 <= r && r <= 0xD7A3, 0x3041 <= r && r <= 0x3096, 0x30A1 <= r && r <= 0x30FA: // most
+	case 0x4E00 <= r && r <= 0x9FFF, 0xAC00 <= r && r <= 0xD7A3, 0x3041 <= r && r <= 0x3096, 0x30A1 <= r && r <= 0x30FA: // most such characters
 		return true
 	}
 	return r == 'ー' || r == 'ｰ' ||

@@ -1,18 +1,18 @@
 // Package terms splits texts into the terms that a ranked search counts.
 //
-// A text is a sequence of parts: the pieces of its identifiers and words. The term of
-// a part is the part in lower case and without its ending, so getUserNames and
-// get_user_name are both get, user, nam. No part goes over a line end: the parts
-// of a text are those of its lines. The package is pure.
+// A text is a sequence of parts: the pieces of its identifiers and words. The term of a
+// part is the part in lower case and without its ending, so getUserNames and
+// get_user_name are both get, user, nam. No part crosses the end of a line: the parts of
+// a text are the parts of its lines. The package is pure.
 package terms
 
 import "unicode/utf8"
 
-// MaxPart bounds a part; longer runs are data, not words.
+// MaxPart limits the length of a part; longer runs are data, not words.
 const MaxPart = 40
 
-// partKind of a byte: 0 ends a word, 1 is a lower-case letter or beyond ASCII,
-// 2 an upper-case one, 3 a digit, 4 an underscore.
+// partKind classifies bytes: 0 ends a word, 1 is a lower-case letter or not ASCII, 2 an
+// upper-case letter, 3 a digit, 4 an underscore.
 var partKind = func() (t [256]uint8) {
 	for c := range t {
 		switch {
@@ -29,11 +29,11 @@ var partKind = func() (t [256]uint8) {
 	return t
 }()
 
-// InWord reports whether a byte belongs to a word, beyond ASCII always.
+// InWord reports whether a byte belongs to a word; bytes outside ASCII always do.
 func InWord(c byte) bool { return partKind[c] != 0 }
 
-// EachPart calls f with the offsets of every part of text: of HTTPServer_id2
-// HTTP, Server, id2. word tells that the part begins a new identifier.
+// EachPart calls f with the offsets of every part of text: HTTPServer_id2 has HTTP,
+// Server, id2. word reports that the part begins an identifier.
 func EachPart(text []byte, f func(start, end int, word bool)) {
 	n := len(text)
 	for i := 0; i < n; {
@@ -55,7 +55,7 @@ func EachPart(text []byte, f func(start, end int, word bool)) {
 	}
 }
 
-// partEnd is where the part that starts at i ends.
+// partEnd returns the end of the part that starts at i.
 func partEnd(text []byte, i int) int {
 	n := len(text)
 	upper := partKind[text[i]] == 2
@@ -89,8 +89,8 @@ func AppendFolded(dst, part []byte) []byte {
 	return dst
 }
 
-// stem cuts the ending off a folded word, so that the forms of a word are one
-// term. It only ever cuts, so a term is the beginning of each of its words.
+// stem removes the ending of a folded word, so that the forms of a word are one term. It
+// only shortens, so a term is a prefix of each of its words.
 func stem(w []byte) []byte {
 	if len(w) <= 3 || w[len(w)-1] >= 0x80 {
 		return w
@@ -124,8 +124,8 @@ type ending struct {
 	keep int // letters that must remain
 }
 
-// endingsBy are the endings by their last letter, in the order they are tried.
-// (A table that is built when the program starts costs every start 0.05 ms.)
+// endingsBy are the endings by their last letter, in the order of trying. (Building a
+// table at program start would cost every start 0.05 ms.)
 var endingsBy = [256][]ending{
 	'd': {{"ated", 4}, {"ized", 3}, {"ed", 3}},
 	'e': {{"ate", 4}, {"ize", 4}, {"able", 4}, {"ible", 4}, {"ive", 4}},

@@ -139,11 +139,11 @@ func (d *Document) Guessed() bool {
 	return g.odd()
 }
 
-// guesser counts what Guessed is about, in a file that comes in blocks.
+// guesser counts evidence for Guessed in a file that arrives in blocks.
 type guesser struct {
 	high, strange int
 	before        byte // the last byte
-	open          bool // it is over 0x7F and stands alone so far
+	open          bool // it is over 0x7F and no neighbour has been seen
 }
 
 func (g *guesser) write(block []byte, enc Encoding) {

@@ -61,13 +61,13 @@ func CountEndings(text []byte) Endings {
 	return e
 }
 
-// EndingCounter is CountEndings of a text that comes in pieces.
+// EndingCounter is CountEndings for a text that arrives in blocks.
 type EndingCounter struct {
 	e  Endings
 	cr bool // the last piece ended in \r
 }
 
-// Write takes the next piece. It never fails; the results make it an io.Writer.
+// Write takes the next block. It never fails; the results make it an io.Writer.
 func (c *EndingCounter) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -170,7 +170,7 @@ func (l *Lines) Line(n int) (Line, bool) {
 	return lineAt(l.text, l.start(n)), true
 }
 
-// start finds the offset behind newline number n-1.
+// start returns the offset after newline number n-1.
 func (l *Lines) start(n int) int {
 	want := n - 1
 	if want == 0 {
@@ -181,9 +181,9 @@ func (l *Lines) start(n int) int {
 	return at + behindNewlines(l.text[at:], want-l.before[b])
 }
 
-// behindNewlines returns the offset behind newline number n of text, which has
-// that many. Newlines are counted by the half kilobyte first: with lines of four
-// bytes a block takes 1.5 µs, and 150 to find each newline.
+// behindNewlines returns the offset after newline number n of text, which has that many.
+// Newlines are counted by the half kilobyte first: with lines of four bytes a block takes
+// 1.5 µs, and 150 to find each newline.
 func behindNewlines(text []byte, n int) int {
 	const stride = 512
 	at := 0
@@ -229,8 +229,8 @@ func (l *Lines) From(n int) iter.Seq2[int, Line] {
 	}
 }
 
-// At returns the number of the line that a byte at offset is on. The end of
-// a text whose last line is ended is on the line that is not there yet.
+// At returns the number of the line with the byte at offset. The end of a text whose last
+// line has an ending counts as a further line.
 func (l *Lines) At(offset int) int {
 	offset = max(0, min(offset, len(l.text)))
 	b := offset / lineBlock

@@ -207,11 +207,11 @@ func (t *Text) decode(block []byte, last bool) (text []byte, n int) {
 // Err is the first error of a read, if any failed, or why the text was stopped.
 func (t *Text) Err() error { return t.err }
 
-// StopWith ends work on the text once stopped returns an error: Err has it then,
-// and whoever works on the text looks there. Pages read empty from then on.
+// StopWith ends work on the text once stopped returns an error. Err then returns that
+// error, for the code that reads the text. Later pages are empty.
 func (t *Text) StopWith(stopped func() error) { t.stop = stopped }
 
-// Stopped asks whether to stop. Reading a page does so, too.
+// Stopped asks whether to stop. Reading a page also asks.
 func (t *Text) Stopped() bool {
 	if t.err == nil && t.stop != nil {
 		if err := t.stop(); err != nil {
@@ -235,7 +235,7 @@ func (t *Text) HalfUnit() bool {
 	return (t.enc == UTF16LE || t.enc == UTF16BE) && t.raw%2 == 1
 }
 
-// Guessed reports whether the encoding is likely to be another one than it seems.
+// Guessed reports whether the detected encoding is probably wrong.
 func (t *Text) Guessed() bool {
 	if t.doc != nil {
 		return t.doc.Guessed()
@@ -251,8 +251,7 @@ func (t *Text) Endings() Endings {
 	return t.endings
 }
 
-// pageAt is the number of the page that has the byte at off; the end is on the
-// last one.
+// pageAt returns the number of the page with the byte at off; the end is on the last one.
 func (t *Text) pageAt(off int) int {
 	n := len(t.starts) - 1
 	return max(0, min(n, sort.Search(n, func(i int) bool { return t.starts[i].text > off }))-1)
@@ -298,8 +297,8 @@ func (t *Text) fetch(i int) []byte {
 	return t.sized(text, b.text-a.text)
 }
 
-// sized gives a page the size it has in the table: a file that changes must not
-// make offsets point nowhere.
+// sized gives a page its size from the table: a changing file must not make offsets
+// invalid.
 func (t *Text) sized(text []byte, want int) []byte {
 	if len(text) != want {
 		t.fail(errAnother)
@@ -317,8 +316,8 @@ func (t *Text) fail(err error) {
 	}
 }
 
-// Span returns text from off on: at least a byte of it unless off is the end, as
-// much as lies in one page. It must not be modified.
+// Span returns the text from off to the end of the page, at least one byte unless off is
+// the end. It must not be modified.
 func (t *Text) Span(off int) []byte {
 	i := t.pageAt(off)
 	p := t.load(i)
@@ -339,8 +338,8 @@ func (t *Text) Spans(from, to int) iter.Seq[[]byte] {
 	}
 }
 
-// Slice returns the text from one offset to another, which must not be modified.
-// What lies on several pages is copied.
+// Slice returns the text from one offset to another, which must not be modified. Text on
+// several pages is copied.
 func (t *Text) Slice(from, to int) []byte {
 	if s := t.Span(from); len(s) >= to-from {
 		return s[: to-from : to-from]
@@ -402,7 +401,7 @@ func (t *Text) Index(from int, pat []byte) int {
 		}
 		next := from + len(s)
 		if overlap > 0 && next < size {
-			// What begins on this page and ends on a later one.
+			// Matches that begin on this page and end on a later one.
 			at := max(from, next-overlap)
 			if i := bytes.Index(t.Slice(at, min(size, next+overlap)), pat); i >= 0 {
 				return at + i
@@ -413,8 +412,8 @@ func (t *Text) Index(from int, pat []byte) int {
 	return -1
 }
 
-// indexLong is Index for a pattern that may lie on many pages: the text is looked
-// at in windows of twice its length.
+// indexLong is Index for a pattern that may span many pages: it searches windows of twice
+// the pattern's length.
 func (t *Text) indexLong(from int, pat []byte) int {
 	for size := t.Len(); from+len(pat) <= size; from += len(pat) + 1 {
 		if i := bytes.Index(t.Slice(from, min(size, from+2*len(pat))), pat); i >= 0 {
@@ -424,8 +423,8 @@ func (t *Text) indexLong(from int, pat []byte) int {
 	return -1
 }
 
-// Matches yields the offsets of all pat, from left to right without overlap. It is
-// Index again and again, but looks up each page once.
+// Matches yields the offsets of all pat, from left to right without overlap. It equals
+// repeated calls of Index, but looks up each page once.
 func (t *Text) Matches(pat []byte) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; ; {
@@ -441,7 +440,7 @@ func (t *Text) Matches(pat []byte) iter.Seq[int] {
 				}
 				at += i + len(pat)
 			}
-			// What remains of this page may begin one that ends on the next.
+			// A match may begin in the rest of this page and end on the next.
 			next := t.Index(from+at, pat)
 			if next < 0 || !yield(next) {
 				return
@@ -451,7 +450,7 @@ func (t *Text) Matches(pat []byte) iter.Seq[int] {
 	}
 }
 
-// Count returns how many pat there are from an offset on, without overlap.
+// Count returns the number of pat from an offset on, without overlap.
 func (t *Text) Count(from int, pat []byte) int {
 	n := 0
 	if len(pat) == 1 || len(t.starts) == 2 {
@@ -524,7 +523,7 @@ func (t *Text) RawOffset(off int) int64 {
 	p := t.starts[i]
 	c := cursor{p.text, int(p.raw)}
 	if t.rawAt.off > c.off && t.rawAt.off <= off {
-		c = t.rawAt // asked in order, each character is stepped over once
+		c = t.rawAt // sequential requests step over each character once
 	}
 	text := t.load(i)
 	for {
@@ -566,14 +565,14 @@ func (t *Text) LineCount() int {
 // line that lacks one.
 func (t *Text) Terminated() bool { return t.Len() == 0 || t.Byte(t.Len()-1) == '\n' }
 
-// LineAt returns the number of the line that the byte at off is on. The end of a
-// text whose last line is ended is on the line that is not there yet.
+// LineAt returns the number of the line with the byte at off. The end of a text whose
+// last line has an ending counts as a further line.
 func (t *Text) LineAt(off int) int {
 	off = max(0, min(off, t.Len()))
 	i := t.pageAt(off)
 	c := cursor{t.starts[i].text, t.starts[i].newlines}
 	if near := t.line.off <= off && off-t.line.off < lineBlock; near && t.line.off >= c.off {
-		c = t.line // asked in order, each byte is looked at once
+		c = t.line // sequential requests look at each byte once
 	} else if t.doc != nil {
 		c = cursor{off, t.doc.Lines().At(off) - 1}
 	}

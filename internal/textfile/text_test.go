@@ -11,8 +11,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Every answer of a text in pages equals the answer of the same text in memory, whatever the size of the
-// pages.
+// Every result for a text in pages equals the result for the same text in memory, for
+// every page size.
 func TestPagesAgree(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(18, 2))
@@ -42,7 +42,7 @@ func TestPagesAgree(t *testing.T) {
 	}
 }
 
-// encoded is a text in an encoding, as far as it can be written so.
+// encoded returns a text in an encoding, as far as it can be represented.
 func encoded(t *testing.T, text string, e Encoding) []byte {
 	t.Helper()
 	if e == Windows1252 {
@@ -138,13 +138,12 @@ func agreeFolded(t *testing.T, text []byte, texts ...*Text) {
 	}
 }
 
-// changing is a file that is another one when it is read again.
+// changing is a file whose content differs when it is read again.
 type changing struct{ first io.ReaderAt }
 
 func (c *changing) ReadAt(b []byte, off int64) (int, error) { return c.first.ReadAt(b, off) }
 
-// A file that changes after it was looked at gives wrong answers and an error, and
-// never a panic.
+// A file that changes after the scan gives wrong results and an error, and never a panic.
 func TestPagesOfAChangingFile(t *testing.T) {
 	stress.SkipTiny(t)
 	raw := strings.Repeat("some text\r\nand more é\n", 100)
@@ -176,7 +175,7 @@ func TestPagesOfAChangingFile(t *testing.T) {
 	}
 }
 
-// Binary files and errors of the disk are told.
+// Binary files and disk errors are reported.
 func TestScanFails(t *testing.T) {
 	var binary *BinaryError
 	if _, err := Scan(strings.NewReader("a\x00b"), 3, nil); !errors.As(err, &binary) {

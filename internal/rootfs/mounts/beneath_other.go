@@ -2,5 +2,5 @@
 
 package mounts
 
-// Beneath is not known here.
+// Beneath is not supported on this system.
 func Beneath(string) ([]string, error) { return nil, nil }

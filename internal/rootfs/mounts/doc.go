@@ -1,6 +1,6 @@
 // Package mounts finds the mounts below a folder, and the volume whose top a folder is.
 //
 // The invariant: a mount or an unmount below a root that returned before
-// [Mounts.Poll] was called is reported by it, once. Systems that don't say what is
-// mounted report nothing, and their folders are swept.
+// [Mounts.Poll] was called is reported by it, once. Systems without a list of mounts
+// report nothing, and their folders are swept.
 package mounts

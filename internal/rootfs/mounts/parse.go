@@ -14,7 +14,7 @@ import (
 // root. A mount makes no file event: the files beneath it vanish and others
 // appear.
 type Mount struct {
-	At     rootfs.Path // where it stands
+	At     rootfs.Path // the mount point
 	Device string      // major:minor of its file system
 	Source string      // the folder of that file system that is mounted
 	id     int         // the kernel's number, of this mount in this namespace
@@ -70,7 +70,7 @@ func unescape(s string) string {
 	}
 }
 
-// moved lists the paths at which mounts came or went.
+// moved lists the paths at which mounts appeared or disappeared.
 func moved(before, after []Mount) []rootfs.Path {
 	var out []rootfs.Path
 	differ := func(a, b []Mount) {

@@ -77,6 +77,8 @@ var regimes = []regime{
 	{name: "lost update: workspace", pkg: "./internal/changer", test: "TestLostUpdate"},
 	{name: "sets of several processes", pkg: "./internal/changer", test: "TestSetsTakeTurns"},
 	{name: "changes of other programs", pkg: "./internal/recorder", test: "TestReference"},
+	{name: "going back by author", pkg: "./internal/recorder", test: "TestBackByAuthor"},
+	{name: "secrets are not recorded", pkg: "./internal/recorder", test: "TestSecretsAreNotKept"},
 	{name: "own files while names swap", pkg: "./internal/rootfs", test: "TestOwnFilesWhileNamesSwap"},
 	{name: "offsets of lines", pkg: ".", test: "TestOffsetsOfLines"},
 	{name: "filters of notes", pkg: "./internal/notebook", test: "TestFiltersSelectWhatModelsSay|TestFiltersSelectInRealNotes"},
