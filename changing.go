@@ -64,10 +64,19 @@ type ReplaceOptions struct {
 // Replace replaces all matches of a query by a text, in all files of its scope, as one
 // change. For Query.Structure the text is code with the same holes. The detail, order and
 // limits of the query are ignored. A pattern that ends with \n matches up to the end of its
-// line and takes the line's ending. Skipped files are an error, because then some matches
-// would not be replaced. Replace fails with fault.NotFound if nothing matches. With DryRun
-// the change is only planned: Diff shows it, and Apply with its Digest makes it. Warnings
-// name matches of a structure that can't be replaced safely.
+// line and takes the line's ending.
+//
+// If a file can't be read, or the search ends early, Replace fails and changes nothing,
+// because some matches would stay. Binary files and files that the policy closes are skipped
+// as by Search, whose Summary counts them. Naming only binary files in Query.Paths fails
+// with fault.NotText, naming a closed one with fault.ProtectedPath. If nothing matches,
+// Replace fails with fault.NotFound.
+//
+// With DryRun the change is only planned: Change.Diff shows it, and Apply with its Digest
+// makes it. Change.Summary, unless Options.Summary words it, has the number of matches and
+// files; Search with Query.CountMatches has it as Summary.Matches, and
+// ReplaceOptions.Expected refuses any other. Change.Warnings name matches of a structure that
+// can't be replaced safely.
 func (w *Workspace) Replace(ctx context.Context, q search.Query, text string, opts *ReplaceOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &ReplaceOptions{})
 	found, err := replacer.Find(ctx, w, replacer.Query{Query: q, Replacement: text, Literal: opts.Literal, Expected: opts.Expected})
@@ -112,7 +121,10 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *change.Delete
 // Move moves or renames a file, a symlink, or a folder with everything in it. It never
 // overwrites a file, and it makes missing folders. The new name may differ from the old one
 // only in case. In a vault, links that would break are rewritten in the same change, or
-// counted.
+// counted, as its settings or MoveOptions.Links say. In another folder change.LinksUpdate
+// and change.LinksKeepTexts rewrite them, and otherwise they are neither rewritten nor
+// counted. Outside any vault, Markdown links and images are paths from the file's folder, or
+// with a leading "/" from the workspace's top, as for GitHub; wikilinks mean names anywhere.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
 	opts = cmp.Or(opts, &change.MoveOptions{})
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)

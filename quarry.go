@@ -12,8 +12,8 @@
 //
 // Changing files needs Options.StateDir, where the old contents are kept: every change
 // is an entry of a journal, and Undo undoes it as a whole. The function StateDir returns the
-// folder that the program uses. With it, "quarry log" shows the changes and "quarry undo"
-// undoes them:
+// folder that the program uses. With it, "quarry log" and "quarry undo" show and undo the
+// changes, if dir is the folder that the program works on (see StateDir):
 //
 //	state, err := quarry.StateDir(dir, os.Getenv)
 //	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
@@ -143,7 +143,10 @@ func (o *Options) closed() []string {
 
 // StateDir creates the folder in which the program keeps the undo log of a folder, and
 // returns it for Options.StateDir. Its location depends on the environment: pass os.Getenv.
-// The program works on the top folder of a git repository or vault, so pass that.
+// "quarry log" shows the changes if it runs with the same environment and works on the same
+// folder: the one named by --root, else the nearest at or above the current folder that has
+// .git, .obsidian, go.mod, package.json, pyproject.toml or Cargo.toml, else the current one.
+// So pass that folder here and to Open.
 func StateDir(dir string, env func(string) string) (string, error) {
 	return outside.JournalDir(env, rootfs.RealPath(dir))
 }

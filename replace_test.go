@@ -15,7 +15,7 @@ import (
 // Replace replaces patterns, texts and structures in all files as one change, or plans
 // it, and reports what it did not replace.
 func TestReplace(t *testing.T) {
-	files := map[string]string{"a.go": "package a\n\nvar x = foo(1) + foo(y)\n", "b.txt": "foo(1) costs $1\n", "c.c": "int f(int n) { return MAC(n) * n; }\n"}
+	files := map[string]string{"a.go": "package a\n\nvar x = foo(1) + foo(y)\n", "b.txt": "foo(1) costs $1\n", "c.c": "int f(int n) { return MAC(n) * n; }\n", "d.bin": "foo\x00"}
 	for _, c := range []struct {
 		name string
 		q    search.Query
@@ -56,6 +56,10 @@ func TestReplace(t *testing.T) {
 		if _, err := ws.Replace(t.Context(), search.Query{Pattern: c.pattern}, "$0", &c.opts); fault.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %s", c.pattern, err, c.want)
 		}
+	}
+	_, err := ws.Replace(t.Context(), search.Query{Pattern: "foo", Scope: search.Scope{Paths: []string{"./d.bin"}}}, "bar", nil)
+	if fault.CodeOf(err) != fault.NotText || !strings.Contains(err.Error(), "d.bin is binary, so it was not searched") {
+		t.Errorf("a binary file: %v", err)
 	}
 	done := quarrytest.Must(t)(ws.Replace(t.Context(), search.Query{Pattern: "foo"}, "bar", nil))
 	if done.Tool != "replace" || !strings.Contains(done.Summary, "3 matches in 2 files") {

@@ -1,6 +1,9 @@
 package quarry
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // VaultFile reads a file of settings below the folder .obsidian of the root:
 // app.json. A missing file is empty; all other files there are protected.
@@ -15,4 +18,18 @@ func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) 
 
 // IsVault reports whether the workspace is an Obsidian vault: it has a folder .obsidian
 // at its top.
-func (w *Workspace) IsVault() bool { return w.vault != nil && w.vault.IsVault() }
+func (w *Workspace) IsVault() bool { return w.IsVaultAt("") }
+
+// IsVaultAt reports whether a folder of the workspace has a folder .obsidian. Markdown
+// links of files outside any vault are paths, never names.
+func (w *Workspace) IsVaultAt(folder string) bool {
+	if w.vault != nil {
+		return w.vault.IsVault(folder)
+	}
+	for _, r := range w.roots {
+		if rest, ok := strings.CutPrefix(folder+"/", r.Name+"/"); ok && r.Workspace != w {
+			return r.Workspace.IsVaultAt(strings.TrimSuffix(rest, "/"))
+		}
+	}
+	return false
+}

@@ -6,7 +6,9 @@ import (
 	"quarry/fault"
 )
 
-// Verb is the kind of a change or an edit.
+// Verb is the kind of a change: Edited, Created, Overwrote, MadeFolder, Moved, Deleted,
+// Restored, Undid, UndidPart, RolledBack or SetMode; or of an edit: Replaced, Inserted,
+// DeletedLines, Appended, Prepended or Valued.
 type Verb string
 
 const (

@@ -8,7 +8,8 @@ import (
 	"quarry/fault"
 )
 
-// DiffKind is the kind of content in a PathDiff.
+// DiffKind is the kind of content in a PathDiff: DiffContent, DiffBinary, DiffRenamed,
+// DiffTrashed, DiffRestored, DiffMade, DiffDeleted, DiffNotKept or DiffMode.
 type DiffKind uint8
 
 const (

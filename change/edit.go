@@ -10,7 +10,8 @@
 // programs need not parse sentences.
 package change
 
-// EditVerb is the kind of an Edit.
+// EditVerb is the kind of an Edit: ReplaceText, ReplaceLines, DeleteLines, InsertAfter,
+// InsertBefore, ReplaceSpan, AppendText, ApplyHunk, SetValue, DeleteValue or RenameKey.
 type EditVerb uint8
 
 const (

@@ -336,7 +336,8 @@ func (e *PendingError) Hint() string {
 	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
 }
 
-// Reason says how a path differs from the state a change left.
+// Reason says how a path differs from the state a change left: ContentChanged, IsGone,
+// IsThere, IsOther, AddedSince, NotInTrash or ModeChanged.
 type Reason uint8
 
 const (

@@ -27,7 +27,8 @@ type Set struct {
 	Again func(context.Context) (Set, error) `json:"-"`
 }
 
-// OpVerb is the kind of an Op.
+// OpVerb is the kind of an Op: EditFile, WriteFile, CreateFile, DeletePath, MovePath or
+// MakeFolder.
 type OpVerb uint8
 
 const (
@@ -84,7 +85,7 @@ func (c Client) String() string {
 	return c.Name + " " + c.Version
 }
 
-// TrashKind is a way of deleting.
+// TrashKind is a way of deleting: TrashDefault, TrashSystem, TrashLocal or TrashNone.
 type TrashKind string
 
 const (
@@ -97,7 +98,8 @@ const (
 	TrashNone    TrashKind = "none"   // permanently; the journal can still restore it
 )
 
-// LinkUpdate tells how a move treats links in other files.
+// LinkUpdate tells how a move treats links: LinksDefault, LinksUpdate, LinksLeave or
+// LinksKeepTexts.
 type LinkUpdate uint8
 
 const (

@@ -13,7 +13,9 @@ import (
 
 // Code is the kind of an error. It is itself an error, so errors.Is(err,
 // fault.NotFound) finds an error of Quarry with this code. CodeOf works for all
-// errors.
+// errors. It is InvalidArgument, InvalidPattern, NotFound, AmbiguousPath, ProtectedPath,
+// OutsideRoot, AlreadyExists, Conflict, NotText, TooLarge, ReadOnly, IndexNotFound, Timeout
+// or IOError, or a finer one: Permission, NotRegular, NotFolder or NotEmpty.
 type Code string
 
 // The codes that callers of tools see.

@@ -9,7 +9,7 @@ import (
 	"quarry/internal/re/syntax/rust"
 )
 
-// Syntax is the language of a pattern.
+// Syntax is the language of a pattern: Rust, ECMAScript, Literal or Words.
 type Syntax uint8
 
 const (
@@ -38,7 +38,7 @@ func (s Syntax) String() string {
 	return fmt.Sprintf("syntax(%d)", uint8(s))
 }
 
-// Case determines which letters are equal.
+// Case determines which letters are equal: Sensitive, Insensitive or Smart.
 type Case uint8
 
 const (
@@ -51,7 +51,7 @@ const (
 	Smart
 )
 
-// Mode determines the text that the pattern is matched against.
+// Mode determines the text that the pattern is matched against: Lines, Multiline or Text.
 type Mode uint8
 
 const (

@@ -4,7 +4,7 @@ import (
 	"quarry/internal/re/literal"
 )
 
-// NeedOp is the kind of a Need.
+// NeedOp is the kind of a Need: NeedAny, NeedNever, NeedOneOf, NeedAll or NeedEither.
 type NeedOp uint8
 
 const (

@@ -28,7 +28,7 @@ type FindQuery struct {
 	Time time.Duration
 }
 
-// EntryKind is a kind of entry.
+// EntryKind is a kind of entry: OnlyFiles, OnlyFolders or FilesAndFolders.
 type EntryKind uint8
 
 const (

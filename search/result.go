@@ -14,6 +14,10 @@ type Result struct {
 
 // FileMatch is a file with matches. With Detail Counts and Files it has no
 // lines.
+//
+// It has no version of the file. To edit at its offsets only if the file has not changed in
+// between, call Workspace.Read before the search, and give Text.Version to the change, as
+// change.Options.ExpectedVersion or change.Op.Version.
 type FileMatch struct {
 	Path    string
 	Lines   []Line
@@ -44,9 +48,10 @@ type Hole struct {
 //
 // All offsets count bytes of the file's text, decoded to UTF-8 and without a byte order
 // mark, as Workspace.Read returns it. A change.Edit takes them unchanged: the first match
-// of a line starts at Offset+CutBefore+Spans[0].Start. A file that is neither UTF-8 nor
-// marked as UTF-16 is decoded from Windows-1252. With Query.RawLines, Query.Raw or
-// Query.Text, and in SearchText, lines are the searched bytes, and offsets count these.
+// of a line starts at Offset+CutBefore+Spans[0].Start. FileMatch says how to
+// refuse the edit if the file has changed since. A file that is neither UTF-8 nor marked as
+// UTF-16 is decoded from Windows-1252. With Query.RawLines, Query.Raw or Query.Text, and in
+// SearchText, lines are the searched bytes, and offsets count these.
 type Line struct {
 	Number int   // from 1
 	Offset int64 // of its first byte
@@ -154,7 +159,8 @@ func (s *Summary) AddSecrets(paths ...string) {
 	s.Secrets = s.Secrets[:min(len(s.Secrets), maxSecrets)]
 }
 
-// Stop is the limit that ended an answer.
+// Stop is the limit that ended an answer: StopFiles, StopLines, StopBlocks, StopBytes,
+// StopTime, StopReads or StopBudget.
 type Stop string
 
 const (
@@ -167,7 +173,8 @@ const (
 	StopBudget Stop = "budget" // a backtracking pattern took too many steps
 )
 
-// Reason says why something was not searched.
+// Reason says why something was not searched: Binary, Unreadable, TooLarge, Protected,
+// Ignored, Hidden, Filtered, NotRegular, Loop, Symlink or Outside.
 type Reason string
 
 const (
@@ -191,7 +198,8 @@ type Skip struct {
 	Detail string // the system's error; may be ""
 }
 
-// PlanKind is the method of finding files that could match.
+// PlanKind is the method of finding files that could match: PlanScan, PlanIndex,
+// PlanWords, PlanSymbols or PlanFields.
 type PlanKind string
 
 const (

@@ -142,7 +142,7 @@ type RuleFiles struct {
 	Fd bool
 }
 
-// Dialect is a dialect of globs.
+// Dialect is a dialect of globs: Gitignore, Plain or Minimatch.
 type Dialect uint8
 
 const (
@@ -151,7 +151,7 @@ const (
 	Minimatch                // as npm's minimatch with dot files, from the root
 )
 
-// Detail selects how much to return; less is faster.
+// Detail selects how much to return: Lines, Counts or Files. Less is faster.
 type Detail uint8
 
 const (
@@ -160,7 +160,8 @@ const (
 	Files                // only the files with a match
 )
 
-// NULRule is the meaning of a NUL in a file.
+// NULRule is the meaning of a NUL in a file: SkipBinary, StopAtNUL, MentionNUL,
+// StopAtNULMapped or MentionNULMapped.
 type NULRule uint8
 
 const (
@@ -178,7 +179,7 @@ const (
 	MentionNULMapped
 )
 
-// Order is the order of the answer.
+// Order is the order of the answer: ByPath, ByRelevance, ByModTime, BySize or ByMatches.
 type Order uint8
 
 const (

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Kind is the type of a parameter.
+// Kind is the type of a parameter: String, Integer, Boolean, Strings, Object, Objects, Any
+// or Texts.
 type Kind uint8
 
 const (

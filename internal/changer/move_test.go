@@ -126,6 +126,47 @@ func TestMoveUpdatesLinks(t *testing.T) {
 	}
 }
 
+// Outside a vault a Markdown link is a path from its file's folder, as GitHub follows it.
+func TestMoveUpdatesPlainLinks(t *testing.T) {
+	files := map[string]string{
+		"a/x.md":        "[p](p.md) [p2](./p.md#h) [r] ![k](img/k.png) [[p]] [top](/a/p.md) [short](p)\n\n[r]: <p.md>\n",
+		"a/p.md":        "[x](x.md) [x2](./x.md) ![k](img/k.png) [gone](gone.md) [[x]]\n",
+		"a/img/k.png":   "",
+		"README.md":     "[p](a/p.md) [no](p.md) [x](./a/x.md)\n", // p.md is nowhere
+		"b/gone.md":     "",
+		"c/q.md":        "[p](p.md)\n",
+		"c/p.md":        "",
+		"v/.obsidian/x": "",
+		"v/n.md":        "[p](gone.md)\n", // Obsidian finds it by its name
+	}
+	ws := changeable(t, files, nil)
+	move := func(from, to string, updated int, texts map[string]string) {
+		t.Helper()
+		c := must(t)(ws.Move(ctx, from, to, &change.MoveOptions{Links: change.LinksUpdate}))
+		if c.Links == nil || c.Links.Updated != updated || c.Links.Broken != 0 {
+			t.Errorf("%s to %s: %+v, want %d", from, to, c.Links, updated)
+		}
+		for path, want := range texts {
+			if got := content(t, ws, path); got != want {
+				t.Errorf("%s to %s: %s is\n%s, want\n%s", from, to, path, got, want)
+			}
+		}
+	}
+	move("a/p.md", "b/p.md", 9, map[string]string{
+		"a/x.md":    "[p](../b/p.md) [p2](../b/p.md#h) [r] ![k](img/k.png) [[p]] [top](/b/p.md) [short](../b/p)\n\n[r]: <../b/p.md>\n",
+		"b/p.md":    "[x](../a/x.md) [x2](../a/x.md) ![k](../a/img/k.png) [gone](gone.md) [[x]]\n",
+		"README.md": "[p](b/p.md) [no](p.md) [x](./a/x.md)\n",
+		"c/q.md":    files["c/q.md"],
+	})
+	move("b/p.md", "b/P.md", 7, map[string]string{"README.md": "[P](b/P.md) [no](p.md) [x](./a/x.md)\n"}) // GitHub tells case apart
+	move("a", "d", 4, map[string]string{
+		"README.md": "[P](b/P.md) [no](p.md) [x](./d/x.md)\n",
+		"d/x.md":    "[P](../b/P.md) [p2](../b/P.md#h) [r] ![k](img/k.png) [[P]] [top](/b/P.md) [short](../b/P)\n\n[r]: <../b/P.md>\n",
+	})
+	move("b/gone.md", "e/gone.md", 1, map[string]string{"v/n.md": files["v/n.md"]})
+	move("v", "w", 0, map[string]string{"w/n.md": files["v/n.md"]})
+}
+
 func TestMoveCountsBrokenLinks(t *testing.T) {
 	files := map[string]string{".obsidian/x": "", "A.md": "", "B.md": "[[A]] [[A]]", "1252.md": "\xe9 [[A]]"}
 	ws := changeable(t, files, nil)

@@ -70,7 +70,14 @@ func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault
 	if err != nil {
 		return nil, err
 	}
-	return vault.NewIndex(paths), nil
+	return b.index(paths), nil
+}
+
+// index makes the index of paths. Outside a vault, Markdown links don't mean names.
+func (b *Book) index(paths []string) *vault.Index {
+	ix := vault.NewIndex(paths)
+	ix.Plain = vault.Outside(b.ws.IsVaultAt)
+	return ix
 }
 
 // Called lists the notes of a name, as a link spells it.
@@ -282,7 +289,7 @@ func (b *Book) Outgoing(ctx context.Context, path string) ([]Link, error) {
 			names = append(names, l.Path)
 		}
 	}
-	ix := vault.NewIndex(nil)
+	ix := b.index(nil)
 	if len(names) > 0 {
 		if ix, err = b.namesakes(ctx, false, distinct(names)...); err != nil {
 			return nil, err
@@ -312,7 +319,7 @@ func (b *Book) Unresolved(ctx context.Context, path string) ([]Link, error) {
 		if err != nil {
 			return nil, err
 		}
-		ix := vault.NewIndex(paths)
+		ix := b.index(paths)
 		return b.links(ctx, factQuery{must: true}, func(source string, l *vault.Link) (string, bool) {
 			_, ok := ix.ResolveLink(source, l)
 			return "", !ok
@@ -338,7 +345,7 @@ func (b *Book) orphans(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ix := vault.NewIndex(paths)
+	ix := b.index(paths)
 	linked := map[string]bool{}
 	err = b.eachFact(ctx, factQuery{must: true, globs: notesGlobs, want: notefields.Links, look: func(path string, f *notefields.Facts, _ []byte) any {
 		var targets []string

@@ -113,7 +113,7 @@ func (b *Book) attachments(ctx context.Context, from, to string) ([]vault.Move, 
 	if err != nil {
 		return nil, err
 	}
-	graph, err := vault.NewGraph(ctx, f)
+	graph, err := vault.NewGraph(ctx, f, vault.Outside(b.ws.IsVaultAt))
 	if err != nil {
 		return nil, err
 	}

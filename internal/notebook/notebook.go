@@ -40,6 +40,8 @@ type Workspace interface {
 	// VaultFile reads a file of settings below .obsidian; one that is missing
 	// is empty.
 	VaultFile(ctx context.Context, name string) ([]byte, error)
+	// IsVaultAt reports whether a folder, "" for the root, has a folder .obsidian.
+	IsVaultAt(folder string) bool
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 }

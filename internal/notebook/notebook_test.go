@@ -251,6 +251,34 @@ func TestLinks(t *testing.T) {
 }
 
 // A heading that is the old name of its note follows, and so do links to the heading.
+// Outside a vault a Markdown link is a path from its file's folder; a wikilink is a name.
+func TestLinksOutsideVault(t *testing.T) {
+	ctx := t.Context()
+	w := newWorld(t, "a/x.md", "[p](p.md) ![k](/img/k.png) [r]\n\n[r]: p\n", "a/p.md", "", "b/y.md", "[p](p.md) [p](../a/p.md) [[p]]\n", "img/k.png", "",
+		"v/.obsidian/x", "", "v/sub/n.md", "[x](x.md)\n")
+	show := func(links []notebook.Link, err error) (out []string) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range links {
+			out = append(out, l.Source+" "+l.Link)
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"a/x.md p.md", "a/x.md p", "b/y.md ../a/p.md", "b/y.md p"}, show(w.book.Backlinks(ctx, "a/p.md"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"v/sub/n.md x.md"}, show(w.book.Backlinks(ctx, "a/x.md"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"b/y.md p.md"}, show(w.book.Unresolved(ctx, ""))); d != "" {
+		t.Error(d)
+	}
+	if orphans, err := w.book.Orphans(ctx); err != nil || strings.Join(orphans, " ") != "b/y.md v/sub/n.md" {
+		t.Error(orphans, err)
+	}
+}
+
 func TestMoveNoteWithHeading(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld(t, ".obsidian/app.json", `{"alwaysUpdateLinks":true}`, "A/Old.md", "intro\n# Old\n[[#Old]]\n## Old\n", "Other.md", "# Title\n",

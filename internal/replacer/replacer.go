@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -338,7 +339,7 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 		return nil, r.m.Err()
 	}
 	found.Samples, found.Forms = r.forms.samples(), len(r.forms.order)
-	return found, found.asExpected(q.Expected)
+	return found, found.asExpected(&q)
 }
 
 // add records the operation on a file, and how many matches it replaces.
@@ -350,8 +351,15 @@ func (f *Found) add(op change.Op, matches int) {
 }
 
 // asExpected refuses a number of matches other than the expected one.
-func (f *Found) asExpected(want int) error {
+func (f *Found) asExpected(q *Query) error {
+	want := q.Expected
 	switch {
+	case f.Matches == 0 && f.onlyBinary(q.Paths):
+		which := "the named files are binary, so they were"
+		if len(q.Paths) == 1 {
+			which = fault.Printable(q.Paths[0]) + " is binary, so it was"
+		}
+		return fault.New(fault.NotText, which+" not searched and nothing was changed", "name a text file; a binary file can only be written as a whole")
 	case f.Matches == 0 && len(f.Refused) > 0:
 		return &RefusedError{f.Places, f.Refused}
 	case f.Matches == 0:
@@ -360,6 +368,14 @@ func (f *Found) asExpected(want int) error {
 		return &CountError{want, f.Matches, f.Counts}
 	}
 	return nil
+}
+
+// onlyBinary reports whether each of the paths of a query is a file that was skipped as
+// binary.
+func (f *Found) onlyBinary(paths []string) bool {
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		return !slices.Contains(f.Summary.Skipped, search.Skip{Path: path.Clean(p), Reason: search.Binary})
+	})
 }
 
 // search lists the matching files, and those with lines that are too long to search.

@@ -58,7 +58,7 @@ func FindAll(ctx context.Context, files Files, list []Query) (*Found, error) {
 		}
 		all.Samples, all.Forms = append(all.Samples, r.forms.samples()...), all.Forms+len(r.forms.order)
 	}
-	return all, all.asExpected(list[0].Expected)
+	return all, all.asExpected(&list[0])
 }
 
 // spot is a match of one of several replacements.

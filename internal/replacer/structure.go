@@ -102,7 +102,7 @@ func findShapes(ctx context.Context, files Files, q Query) (*Found, error) {
 		found.add(op, n)
 	}
 	found.Samples, found.Forms = seen.samples(), len(seen.order)
-	return found, found.asExpected(q.Expected)
+	return found, found.asExpected(&q)
 }
 
 // errUnread is for a file whose code takes too long to match or to rewrite.

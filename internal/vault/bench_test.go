@@ -52,13 +52,13 @@ func BenchmarkGraph(b *testing.B) {
 	for _, n := range []int{5000, 100000} {
 		m := bigVault(n)
 		paths := m.Paths()
-		g, err := NewGraph(ctx, m)
+		g, err := NewGraph(ctx, m, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("open/%d", n), func(b *testing.B) {
 			for b.Loop() {
-				_, _ = NewGraph(ctx, m)
+				_, _ = NewGraph(ctx, m, nil)
 			}
 		})
 		b.Run(fmt.Sprintf("move/%d", n), func(b *testing.B) {

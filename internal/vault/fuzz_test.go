@@ -98,11 +98,11 @@ func FuzzMove(f *testing.F) {
 		if _, ok := m[to]; ok {
 			return
 		}
-		g, err := NewGraph(ctx, m)
+		g, err := NewGraph(ctx, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(m)
+		w := newWorld(m, nil)
 		plan, err := g.Plan(ctx, m, []Move{{"x.md", to}}, PlanOptions{Update: true})
 		if err != nil {
 			t.Fatal(err)

@@ -32,15 +32,17 @@ type source struct {
 type target struct {
 	path  string
 	key   string // nameKey(path)
-	exact bool   // a canvas node: only the exact vault path
+	kind  Kind   // Wiki, unless the kind decides how the path is resolved
 	count int
 }
 
-// NewGraph reads every note and canvas of a vault. An unreadable file is kept without
-// links and named in the error. The graph is usable nevertheless, unless ctx has ended.
-func NewGraph(ctx context.Context, files Files) (*Graph, error) {
+// NewGraph reads every note and canvas of a vault; plain is for [Index.Plain]. An
+// unreadable file is kept without links and named in the error. The graph is usable
+// nevertheless, unless ctx has ended.
+func NewGraph(ctx context.Context, files Files, plain func(source string) bool) (*Graph, error) {
 	paths := files.Paths()
 	g := &Graph{index: NewIndex(paths), sources: make(map[string]*source), refs: make(map[string][]*source)}
+	g.index.Plain = plain
 	var failed []error
 	for _, p := range paths {
 		if !HasLinks(p) {
@@ -69,7 +71,7 @@ func (g *Graph) Backlinks(path string) []string {
 	v := view{base: g.index}
 	for _, s := range g.refs[nameKey(path)] {
 		if slices.ContainsFunc(s.targets, func(t target) bool {
-			p, ok := v.resolveTarget(s.path, t.path, t.exact)
+			p, ok := v.resolveTarget(s.path, t.path, t.kind)
 			return ok && p == path
 		}) {
 			out = append(out, s.path)
@@ -99,7 +101,7 @@ func (g *Graph) Outgoing(path string) []Ref {
 		out = append(out, Ref{Source: path, Target: path, Count: s.self})
 	}
 	for _, t := range s.targets {
-		p, _ := v.resolveTarget(path, t.path, t.exact)
+		p, _ := v.resolveTarget(path, t.path, t.kind)
 		out = append(out, Ref{Source: path, Link: t.path, Target: p, Count: t.count})
 	}
 	return out
@@ -110,7 +112,7 @@ func (ix *Index) ResolveLink(source string, l *Link) (string, bool) {
 	if l.External {
 		return "", false
 	}
-	return view{base: ix}.resolveTarget(source, l.Path, l.Kind == CanvasFile)
+	return view{base: ix}.resolveTarget(source, l.Path, l.Kind)
 }
 
 // NameKey returns the key shared by a file and every link that could mean it.
@@ -142,7 +144,10 @@ func (g *Graph) setLinks(path string, links []Link) {
 			}
 			continue
 		}
-		t := target{path: l.Path, exact: l.Kind == CanvasFile}
+		t := target{path: l.Path}
+		if l.Kind == CanvasFile || g.index.Plain != nil {
+			t.kind = l.Kind
+		}
 		if at, ok := seen[t]; ok {
 			s.targets[at].count++
 			continue
@@ -181,9 +186,12 @@ func (g *Graph) dropRef(key string, s *source) {
 }
 
 // resolveTarget resolves a link, or the file of a canvas node.
-func (v view) resolveTarget(source, link string, exact bool) (string, bool) {
-	if exact {
+func (v view) resolveTarget(source, link string, kind Kind) (string, bool) {
+	switch {
+	case kind == CanvasFile:
 		return v.exact(link)
+	case link != "" && v.isPlain(source, kind):
+		return v.plain(source, link)
 	}
 	return v.resolve(source, link)
 }

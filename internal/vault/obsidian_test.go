@@ -208,7 +208,7 @@ func TestLinksAgainstObsidian(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := NewGraph(ctx, v)
+	g, err := NewGraph(ctx, v, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,21 +165,30 @@ func (pl *planner) now(path string) string {
 // fate describes the effect of the move on a link: the file it means before, that file's
 // new path, and whether the link as written still finds it there. ok is false for a link
 // to no file.
-func (pl *planner) fate(source, link string, exact bool) (old, want string, kept, ok bool) {
+func (pl *planner) fate(source, link string, kind Kind) (old, want string, kept, ok bool) {
 	if link == "" {
 		return "", "", true, false
 	}
-	old, ok = pl.before.resolveTarget(source, link, exact)
+	old, ok = pl.before.resolveTarget(source, link, kind)
 	if !ok {
 		return "", "", true, false
 	}
 	want = pl.now(old)
-	got, found := pl.after.resolveTarget(pl.now(source), link, exact)
+	got, found := pl.after.resolveTarget(pl.now(source), link, kind)
 	kept = found && got == want
-	if exact && link == old {
+	switch {
+	case kind == CanvasFile && link == old:
 		kept = link == want // a canvas names its files exactly
+	case kept && pl.after.isPlain(pl.now(source), kind): // case counts for other programs
+		kept = spells(pl.now(source), link, want) || !spells(source, link, old)
 	}
 	return old, want, kept, true
+}
+
+// spells reports whether a Markdown link outside a vault has the exact path of a file.
+func spells(source, link, file string) bool {
+	p, _ := plainPath(source, link)
+	return p == file || p+".md" == file
 }
 
 // breaking counts the links of a source that would no longer find their file.
@@ -190,7 +199,7 @@ func (pl *planner) breaking(s *source) int {
 		if !moves && !pl.names[t.key] {
 			continue // finds the same files as before
 		}
-		if _, _, kept, _ := pl.fate(s.path, t.path, t.exact); !kept {
+		if _, _, kept, _ := pl.fate(s.path, t.path, t.kind); !kept {
 			n += t.count
 		}
 	}
@@ -221,7 +230,7 @@ func (pl *planner) edit(ctx context.Context, path string, text []byte) error {
 		if l.External {
 			continue
 		}
-		old, want, kept, _ := pl.fate(path, l.Path, l.Kind == CanvasFile)
+		old, want, kept, _ := pl.fate(path, l.Path, l.Kind)
 		if kept {
 			continue
 		}
@@ -307,8 +316,8 @@ func (pl *planner) check(ctx context.Context, path string, text []byte, links []
 			}
 			continue
 		}
-		_, want, _, _ := pl.fate(path, was.Path, was.Kind == CanvasFile)
-		if got, ok := pl.after.resolveTarget(pl.now(path), l.Path, l.Kind == CanvasFile); !ok || got != want {
+		_, want, _, _ := pl.fate(path, was.Path, was.Kind)
+		if got, ok := pl.after.resolveTarget(pl.now(path), l.Path, l.Kind); !ok || got != want {
 			return nil, false
 		}
 	}

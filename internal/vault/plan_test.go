@@ -172,7 +172,7 @@ func TestMoves(t *testing.T) {
 		{"folder case-only", s, vaultOf("a/x.md", "", "n.md", "[[a/x]]"), "a > A", vaultOf()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, err := NewGraph(ctx, c.files)
+			g, err := NewGraph(ctx, c.files, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +199,7 @@ func TestMoves(t *testing.T) {
 				t.Errorf("%d broken in %v", plan.Broken, plan.BrokenIn)
 			}
 			// Not updating must count exactly the links that updating rewrites.
-			g, _ = NewGraph(ctx, c.files)
+			g, _ = NewGraph(ctx, c.files, nil)
 			off, err := g.Plan(ctx, c.files, moves, PlanOptions{})
 			if err != nil || off.Broken != plan.Updated || len(off.Files) != 0 {
 				t.Errorf("without updating: %d broken, %d edits, %v; want %d", off.Broken, len(off.Files), err, plan.Updated)
@@ -210,7 +210,7 @@ func TestMoves(t *testing.T) {
 
 func TestMoveRefusals(t *testing.T) {
 	m := vaultOf("x.md", "", "y.md", "", "A/z.md", "", "n.md", "---\na: \"[[x]]\"\n---\n[[x]]")
-	g, _ := NewGraph(ctx, m)
+	g, _ := NewGraph(ctx, m, nil)
 	for _, c := range []struct {
 		moves []Move
 		want  error

@@ -3,6 +3,7 @@ package vault
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -97,6 +98,11 @@ func sortEntries(list []entry) []entry {
 type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
 	paths map[string][]string // folded path → files, in byte order; several only if they differ in case
+
+	// Plain reports whether a file is outside any vault, nil if none is. A Markdown link
+	// there is a path from the file's folder, or with a leading "/" from the top, as for
+	// GitHub; it never means a name elsewhere. ".md" may be left out.
+	Plain func(source string) bool
 }
 
 // NewIndex makes the index of a list of paths.
@@ -187,6 +193,57 @@ func (v view) resolve(source, link string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Outside returns a function for [Index.Plain]: whether no folder above a file is the top
+// of a vault, as top reports. It is nil if the root is one, asks once for each folder, and
+// may be called by several goroutines.
+func Outside(top func(folder string) bool) func(source string) bool {
+	if top("") {
+		return nil
+	}
+	var mu sync.Mutex
+	in := map[string]bool{"": false}
+	var within func(folder string) bool
+	within = func(folder string) bool {
+		is, known := in[folder]
+		if !known {
+			is = within(dir(folder)) || top(folder)
+			in[folder] = is
+		}
+		return is
+	}
+	return func(source string) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return !within(dir(source))
+	}
+}
+
+// isPlain reports whether a link of a kind follows [Index.Plain].
+func (v view) isPlain(source string, kind Kind) bool {
+	return (kind == Markdown || kind == Reference) && v.base.Plain != nil && v.base.Plain(source)
+}
+
+// plain resolves a Markdown link outside a vault.
+func (v view) plain(source, link string) (string, bool) {
+	if p, ok := plainPath(source, link); ok {
+		for _, try := range []string{p, p + ".md"} {
+			if found, ok := v.exact(try); ok {
+				return found, true
+			}
+		}
+	}
+	return "", false
+}
+
+// plainPath returns the path that a Markdown link outside a vault spells.
+func plainPath(source, link string) (string, bool) {
+	folder := dir(source)
+	if link[0] == '/' {
+		folder = ""
+	}
+	return cleanRelative(folder, link)
 }
 
 // mayFind reports whether there is a file with the last name of a link, with or without

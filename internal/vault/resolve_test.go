@@ -56,7 +56,7 @@ func TestResolve(t *testing.T) {
 
 func TestAliasesNeverResolve(t *testing.T) {
 	f := memory{"a.md": "---\naliases: [Other]\n---\n", "b.md": "[[Other]]"}
-	g, err := NewGraph(ctx, f)
+	g, err := NewGraph(ctx, f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

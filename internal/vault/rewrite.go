@@ -119,7 +119,7 @@ func relative(folder, path string) string {
 func (w *writer) write() (rewrite, bool) {
 	for _, f := range w.forms() {
 		for _, p := range w.extensions(w.path(f)) {
-			if got, ok := w.pl.after.resolveTarget(w.pl.now(w.source), p, w.link.Kind == CanvasFile); !ok || got != w.want {
+			if got, ok := w.pl.after.resolveTarget(w.pl.now(w.source), p, w.link.Kind); !ok || got != w.want {
 				continue
 			}
 			splices := w.splices(p)
@@ -202,7 +202,7 @@ func (w *writer) asMarkdown() []Splice {
 	if w.pl.opts.Format != Relative {
 		p = w.want
 	}
-	if got, ok := w.pl.after.resolve(w.pl.now(w.source), p); !ok || got != w.want {
+	if got, ok := w.pl.after.resolveTarget(w.pl.now(w.source), p, Markdown); !ok || got != w.want {
 		return nil
 	}
 	out := "[" + text + "](" + encodeDestination(p, false, nil)

@@ -248,7 +248,7 @@ func TestRenameBlock(t *testing.T) {
 
 func TestAttachments(t *testing.T) {
 	m := vaultOf("A/n.md", "![[p.png]] [[shared.pdf]] ![[p.png]] [x](top.png) [[o]]", "A/p.png", "", "A/shared.pdf", "", "top.png", "", "o.md", "[[shared.pdf]]", "A/att/q.png", "", "A/m.md", "![[q.png]]")
-	g, err := NewGraph(ctx, m)
+	g, err := NewGraph(ctx, m, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

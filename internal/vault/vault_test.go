@@ -136,18 +136,20 @@ func (b *builder) text(path string) string {
 // moves, and every link the identity it must keep.
 type world struct {
 	files memory
+	plain func(source string) bool
 	id    map[string]int // path → identity
 	path  map[int]string // and back
 	want  map[int][]int  // identity of a source → for each link the identity, -1 for none
 	skel  map[int]string // identity → the text without its links
 }
 
-func newWorld(m memory) *world {
-	w := &world{files: m, id: map[string]int{}, path: map[int]string{}, want: map[int][]int{}, skel: map[int]string{}}
+func newWorld(m memory, plain func(source string) bool) *world {
+	w := &world{files: m, plain: plain, id: map[string]int{}, path: map[int]string{}, want: map[int][]int{}, skel: map[int]string{}}
 	for i, p := range m.Paths() {
 		w.id[p], w.path[i] = i, p
 	}
 	ix := NewIndex(m.Paths())
+	ix.Plain = plain
 	for p, i := range w.id {
 		w.want[i], w.skel[i] = w.links(ix, p)
 	}
@@ -160,12 +162,7 @@ func (w *world) links(ix *Index, path string) ([]int, string) {
 	var skel strings.Builder
 	text, at := []byte(w.files[path]), 0
 	for _, l := range linksOf(path, text) {
-		p, ok := "", false
-		if l.Kind == CanvasFile {
-			p, ok = view{base: ix}.exact(l.Path)
-		} else {
-			p, ok = ix.Resolve(path, l.Path)
-		}
+		p, ok := ix.ResolveLink(path, &l)
 		id := -1
 		if ok {
 			id = w.id[p]
@@ -186,6 +183,7 @@ func (w *world) links(ix *Index, path string) ([]int, string) {
 // and files whose bytes outside links changed.
 func (w *world) violations() (links, bytes int) {
 	ix := NewIndex(w.files.Paths())
+	ix.Plain = w.plain
 	for p, i := range w.id {
 		got, skel := w.links(ix, p)
 		if skel != w.skel[i] {
@@ -227,8 +225,12 @@ func (w *world) carryOut(t *testing.T, p *Plan) {
 // Every note of a vault of 5,000 is moved once, at random, with folder moves in between.
 // No link that found its file may lose it.
 func TestMoveEveryNote(t *testing.T) {
-	for seed, format := range []LinkFormat{Shortest, Relative, Absolute} {
+	for seed, format := range []LinkFormat{Shortest, Relative, Absolute, "outside a vault"} {
 		t.Run(string(format), func(t *testing.T) {
+			var plain func(source string) bool
+			if seed == 3 {
+				format, plain = Relative, func(string) bool { return true }
+			}
 			notes := stress.N(5000)
 			if format != Shortest {
 				notes = stress.N(500) // only the seed and the form of new links vary
@@ -242,8 +244,8 @@ func TestMoveEveryNote(t *testing.T) {
 			for _, p := range b.paths {
 				m[p] = b.text(p)
 			}
-			w := newWorld(m)
-			g, err := NewGraph(ctx, m)
+			w := newWorld(m, plain)
+			g, err := NewGraph(ctx, m, plain)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +335,7 @@ func TestApplySplices(t *testing.T) {
 
 func TestBacklinks(t *testing.T) {
 	m := vaultOf("a.md", "[[b]] [[b]]", "b.md", "[[a]]", "A/c.md", "[[../b]]")
-	g, _ := NewGraph(ctx, m)
+	g, _ := NewGraph(ctx, m, nil)
 	if got := g.Backlinks("b.md"); !slices.Equal(got, []string{"A/c.md", "a.md"}) {
 		t.Errorf("backlinks %q", got)
 	}
@@ -378,11 +380,11 @@ func TestMoveToNastyNames(t *testing.T) {
 			}
 			m[p] = s.String()
 		}
-		g, err := NewGraph(ctx, m)
+		g, err := NewGraph(ctx, m, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(m)
+		w := newWorld(m, nil)
 		from := pick(paths)
 		to := pick([]string{"", "A/", "C/"}) + pick(names) + ".md"
 		if !isCleanPath(to) || m.has(to) {

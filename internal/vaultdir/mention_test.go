@@ -111,7 +111,7 @@ func planned(t *testing.T, ws *Dir, from, to string, fast bool) (*vault.Plan, in
 	if err != nil {
 		t.Fatal(err)
 	}
-	graph, err := vault.NewGraph(t.Context(), files)
+	graph, err := vault.NewGraph(t.Context(), files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package vaultdir
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -10,10 +11,20 @@ import (
 	"quarry/internal/vault"
 )
 
-// IsVault reports a folder .obsidian at the top.
-func (d *Dir) IsVault() bool {
-	s, err := d.settings()
-	return err == nil && s != nil
+// IsVault reports whether a folder, "" for the root, has a folder .obsidian.
+func (d *Dir) IsVault(folder string) bool {
+	p, err := d.root.Known(cmp.Or(folder, "."))
+	if err != nil {
+		return false
+	}
+	is, err := d.isVault(p)
+	return is && err == nil
+}
+
+func (d *Dir) isVault(folder rootfs.Path) (bool, error) {
+	// The policy forbids to stat it, but the listing shows that it exists.
+	entries, err := d.root.List(folder)
+	return slices.ContainsFunc(entries, func(e rootfs.Entry) bool { return e.Name == ".obsidian" && e.Type == rootfs.TypeDir }), err
 }
 
 // File reads a file of settings below .obsidian; one that is missing is empty.
@@ -38,14 +49,8 @@ func (d *Dir) Trash() (change.TrashKind, error) {
 // settings reads the settings of the vault; nil if the folder is not a vault.
 // Settings that can't be parsed are the defaults, with an entry in the log.
 func (d *Dir) settings() (*vault.Settings, error) {
-	// The policy forbids to stat it, but the listing shows that it exists.
-	entries, err := d.root.List(rootfs.Path{})
-	if err != nil {
+	if is, err := d.isVault(rootfs.Path{}); err != nil || !is {
 		return nil, err
-	}
-	isVault := func(e rootfs.Entry) bool { return e.Name == ".obsidian" && e.Type == rootfs.TypeDir }
-	if !slices.ContainsFunc(entries, isVault) {
-		return nil, nil
 	}
 	data, err := d.File("app.json")
 	if err != nil {

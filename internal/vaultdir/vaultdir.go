@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"quarry/change"
 	"quarry/fault"
@@ -40,7 +41,8 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 	if err != nil {
 		return nil, err
 	}
-	if settings == nil {
+	whole := settings != nil
+	if !whole {
 		if links != change.LinksUpdate && links != change.LinksKeepTexts {
 			return nil, nil
 		}
@@ -56,7 +58,18 @@ func (d *Dir) Follow(ctx context.Context, moves []changer.Move, links change.Lin
 	if err != nil {
 		return nil, err
 	}
-	graph, err := vault.NewGraph(ctx, files)
+	plain := vault.Outside(func(folder string) bool {
+		if folder == "" {
+			return whole
+		}
+		for _, m := range moves { // a vault in a folder that moves is still at its old path
+			if rest, ok := strings.CutPrefix(folder+"/", m.To.String()+"/"); ok {
+				folder = strings.TrimSuffix(m.From.String()+"/"+rest, "/")
+			}
+		}
+		return d.IsVault(folder)
+	})
+	graph, err := vault.NewGraph(ctx, files, plain)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
