@@ -14,7 +14,8 @@ type fence struct {
 	lineFeed bool // it contains the line feed
 }
 
-// fenceSigns are frequent bytes. A fence needs one of them, so that fences are usually near.
+// fenceSigns are frequent bytes. A fence without the line feed needs three of them, so that one
+// is usually near.
 const fenceSigns = "\n.,;:()\"'=- "
 
 // newFence makes a fence of the bytes that no state of the program reads.
