@@ -7,7 +7,7 @@ import (
 )
 
 // Windows1252Adds reports whether a line may match after decoding from Windows-1252 although
-// its bytes don't match. It may return true for patterns for which that can't happen.
+// its bytes don't match. It may also return true if that can't happen.
 //
 // Decoding doesn't change ASCII and yields few other letters. So for an alternation of
 // literals it returns false if each literal is ASCII or has a letter that Windows-1252 lacks.

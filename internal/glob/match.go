@@ -32,8 +32,8 @@ type op struct {
 	ext   []item
 }
 
-// A row is one pattern without alternatives. Its shape gives a shortcut, which nearly all
-// patterns have.
+// A row is one pattern without alternatives. Nearly all patterns have a shape
+// with a shortcut.
 type row struct {
 	shape shape
 	bytes bool // * extends by bytes, because ? and classes match bytes

@@ -17,7 +17,7 @@ type Match struct {
 	Doubt Doubt
 }
 
-// Hole is the content of a hole.
+// Hole is the text that a hole of the pattern matched.
 type Hole struct {
 	Name       string
 	Start, End int

@@ -386,8 +386,8 @@ func (s *source) indentAt(at int) string {
 	return string(s.text[start:end])
 }
 
-// reindented replaces, in the lines of piece, the indentation of the line at offset at by to.
-// Lines inside strings stay unchanged.
+// reindented gives the lines of piece, which are indented like the line at offset at, the
+// indentation to. Lines inside strings stay unchanged.
 func (r *rewriting) reindented(piece string, at int, to string) string {
 	from := r.indentAt(at)
 	if from == to || !strings.Contains(piece, "\n") {

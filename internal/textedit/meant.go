@@ -51,7 +51,7 @@ func (p *planner) only(text string) (start, end int, once bool) {
 	return start, end, n == 1
 }
 
-// understood replaces the text at [start, end), which is actual, by next.
+// understood replaces actual, the text at [start, end), by next.
 func (p *planner) understood(start, end int, actual, next, note string) (Outcome, error) {
 	if actual == next {
 		return Outcome{}, &change.AlreadyError{Line: p.doc.LineAt(start)}

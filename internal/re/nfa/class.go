@@ -298,7 +298,7 @@ func clash(node []Trans, e Trans) bool {
 	return false
 }
 
-// insert keeps node sorted.
+// insert adds e to node, which stays sorted.
 func insert(node []Trans, e Trans) []Trans {
 	i := len(node)
 	node = append(node, e)
