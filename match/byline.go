@@ -20,14 +20,12 @@ func (p *Pattern) OneLine() bool {
 	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR)
 }
 
-// Cut returns an offset at which buf may be cut so that, in Multiline mode, searching both
-// parts gives the matches of the whole. That is the offset after the last line feed in
-// buf[from:] that no match can contain, or 0 if there is none. It doesn't depend on the text
-// after buf.
+// Cut returns an offset at which buf may be cut so that, in Multiline mode, searching both parts
+// gives the matches of the whole. That is the offset after the last line feed in buf[from:] that
+// no match can contain, or 0 if there is none. It doesn't depend on the text after buf.
 //
-// If ByLine is true, that is after the last line feed. For \w+\s+Holmes it is after the last
-// one that follows, for example, a full stop: no match contains a full stop or begins with
-// white space.
+// If ByLine is true, that is after the last line feed. For \w+\s+Holmes it is after the last one
+// that follows, for example, a full stop: no match contains a full stop or begins with white space.
 func (p *Pattern) Cut(buf []byte, from int) int {
 	c := p.plan.cutter()
 	if c == nil {

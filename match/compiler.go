@@ -12,10 +12,9 @@ import (
 	"quarry/internal/re/syntax"
 )
 
-// Compiler compiles the patterns of one call. Together they have one memory budget,
-// Options.SizeLimit, which also limits the time. Compiling stops when the context ends. So do
-// the patterns: a Matcher that is used later may report the context's error. A Compiler must
-// be used by one goroutine only.
+// Compiler compiles the patterns of one call. Together they have one memory budget, Options.SizeLimit,
+// which also limits the time. Compiling stops when the context ends. So do the patterns: a Matcher
+// that is used later may report the context's error. A Compiler must be used by one goroutine only.
 type Compiler struct {
 	opts  Options
 	limit int
@@ -78,9 +77,8 @@ func (c *Compiler) Each(exprs []string) ([]*Pattern, error) {
 	return list, nil
 }
 
-// From manyPatterns patterns on, Each lets their matchers share eachCaches bytes for states,
-// with at least minEachCache for each. patternBytes is the memory of a pattern without its
-// states.
+// From manyPatterns patterns on, Each lets their matchers share eachCaches bytes for states, with
+// at least minEachCache for each. patternBytes is the memory of a pattern without its states.
 const (
 	manyPatterns = 8
 	eachCaches   = 32 << 20

@@ -114,8 +114,7 @@ func TestRustConformance(t *testing.T) {
 	}
 }
 
-// TestRustSuite runs all vectors of Rust's regex repository, except those for its own
-// interfaces.
+// TestRustSuite runs all vectors of Rust's regex repository, except those for its own interfaces.
 func TestRustSuite(t *testing.T) {
 	root := filepath.Join(suite(t, "rust-regex"), "testdata")
 	ran, documented, failed, matching, refusing := 0, 0, 0, 0, 0
@@ -197,8 +196,7 @@ func (c *rustCase) run(t *testing.T, name string) {
 	prog := p.plan.prog()
 	splits := c.UTF8 != nil && !*c.UTF8
 	if splits {
-		// This package offers no empty matches inside a character, but the engine that it uses
-		// does.
+		// This package offers no empty matches inside a character, but the engine that it uses does.
 		clone := *prog
 		clone.UTF8 = false
 		prog = &clone

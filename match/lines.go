@@ -79,8 +79,7 @@ func (m *Matcher) takeUnbroken() int {
 	return n
 }
 
-// firstEnd is segmentEnd, but extends the segment to the end of a first line known to be
-// longer.
+// firstEnd is segmentEnd, but extends the segment to the end of a first line known to be longer.
 func firstEnd(buf []byte, base, unbroken int) int {
 	if unbroken < segmentSize || unbroken > len(buf) {
 		return segmentEnd(buf, base, segmentSize)
@@ -175,8 +174,7 @@ const (
 	minMisses = 32
 )
 
-// from returns where to begin the search in a line that starts at start and whose first hit is
-// at hit.
+// from returns where to begin the search in a line that starts at start and whose first hit is at hit.
 func (p *plan) from(start, hit int) int {
 	if p.fromHit {
 		return hit

@@ -48,10 +48,9 @@ type Search struct {
 	exact  atomic.Int64    // remaining steps for patterns too large for an automaton
 }
 
-// maxSteps and stepsAByte limit a search that backtracks, or that simulates an automaton too
-// large to build: to a second or two of one processor, plus stepsAByte steps for each byte of
-// text. An ordinary pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an
-// exponential pattern thousands.
+// maxSteps and stepsAByte limit a search that backtracks, or that simulates an automaton too large to
+// build: to a second or two of one processor, plus stepsAByte steps for each byte of text. An ordinary
+// pattern such as \w+(?!\w)\s*= takes 4 steps per byte on C code, an exponential pattern thousands.
 const (
 	maxSteps   = 1 << 26
 	stepsAByte = 32
@@ -257,8 +256,7 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode == Lines || pl.pre == nil {
 		return m.spanIn(text, from, len(text))
 	}
-	// Most texts have no match. Search only around each hit, as far as a match can extend from
-	// it.
+	// Most texts have no match. Search only around each hit, as far as a match can extend from it.
 	for from <= len(text) {
 		hit, hitEnd := pl.pre.find(text, from)
 		if hit < 0 && pl.pre.usable(text[from:]) {
@@ -307,8 +305,7 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
 	}
-	// In ASCII text the automata decide Unicode's word assertions; at any other byte they give
-	// up.
+	// In ASCII text the automata decide Unicode's word assertions; at any other byte they give up.
 	b := m.p.plan.bounded
 	if b != nil && b.strings {
 		if start, end, ok, known := m.boundedSpan(text, from, to); known {
@@ -351,9 +348,8 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	}
 }
 
-// afterEmpty returns the distance from an empty match to the next possible start of a match.
-// In Rust's syntax a match may begin inside a scalar value, as with (?-u:\xBF); in ECMAScript
-// it may not.
+// afterEmpty returns the distance from an empty match to the next possible start of a match. In Rust's
+// syntax a match may begin inside a scalar value, as with (?-u:\xBF); in ECMAScript it may not.
 func (m *Matcher) afterEmpty(rest []byte) int {
 	if !m.p.plan.superset {
 		return 1
@@ -481,9 +477,8 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	return ok && m.run(text, start, end, true, slots)
 }
 
-// nearMatch is the largest distance to the end of a match for which the engine with groups
-// runs without searching for the start first. This helps lexers, whose tokens follow one
-// another.
+// nearMatch is the largest distance to the end of a match for which the engine with groups runs
+// without searching for the start first. This helps lexers, whose tokens follow one another.
 const nearMatch = 64
 
 // shortText is the largest text that an engine with groups searches by itself.

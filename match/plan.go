@@ -33,12 +33,10 @@ type plan struct {
 	// returns nil if the pattern needs choices.
 	onePass func() *onepass.Engine
 
-	// find returns the finder of spans in one text, or nil if the reversed automaton is too
-	// large.
+	// find returns the finder of spans in one text, or nil if the reversed automaton is too large.
 	find func() *dfa.Finder
 
-	// pre finds candidates; it is nil if no prefilter helps. If whole is set, every hit is a
-	// match.
+	// pre finds candidates; it is nil if no prefilter helps. If whole is set, every hit is a match.
 	pre   *prefilter
 	whole bool
 
@@ -50,8 +48,7 @@ type plan struct {
 	// Each hit is then examined separately.
 	reach int
 
-	// looseEnd reports that lines lets a line end before \r. Only then does a \r inside a line
-	// matter.
+	// looseEnd reports that lines lets a line end before \r. Only then does a \r inside a line matter.
 	looseEnd bool
 
 	// free reports that the pattern has no assertions, so a match in the first part of a line
@@ -159,8 +156,7 @@ func newPlan(src *source, found literal.Result, opts Options, lim limits) (*plan
 	return p, nil
 }
 
-// anchored reports whether a match can begin only at the start of a text (in Lines mode: of a
-// line).
+// anchored reports whether a match can begin only at the start of a text (in Lines mode: of a line).
 func (p *plan) anchored() bool {
 	prog := p.prog()
 	return prog.AnchoredStart || p.lines != nil && prog.LineAnchored
@@ -169,9 +165,8 @@ func (p *plan) anchored() bool {
 // maxReach limits the text that is read again for each hit.
 const maxReach = 256
 
-// nextStart returns a function that finds the next possible start of a match, by searching for
-// the strings with which all matches begin. It returns nil if that doesn't help, as in Lines
-// mode.
+// nextStart returns a function that finds the next possible start of a match, by searching for the
+// strings with which all matches begin. It returns nil if that doesn't help, as in Lines mode.
 func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	if mode == Lines || len(prefix) == 0 || hasEmptyText(prefix) || setFrequency(prefix) > commonHits {
 		return nil
@@ -212,8 +207,7 @@ const (
 	atEnd   nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF
 )
 
-// holdsAt reports whether n has an empty match at every position where the assertions in looks
-// hold.
+// holdsAt reports whether n has an empty match at every position where the assertions in looks hold.
 func holdsAt(n *hir.Node, looks nfa.LookSet) bool {
 	holds := func(s *hir.Node) bool { return holdsAt(s, looks) }
 	switch n.Op {

@@ -70,8 +70,7 @@ func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	return start, end, p.usable(seen)
 }
 
-// countLines counts the lines with a hit. The first unbroken bytes of buf contain no line
-// feed.
+// countLines counts the lines with a hit. The first unbroken bytes of buf contain no line feed.
 func (p *prefilter) countLines(buf []byte, unbroken int) int {
 	n := 0
 	for pos := 0; pos < len(buf); {

@@ -1,11 +1,10 @@
 // Package fuzzy ranks paths by how well they match the parts of a path that someone remembers.
 //
-// A query is a list of words in any order, all of which must match. A word is a name, a stem,
-// the start or another part of a name, the initials of its words, one of these with a typo, or
-// joined prefixes of words of the path. Slashes in a word separate folders. Case is ignored,
-// and _ and - are equal. Scoring a path allocates nothing and depends only on the path, so the
-// order (by score, then length, then bytes) is the same on every machine. A Query is immutable
-// and safe for concurrent use.
+// A query is a list of words in any order, all of which must match. A word is a name, a stem, the
+// start or another part of a name, the initials of its words, one of these with a typo, or joined
+// prefixes of words of the path. Slashes in a word separate folders. Case is ignored, and _ and - are
+// equal. Scoring a path allocates nothing and depends only on the path, so the order (by score, then
+// length, then bytes) is the same on every machine. A Query is immutable and safe for concurrent use.
 package fuzzy
 
 import (
@@ -107,8 +106,7 @@ func Compile(query string) (*Query, error) {
 	return q, nil
 }
 
-// separateWords returns the words of a term, or nil unless it has several, all of at least two
-// letters.
+// separateWords returns the words of a term, or nil unless it has several, all of at least two letters.
 func separateWords(text []byte) (words []term) {
 	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator }) {
 		if len(w) < 2 {
@@ -131,11 +129,10 @@ type Match struct {
 	within        bool // the path is in a folder named exactly like the query
 }
 
-// Rank returns the matching paths, best first, and their total number. keep, if not 0, limits
-// how many are returned. Paths with a score below least, or below half of the best score, are
-// dropped, because letters scattered over a path match nearly everywhere. If a name equals the
-// query, Rank also drops names that don't contain the query, except those of files in a folder
-// with that name.
+// Rank returns the matching paths, best first, and their total number. keep, if not 0, limits how
+// many are returned. Paths with a score below least, or below half of the best score, are dropped,
+// because letters scattered over a path match nearly everywhere. If a name equals the query, Rank
+// also drops names that don't contain the query, except those of files in a folder with that name.
 func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, total int) {
 	list = q.fitting(paths, workers)
 	best, exact := 0, false
@@ -230,9 +227,8 @@ func sink(heap []Match, i int, order func(a, b Match) int) {
 	}
 }
 
-// sorted orders matches by score, then by the path's length, then by its bytes. It compares
-// scores and lengths as one number first: a sort that compares the texts took three times as
-// long.
+// sorted orders matches by score, then by the path's length, then by its bytes. It compares scores
+// and lengths as one number first: a sort that compares the texts took three times as long.
 func sorted(list []Match, paths []string) []Match {
 	type key struct {
 		rank uint64 // score and length

@@ -6,9 +6,8 @@ import (
 	"quarry/internal/splice"
 )
 
-// scatter rates a text whose letters occur in order, in the name or else in the path. The
-// score is higher if they are closer together and more of them begin words. mask has the
-// letters of text.
+// scatter rates a text whose letters occur in order, in the name or else in the path. The score is
+// higher if they are closer together and more of them begin words. mask has the letters of text.
 func (p *path) scatter(text []byte, mask uint64) (v, cover int) {
 	if mask&^p.own == 0 {
 		if v := p.subsequence(text, p.base, scattered, lettersMost); v > 0 {

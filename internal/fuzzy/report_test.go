@@ -176,8 +176,7 @@ func listTree(t testing.TB, dir string) []string {
 // ask is one query and the path it was made from.
 type ask struct{ query, want string }
 
-// asks makes queries from paths with a unique stem, so that most queries have one right
-// answer.
+// asks makes queries from paths with a unique stem, so that most queries have one right answer.
 func asks(k kind, paths []string, n int) []ask {
 	rng := rand.New(rand.NewPCG(22, uint64(len(k.name))))
 	stems := map[string]int{}

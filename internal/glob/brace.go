@@ -286,8 +286,7 @@ func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	return values, nil
 }
 
-// combine appends pre and each value to each prefix in acc. If values is nil, it appends pre
-// alone.
+// combine appends pre and each value to each prefix in acc. If values is nil, it appends pre alone.
 func (e *shellBraces) combine(acc [][]rune, pre []rune, values [][]rune, dropEmpty bool) ([][]rune, *Error) {
 	if values == nil {
 		values = [][]rune{nil}

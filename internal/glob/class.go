@@ -35,8 +35,7 @@ func (c *class) addRange(lo, hi rune) {
 	}
 }
 
-// step returns the length of the character or byte at the start of s if it is in the class, or
-// -1.
+// step returns the length of the character or byte at the start of s if it is in the class, or -1.
 func (c *class) step(s string) int {
 	if c.bytes {
 		if c.has(rune(s[0])) {

@@ -87,8 +87,7 @@ func (f *Filter) ExcludesAbove(path string) bool {
 	return false
 }
 
-// MatchFile is Match for a walk that has already called Descend for all folders above the
-// file.
+// MatchFile is Match for a walk that has already called Descend for all folders above the file.
 func (f *Filter) MatchFile(path string) bool {
 	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true

@@ -5,9 +5,8 @@
 // groups, nested negations) are limited at compilation. The pruning functions
 // (CouldMatchBelow, Filter.Descend) may return true needlessly, but never false wrongly.
 //
-// Paths are relative, slash-separated and clean: without empty, "." or ".." parts. Composed
-// and decomposed letters match each other, because macOS returns names in NFD and keyboards
-// produce NFC.
+// Paths are relative, slash-separated and clean: without empty, "." or ".." parts. Composed and
+// decomposed letters match each other, because macOS returns names in NFD and keyboards produce NFC.
 package glob
 
 import (
@@ -156,8 +155,7 @@ func (g *Glob) Match(path string) bool {
 	return path != "" && g.matchRows(g.rows, path) != g.invert
 }
 
-// composed returns path in NFC if the rows need it. It allocates only for a path that is not
-// in NFC.
+// composed returns path in NFC if the rows need it. It allocates only for a path that is not in NFC.
 func (g *Glob) composed(path string) string {
 	if g.compose {
 		return norm.NFC.String(path)
@@ -259,10 +257,9 @@ func (g *Glob) compileGitignore() error {
 // the number of rows. Further classes don't match a slash.
 const maxSlashClasses = 4
 
-// slashClasses returns the variants of a pattern with classes that contain the slash, such as
-// [/] or [!x]. Such a class matches a slash in ripgrep's globs, but not under git's rules. In
-// a row, a class never matches a slash, so there is a separate row with a slash in place of
-// the class.
+// slashClasses returns the variants of a pattern with classes that contain the slash, such as [/]
+// or [!x]. Such a class matches a slash in ripgrep's globs, but not under git's rules. In a row,
+// a class never matches a slash, so there is a separate row with a slash in place of the class.
 func slashClasses(ops []op) [][]op {
 	all := [][]op{ops}
 	classes := 0

@@ -480,8 +480,7 @@ func TestLongPatternsCompileFast(t *testing.T) {
 				continue
 			}
 			// Quadratic code takes 16 times as long for four times the text. Linear code was
-			// once seen to take 11 times as long, on a machine that moved it between
-			// processors.
+			// once seen to take 11 times as long, on a machine that moved it between processors.
 			if small, large := cost(16_000, 10), cost(64_000, 10); large > 200*time.Millisecond && large > 12*small {
 				t.Errorf("%v of %q: 16 KB cost %v, 64 KB %v", d, unit, small, large)
 			}

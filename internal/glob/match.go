@@ -32,8 +32,7 @@ type op struct {
 	ext   []item
 }
 
-// A row is one pattern without alternatives. Nearly all patterns have a shape
-// with a shortcut.
+// A row is one pattern without alternatives. Nearly all patterns have a shape with a shortcut.
 type row struct {
 	shape shape
 	bytes bool // * extends by bytes, because ? and classes match bytes
@@ -194,10 +193,9 @@ func (r *row) couldMatchBelow(dir string) bool {
 // run matches s against ops. With below set it reports instead whether a longer path, s + "/"
 // + more, could match; the first op that can cross slashes then decides that it could.
 //
-// On a mismatch it suffices to extend the last * of the part and, when that reaches a slash,
-// the last **. The ops before it were matched as far left as possible, which leaves the most
-// for the rest. So time is bounded by parts × len(s) × len(ops) and no results need to be
-// cached.
+// On a mismatch it suffices to extend the last * of the part and, when that reaches a slash, the
+// last **. The ops before it were matched as far left as possible, which leaves the most for the
+// rest. So time is bounded by parts × len(s) × len(ops) and no results need to be cached.
 func (r *row) run(s string, below bool) bool {
 	ops := r.ops
 	i, j := 0, 0
@@ -308,8 +306,7 @@ func afterSlash(s string, j int) int {
 	return j + k + 1
 }
 
-// step matches one op within a part, at the start of s. It returns the number of bytes
-// matched, or -1.
+// step matches one op within a part, at the start of s. It returns the number of bytes matched, or -1.
 func (o *op) step(s string) int {
 	switch o.kind {
 	case opLit:
@@ -341,8 +338,7 @@ func (o *op) step(s string) int {
 	return -1
 }
 
-// width returns the number of bytes of the first character of s, or 1 for a byte that isn't
-// UTF-8.
+// width returns the number of bytes of the first character of s, or 1 for a byte that isn't UTF-8.
 func width(s string) int {
 	if s[0] < utf8.RuneSelf {
 		return 1

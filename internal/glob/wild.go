@@ -148,9 +148,8 @@ const (
 	WildNever             // matches nothing
 )
 
-// CompileWild compiles a pattern of an ignore file, given without its !, and without its
-// leading and trailing slash. anchored says that the pattern is matched against whole paths
-// rather than names.
+// CompileWild compiles a pattern of an ignore file, given without its !, and without its leading and
+// trailing slash. anchored says that the pattern is matched against whole paths rather than names.
 //
 // For an anchored pattern, git compares the text before the first special character
 // separately, and treats the rest as a pattern of its own. So in "/foo**/bar" the rest begins

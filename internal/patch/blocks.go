@@ -18,8 +18,7 @@ var (
 	replaceLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(>{5,9}|\+{5,9}) REPLACE>?\s*$`) })
 )
 
-// unwrap removes text that models put around a patch: a here-document, or the fence of a code
-// block.
+// unwrap removes text that models put around a patch: a here-document, or the fence of a code block.
 func unwrap(lines []string) []string {
 	for {
 		first, last := 0, len(lines)-1
@@ -50,9 +49,8 @@ func (p *parser) hasBlocks() bool {
 	return slices.ContainsFunc(p.lines, func(l string) bool { return searchLine().MatchString(l) })
 }
 
-// blocks parses SEARCH/REPLACE blocks. A file's path is on its own line before the file's
-// first block. A block becomes a hunk of whole lines without context; an empty SEARCH creates
-// a file.
+// blocks parses SEARCH/REPLACE blocks. A file's path is on its own line before the file's first
+// block. A block becomes a hunk of whole lines without context; an empty SEARCH creates a file.
 func (p *parser) blocks() ([]change.Op, error) {
 	path := ""
 	for ; p.more(); p.at++ {

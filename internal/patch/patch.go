@@ -1,8 +1,7 @@
 // Package patch reads patches: Codex's envelope, unified diffs, git's diffs and SEARCH/REPLACE
 // blocks. It returns the operations of a change.Set.
 //
-// The package reads no files. Hunks are located when the set is planned, in the files as they
-// are then.
+// The package reads no files. Hunks are located when the set is planned, in the files as they are then.
 package patch
 
 import (

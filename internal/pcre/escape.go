@@ -218,8 +218,7 @@ func (r *reader) property() (ch rune, class string, n int, err error) {
 	return 0, fmt.Sprintf(`\%c{%s}`, kind, name), n, nil
 }
 
-// posixClasses are the POSIX classes that have the same meaning with UCP in all versions of
-// PCRE2.
+// posixClasses are the POSIX classes that have the same meaning with UCP in all versions of PCRE2.
 var posixClasses = map[string]string{
 	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": space, "blank": blank, "word": Word, "cntrl": `\p{Cc}`,
 }
@@ -319,8 +318,7 @@ func (r *reader) member(negated bool) (ch rune, set string, err error) {
 		return ch, "", nil
 	}
 	if strings.HasPrefix(class, "[^") {
-		// A negated class in another class is not supported, unless an escape has the same
-		// meaning.
+		// A negated class in another class is not supported, unless an escape has the same meaning.
 		for _, c := range []struct{ from, to string }{{`[^\p{Nd}]`, `\P{Nd}`}} {
 			if class == c.from {
 				return 0, c.to, nil

@@ -417,9 +417,8 @@ func (r *reader) close() error {
 	return r.quantifier(f.starts, f.begin)
 }
 
-// reference writes a backreference. It has the same meaning only for a group that is certainly
-// set: a reference to an unset group never matches in PCRE2, and matches the empty text in
-// JavaScript.
+// reference writes a backreference. It has the same meaning only for a group that is certainly set:
+// a reference to an unset group never matches in PCRE2, and matches the empty text in JavaScript.
 func (r *reader) reference(group int, text string) error {
 	if r.behind() {
 		return Refused(text, "no backreference in look-behind")

@@ -10,11 +10,10 @@ import (
 	"quarry/match"
 )
 
-// TakeEndings prepares a search by lines for a pattern that ends with a line feed, written as
-// \n, \r?\n or the character. Each match then extends to the end of its line and includes the
-// line's ending of either kind, so an empty replacement deletes the line. The last line of a
-// file need not have an ending. Line feeds elsewhere in the pattern remain an error of the
-// search.
+// TakeEndings prepares a search by lines for a pattern that ends with a line feed, written as \n,
+// \r?\n or the character. Each match then extends to the end of its line and includes the line's
+// ending of either kind, so an empty replacement deletes the line. The last line of a file need
+// not have an ending. Line feeds elsewhere in the pattern remain an error of the search.
 func (q *Query) TakeEndings(ctx context.Context) {
 	literal := q.Match.Syntax == match.Literal
 	if q.Structure != "" || len(q.Patterns) > 0 || q.Match.Mode != match.Lines || q.Match.KeepCR || q.Match.Syntax == match.Words {

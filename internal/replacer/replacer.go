@@ -1,9 +1,8 @@
 // Package replacer replaces the matches of a search: it returns the edits as a set of
 // operations, and changes nothing itself.
 //
-// A file's new text equals the output of "rg --passthru --replace", except that the
-// replacement gets the file's line endings. Every operation names the version of the file that
-// it is based on.
+// A file's new text equals the output of "rg --passthru --replace", except that the replacement
+// gets the file's line endings. Every operation names the version of the file that it is based on.
 package replacer
 
 import (
@@ -300,9 +299,8 @@ const (
 	// maxText limits the new text of all files together.
 	maxText = 256 << 20
 	// The first maxEdits matches of a file become separate edits. Each further match joins the
-	// previous edit, together with the text between them, if that text is at most joinGap
-	// bytes and the edit at most joinSize. An edit costs about 650 bytes of memory until it is
-	// made.
+	// previous edit, together with the text between them, if that text is at most joinGap bytes
+	// and the edit at most joinSize. An edit costs about 650 bytes of memory until it is made.
 	maxEdits = 4096
 	joinGap  = 128
 	joinSize = 32 << 10
@@ -545,9 +543,8 @@ func (e *editing) take() []change.Edit {
 	return edits
 }
 
-// lineOf returns the text in which a match was found, and the text's offset. The text is the
-// line without its ending, because a pattern may assert the end of the line, or with -U
-// everything.
+// lineOf returns the text in which a match was found, and the text's offset. The text is the line
+// without its ending, because a pattern may assert the end of the line, or with -U everything.
 func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
 	if r.m.Pattern().Mode() != match.Lines {
 		return text, 0

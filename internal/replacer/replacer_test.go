@@ -140,8 +140,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// A file with a line that is too long to search is not changed by a query for files without a
-// match.
+// A file with a line that is too long to search is not changed by a query for files without a match.
 func TestLackingOfLongLines(t *testing.T) {
 	dir := t.TempDir()
 	long := append(bytes.Repeat([]byte("x"), scan.MaxLine+1), "\nold unless\n"...)

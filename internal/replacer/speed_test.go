@@ -17,9 +17,8 @@ import (
 	"quarry/search"
 )
 
-// Renaming a word in about 500 files of Go's own source costs at most 1.5 times as much as
-// ripgrep's search together with plain writes of the same files. Both sync each new file and
-// its folder.
+// Renaming a word in about 500 files of Go's own source costs at most 1.5 times as much as ripgrep's
+// search together with plain writes of the same files. Both sync each new file and its folder.
 func TestReplaceSpeed(t *testing.T) {
 	if os.Getenv("PERF") == "" {
 		t.Skip("rewrites 600 files many times; PERF=1 runs it")

@@ -360,8 +360,7 @@ func (m *matching) endsAt(e int) bool {
 	return m.level == postfix || m.ends
 }
 
-// doubt returns why tokens can't tell whether the tokens from i to before e are a match, or
-// "".
+// doubt returns why tokens can't tell whether the tokens from i to before e are a match, or "".
 func (m *matching) doubt(i, e int) Doubt {
 	s := m.source
 	if s.chains(m.level) && m.chained(i, e) {
@@ -386,9 +385,8 @@ func (m *matching) doubt(i, e int) Doubt {
 	return ""
 }
 
-// chained reports whether the tokens from i to before e are part of a longer chain of
-// comparisons than the pattern. Python's a == b == c neither is (a == b) == c nor contains a
-// == b.
+// chained reports whether the tokens from i to before e are part of a longer chain of comparisons
+// than the pattern. Python's a == b == c neither is (a == b) == c nor contains a == b.
 func (m *matching) chained(i, e int) bool {
 	s := m.source
 	compares := func(k int) bool { // counts "is not" and "not in" once, and not the in of a for

@@ -85,8 +85,7 @@ func (s *source) walk(i, low int, brace bool, visit func(end int) bool) {
 	}
 }
 
-// arrowFunction returns the token after the function x => y that begins at k, or k if there is
-// none.
+// arrowFunction returns the token after the function x => y that begins at k, or k if there is none.
 func (s *source) arrowFunction(k, low int, brace bool) int {
 	o := k
 	if s.is(o, "async") && s.kindAt(o+1) != op {

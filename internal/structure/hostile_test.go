@@ -9,9 +9,8 @@ import (
 	"quarry/internal/stress"
 )
 
-// Hostile texts that take long or nest without end: a search ends within two seconds of
-// processor time, or soon after it is stopped. The stack doesn't overflow, which would end the
-// whole process.
+// Hostile texts that take long or nest without end: a search ends within two seconds of processor
+// time, or soon after it is stopped. The stack doesn't overflow, which would end the whole process.
 func TestHostileTexts(t *testing.T) {
 	stress.SkipRace(t)
 	stress.SkipTiny(t)

@@ -42,10 +42,9 @@ const (
 	NotExpression Doubt = "a hole holds no expression"
 )
 
-// Replace returns the edits that replace every match of a text, in order, and the refused
-// matches. A match inside a hole of another match is replaced within that hole. count is the
-// number of replaced matches. complete is false if the work limit was reached or the text's
-// stop function returned true.
+// Replace returns the edits that replace every match of a text, in order, and the refused matches. A
+// match inside a hole of another match is replaced within that hole. count is the number of replaced
+// matches. complete is false if the work limit was reached or the text's stop function returned true.
 func (t *Template) Replace(text *Text) (edits []Edit, refused []Refusal, count int, complete bool) {
 	found, complete := t.Find(text)
 	if text.language == "" {
@@ -101,8 +100,7 @@ type rewriting struct {
 	left    int // remaining work
 }
 
-// replaced returns the replacement of a match with its inner matches, or false if the match is
-// refused.
+// replaced returns the replacement of a match with its inner matches, or false if the match is refused.
 func (r *rewriting) replaced(m *Match, inner []Match) (string, bool) {
 	if r.spend(m.End - m.Start + 4*len(inner)); r.left <= 0 {
 		return "", false

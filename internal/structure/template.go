@@ -220,8 +220,7 @@ func (s *source) rightLevel(k int) int {
 	return 0
 }
 
-// loneBracket reports whether token k is an unpaired bracket, which is tokenized as an
-// operator.
+// loneBracket reports whether token k is an unpaired bracket, which is tokenized as an operator.
 func (s *source) loneBracket(k int) bool {
 	return s.kindAt(k) == op && strings.Contains("()[]{}", s.str(k))
 }

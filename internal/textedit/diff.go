@@ -16,11 +16,9 @@ import (
 // DiffOptions shapes a unified diff. Nil and the zero value give git's format with three lines
 // of context, lines cut at 2,000 bytes and at most 2,000 lines.
 type DiffOptions struct {
-	// Context is the number of unchanged lines around a change; 0 means 3, a negative value
-	// none.
+	// Context is the number of unchanged lines around a change; 0 means 3, a negative value none.
 	Context int
-	// MaxLine is the length in bytes at which lines are cut; 0 means 2,000, a negative value
-	// no limit.
+	// MaxLine is the length in bytes at which lines are cut; 0 means 2,000, a negative value no limit.
 	MaxLine int
 	// MaxLines is the number of lines after which the diff ends, with a note that counts the
 	// omitted changed lines; 0 means 2,000, a negative value no limit.
@@ -177,8 +175,7 @@ type region struct {
 }
 
 // maxRegion is the largest region, old and new text together, that is compared line by line.
-// Replacing every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500
-// bytes.
+// Replacing every letter of a line of 100 KB can make it 200 MB long, while the diff shows 500 bytes.
 const maxRegion = 4 << 20
 
 func (w *diffWriter) region(first, start int) *region {
@@ -274,8 +271,7 @@ func (r *region) end() {
 	w.push(r.change)
 }
 
-// lineCount returns the number of old lines. A text that is only a byte order mark has one
-// line.
+// lineCount returns the number of old lines. A text that is only a byte order mark has one line.
 func (w *diffWriter) lineCount() int {
 	if w.bom && w.text.Len() == 0 {
 		return 1
@@ -283,9 +279,8 @@ func (w *diffWriter) lineCount() int {
 	return w.text.LineCount()
 }
 
-// maxCompared is the largest number of lines, old and new, that are compared one by one. More
-// lines become one change. Comparing 4 million lines took 500 MB, for a diff that shows 2,000
-// lines.
+// maxCompared is the largest number of lines, old and new, that are compared one by one. More lines
+// become one change. Comparing 4 million lines took 500 MB, for a diff that shows 2,000 lines.
 const maxCompared = 1 << 18
 
 // compare adds the changes between two regions of whole lines, which begin at line first.

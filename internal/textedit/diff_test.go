@@ -229,8 +229,7 @@ func TestDiffTextsIsMinimal(t *testing.T) {
 	}
 }
 
-// Comparing two texts with nothing in common stays within the budget, and the diff is still
-// correct.
+// Comparing two texts with nothing in common stays within the budget, and the diff is still correct.
 func TestDiffTextsGivesUpInTime(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(9, 10))
@@ -307,8 +306,7 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 	}
 }
 
-// Millions of changed lines become one change, which is counted correctly without comparing
-// them.
+// Millions of changed lines become one change, which is counted correctly without comparing them.
 func TestDiffOfMillions(t *testing.T) {
 	before := bytes.Repeat([]byte("\n"), 4<<20)
 	var start, end runtime.MemStats

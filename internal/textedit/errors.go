@@ -59,8 +59,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf(format, args...), "")
 }
 
-// SizeError reports that the edited file would be larger than allowed. The new text has not
-// been made.
+// SizeError reports that the edited file would be larger than allowed. The new text has not been made.
 type SizeError struct{ Size, Max int64 }
 
 func (e *SizeError) Error() string {

@@ -57,8 +57,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 	return h, nil
 }
 
-// oldText returns the text that the hunk expects. It is used to find the closest text for an
-// error.
+// oldText returns the text that the hunk expects. It is used to find the closest text for an error.
 func (h *hunk) oldText() string {
 	var b strings.Builder
 	for _, i := range h.old {
@@ -106,8 +105,7 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	at, err := p.place(e, h)
 	switch {
 	case err == errNowhere && e.Lenient && e.Loose:
-		// The white space of a handwritten hunk may be wrong, so try to match with other white
-		// space.
+		// The white space of a handwritten hunk may be wrong, so try to match with other white space.
 		return p.meant(change.Edit{Old: h.oldText()}, h.oldText(), h.newText())
 	case err == errNowhere:
 		return Outcome{}, p.nowhere(e, h)
@@ -159,8 +157,7 @@ func (p *planner) mostly(e change.Edit, h *hunk) bool {
 	return all > 1 && 2*same >= all
 }
 
-// standing is the position of a run of lines: the number of the first line, from 1, and its
-// offset.
+// standing is the position of a run of lines: the number of the first line, from 1, and its offset.
 type standing struct{ line, off int }
 
 // place returns where the hunk's old lines begin. For a hunk without old lines, it returns the
@@ -334,8 +331,7 @@ func (p *planner) linesWith(content string) iter.Seq[int] {
 	}
 }
 
-// lineIs reports whether the line at off equals content, and returns the start of the next
-// line.
+// lineIs reports whether the line at off equals content, and returns the start of the next line.
 func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	end, size := off+len(content), p.doc.Len()
 	if off >= size || end > size || string(p.doc.Slice(off, end)) != content || strings.Contains(content, "\n") {
@@ -407,12 +403,11 @@ func (p *planner) laterShift() (shift int, ok bool) {
 	return 0, false
 }
 
-// evident reports whether the only place where a hunk matches is certain to be the right one.
-// With less than the usual context it isn't: the right place may have changed, while the same
-// lines occur elsewhere. That happened with 3 of 400 diffs with one line of context, one of
-// which had four lines of text. In that case the place must be at the patch's line number, or
-// a later hunk must have moved by the same number of lines. A long line that is replaced
-// without context also suffices.
+// evident reports whether the only place where a hunk matches is certain to be the right one. With
+// less than the usual context it isn't: the right place may have changed, while the same lines occur
+// elsewhere. That happened with 3 of 400 diffs with one line of context, one of which had four lines
+// of text. In that case the place must be at the patch's line number, or a later hunk must have
+// moved by the same number of lines. A long line that is replaced without context also suffices.
 func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if e.Loose || e.Certain || e.First == 0 || at == e.First+p.shift || h.wide(at, p.doc.LineCount()) {
 		return true

@@ -9,9 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// A table of the file's lines locates the hunks if there are at least minTabled. Without it,
-// 5,000 hunks in a file of 1 MB took 46 s of processor time. Fewer hunks are searched for in
-// the text itself.
+// A table of the file's lines locates the hunks if there are at least minTabled. Without it, 5,000
+// hunks in a file of 1 MB took 46 s of processor time. Fewer hunks are searched for in the text itself.
 const (
 	minTabled = 16
 	maxTable  = 64 << 20 // bytes of text
@@ -31,8 +30,7 @@ type lineTable struct {
 	at     map[uint64][]int32 // by hash: numbers of lines, counted from 0
 }
 
-// table returns the table, built on first use, or nil if there are few hunks or the text is
-// large.
+// table returns the table, built on first use, or nil if there are few hunks or the text is large.
 func (p *planner) table() *lineTable {
 	if p.lineTable != nil || p.doc.Len() > maxTable {
 		return p.lineTable

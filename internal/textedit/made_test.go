@@ -76,8 +76,7 @@ func TestHunkMadeAlready(t *testing.T) {
 	}
 }
 
-// Many hunks are located as exactly as few, and hunks of common lines are refused in a short
-// time.
+// Many hunks are located as exactly as few, and hunks of common lines are refused in a short time.
 func TestManyHunks(t *testing.T) {
 	var file strings.Builder
 	var edits []change.Edit
@@ -90,8 +89,7 @@ func TestManyHunks(t *testing.T) {
 	if want := strings.ReplaceAll(file.String(), "key", "value"); err != nil || got != want {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	// To find out that a hunk is ambiguous, its lines are compared with nearly all lines of
-	// the file.
+	// To find out that a hunk is ambiguous, its lines are compared with nearly all lines of the file.
 	common := strings.Repeat("}\n", 30_000) + "x\n}\nx\n"
 	for i := range edits {
 		edits[i].Hunk = fmt.Sprintf(" }\n-x\n+%d\n", i)

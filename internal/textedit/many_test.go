@@ -57,8 +57,7 @@ func TestFewExplanations(t *testing.T) {
 	}
 }
 
-// A list of edits that would take too long is refused. Work on a text stops when its context
-// ends.
+// A list of edits that would take too long is refused. Work on a text stops when its context ends.
 func TestTooManyEdits(t *testing.T) {
 	d := doc(t, strings.Repeat("some text\n", 100_000))
 	edits := make([]change.Edit, 40_000)

@@ -118,9 +118,8 @@ func misread(d *textfile.Text, given string) *Near {
 	return nil
 }
 
-// folded is a text reduced for comparison: without white space and invisible characters, with
-// one kind of quote and dash, decomposed, and in one case. off has the original offset of each
-// character.
+// folded is a text reduced for comparison: without white space and invisible characters, with one
+// kind of quote and dash, decomposed, and in one case. off has the original offset of each character.
 type folded struct {
 	runes []rune
 	off   []int

@@ -526,9 +526,8 @@ func TestResultIsLimited(t *testing.T) {
 	}
 }
 
-// Many replacements take three times the memory of the file and some megabytes, not 200 bytes
-// each, and their result equals strings.ReplaceAll's. The diff of a line that becomes very
-// long is cheap too.
+// Many replacements take three times the memory of the file and some megabytes, not 200 bytes each, and
+// their result equals strings.ReplaceAll's. The diff of a line that becomes very long is cheap too.
 func TestDenseReplacementsAreCheap(t *testing.T) {
 	stress.SkipShort(t)
 	part := stress.Size(8, 1) // a fraction of the size

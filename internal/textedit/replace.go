@@ -237,8 +237,7 @@ func newMatcher(text *textfile.Text, old string) *matcher {
 	return m
 }
 
-// found yields the matches as offsets in the searched text, from left to right without
-// overlap.
+// found yields the matches as offsets in the searched text, from left to right without overlap.
 func (m *matcher) found() iter.Seq2[int, int] {
 	if !m.whole {
 		return func(yield func(int, int) bool) {

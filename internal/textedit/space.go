@@ -410,8 +410,7 @@ func sharedBy(list []string) string {
 	return base
 }
 
-// times returns how many units an indent has; the result is false if it isn't a whole number
-// of units.
+// times returns how many units an indent has; the result is false if it isn't a whole number of units.
 func times(indent, unit string) (int, bool) {
 	if len(indent)%len(unit) != 0 || indent != strings.Repeat(unit, len(indent)/len(unit)) {
 		return 0, false

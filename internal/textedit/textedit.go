@@ -30,8 +30,7 @@ import (
 
 // Outcome is the effect of one edit.
 type Outcome struct {
-	// Count is the number of occurrences replaced, or of lines inserted or deleted. It is 1
-	// for a Span.
+	// Count is the number of occurrences replaced, or of lines inserted or deleted. It is 1 for a Span.
 	Count int
 	// Line is the line of the first replacement, the line after which text was inserted (0
 	// means the beginning), or the first line deleted.
@@ -50,8 +49,7 @@ type Splice struct {
 	New        []byte
 }
 
-// Change is the result of Apply. It refers to the text and, like it, is not safe for
-// concurrent use.
+// Change is the result of Apply. It refers to the text and, like it, is not safe for concurrent use.
 type Change struct {
 	doc   *textfile.Text
 	edits []change.Edit
@@ -78,12 +76,11 @@ type piece struct {
 	eol                  textfile.Ending
 }
 
-// Apply computes one change from all edits. Every position refers to the current document,
-// never to the result of an earlier edit in the list. Edits that touch the same text are
-// refused with an error that names both. Insertions at the same position follow each other in
-// the order of the list. If any edit fails, there is no change, and the error lists all that
-// fail, with more than one edit as *change.EditError. A file that would grow beyond
-// DefaultMaxSize is refused with a *SizeError.
+// Apply computes one change from all edits. Every position refers to the current document, never to
+// the result of an earlier edit in the list. Edits that touch the same text are refused with an
+// error that names both. Insertions at the same position follow each other in the order of the list.
+// If any edit fails, there is no change, and the error lists all that fail, with more than one edit
+// as *change.EditError. A file that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	return ApplyTo("", textfile.InMemory(d), DefaultMaxSize, nil, edits...)
 }
@@ -414,9 +411,8 @@ func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	}
 }
 
-// Joined yields Splices, with nearby ones joined into one that includes the bytes between
-// them. Writing or hashing two bytes takes as long as a hundred. New is valid until the next
-// splice.
+// Joined yields Splices, with nearby ones joined into one that includes the bytes between them.
+// Writing or hashing two bytes takes as long as a hundred. New is valid until the next splice.
 func (c *Change) Joined() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		var cur Splice

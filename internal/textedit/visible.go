@@ -59,9 +59,8 @@ func writeVisible(b *strings.Builder, r rune) {
 	}
 }
 
-// Shown returns the lines that contain the span, made visible and numbered as in read_file: at
-// most 12 lines of 200 characters. Carriage returns are shown only if the given text has line
-// breaks too.
+// Shown returns the lines that contain the span, made visible and numbered as in read_file: at most
+// 12 lines of 200 characters. Carriage returns are shown only if the given text has line breaks too.
 func (n *Near) Shown() string {
 	var b strings.Builder
 	indent := n.folds&(foldIndent|foldWhite) != 0

@@ -12,15 +12,13 @@ const (
 )
 
 // A code says how the numbers of a block are encoded. It has a Rice parameter, and a flag if a
-// bitmap marks consecutive numbers, with one bit for each number. Numbers are often
-// consecutive, since files of one folder are similar: the bitmap makes the lists of the Linux
-// tree 7 % shorter.
+// bitmap marks consecutive numbers, with one bit for each number. Numbers are often consecutive,
+// since files of one folder are similar: the bitmap makes the lists of the Linux tree 7 % shorter.
 //
-// A gap is a number minus its smallest possible value: the previous number plus one, or next
-// for the first number. Without the bitmap, the block has the low k bits of all gaps, filled
-// from the low end of each byte and padded to a byte, then the upper part q of each gap, as q
-// zeros and a one. With the bitmap, the bitmap comes first, and only the nonzero gaps follow,
-// each minus one.
+// A gap is a number minus its smallest possible value: the previous number plus one, or next for
+// the first number. Without the bitmap, the block has the low k bits of all gaps, filled from the
+// low end of each byte and padded to a byte, then the upper part q of each gap, as q zeros and a
+// one. With the bitmap, the bitmap comes first, and only the nonzero gaps follow, each minus one.
 type code uint8
 
 const (

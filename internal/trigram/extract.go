@@ -8,8 +8,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// Extractor collects the grams of texts, one after the other. It must be used by one goroutine
-// only.
+// Extractor collects the grams of texts, one after the other. It must be used by one goroutine only.
 type Extractor struct {
 	seen  [Grams / 64]uint64 // 512 KiB: fits a second-level cache
 	grams []Gram             // the grams set in seen, including broken ones
@@ -57,8 +56,7 @@ func (x *Extractor) addAll(text []byte) bool {
 	return valid
 }
 
-// partialRune returns the number of bytes at the end of b that may be the start of a
-// character.
+// partialRune returns the number of bytes at the end of b that may be the start of a character.
 func partialRune(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
@@ -129,8 +127,7 @@ func codeAt(text []byte) (c window, size int) {
 	return window(class(r)) << 1, size
 }
 
-// Take appends the collected grams to dst, without repeats and unordered, and resets the
-// Extractor.
+// Take appends the collected grams to dst, without repeats and unordered, and resets the Extractor.
 func (x *Extractor) Take(dst []Gram) []Gram {
 	for _, g := range x.grams {
 		x.seen[g>>6] = 0

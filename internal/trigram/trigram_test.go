@@ -78,8 +78,7 @@ func TestClassesFollowFolding(t *testing.T) {
 	}
 }
 
-// The fast loop agrees with the definition: the grams of all three adjacent characters of each
-// line.
+// The fast loop agrees with the definition: the grams of all three adjacent characters of each line.
 func TestExtractAgreesWithDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	x := new(Extractor)
@@ -135,8 +134,7 @@ func randomText(r *rand.Rand, n int) string {
 	return b.String()
 }
 
-// randomPattern turns a part of the text into a more general pattern, so that it often
-// matches.
+// randomPattern turns a part of the text into a more general pattern, so that it often matches.
 func randomPattern(r *rand.Rand, text string) string {
 	runes := []rune(text)
 	from := r.IntN(len(runes))

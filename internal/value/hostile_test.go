@@ -8,8 +8,7 @@ import (
 	"quarry/fault"
 )
 
-// Texts designed to exhaust a parser take a fraction of a second each. Deep nesting is
-// refused.
+// Texts designed to exhaust a parser take a fraction of a second each. Deep nesting is refused.
 func TestHostile(t *testing.T) {
 	deep := func(open, close string, n int) string {
 		return strings.Repeat(open, n) + "1" + strings.Repeat(close, n)

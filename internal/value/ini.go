@@ -199,8 +199,7 @@ func (f *iniText) add(in place, key string, v *Node) ([]splice.Splice, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Add the pair after the last pair of the section and in its style, otherwise after the
-	// heading.
+	// Add the pair after the last pair of the section and in its style, otherwise after the heading.
 	at, sep, indent := -1, "", ""
 	for _, l := range f.lines {
 		if l.section != n {

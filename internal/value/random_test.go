@@ -151,8 +151,7 @@ func kept(a, b *Node, text, after []byte, at Path) string {
 	return ""
 }
 
-// writer generates documents of one format, with comments, odd spacing and all ways of writing
-// values.
+// writer generates documents of one format, with comments, odd spacing and all ways of writing values.
 type writer struct {
 	rng *rand.Rand
 	b   bytes.Buffer

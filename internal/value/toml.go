@@ -27,8 +27,7 @@ type tomlLine struct {
 	table       int     // number of nodes in chain that belong to the heading above a pair
 }
 
-// table describes a map or a list that is made by headings or keys, and not written as a
-// value.
+// table describes a map or a list that is made by headings or keys, and not written as a value.
 type table struct {
 	by    maker
 	named bool // a heading or a pair names the table, so it exists even when empty

@@ -187,8 +187,7 @@ func (f *tomlText) bracketed(n *Node) *bracketed {
 	return b
 }
 
-// inValue returns the TOML value that contains a place, or nil if the place is directly in
-// tables.
+// inValue returns the TOML value that contains a place, or nil if the place is directly in tables.
 func inValue(p place) *Node {
 	for _, n := range p.chain {
 		if n.toml == nil {

@@ -115,8 +115,7 @@ func TestTreeNamesTheLine(t *testing.T) {
 	}
 }
 
-// Every text that go-toml's decoder accepts gives the same tree. Other texts don't cause a
-// panic.
+// Every text that go-toml's decoder accepts gives the same tree. Other texts don't cause a panic.
 func FuzzTree(f *testing.F) {
 	for _, s := range treeTexts {
 		f.Add([]byte(s))

@@ -362,8 +362,7 @@ func (d *Doc) find(p Path) (at place, rest Path, err error) {
 	return at, nil, nil
 }
 
-// choose returns the index of the member or item of n that a step selects, or -1 if there is
-// none.
+// choose returns the index of the member or item of n that a step selects, or -1 if there is none.
 func choose(n *Node, s Step) (int, error) {
 	found, twice := -1, false
 	switch {

@@ -59,8 +59,7 @@ func fromYAML(y *yaml.Node) *Node {
 	return n
 }
 
-// toYAML converts a value to a node for yaml.v3's encoder. inFlow is set if it will be in
-// brackets.
+// toYAML converts a value to a node for yaml.v3's encoder. inFlow is set if it will be in brackets.
 func toYAML(n *Node, inFlow bool) *yaml.Node {
 	y := &yaml.Node{Kind: yaml.ScalarNode, Value: n.Text, Tag: "!!str"}
 	switch n.Kind {
@@ -108,8 +107,7 @@ func toYAML(n *Node, inFlow bool) *yaml.Node {
 	return y
 }
 
-// encode returns a node as YAML with the line endings of the text, without the last line
-// ending.
+// encode returns a node as YAML with the line endings of the text, without the last line ending.
 func (f *yamlText) encode(y *yaml.Node) (out string, err error) {
 	defer func() {
 		if r := recover(); r != nil {

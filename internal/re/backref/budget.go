@@ -2,11 +2,10 @@
 // patterns with look-around or backreferences, which automata can't match, and for the few
 // patterns in which JavaScript unsets groups that linear engines keep.
 //
-// It runs the tree of package ecma directly on UTF-8 and follows the matchers of the
-// ECMAScript specification step by step. Every match is JavaScript's; otherwise the call fails
-// with an error. Time and memory are limited by a budget of steps that all calls of a query
-// share, so a result doesn't depend on the machine's speed. Budget.Stop ends a call within 0.1
-// ms.
+// It runs the tree of package ecma directly on UTF-8 and follows the matchers of the ECMAScript
+// specification step by step. Every match is JavaScript's; otherwise the call fails with an
+// error. Time and memory are limited by a budget of steps that all calls of a query share, so a
+// result doesn't depend on the machine's speed. Budget.Stop ends a call within 0.1 ms.
 //
 // A general backtracking library was tried first. It limits each call by wall time, read
 // from a process-wide clock goroutine, can't be cancelled, needs text as runes, and would

@@ -323,8 +323,7 @@ func (m *Matcher) backtrack(text []byte) (pc int32, pos int, ok bool) {
 	return 0, 0, false
 }
 
-// stepBack returns the position before the last character that was taken by a loop ending at
-// pos.
+// stepBack returns the position before the last character that was taken by a loop ending at pos.
 func stepBack(in *inst, text []byte, pos int) int {
 	if in.back {
 		_, n := utf8.DecodeRune(text[pos:])

@@ -31,18 +31,16 @@ type Finder struct {
 	flook, rlook *lookTable
 	cacheSize    sizes
 
-	// skip is set for patterns without assertions that begin with rare bytes. A run in its
-	// start state stays there until a byte that can begin a match, so it searches for such a
-	// byte directly.
+	// skip is set for patterns without assertions that begin with rare bytes. A run in its start
+	// state stays there until a byte that can begin a match, so it searches for such a byte directly.
 	skip bool
 	next func(text []byte, from int) int
 	// literal is set if next is the caller's Options.Next and not the search for a first byte.
 	literal bool
 }
 
-// rareFirst reports whether matches begin with bytes that are rare in most texts, so that
-// searching for them pays. Small letters and spaces are too frequent: at most a few of the
-// bytes may be such.
+// rareFirst reports whether matches begin with bytes that are rare in most texts, so that searching
+// for them pays. Small letters and spaces are too frequent: at most a few of the bytes may be such.
 func rareFirst(p *nfa.Prog) bool {
 	common := 0
 	for b, in := range p.First {
@@ -243,8 +241,7 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 }
 
 // plainSteps reads bytes until it meets an entry that needs more than a change of state, and
-// returns the state and offset there. Handling four bytes at a time saves half of the
-// instructions.
+// returns the state and offset there. Handling four bytes at a time saves half of the instructions.
 func plainSteps(base unsafe.Pointer, cols *[256]uint8, limit, s uint32, text []byte, i int) (uint32, int) {
 	for ; i+4 <= len(text); i += 4 {
 		// As in run, each entry exists.

@@ -10,10 +10,9 @@ import (
 // Lines finds the matching lines of a buffer. Every line is a separate text: assertions see
 // nothing outside it, nor its \n.
 //
-// One table serves all lines: the entry for \n decides the current line and leads to the start
-// of the next, so a buffer is read in one go. Only whether a line matches is of interest, not
-// which match is preferred, and reading stops at a line's first match, so these tables are
-// smaller than a Finder's.
+// One table serves all lines: the entry for \n decides the current line and leads to the start of the
+// next, so a buffer is read in one go. Only whether a line matches is of interest, not which match is
+// preferred, and reading stops at a line's first match, so these tables are smaller than a Finder's.
 type Lines struct {
 	p         *nfa.Prog
 	cl        *classes
@@ -155,8 +154,7 @@ func (c *LineCache) Match(line []byte) bool {
 	}
 }
 
-// sure confirms a line that matches according to the machine, calling decide if that isn't
-// certain.
+// sure confirms a line that matches according to the machine, calling decide if that isn't certain.
 func (c *LineCache) sure(line []byte) bool {
 	return !c.l.unsure || ascii(line) || c.decide(line)
 }

@@ -109,8 +109,7 @@ func TestLineEdges(t *testing.T) {
 	}
 }
 
-// A Unicode assertion is decided exactly on ASCII lines; decide is called only for other
-// lines.
+// A Unicode assertion is decided exactly on ASCII lines; decide is called only for other lines.
 func TestDecideOnlyWhereNeeded(t *testing.T) {
 	lit := &hir.Node{Op: hir.OpLiteral, Lit: []byte("foo")}
 	b := &hir.Node{Op: hir.OpLook, Look: hir.LookWordUnicode}

@@ -66,9 +66,8 @@ type Need struct {
 type Result struct {
 	Need *Need
 
-	// Exact, if not nil, lists all possible matches, in order of preference. Loose is set if
-	// it lists too many, because an assertion was dropped or cases were merged. Then a hit
-	// must be verified.
+	// Exact, if not nil, lists all possible matches, in order of preference. Loose is set if it lists
+	// too many, because an assertion was dropped or cases were merged. Then a hit must be verified.
 	Exact Set
 	Loose bool
 

@@ -53,8 +53,7 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 }
 
 // smallClass is the largest number of ranges for which equal classes share an automaton. A
-// megabyte of letters without case has 26 such classes instead of a million, which took 700
-// MB.
+// megabyte of letters without case has 26 such classes instead of a million, which took 700 MB.
 const smallClass = 4
 
 func (c *compiler) automaton(cl *hir.Class) *classAuto {
@@ -148,10 +147,9 @@ func clip(ranges []hir.Range, lo, hi rune) []hir.Range {
 	return out
 }
 
-// blocks returns the edges of a node. base is the value of the bytes read before the node, and
-// more is the number of bytes that follow the edge. There is one edge per block of 64^more
-// values that rs overlaps, with equal neighbours joined. lead is the byte of the first block.
-// blocks modifies rs.
+// blocks returns the edges of a node. base is the value of the bytes read before the node, and more
+// is the number of bytes that follow the edge. There is one edge per block of 64^more values that rs
+// overlaps, with equal neighbours joined. lead is the byte of the first block. blocks modifies rs.
 func (b *utf8Builder) blocks(rs []hir.Range, base rune, more, lead int) []Trans {
 	size := rune(1) << (6 * more)
 	var out []Trans
@@ -229,8 +227,7 @@ func (b *utf8Builder) node(trans []Trans) ID {
 
 // reversed reverses every edge. A graph that is deterministic forwards isn't so backwards:
 // several nodes may end with the same byte, so all entries are tried in parallel. Making it
-// deterministic would cost more than it saves in the few reverse DFA states that a search
-// visits.
+// deterministic would cost more than it saves in the few reverse DFA states that a search visits.
 func (a *classAuto) reversed() *classAuto {
 	// A forward edge u -b-> v becomes an edge that reads b and leads to u, in a reverse node
 	// for v. The reverse node for v has all edges into v. They are grouped so that each group

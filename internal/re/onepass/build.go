@@ -151,8 +151,7 @@ func (b *builder) fill(root nfa.ID) {
 	}
 }
 
-// edge sets the entries for the bytes lo..hi to the row of to, combined with low (flags and
-// action).
+// edge sets the entries for the bytes lo..hi to the row of to, combined with low (flags and action).
 func (b *builder) edge(row, low uint32, lo, hi byte, to nfa.ID) {
 	entry := b.row(to) | low
 	for c := int(b.e.classes[lo]); c <= int(b.e.classes[hi]); c++ {

@@ -14,8 +14,7 @@ import (
 )
 
 // An entry of the table is the offset of the next row, flags, and the number of the action to
-// take before the byte is read. In a loop such as [^;]* most entries have no flags and no
-// action.
+// take before the byte is read. In a loop such as [^;]* most entries have no flags and no action.
 const (
 	rowBits     = 18
 	rowMask     = 1<<rowBits - 1

@@ -1,5 +1,4 @@
-// Package pike simulates an automaton exactly: all threads advance together, in order of
-// preference.
+// Package pike simulates an automaton exactly: all threads advance together, in order of preference.
 //
 // It is the reference for every other engine: its result is the leftmost match that the
 // pattern prefers, with its groups, for any pattern, assertion and text. Time is at most
@@ -24,9 +23,8 @@ type Input struct {
 	// at the end of the preferred one.
 	Earliest bool
 
-	// Done, if set, is called after every 4 KiB or pollSteps thread steps, and once more at
-	// the end. It gets the bytes and thread steps since the last call. If it returns true, the
-	// search gives up.
+	// Done, if set, is called after every 4 KiB or pollSteps thread steps, and once more at the end.
+	// It gets the bytes and thread steps since the last call. If it returns true, the search gives up.
 	Done func(bytes, steps int) bool
 }
 

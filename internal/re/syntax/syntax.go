@@ -39,8 +39,7 @@ type Error struct {
 	Length  int    // in bytes, 0 for a position
 	Reason  string // lower case, no full stop: "unclosed group"
 	Hint    string // the next step as a sentence, "" if there is none
-	// ECMAScript reports whether the ECMAScript syntax supports the feature that the pattern
-	// uses.
+	// ECMAScript reports whether the ECMAScript syntax supports the feature that the pattern uses.
 	ECMAScript bool
 	// Glob reports whether the pattern looks like a glob; if so, Hint says how to write it.
 	Glob bool

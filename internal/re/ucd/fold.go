@@ -66,8 +66,7 @@ var orbits = sync.OnceValue(func() []mapping {
 // 'k', NextFold('k') = '\u212A' (Kelvin), NextFold('\u212A') = 'K'.
 func NextFold(r rune) rune { return apply(orbits(), r) }
 
-// AppendFolds appends, for each character from lo to hi, the other characters that it folds
-// with.
+// AppendFolds appends, for each character from lo to hi, the other characters that it folds with.
 func AppendFolds(dst []Range, lo, hi rune) []Range {
 	table := orbits()
 	i, _ := find(table, lo)

@@ -205,8 +205,7 @@ func value(p property, key string) ([]Range, bool) {
 
 func anyScalar() []Range { return appendScalars(nil, 0, utf8.MaxRune) }
 
-// upTo returns the union of the sets of all ages up to entry i. The entries of ages are in
-// order.
+// upTo returns the union of the sets of all ages up to entry i. The entries of ages are in order.
 func upTo(i int) []Range {
 	var in [(utf8.MaxRune + 1) / 64]uint64
 	for all := entries(); i >= 0 && all[i].property == age; i-- {
@@ -302,8 +301,7 @@ var wordRanges = sync.OnceValue(func() []Range {
 	return all[len(all)-1].ranges()
 })
 
-// wordTable stores \w as pages of 256 bits. The 4352 pages have only a few hundred different
-// contents.
+// wordTable stores \w as pages of 256 bits. The 4352 pages have only a few hundred different contents.
 type wordTable struct {
 	page [(utf8.MaxRune + 1) / 256]uint16
 	bits [][4]uint64

@@ -1,9 +1,8 @@
 package vec
 
-// automaton is the one of Aho and Corasick: a trie of the literals in which each node also
-// points to the longest suffix of its text that is in the trie. It takes linear time for all
-// texts and literals, at about 0.2 GB/s. It takes over when the faster searches make too many
-// comparisons in vain.
+// automaton is the one of Aho and Corasick: a trie of the literals in which each node also points to
+// the longest suffix of its text that is in the trie. It takes linear time for all texts and literals,
+// at about 0.2 GB/s. It takes over when the faster searches make too many comparisons in vain.
 type automaton struct {
 	nodes []node
 	root  [256]uint32 // children of the root, or the root itself
@@ -94,9 +93,8 @@ func (a *automaton) link() {
 	}
 }
 
-// find is Teddy.Find. A node's text ends at the current position, and any match still open
-// begins within it. So if the node's text doesn't begin before the best match, that match is
-// the leftmost.
+// find is Teddy.Find. A node's text ends at the current position, and any match still open begins
+// within it. So if the node's text doesn't begin before the best match, that match is the leftmost.
 func (a *automaton) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	best := -1
 	at := uint32(0)

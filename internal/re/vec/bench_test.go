@@ -20,9 +20,8 @@ import (
 
 // The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file, or QUARRY_BENCH_TREE a
 // folder whose text files are joined. If rg is on the path, or named by QUARRY_BENCH_RG, each
-// line also has the ratio to rg's rate on the same bytes (one thread, no mmap, warm page
-// cache), and the benchmark fails if the numbers of matching lines differ. Rates are per
-// processor time:
+// line also has the ratio to rg's rate on the same bytes (one thread, no mmap, warm page cache),
+// and the benchmark fails if the numbers of matching lines differ. Rates are per processor time:
 //
 //	QUARRY_BENCH_TREE=linux-6.1 go test -run '^$' -bench . -benchtime 5x ./internal/re/vec
 

@@ -13,9 +13,8 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the 26 letters
-// match both of their cases, every other byte only itself. An empty needle is found at every
-// position.
+// NewFoldFinder makes a Finder for needle, which it copies, in any ASCII case: the 26 letters match
+// both of their cases, every other byte only itself. An empty needle is found at every position.
 //
 // Unicode folds more: k also matches the Kelvin sign U+212A, s the long s U+017F, and letters
 // beyond ASCII may have case variants of other lengths. For those, pass a part of the literal

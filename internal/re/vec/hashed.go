@@ -29,8 +29,7 @@ func newHashed(s *litSet) *hashed {
 	if s.fold {
 		h.fold = 0x20202020
 	}
-	// Blocks of three bytes are more selective; with two, the window can move one byte
-	// further.
+	// Blocks of three bytes are more selective; with two, the window can move one byte further.
 	h.block = uint(min(h.window, 2))
 	if len(s.lits) > 32 && h.window > 2 {
 		h.block = 3
@@ -118,8 +117,7 @@ func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	return -1, -1
 }
 
-// advance returns the next end of the window, at or after end, from which the window can't
-// move on.
+// advance returns the next end of the window, at or after end, from which the window can't move on.
 func (h *hashed) advance(hay []byte, end int) int {
 	shift, fold := 32-8*h.block, h.fold
 	for uint(end) <= uint(len(hay)) && end >= 4 {

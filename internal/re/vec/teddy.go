@@ -14,11 +14,10 @@ import (
 // give the set of buckets that accept this byte, as bits. The buckets that are in all eight
 // sets are the candidates of a position. This is done for 16 to 64 positions at a time.
 //
-// Candidates cost more than look-ups. So the fingerprint is not the start of the literal but
-// its four rarest adjacent bytes, and literals are grouped so that buckets accept as few
-// positions as possible. Since the fingerprint's offset differs between literals, a match is
-// known to be the leftmost only after searching further by the largest difference of these
-// offsets.
+// Candidates cost more than look-ups. So the fingerprint is not the start of the literal but its
+// four rarest adjacent bytes, and literals are grouped so that buckets accept as few positions
+// as possible. Since the fingerprint's offset differs between literals, a match is known to be
+// the leftmost only after searching further by the largest difference of these offsets.
 type Teddy struct {
 	set     *litSet
 	tab     teddyTab
@@ -35,9 +34,8 @@ type teddyTab struct {
 	// off has the offset of each byte of the fingerprint; if it is shorter than four, the
 	// last one is repeated.
 	off [4]uint64
-	// Each byte of the fingerprint has two rows in tab, for its low and its high half. A row
-	// is four copies of the table of 8 buckets, or two copies for the first 8 buckets and two
-	// for the second 8.
+	// Each byte of the fingerprint has two rows in tab, for its low and its high half. A row is four
+	// copies of the table of 8 buckets, or two copies for the first 8 buckets and two for the second 8.
 	tab [8][64]byte
 }
 
@@ -98,9 +96,8 @@ func newTeddy(set *litSet, l level) (*Teddy, bool) {
 	return t, true
 }
 
-// fatGain is the number of comparisons per position that 16 buckets must save to be better
-// than 8. With 16, a position takes 0.06 ns more; a comparison, with its share of a candidate,
-// takes 5 ns.
+// fatGain is the number of comparisons per position that 16 buckets must save to be better than 8.
+// With 16, a position takes 0.06 ns more; a comparison, with its share of a candidate, takes 5 ns.
 const fatGain = 0.01
 
 // compares returns the estimated number of literals compared per position of a text.

@@ -2,11 +2,10 @@
 // literal, one literal in any ASCII case, sets of literals, sets of bytes,
 // newlines, non-ASCII bytes.
 //
-// Every search is exact: it returns the first position at or after from, like a plain loop
-// over all positions, and never a mere candidate. No kernel reads a byte outside of its slice
-// or allocates, though a set builds a table on first use. All take time linear in the text.
-// Finder, Teddy, Multi and ByteSet are immutable after construction and safe for concurrent
-// use.
+// Every search is exact: it returns the first position at or after from, like a plain loop over
+// all positions, and never a mere candidate. No kernel reads a byte outside of its slice or
+// allocates, though a set builds a table on first use. All take time linear in the text. Finder,
+// Teddy, Multi and ByteSet are immutable after construction and safe for concurrent use.
 //
 // The kernels exist in assembly for amd64 (AVX2, and AVX-512 where it is faster) and arm64
 // (NEON), and in pure Go for other processors. The choice is made once, on first use in the
@@ -32,12 +31,10 @@ const (
 	avx512 // AVX-512 F and BW beside AVX2
 )
 
-// active caches the result of detect. Only one value is ever stored, so concurrent first uses
-// agree.
+// active caches the result of detect. Only one value is ever stored, so concurrent first uses agree.
 var active atomic.Uint32
 
-// current returns the level of this process. The first call examines the processor and the
-// environment.
+// current returns the level of this process. The first call examines the processor and the environment.
 func current() level {
 	if l := level(active.Load()); l != unset {
 		return l

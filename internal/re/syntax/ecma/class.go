@@ -34,8 +34,7 @@ type operand struct {
 	may     bool // strings are possible according to the grammar
 }
 
-// leaf returns a set as an operand. With v, folding comes before set operations, otherwise
-// after them.
+// leaf returns a set as an operand. With v, folding comes before set operations, otherwise after them.
 func (p *parser) leaf(set *hir.Class) operand {
 	if p.flags&UnicodeSets != 0 {
 		set = p.closed(set)

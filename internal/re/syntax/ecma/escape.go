@@ -130,8 +130,7 @@ func perlClass(c byte, f Flags) *hir.Class {
 	return words
 }
 
-// charEscape parses an escape for one character. p.pos is after the backslash, and not at the
-// end.
+// charEscape parses an escape for one character. p.pos is after the backslash, and not at the end.
 func (p *parser) charEscape(start int, inClass bool) rune {
 	strict := p.flags.strict()
 	switch c := p.at(0); {

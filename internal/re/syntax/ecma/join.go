@@ -19,9 +19,8 @@ const (
 	WholeLineCRLF
 )
 
-// Join makes one tree that matches whatever any of the trees matches, preferring earlier
-// trees. Groups are numbered consecutively, and references still refer to groups of their own
-// pattern.
+// Join makes one tree that matches whatever any of the trees matches, preferring earlier trees.
+// Groups are numbered consecutively, and references still refer to groups of their own pattern.
 func Join(trees []*Tree, around Around) *Tree {
 	out := &Tree{Flags: trees[0].Flags, Names: []string{""}}
 	alts := make([]*Node, len(trees))

@@ -9,10 +9,9 @@ import (
 // and Superset is set: look-around becomes empty, and a reference may match anything that its
 // group may match.
 //
-// Two rules of JavaScript differ from other engines. After the required iterations of a
-// repetition, an empty one is refused: if that could change the span, Superset is set. Groups
-// are unset at the start of each iteration, also of a refused one: if that could change only
-// groups, CapturesDiffer is set.
+// Two rules of JavaScript differ from other engines. After the required iterations of a repetition, an
+// empty one is refused: if that could change the span, Superset is set. Groups are unset at the start
+// of each iteration, also of a refused one: if that could change only groups, CapturesDiffer is set.
 func (t *Tree) Parsed() *syntax.Parsed {
 	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}, copies: map[copyKey]*hir.Node{}}
 	l.findGroups(t.Root)
@@ -152,8 +151,7 @@ func (l *lowering) assert(a Assertion) *hir.Node {
 	return hir.Empty()
 }
 
-// look returns an empty node. Its groups stay in the tree, as {0}, for the sake of the
-// indices.
+// look returns an empty node. Its groups stay in the tree, as {0}, for the sake of the indices.
 func (l *lowering) look(n *Node) *hir.Node {
 	if l.copying || n.CapLo == n.CapHi {
 		return hir.Empty()
@@ -203,8 +201,7 @@ const longestText = 1 << 30
 
 // repeat lowers a repetition. JavaScript allows counts that no text can reach. Such a maximum
 // means no limit. With such a minimum nothing matches unless an iteration can be empty; if it
-// can, one iteration suffices as the minimum, and none if an iteration can be empty
-// everywhere.
+// can, one iteration suffices as the minimum, and none if an iteration can be empty everywhere.
 func (l *lowering) repeat(n *Node) *hir.Node {
 	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
 	if max > longestText {

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// maxDepth limits the nesting of groups and classes. The parser and all users of the tree
-	// are recursive. A thousand levels are far below any stack limit and above any handwritten
-	// pattern.
+	// maxDepth limits the nesting of groups and classes. The parser and all users of the tree are
+	// recursive. A thousand levels are far below any stack limit and above any handwritten pattern.
 	maxDepth = 1000
 
 	// defaultBudget limits the tree to about 40 MB. Runs of literal characters are one
@@ -171,8 +170,7 @@ func (p *parser) take(bytes int) {
 	}
 }
 
-// closed returns a set with all characters added that equal one of its members under the
-// current flags.
+// closed returns a set with all characters added that equal one of its members under the current flags.
 func (p *parser) closed(set *hir.Class) *hir.Class {
 	p.take(syntax.RangeBytes * len(set.Ranges))
 	return closeOver(p.flags.fold(), set)
@@ -347,8 +345,7 @@ func (p *parser) folded(r rune) *hir.Class {
 	return c
 }
 
-// quantified wraps n in the quantifier that follows, if there is one. The groups of n begin
-// with capLo.
+// quantified wraps n in the quantifier that follows, if there is one. The groups of n begin with capLo.
 func (p *parser) quantified(n *Node, capLo int) *Node {
 	if p.done() {
 		return n

@@ -39,9 +39,8 @@ type Tree struct {
 	Flags   Flags
 	Root    *Node
 
-	// Names has an entry for every group, where index 0 is the whole match; the entry of an
-	// unnamed group is "". A name may occur more than once, in alternatives that exclude each
-	// other.
+	// Names has an entry for every group, where index 0 is the whole match; the entry of an unnamed
+	// group is "". A name may occur more than once, in alternatives that exclude each other.
 	Names []string
 }
 

@@ -303,8 +303,7 @@ func (p *parser) asciiClassItem() *hir.Class {
 	if !ok {
 		return nil
 	}
-	// The longest name has six letters. Searching no further keeps this linear in the
-	// pattern's length.
+	// The longest name has six letters. Searching no further keeps this linear in the pattern's length.
 	name, _, ok := strings.Cut(rest[:min(len(rest), len("^xdigit:]"))], ":]")
 	if !ok {
 		return nil

@@ -129,8 +129,7 @@ func (p *parser) unicodeClass(start int) (atom, error) {
 	return atom{kind: atomClass, class: class, start: start, end: p.pos}, err
 }
 
-// lookup returns the class of a property as written in the braces. not reports that != was
-// used.
+// lookup returns the class of a property as written in the braces. not reports that != was used.
 func lookup(query string) (class *hir.Class, not bool, err error) {
 	name, value, byValue := strings.Cut(query, "!=")
 	not = byValue

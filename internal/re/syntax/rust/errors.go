@@ -37,8 +37,7 @@ func (p *parser) errInvalidUTF8() error {
 }
 
 // Hints returns sentences about parts of a valid pattern that probably don't have the intended
-// meaning: escapes of basic grep, which Rust takes as literals, slashes around the pattern,
-// globs.
+// meaning: escapes of basic grep, which Rust takes as literals, slashes around the pattern, globs.
 func Hints(pattern string) []string {
 	var out []string
 	if strings.Contains(pattern, `\|`) {

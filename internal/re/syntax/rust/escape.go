@@ -87,8 +87,7 @@ func (p *parser) assert(l hir.Look) *hir.Node {
 	return p.looks[l]
 }
 
-// byteOf returns the byte that a character means if it is a byte over 0x7F; ok reports whether
-// it is.
+// byteOf returns the byte that a character means if it is a byte over 0x7F; ok reports whether it is.
 func (p *parser) byteOf(a atom) (b byte, ok bool, err error) {
 	if !p.flags.NoUnicode || !a.fixedHex || a.r < utf8.RuneSelf {
 		return 0, false, nil
@@ -278,8 +277,7 @@ func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	return 0, p.fail(start, p.pos, fmt.Sprintf("unknown escape \\%c", c), hint)
 }
 
-// boundaryName parses the {name} of \b{name}. It returns "" if there is none: \b{2} is a
-// repetition.
+// boundaryName parses the {name} of \b{name}. It returns "" if there is none: \b{2} is a repetition.
 func (p *parser) boundaryName(start int) (string, error) {
 	if p.eof() || p.char() != '{' {
 		return "", nil

@@ -98,9 +98,8 @@ func randomPattern(rng *rand.Rand, tokens []string) string {
 	return b.String()
 }
 
-// ripgrep returns the path of ripgrep 14 or later, whose parser this package follows, and the
-// number of patterns to try. QUARRY_RG overrides the program on PATH, QUARRY_RG_PATTERNS the
-// number.
+// ripgrep returns the path of ripgrep 14 or later, whose parser this package follows, and the number
+// of patterns to try. QUARRY_RG overrides the program on PATH, QUARRY_RG_PATTERNS the number.
 func ripgrep(t *testing.T, count int) (string, int) {
 	t.Helper()
 	rg := os.Getenv("QUARRY_RG")
@@ -161,8 +160,7 @@ func TestClassesAgainstRipgrep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Unicode 17 treats U+00B8 as a letter in word boundaries, and U+0295 has no case
-		// there.
+		// Unicode 17 treats U+00B8 as a letter in word boundaries, and U+0295 has no case there.
 		newer = func(r rune) bool { return r == 0xB8 || r == 0x295 || !in16.Root.Class.Contains(r) }
 	}
 	var text strings.Builder

@@ -9,8 +9,7 @@ import (
 	"quarry/internal/re/ucd"
 )
 
-// openGroup parses the start of a group, from ( to before the group's expression, or a whole
-// (?flags).
+// openGroup parses the start of a group, from ( to before the group's expression, or a whole (?flags).
 func (p *parser) openGroup() error {
 	open := p.pos
 	p.bumpSpace()
